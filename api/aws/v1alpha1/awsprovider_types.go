@@ -1,0 +1,135 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AWSProviderSpec says which account and region are reached, and as whom.
+// +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) == has(self.secretAccessKeyRef)",message="accessKeyIDRef and secretAccessKeyRef go together: set both or neither"
+// +kubebuilder:validation:XValidation:rule="!has(self.credentialsSecret) || !has(self.accessKeyIDRef)",message="set credentialsSecret or the key references, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.externalID) || has(self.roleARN) || has(self.assumeRoleARN)",message="externalID needs roleARN or assumeRoleARN"
+// +kubebuilder:validation:XValidation:rule="!(has(self.roleARN) && has(self.assumeRoleARN)) || !has(self.sessionDuration) || duration(self.sessionDuration) <= duration('1h')",message="role chaining caps sessionDuration at 1h"
+type AWSProviderSpec struct {
+	// Region is where resources live, such as ap-southeast-1. Immutable.
+	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="region is immutable: create another AWSProvider"
+	Region string `json:"region"`
+	// CredentialsSecret holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and optionally AWS_SESSION_TOKEN.
+	// +optional
+	CredentialsSecret *SecretReference `json:"credentialsSecret,omitempty"`
+	// AccessKeyIDRef and SecretAccessKeyRef name the two keys one by one.
+	// +optional
+	AccessKeyIDRef *SecretKeyReference `json:"accessKeyIDRef,omitempty"`
+	// SecretAccessKeyRef goes with accessKeyIDRef.
+	// +optional
+	SecretAccessKeyRef *SecretKeyReference `json:"secretAccessKeyRef,omitempty"`
+	// RoleARN is the role to act as: used as is when the base identity already is that role, assumed otherwise.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	RoleARN string `json:"roleARN,omitempty"`
+	// SessionDuration of an assumed role, 15m to 12h; default 1h.
+	// +optional
+	// +kubebuilder:validation:Format=duration
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('15m') && duration(self) <= duration('12h')",message="sessionDuration is between 15m and 12h"
+	SessionDuration *metav1.Duration `json:"sessionDuration,omitempty"`
+	// AssumeRoleARN is a second hop, assumed with the identity that roleARN gave.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	AssumeRoleARN string `json:"assumeRoleARN,omitempty"`
+	// ExternalID must equal status.externalID unless the operator runs with --allow-custom-external-id.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=1224
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+=,.@:/_-]+$`
+	ExternalID string `json:"externalID,omitempty"`
+	// Endpoint replaces the AWS endpoints; allowed only where the operator's --allowed-endpoints matches.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^https?://[^\s]+$`
+	// +kubebuilder:validation:MaxLength=512
+	Endpoint string `json:"endpoint,omitempty"`
+	// DefaultTags are set on every resource of every kind made through this provider.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=40
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/"
+	DefaultTags map[string]TagValue `json:"defaultTags,omitempty"`
+	// AllowedAccountIDs refuses credentials of any other account.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	AllowedAccountIDs []AccountID `json:"allowedAccountIDs,omitempty"`
+	// PermissionsBoundaryARN is put on every role made through this provider.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	PermissionsBoundaryARN string `json:"permissionsBoundaryARN,omitempty"`
+	// RolePathPrefix is the path under which every role made through this provider lies.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^/([\x21-\x7e]+/)?$`
+	// +kubebuilder:validation:MaxLength=512
+	RolePathPrefix string `json:"rolePathPrefix,omitempty"`
+	// AllowAdoption lets objects with adoptionPolicy Always take resources that nobody owns.
+	// +optional
+	AllowAdoption bool `json:"allowAdoption,omitempty"`
+}
+
+// AccountID is a 12-digit AWS account number.
+// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
+type AccountID string
+
+// AWSProviderStatus reports who the provider turned out to be.
+type AWSProviderStatus struct {
+	// Ready repeats the Ready condition as a boolean.
+	// +optional
+	Ready bool `json:"ready"`
+	// Conditions are Ready, Reconciling, Stalled and InUse.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is the generation that the conditions speak of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// AccountID is the account that STS GetCallerIdentity named.
+	// +optional
+	AccountID string `json:"accountID,omitempty"`
+	// CallerIdentity is the ARN that STS GetCallerIdentity named.
+	// +optional
+	CallerIdentity string `json:"callerIdentity,omitempty"`
+	// Partition is aws, aws-cn or aws-us-gov.
+	// +optional
+	Partition string `json:"partition,omitempty"`
+	// ExternalID is what the operator presents when it assumes a role: put it in the role's trust policy.
+	// +optional
+	ExternalID string `json:"externalID,omitempty"`
+	// LastAuthenticationTime is when this identity was first seen to work; written only with another change.
+	// +optional
+	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
+}
+
+// AWSProvider is an account, a region and an identity to reach them with.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=awsp,categories={nexus,aws}
+// +kubebuilder:printcolumn:name="Region",type=string,JSONPath=`.spec.region`
+// +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.status.accountID`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type AWSProvider struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   AWSProviderSpec   `json:"spec"`
+	Status AWSProviderStatus `json:"status,omitempty"`
+}
+
+// AWSProviderList is a list of AWSProvider.
+// +kubebuilder:object:root=true
+type AWSProviderList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AWSProvider `json:"items"`
+}

@@ -1,0 +1,189 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// DeletionPolicy says what becomes of the AWS resource when its object is deleted.
+// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+type DeletionPolicy string
+
+// The deletion policies: Delete removes the AWS resource; Retain keeps it with our ownership tags,
+// so that a later object of the same name takes it over; Orphan keeps it and removes our tags.
+const (
+	DeletionDelete DeletionPolicy = "Delete"
+	DeletionRetain DeletionPolicy = "Retain"
+	DeletionOrphan DeletionPolicy = "Orphan"
+)
+
+// AdoptionPolicy says whether an AWS resource that already exists may become this object's.
+// +kubebuilder:validation:Enum=Never;IfOwned;Always
+type AdoptionPolicy string
+
+// The adoption policies: IfOwned takes over what carries our tags for the same kind, namespace and
+// name; Always also takes what carries no owner at all; Never takes nothing that is already there.
+const (
+	AdoptNever   AdoptionPolicy = "Never"
+	AdoptIfOwned AdoptionPolicy = "IfOwned"
+	AdoptAlways  AdoptionPolicy = "Always"
+)
+
+// ManagementPolicy says whether the operator writes to AWS at all.
+// +kubebuilder:validation:Enum=Full;Observe
+type ManagementPolicy string
+
+// The management policies: Observe reads and reports, and never writes nor deletes.
+const (
+	ManageFull    ManagementPolicy = "Full"
+	ManageObserve ManagementPolicy = "Observe"
+)
+
+// DriftPolicy says what happens when AWS was changed behind the operator's back.
+// +kubebuilder:validation:Enum=Correct;Report
+type DriftPolicy string
+
+// The drift policies: Correct restores what is declared; Report lists the differences in status.drift.
+const (
+	DriftCorrect DriftPolicy = "Correct"
+	DriftReport  DriftPolicy = "Report"
+)
+
+// ProviderReference names the AWSProvider through which AWS is reached.
+type ProviderReference struct {
+	// Name of an AWSProvider in the object's own namespace.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Namespace is accepted only when it is the object's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// ObjectReference names another object of this API group in the same namespace.
+type ObjectReference struct {
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// SecretReference names a Secret in the object's own namespace.
+type SecretReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Namespace is accepted only when it is the object's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// SecretKeyReference names one key of a Secret in the object's own namespace.
+type SecretKeyReference struct {
+	// Name of the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Namespace is accepted only when it is the object's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+	// Key inside the Secret.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
+}
+
+// CommonSpec is what every AWS resource kind can be told.
+// +kubebuilder:validation:XValidation:rule="!has(self.adoptionPolicy) || self.adoptionPolicy != 'Always' || has(self.deletionPolicy)",message="deletionPolicy must be explicit when adoptionPolicy is Always"
+type CommonSpec struct {
+	// ProviderRef names the AWSProvider that gives account, region and credentials.
+	ProviderRef ProviderReference `json:"providerRef"`
+	// DeletionPolicy says what becomes of the AWS resource when this object is deleted.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// AdoptionPolicy says whether a resource that already exists may be taken over; default IfOwned.
+	// +optional
+	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
+	// ManagementPolicy Observe reads only; default Full.
+	// +optional
+	ManagementPolicy ManagementPolicy `json:"managementPolicy,omitempty"`
+	// DriftPolicy Report lists differences instead of correcting them; default Correct.
+	// +optional
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+	// Tags are set on the AWS resource beside the provider's defaultTags and the operator's own.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=40
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) <= 256)",message="a tag value has at most 256 characters"
+	Tags map[string]TagValue `json:"tags,omitempty"`
+}
+
+// TagValue is the value of an AWS tag, at most 256 characters.
+// +kubebuilder:validation:MaxLength=256
+type TagValue string
+
+// DriftEntry is one field in which AWS is not as declared.
+type DriftEntry struct {
+	// Path of the field in the resource's state.
+	// +kubebuilder:validation:MaxLength=256
+	Path string `json:"path"`
+	// Want is the declared value; secrets are masked.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Want string `json:"want,omitempty"`
+	// Have is the value found in AWS; secrets are masked.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Have string `json:"have,omitempty"`
+}
+
+// CommonStatus is what every AWS resource kind reports.
+type CommonStatus struct {
+	// Ready repeats the Ready condition as a boolean.
+	// +optional
+	Ready bool `json:"ready"`
+	// Conditions are Ready, Reconciling, Stalled and, for kinds that have more to say, others.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=16
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is the generation that the conditions speak of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// ARN is the Amazon Resource Name, once known.
+	// +optional
+	ARN string `json:"arn,omitempty"`
+	// ID is the identifier by which AWS knows the resource, once known.
+	// +optional
+	ID string `json:"id,omitempty"`
+	// Drift lists where AWS differs from what is declared, while it does.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	Drift []DriftEntry `json:"drift,omitempty"`
+	// LastSyncTime is when AWS was last brought in line or found changed; written only with another change.
+	// +optional
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
+	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.
+	// +optional
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+	// ManagedTagKeys are the tag keys the operator wrote, so that dropped ones are removed again.
+	// +optional
+	// +kubebuilder:validation:MaxItems=50
+	ManagedTagKeys []string `json:"managedTagKeys,omitempty"`
+}
+
+// Resource is what the engine needs of any AWS resource object.
+// +kubebuilder:object:generate=false
+type Resource interface {
+	metav1.Object
+	runtime.Object
+	// CommonSpec returns the object's own common spec, never nil.
+	CommonSpec() *CommonSpec
+	// CommonStatus returns the object's own common status, never nil.
+	CommonStatus() *CommonStatus
+}

@@ -1,0 +1,30 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of every AWS resource kind.
+const GroupName = "aws-infra-operator.runner.codes"
+
+// GroupVersion is the group and version of every kind in this package.
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+
+// AddToScheme registers every kind of this package.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion,
+		&AWSProvider{}, &AWSProviderList{},
+		&S3Bucket{}, &S3BucketList{},
+		&DynamoDBTable{}, &DynamoDBTableList{},
+		&GlueDatabase{}, &GlueDatabaseList{},
+		&GlueTable{}, &GlueTableList{},
+		&GlueCrawler{}, &GlueCrawlerList{},
+		&SSMParameterSet{}, &SSMParameterSetList{},
+		&SecretsManagerSecret{}, &SecretsManagerSecretList{},
+		&IAMRole{}, &IAMRoleList{},
+	)
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
+}

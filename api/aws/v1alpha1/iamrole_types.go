@@ -1,0 +1,143 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// IAMRoleSpec declares a role.
+// +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != has(self.irsa)",message="set exactly one of assumeRolePolicyDocument and irsa"
+// +kubebuilder:validation:XValidation:rule="has(self.path) == has(oldSelf.path) && (!has(self.path) || self.path == oldSelf.path)",message="path is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(self.inlinePolicy) || !has(self.inlinePolicies) || self.inlinePolicies.all(p, p.policyName != self.inlinePolicy.policyName)",message="inlinePolicy and inlinePolicies name the same policy"
+type IAMRoleSpec struct {
+	CommonSpec `json:",inline"`
+
+	// RoleName is unique in the account whatever its path; at most 64 characters. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+=,.@_-]+$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="roleName is immutable"
+	RoleName string `json:"roleName"`
+	// Path of the role, / by default. Immutable.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^/([\x21-\x7e]+/)?$`
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path,omitempty"`
+	// AssumeRolePolicyDocument is the trust policy in JSON.
+	// +optional
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=10240
+	AssumeRolePolicyDocument string `json:"assumeRolePolicyDocument,omitempty"`
+	// IRSA makes the trust policy for one ServiceAccount of this cluster.
+	// +optional
+	IRSA *IAMRoleIRSA `json:"irsa,omitempty"`
+	// Description of the role, at most 1000 characters; "" clears it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1000
+	Description *string `json:"description,omitempty"`
+	// ManagedPolicyArns are attached to the role.
+	// +optional
+	// +kubebuilder:validation:MaxItems=20
+	// +listType=set
+	ManagedPolicyArns []IAMPolicyARN `json:"managedPolicyArns,omitempty"`
+	// InlinePolicies are embedded in the role.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=policyName
+	InlinePolicies []IAMInlinePolicy `json:"inlinePolicies,omitempty"`
+	// InlinePolicy is a single embedded policy; the same as one entry of inlinePolicies.
+	// +optional
+	InlinePolicy *IAMInlinePolicy `json:"inlinePolicy,omitempty"`
+	// MaxSessionDuration in seconds, 3600 to 43200.
+	// +optional
+	// +kubebuilder:validation:Minimum=3600
+	// +kubebuilder:validation:Maximum=43200
+	MaxSessionDuration *int32 `json:"maxSessionDuration,omitempty"`
+	// PermissionsBoundary is the ARN of the policy that bounds the role; "" removes it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	PermissionsBoundary *string `json:"permissionsBoundary,omitempty"`
+	// ExclusivePolicies removes inline and attached policies that are not declared here.
+	// +optional
+	ExclusivePolicies bool `json:"exclusivePolicies,omitempty"`
+}
+
+// IAMPolicyARN is the ARN of a managed policy.
+// +kubebuilder:validation:MinLength=20
+// +kubebuilder:validation:MaxLength=2048
+type IAMPolicyARN string
+
+// IAMRoleIRSA is the one ServiceAccount that may assume the role.
+// https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html
+type IAMRoleIRSA struct {
+	// ServiceAccount is the name of the ServiceAccount.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccount string `json:"serviceAccount"`
+	// Namespace of the ServiceAccount. It may differ from the object's own only when a capability made the object.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// IAMInlinePolicy is a policy that lives in the role.
+type IAMInlinePolicy struct {
+	// PolicyName is unique in the role.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+=,.@_-]+$`
+	PolicyName string `json:"policyName"`
+	// PolicyDocument in JSON. AWS allows 10,240 characters, without white space, over all inline policies.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=20480
+	PolicyDocument string `json:"policyDocument"`
+}
+
+// IAMRoleStatus reports the role.
+type IAMRoleStatus struct {
+	CommonStatus `json:",inline"`
+	// RoleArn repeats arn.
+	// +optional
+	RoleArn string `json:"roleArn,omitempty"`
+	// RoleId is the stable unique ID, such as AROA….
+	// +optional
+	RoleId string `json:"roleId,omitempty"`
+	// ManagedPolicyNames are the inline policies the operator wrote, so that dropped ones are removed again.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	ManagedPolicyNames []string `json:"managedPolicyNames,omitempty"`
+	// AttachedPolicyArns are the managed policies the operator attached, so that dropped ones are detached again.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	AttachedPolicyArns []string `json:"attachedPolicyArns,omitempty"`
+}
+
+// IAMRole is an IAM role.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories={nexus,aws}
+// +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.spec.roleName`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 150",message="metadata.name has at most 150 characters"
+type IAMRole struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   IAMRoleSpec   `json:"spec"`
+	Status IAMRoleStatus `json:"status,omitempty"`
+}
+
+// CommonSpec implements Resource.
+func (o *IAMRole) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
+
+// CommonStatus implements Resource.
+func (o *IAMRole) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
+
+// IAMRoleList is a list of IAMRole.
+// +kubebuilder:object:root=true
+type IAMRoleList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []IAMRole `json:"items"`
+}

@@ -1,0 +1,175 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// S3BucketSpec declares a general purpose bucket.
+type S3BucketSpec struct {
+	CommonSpec `json:",inline"`
+
+	// BucketName is unique in the whole partition; 3 to 63 characters of a-z, 0-9, dot and hyphen. Immutable.
+	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9][a-z0-9.-]*[a-z0-9]$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="bucketName is immutable"
+	// +kubebuilder:validation:XValidation:rule="!self.contains('..') && !self.matches('^[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+$') && !self.startsWith('xn--') && !self.startsWith('sthree-') && !self.startsWith('amzn-s3-demo-') && !self.endsWith('-s3alias') && !self.endsWith('--ol-s3') && !self.endsWith('.mrap') && !self.endsWith('--x-s3')",message="bucketName breaks the S3 naming rules"
+	BucketName string `json:"bucketName"`
+	// ObjectOwnership; AWS's own default for new buckets is BucketOwnerEnforced (ACLs disabled).
+	// +optional
+	// +kubebuilder:validation:Enum=BucketOwnerEnforced;BucketOwnerPreferred;ObjectWriter
+	ObjectOwnership *string `json:"objectOwnership,omitempty"`
+	// Versioning keeps every version of every object.
+	// +optional
+	Versioning *S3Versioning `json:"versioning,omitempty"`
+	// Encryption at rest; AWS's own default is AES256 (SSE-S3).
+	// +optional
+	Encryption *S3Encryption `json:"encryption,omitempty"`
+	// LifecycleRules expire or move objects; [] removes all rules.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	LifecycleRules *[]S3LifecycleRule `json:"lifecycleRules,omitempty"`
+	// PublicAccessBlock keeps the bucket private whatever its policy and ACLs say.
+	// +optional
+	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
+	// Policy is a bucket policy document in JSON; "" removes it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=20480
+	Policy *string `json:"policy,omitempty"`
+	// TLSOnly adds a statement to the bucket policy that refuses requests without TLS.
+	// +optional
+	TLSOnly *bool `json:"tlsOnly,omitempty"`
+	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted.
+	// +optional
+	ForceDestroy bool `json:"forceDestroy,omitempty"`
+	// RecreateOnLoss makes the bucket anew, empty, when it vanished behind our back; default is to report Missing.
+	// +optional
+	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
+}
+
+// S3Versioning turns versioning on, or suspends it once it was on.
+type S3Versioning struct {
+	// Enabled turns versioning on; false suspends it.
+	Enabled bool `json:"enabled"`
+}
+
+// S3Encryption is the bucket's default encryption.
+// +kubebuilder:validation:XValidation:rule="self.algorithm != 'AES256' || !has(self.kmsKeyID)",message="kmsKeyID needs algorithm aws:kms"
+type S3Encryption struct {
+	// Algorithm; aws_kms is another spelling of aws:kms.
+	// +kubebuilder:validation:Enum=AES256;"aws:kms";aws_kms
+	Algorithm string `json:"algorithm"`
+	// KMSKeyID is a key ID or ARN; absent with aws:kms means the AWS-managed key.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	// BucketKeyEnabled lowers the number of KMS calls.
+	// +optional
+	BucketKeyEnabled *bool `json:"bucketKeyEnabled,omitempty"`
+}
+
+// S3LifecycleRule is one rule of the bucket's lifecycle configuration.
+type S3LifecycleRule struct {
+	// ID is the rule's name, unique in the bucket.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id"`
+	// Enabled says whether the rule is applied.
+	Enabled bool `json:"enabled"`
+	// Prefix of the keys the rule is for; absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Prefix string `json:"prefix,omitempty"`
+	// Expiration removes current objects.
+	// +optional
+	Expiration *S3Expiration `json:"expiration,omitempty"`
+	// Transitions move current objects to other storage classes.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	Transitions []S3Transition `json:"transitions,omitempty"`
+	// NoncurrentVersionExpirationDays removes old versions after so many days.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	NoncurrentVersionExpirationDays *int32 `json:"noncurrentVersionExpirationDays,omitempty"`
+	// AbortIncompleteMultipartUploadDays removes the parts of unfinished uploads after so many days.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	AbortIncompleteMultipartUploadDays *int32 `json:"abortIncompleteMultipartUploadDays,omitempty"`
+}
+
+// S3Expiration removes objects by age.
+type S3Expiration struct {
+	// Days since the object was created.
+	// +kubebuilder:validation:Minimum=1
+	Days int32 `json:"days"`
+}
+
+// S3Transition moves objects by age.
+type S3Transition struct {
+	// Days since the object was created.
+	// +kubebuilder:validation:Minimum=0
+	Days int32 `json:"days"`
+	// StorageClass to move to.
+	// +kubebuilder:validation:Enum=GLACIER;DEEP_ARCHIVE;INTELLIGENT_TIERING;STANDARD_IA;ONEZONE_IA;GLACIER_IR
+	StorageClass string `json:"storageClass"`
+}
+
+// S3PublicAccessBlock is the four switches of the bucket's public access block.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+type S3PublicAccessBlock struct {
+	// BlockPublicAcls refuses new public ACLs.
+	// +optional
+	BlockPublicAcls bool `json:"blockPublicAcls,omitempty"`
+	// IgnorePublicAcls ignores existing public ACLs.
+	// +optional
+	IgnorePublicAcls bool `json:"ignorePublicAcls,omitempty"`
+	// BlockPublicPolicy refuses public bucket policies.
+	// +optional
+	BlockPublicPolicy bool `json:"blockPublicPolicy,omitempty"`
+	// RestrictPublicBuckets limits buckets with public policies to AWS services and the account.
+	// +optional
+	RestrictPublicBuckets bool `json:"restrictPublicBuckets,omitempty"`
+}
+
+// S3BucketStatus reports the bucket.
+type S3BucketStatus struct {
+	CommonStatus `json:",inline"`
+	// Region the bucket lives in.
+	// +optional
+	Region string `json:"region,omitempty"`
+	// BucketDomainName is the bucket's virtual-hosted name.
+	// +optional
+	BucketDomainName string `json:"bucketDomainName,omitempty"`
+}
+
+// S3Bucket is an S3 bucket.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,shortName=s3,categories={nexus,aws}
+// +kubebuilder:printcolumn:name="Bucket",type=string,JSONPath=`.spec.bucketName`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Region",type=string,priority=1,JSONPath=`.status.region`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 150",message="metadata.name has at most 150 characters"
+type S3Bucket struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   S3BucketSpec   `json:"spec"`
+	Status S3BucketStatus `json:"status,omitempty"`
+}
+
+// CommonSpec implements Resource.
+func (o *S3Bucket) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
+
+// CommonStatus implements Resource.
+func (o *S3Bucket) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
+
+// S3BucketList is a list of S3Bucket.
+// +kubebuilder:object:root=true
+type S3BucketList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []S3Bucket `json:"items"`
+}

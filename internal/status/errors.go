@@ -1,0 +1,70 @@
+// Package status holds the kinds of failure that steer the controllers, the condition tables, and
+// the one summary that turns both into an object's status. A leaf: it imports no client.
+package status
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Stalled is a failure that only a person can end: bad input, a missing permission, a foreign owner.
+// It is still retried, slowly, so that the object recovers by itself once the cause is gone.
+type Stalled struct {
+	// Reason is a stable CamelCase word of the documented list.
+	Reason string
+	// Field of the spec at fault, such as "spec.providerRef.namespace"; empty when there is none.
+	Field string
+	// Message says what is wrong and what to do.
+	Message string
+	Cause   error
+}
+
+// Error implements error.
+func (s *Stalled) Error() string {
+	if s.Field != "" {
+		return s.Field + ": " + s.Message
+	}
+	return s.Message
+}
+
+// Unwrap returns the cause.
+func (s *Stalled) Unwrap() error { return s.Cause }
+
+// Invalid is a Stalled for input that admission could not see to be wrong.
+func Invalid(field, format string, args ...any) *Stalled {
+	return &Stalled{Reason: ReasonInvalidSpec, Field: field, Message: fmt.Sprintf(format, args...)}
+}
+
+// Waiting is not a failure: something else must come first.
+type Waiting struct {
+	// Reason is a stable CamelCase word; empty is ReasonWaiting.
+	Reason string
+	// For says for what, such as "GlueDatabase/myapp-dev to be ready".
+	For string
+	// After is when to look again at the latest; a watch usually comes sooner.
+	After time.Duration
+}
+
+// Error implements error.
+func (w *Waiting) Error() string { return "waiting for " + w.For }
+
+// Retrying is a failure that passes: a throttle, a broken connection, an outage. It is retried with
+// growing pauses and shown as Reconciling; the phase stays.
+type Retrying struct {
+	// Reason is ReasonThrottled, ReasonUnreachable or ReasonRetrying.
+	Reason string
+	Cause  error
+}
+
+// Error implements error.
+func (r *Retrying) Error() string { return r.Cause.Error() }
+
+// Unwrap returns the cause.
+func (r *Retrying) Unwrap() error { return r.Cause }
+
+// AsStalled finds a Stalled in err's chain.
+func AsStalled(err error) (*Stalled, bool) { return errors.AsType[*Stalled](err) }
+
+// AsWaiting finds a Waiting in err's chain.
+func AsWaiting(err error) (*Waiting, bool) { return errors.AsType[*Waiting](err) }

@@ -68,3 +68,5 @@ func AsStalled(err error) (*Stalled, bool) { return errors.AsType[*Stalled](err)
 
 // AsWaiting finds a Waiting in err's chain.
 func AsWaiting(err error) (*Waiting, bool) { return errors.AsType[*Waiting](err) }
+
+func asRetrying(err error) (*Retrying, bool) { return errors.AsType[*Retrying](err) }

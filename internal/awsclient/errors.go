@@ -1,0 +1,195 @@
+package awsclient
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// Class is what a failed AWS call means for the object that made it.
+type Class string
+
+// The classes of failure.
+const (
+	// Unknown is everything the table has no row for: retried, and never taken for "not found".
+	Unknown Class = "Unknown"
+	// NotFound: the resource, or the part of it asked for, is not there.
+	NotFound Class = "NotFound"
+	// Exists: a create found a resource of that name in our own account.
+	Exists Class = "Exists"
+	// NameTaken: the name is global and somebody else's, or our own in another region.
+	NameTaken Class = "NameTaken"
+	// Conflict: another write came between, or a token was used for another request.
+	Conflict Class = "Conflict"
+	// Throttled: AWS, or our own limiter, wants fewer calls.
+	Throttled Class = "Throttled"
+	// Denied: the identity is known and may not do this.
+	Denied Class = "Denied"
+	// Unauthenticated: AWS does not know the credentials, or their signature is wrong.
+	Unauthenticated Class = "Unauthenticated"
+	// Expired: the credentials were good once.
+	Expired Class = "Expired"
+	// Invalid: the request can never succeed as it is.
+	Invalid Class = "Invalid"
+	// Transient: servers, networks and races that pass.
+	Transient Class = "Transient"
+	// Busy: AWS is still at work on the resource.
+	Busy Class = "Busy"
+	// Propagating: AWS does not see an IAM role or policy yet, or it is wrong. Transient for two
+	// minutes after our own write, refused after that (see Refused).
+	Propagating Class = "Propagating"
+	// Limit: a quota that waiting does not lift.
+	Limit Class = "Limit"
+	// NotEmpty: something inside or attached must go before the resource can.
+	NotEmpty Class = "NotEmpty"
+	// Protected: deletion protection is on.
+	Protected Class = "Protected"
+	// ScheduledForDeletion: the name is held by a resource in its recovery window.
+	ScheduledForDeletion Class = "ScheduledForDeletion"
+)
+
+// Failure is an AWS error, read.
+type Failure struct {
+	Class Class
+	// Service is the SDK's service id in lower case without spaces, such as "secretsmanager".
+	Service string
+	// Operation is the API operation, such as "CreateBucket".
+	Operation string
+	// Code and Message are AWS's own; empty when the answer was none of the service's protocol.
+	Code, Message string
+	// Status is the HTTP status; 0 when there was no answer.
+	Status int
+	// RequestID is for logs and support cases, never for conditions.
+	RequestID string
+	// After is how long AWS asks to wait at least; 0 when it does not say.
+	After time.Duration
+}
+
+// Classify reads an error of an SDK client. The innermost operation counts: when a bucket cannot be
+// made because the role could not be assumed, the failure is that of sts AssumeRole.
+func Classify(err error) Failure { return classify(err, "", "") }
+
+// Is says whether err is a failed AWS call of that class.
+func Is(err error, class Class) bool { return err != nil && Classify(err).Class == class }
+
+// IsNotFound says whether err is one of AWS's own "not found" answers: never any other error, and
+// never a 404 that a proxy or an emulator made.
+func IsNotFound(err error) bool { return Is(err, NotFound) }
+
+// classify is Classify for a call whose operation is known although err does not carry it yet.
+func classify(err error, service, operation string) Failure {
+	if err == nil {
+		return Failure{}
+	}
+	f := Failure{Service: service, Operation: operation}
+	var op *smithy.OperationError
+	for errors.As(err, &op) {
+		f.Service, f.Operation, err = serviceName(op.ServiceID), op.OperationName, op.Err
+	}
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		f.Code, f.Message = api.ErrorCode(), api.ErrorMessage()
+	}
+	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && answer.Response != nil {
+		f.Status = answer.HTTPStatusCode()
+	}
+	if id, ok := errors.AsType[interface {
+		error
+		ServiceRequestID() string
+	}](err); ok {
+		f.RequestID = id.ServiceRequestID()
+	}
+	if r, ok := lookup(f); ok {
+		f.Class, f.After = r.class, r.after
+		return f
+	}
+	f.Class = classOfCause(err, f.Status)
+	return f
+}
+
+// classOfCause reads what has no row: errors made on this side of the wire.
+func classOfCause(err error, status int) Class {
+	switch {
+	case isType[*pausedError](err):
+		return Throttled
+	case isType[smithy.InvalidParamsError](err), isType[*smithy.SerializationError](err):
+		return Invalid
+	case status >= http.StatusInternalServerError:
+		return Transient
+	case status >= http.StatusBadRequest:
+		return Unknown
+	case isType[*smithy.DeserializationError](err), transport(err) != "":
+		return Transient
+	}
+	return Unknown
+}
+
+// transport names what broke between AWS and us, in words that stay the same from one attempt to the
+// next: no address, no port, no time. Empty when nothing did.
+func transport(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "the call was cut short"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	if dns, ok := errors.AsType[*net.DNSError](err); ok {
+		return dnsTrouble(dns)
+	}
+	if timeout, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); ok && timeout.Timeout() {
+		return "no answer in time"
+	}
+	return brokenConnection(err)
+}
+
+func dnsTrouble(err *net.DNSError) string {
+	if err.IsNotFound {
+		return "no such host: check region and endpoint"
+	}
+	return "name resolution fails"
+}
+
+// brokenConnection reads what only the text tells: net and tls wrap the causes too variously, and the
+// SDK does the same (aws/retry.RetryableConnectionError).
+func brokenConnection(err error) string {
+	text := err.Error()
+	for _, known := range []struct{ part, words string }{
+		{"connection refused", "connection refused"},
+		{"connection reset", "connection reset"},
+		{"use of closed network connection", "connection reset"},
+		{"broken pipe", "connection reset"},
+		{"x509:", "the server's certificate is not trusted"},
+		{"tls:", "the TLS handshake failed"},
+		{"server gave HTTP response to HTTPS client", "the TLS handshake failed"},
+		{"no route to host", "network unreachable"},
+		{"network is unreachable", "network unreachable"},
+	} {
+		if strings.Contains(text, known.part) {
+			return known.words
+		}
+	}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return "connection closed early"
+	}
+	if isType[*smithyhttp.RequestSendError](err) || isType[net.Error](err) {
+		return "connection failed"
+	}
+	return ""
+}
+
+func isType[T error](err error) bool {
+	_, ok := errors.AsType[T](err)
+	return ok
+}
+
+// serviceName makes a label of an SDK service id: "Secrets Manager" is "secretsmanager".
+func serviceName(id string) string { return strings.ToLower(strings.ReplaceAll(id, " ", "")) }

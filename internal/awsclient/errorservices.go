@@ -1,0 +1,171 @@
+package awsclient
+
+import "time"
+
+// docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
+var s3Rows = []row{
+	// HEAD answers carry no body, so the SDK makes the code from the status. Only there: a bodyless
+	// 404 to any other request did not come from S3.
+	{service: "s3", operation: "Head*", code: "NotFound", class: NotFound},
+	// An expired token answers HEAD with a bare 400 as well: not proof of a bad request.
+	{service: "s3", operation: "Head*", code: "BadRequest", class: Unknown},
+	{service: "s3", code: "NoSuchBucket|NoSuchKey|NoSuchUpload|NoSuchVersion", class: NotFound},
+	{service: "s3", code: "NoSuchTagSet|NoSuchLifecycleConfiguration|NoSuchBucketPolicy|NoSuchCORSConfiguration", class: NotFound},
+	{service: "s3", code: "NoSuchPublicAccessBlockConfiguration|OwnershipControlsNotFound|NoSuchWebsiteConfiguration", class: NotFound},
+	{service: "s3", code: "ServerSideEncryptionConfigurationNotFound|ReplicationConfigurationNotFound", class: NotFound},
+	{service: "s3", code: "ObjectLockConfigurationNotFound|NoSuchObjectLockConfiguration|NoSuchConfiguration", class: NotFound},
+	{service: "s3", code: "BucketAlreadyOwnedByYou", class: Exists},
+	{service: "s3", code: "BucketAlreadyExists", class: NameTaken},
+	// The bucket is there, in another region than the endpoint's.
+	{service: "s3", code: "PermanentRedirect|MovedPermanently|AuthorizationHeaderMalformed", class: NameTaken},
+	{service: "s3", code: "BucketNotEmpty", class: NotEmpty},
+	{service: "s3", code: "TooManyBuckets", class: Limit},
+	{service: "s3", code: "ServiceUnavailable", class: Throttled},
+	{service: "s3", code: "BadDigest|IncompleteBody|XAmzContentSHA256Mismatch", class: Transient},
+	{service: "s3", operation: "PutBucketNotificationConfiguration", code: "InvalidArgument", message: "unable to validate", class: Propagating},
+	{service: "s3", code: "MethodNotAllowed", class: Denied},
+	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported", class: Invalid},
+	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},
+}
+
+// docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
+var dynamoRows = []row{
+	{service: "dynamodb", code: "ResourceNotFound|TableNotFound|PolicyNotFound|IndexNotFound|BackupNotFound", class: NotFound},
+	{service: "dynamodb", operation: "CreateTable", code: "ResourceInUse", class: Exists},
+	{service: "dynamodb", code: "TableAlreadyExists", class: Exists},
+	{service: "dynamodb", code: "ResourceInUse|TableInUse|BackupInUse|ContinuousBackupsUnavailable", class: Busy},
+	// "Only 1 online index can be created or deleted simultaneously per table."
+	{service: "dynamodb", code: "LimitExceeded", message: "online index", class: Busy},
+	// "Only N tables can be created, updated, or deleted simultaneously": control-plane concurrency, which passes.
+	{service: "dynamodb", code: "LimitExceeded", message: "simultaneous", class: Throttled},
+	{service: "dynamodb", code: "LimitExceeded", message: "concurrent", class: Throttled},
+	{service: "dynamodb", code: "LimitExceeded", message: "too many operations", class: Throttled},
+	{service: "dynamodb", code: "Validation", message: "protected against deletion", class: Protected},
+	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "within a fixed interval", class: Busy, after: 10 * time.Minute},
+	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "timetolive is already", class: Exists},
+	{service: "dynamodb", code: "TransactionConflict|TransactionInProgress|ReplicatedWriteConflict", class: Transient},
+}
+
+// docs.aws.amazon.com/glue/latest/dg/aws-glue-api-exceptions.html
+var glueRows = []row{
+	{service: "glue", code: "EntityNotFound|ResourceNotFound", class: NotFound},
+	{service: "glue", code: "AlreadyExists|ResourceAlreadyExists", class: Exists},
+	{service: "glue", code: "CrawlerRunning|CrawlerStopping|SchedulerTransitioning|ConcurrentRunsExceeded|ResourceNotReady", class: Busy},
+	{service: "glue", code: "SchedulerRunning|SchedulerNotRunning|CrawlerNotRunning|NoSchedule|VersionMismatch", class: Conflict},
+	{service: "glue", code: "ResourceNumberLimitExceeded", class: Limit},
+	// Glue tries the crawler's role at once: "Service is unable to assume provided role", "role should
+	// be given assume role permissions", "... is not authorized to perform: glue:GetConnection".
+	{service: "glue", code: "InvalidInput", message: "assume", class: Propagating},
+	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating},
+	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating},
+	{service: "glue", code: "GlueEncryption|InvalidState", class: Invalid},
+}
+
+// docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and its siblings
+var iamRows = []row{
+	{service: "iam", code: "NoSuchEntity", class: NotFound},
+	{service: "iam", code: "EntityAlreadyExists", class: Exists},
+	{service: "iam", code: "EntityTemporarilyUnmodifiable", class: Busy},
+	{service: "iam", code: "DeleteConflict", class: NotEmpty},
+	{service: "iam", code: "PolicyNotAttachable|UnmodifiableEntity|NotSupportedService|PolicyEvaluation", class: Invalid},
+}
+
+// docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html and its siblings
+var ssmRows = []row{
+	{service: "ssm", code: "ParameterNotFound|ParameterVersionNotFound|DoesNotExist|ResourceNotFound", class: NotFound},
+	// The tag calls name an absent parameter so.
+	{service: "ssm", operation: "ListTags*|AddTags*|RemoveTags*", code: "InvalidResourceId", class: NotFound},
+	{service: "ssm", code: "ParameterAlreadyExists", class: Exists},
+	{service: "ssm", code: "TooManyUpdates", class: Transient},
+	{service: "ssm", code: "ParameterLimitExceeded|ParameterMaxVersionLimitExceeded|TooManyTags|PoliciesLimitExceeded", class: Limit},
+	{service: "ssm", code: "HierarchyLevelLimitExceeded|HierarchyTypeMismatch|ParameterPatternMismatch|InvalidKeyId", class: Invalid},
+	{service: "ssm", code: "UnsupportedParameterType|InvalidAllowedPattern|InvalidPolicyType|InvalidPolicyAttribute|IncompatiblePolicy", class: Invalid},
+}
+
+// docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html and its siblings
+var secretRows = []row{
+	{service: "secretsmanager", code: "ResourceNotFound", class: NotFound},
+	{service: "secretsmanager", code: "ResourceExists", class: Exists},
+	{service: "secretsmanager", code: "InvalidRequest", message: "scheduled for deletion", class: ScheduledForDeletion},
+	{service: "secretsmanager", code: "InvalidRequest", message: "marked for deletion", class: ScheduledForDeletion},
+	{service: "secretsmanager", operation: "RotateSecret", code: "AccessDenied", message: "cannot invoke the specified lambda", class: Propagating},
+	{service: "secretsmanager", code: "EncryptionFailure|DecryptionFailure|PublicPolicy", class: Invalid},
+}
+
+// docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference, .../sns/latest/api, .../kms/latest/APIReference
+var queueRows = []row{
+	{service: "sqs", code: "QueueDoesNotExist|NonExistentQueue|ResourceNotFound", class: NotFound},
+	{service: "sqs", code: "QueueNameExists|QueueAlreadyExists", class: Exists},
+	{service: "sqs", code: "QueueDeletedRecently", class: Busy, after: time.Minute},
+	{service: "sqs", code: "OverLimit", class: Limit},
+	{service: "sqs", code: "InvalidAttributeName|InvalidAttributeValue|InvalidAddress", class: Invalid},
+	{service: "sns", code: "NotFound|ResourceNotFound", class: NotFound},
+	{service: "sns", code: "InvalidParameter", message: "already exists", class: Exists},
+	{service: "sns", code: "TopicLimitExceeded|SubscriptionLimitExceeded", class: Limit},
+	{service: "kms", code: "NotFound", class: NotFound},
+	{service: "kms", code: "AlreadyExists", class: Exists},
+	{service: "kms", code: "KMSInvalidState", message: "pending deletion", class: ScheduledForDeletion},
+	{service: "kms", code: "KMSInvalidState", class: Busy},
+	{service: "kms", code: "KMSInternal", class: Transient},
+}
+
+// docs.aws.amazon.com/AmazonRDS/latest/APIReference and .../AmazonElastiCache/latest/APIReference
+var databaseRows = []row{
+	{service: "rds", code: "DBInstanceNotFound|DBSnapshotNotFound|DBClusterNotFound", class: NotFound},
+	{service: "rds", code: "DBSubnetGroupNotFound|DBParameterGroupNotFound", class: NotFound},
+	{service: "rds", code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists", class: Exists},
+	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
+	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
+	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
+	{service: "rds", code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded", class: Limit},
+	{service: "rds", code: "InsufficientDBInstanceCapacity", class: Transient},
+	{service: "elasticache", code: "CacheClusterNotFound|ReplicationGroupNotFound|CacheSubnetGroupNotFound", class: NotFound},
+	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists", class: Exists},
+	{service: "elasticache", code: "InvalidCacheClusterState|InvalidReplicationGroupState|CacheSubnetGroupInUse", class: Busy},
+}
+
+// docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, .../lambda/latest/api, .../elasticloadbalancing/latest/APIReference
+var computeRows = []row{
+	{service: "ec2", code: "*.NotFound|NatGatewayNotFound|Gateway.NotAttached", class: NotFound},
+	{service: "ec2", code: "*.Duplicate|RouteAlreadyExists|Resource.AlreadyAssociated", class: Exists},
+	{service: "ec2", code: "DependencyViolation", class: NotEmpty},
+	{service: "ec2", code: "IncorrectInstanceState|IncorrectState|*.InUse", class: Busy},
+	{service: "ec2", code: "OperationNotPermitted", message: "disableapitermination", class: Protected},
+	{service: "ec2", code: "InvalidParameterValue", message: "iam instance profile", class: Propagating},
+	{service: "ec2", code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", class: Transient},
+	{service: "ec2", code: "RequestLimitExceeded", class: Throttled},
+	{service: "ec2", code: "*LimitExceeded", class: Limit},
+	{service: "ec2", code: "*.Malformed|*.Unavailable", class: Invalid},
+	{service: "lambda", code: "ResourceNotFound", class: NotFound},
+	{service: "lambda", code: "ResourceConflict", message: "already exist", class: Exists},
+	{service: "lambda", code: "ResourceConflict|ResourceNotReady|ResourceInUse", class: Busy},
+	{service: "lambda", code: "CodeStorageExceeded", class: Limit},
+	{service: "elasticloadbalancingv2", code: "LoadBalancerNotFound|TargetGroupNotFound|ListenerNotFound|RuleNotFound", class: NotFound},
+	{service: "elasticloadbalancingv2", code: "DuplicateLoadBalancerName|DuplicateTargetGroupName|DuplicateListener", class: Exists},
+	{service: "elasticloadbalancingv2", code: "ResourceInUse", class: Busy},
+	{service: "elasticloadbalancingv2", code: "TooManyLoadBalancers|TooManyTargetGroups|TooManyListeners", class: Limit},
+}
+
+// docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference, .../AmazonECR/latest/APIReference,
+// .../Route53/latest/APIReference, .../acm/latest/APIReference, .../eks/latest/APIReference
+var otherRows = []row{
+	{service: "cognitoidentityprovider", code: "ResourceNotFound|ScopeDoesNotExist|UserNotFound", class: NotFound},
+	{service: "cognitoidentityprovider", code: "GroupExists|DuplicateProvider", class: Exists},
+	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "associated with another", class: NameTaken},
+	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "already exists", class: Exists},
+	{service: "cognitoidentityprovider", operation: "DeleteUserPool", code: "InvalidParameter", message: "domain configured", class: NotEmpty},
+	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy", class: Propagating},
+	{service: "ecr", code: "RepositoryNotFound|LifecyclePolicyNotFound|RepositoryPolicyNotFound", class: NotFound},
+	{service: "ecr", code: "RepositoryAlreadyExists", class: Exists},
+	{service: "ecr", code: "RepositoryNotEmpty", class: NotEmpty},
+	{service: "route53", code: "NoSuchHostedZone|NoSuchHealthCheck", class: NotFound},
+	{service: "route53", code: "HostedZoneAlreadyExists", class: Exists},
+	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
+	{service: "route53", code: "TooManyHostedZones", class: Limit},
+	{service: "acm", code: "ResourceNotFound", class: NotFound},
+	{service: "acm", code: "ResourceInUse", class: Busy},
+	{service: "eks", code: "ResourceNotFound", class: NotFound},
+	{service: "eks", operation: "Create*", code: "ResourceInUse", class: Exists},
+	{service: "eks", code: "ResourceInUse", class: Busy},
+	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
+}

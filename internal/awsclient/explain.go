@@ -1,0 +1,226 @@
+package awsclient
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// busyAfter is how long work that AWS has in hand takes at least.
+const busyAfter = 5 * time.Second
+
+// Explain turns the error of an AWS call into the kind of failure that steers the controllers. The
+// action is the IAM action that was tried, such as "s3:CreateBucket"; empty is the error's own
+// operation. Nil stays nil, and what is a kind of failure already stays what it is, without what the
+// SDK wrapped around it: credentials that cannot be had fail every call with their own reason.
+//
+// Messages are fit for conditions: stable from one attempt to the next, at most 512 bytes, without
+// request ids, addresses and credentials. The AWS error stays in the chain: Classify and Is work on
+// the result.
+func Explain(err error, action string) error {
+	if err == nil || isKind(err) {
+		return kindOf(err)
+	}
+	f := Classify(err)
+	e := explanation{err: err, failure: f, action: action}
+	if e.action == "" {
+		e.action = strings.Trim(f.Service+":"+f.Operation, ":")
+	}
+	if e.action == "" {
+		e.action = "the call to AWS"
+	}
+	if speak, ok := explanations[f.Class]; ok {
+		return speak(e)
+	}
+	return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.said())
+}
+
+// Refused is Explain for a failure that has passed for transient long enough, such as Propagating two
+// minutes after the last write of the role: it stalls, with what AWS said.
+func Refused(err error, action string) error {
+	if err == nil {
+		return nil
+	}
+	e := explanation{err: err, failure: Classify(err), action: action}
+	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", action, e.said())
+}
+
+// isKind says whether err is one of the kinds of failure already.
+func isKind(err error) bool {
+	return isType[*status.Stalled](err) || isType[*status.Waiting](err) || isType[*status.Retrying](err)
+}
+
+// kindOf cuts away what the SDK wraps around a kind of failure that our own credentials returned.
+func kindOf(err error) error {
+	if s, ok := errors.AsType[*status.Stalled](err); ok {
+		return s
+	}
+	if r, ok := errors.AsType[*status.Retrying](err); ok {
+		return r
+	}
+	return err
+}
+
+// explanation is an AWS error on its way to words.
+type explanation struct {
+	err     error
+	failure Failure
+	action  string
+}
+
+// explanations are the words of each class. Read only.
+var explanations = map[Class]func(explanation) error{
+	Denied: explanation.denied,
+	Invalid: func(e explanation) error {
+		return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.said())
+	},
+	Limit: func(e explanation) error {
+		return e.stalled(status.ReasonLimitExceeded, "%s exceeds an AWS quota%s: free some or ask for more in Service Quotas", e.action, e.said())
+	},
+	NameTaken: func(e explanation) error {
+		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name", e.said())
+	},
+	Protected: func(e explanation) error {
+		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
+	},
+	Unauthenticated: func(e explanation) error {
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): check the provider's", e.action, e.failure.Code)
+	},
+	Expired: func(e explanation) error {
+		return e.retrying(status.ReasonRetrying, "%s failed because the provider's credentials have expired", e.action)
+	},
+	Throttled: func(e explanation) error {
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s", e.action)
+	},
+	Transient: explanation.transient,
+	NotFound: func(e explanation) error {
+		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.said())
+	},
+	Exists: func(e explanation) error {
+		return e.retrying(status.ReasonRetrying, "%s found it in existence already", e.action)
+	},
+	Conflict: func(e explanation) error {
+		return e.retrying(status.ReasonRetrying, "%s met another change%s", e.action, e.said())
+	},
+	Busy: func(e explanation) error {
+		return e.waiting(status.ReasonBusy, "AWS to finish what it is doing before %s%s", e.action, e.said())
+	},
+	Propagating: func(e explanation) error {
+		return e.waiting(status.ReasonWaiting, "IAM changes to reach every AWS service before %s%s", e.action, e.said())
+	},
+	NotEmpty: explanation.notEmpty,
+	ScheduledForDeletion: func(e explanation) error {
+		return e.waiting(status.ReasonBusy, "an earlier deletion to end before %s%s", e.action, e.said())
+	},
+}
+
+func (e explanation) stalled(reason, format string, args ...any) error {
+	return &status.Stalled{Reason: reason, Message: clip(fmt.Sprintf(format, args...), maxMessage), Cause: e.err}
+}
+
+func (e explanation) retrying(reason, format string, args ...any) error {
+	return &status.Retrying{Reason: reason, Cause: &stable{text: clip(fmt.Sprintf(format, args...), maxMessage), err: e.err}}
+}
+
+// waiting also keeps the AWS error in the chain, which status.Waiting has no room for.
+func (e explanation) waiting(reason, format string, args ...any) error {
+	w := &status.Waiting{Reason: reason, For: clip(fmt.Sprintf(format, args...), maxMessage-16), After: max(e.failure.After, busyAfter)}
+	return &waitingFor{Waiting: w, err: e.err}
+}
+
+// said is AWS's own text, led by a colon.
+func (e explanation) said() string {
+	code, text := e.failure.Code, strings.TrimRight(scrub(e.failure.Message), ".")
+	switch {
+	case text != "" && code != "" && !strings.HasPrefix(text, code):
+		return ": " + code + ": " + clip(text, maxMessage-160)
+	case text != "":
+		return ": " + clip(text, maxMessage-160)
+	case code != "":
+		return ": " + code
+	case e.failure.Status != 0:
+		return fmt.Sprintf(": HTTP status %d without an error of AWS", e.failure.Status)
+	}
+	return ""
+}
+
+func (e explanation) transient() error {
+	switch words := transport(e.err); {
+	case e.failure.Status >= http.StatusInternalServerError:
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has trouble of its own (HTTP status 5xx)", e.action)
+	case e.failure.Code != "":
+		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.said())
+	case words != "":
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, words)
+	}
+	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken", e.action)
+}
+
+func (e explanation) notEmpty() error {
+	reason := status.ReasonWaiting
+	if e.failure.Service == "s3" {
+		reason = status.ReasonBucketNotEmpty
+	}
+	return e.waiting(reason, "what it still holds to go before %s%s", e.action, e.said())
+}
+
+// refusal takes AWS's text apart:
+// docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html.
+var refusal = regexp.MustCompile(`(?is)user: (\S+) is not authorized to perform: ([\w-]+:\w+)(?: on (?:the )?resource:? "?([^"\s]+)"?)?`)
+
+// denied names who was refused what on which resource, as far as AWS tells, and the remedy.
+func (e explanation) denied() error {
+	text := scrub(e.failure.Message)
+	who, action, on := "the provider's identity (status.callerIdentity of its AWSProvider)", e.action, ""
+	m := refusal.FindStringSubmatch(text)
+	if m == nil {
+		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: allow %s to %s", action, e.said(), action, who)
+	}
+	who, action = principal(m[1]), m[2]
+	if m[3] != "" {
+		on = " on " + strings.TrimRight(m[3], ".")
+	}
+	needed := ""
+	if !strings.EqualFold(action, e.action) {
+		needed = " (needed for " + e.action + ")"
+	}
+	remedy := fmt.Sprintf("allow %s%s to %s", action, on, who)
+	if strings.Contains(text, "explicit deny") {
+		remedy = "a policy denies it explicitly: remove that deny"
+	}
+	return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s to %s%s: %s", action, on, who, needed, remedy)
+}
+
+// principal is the role behind a role session, as policies name it, else the ARN itself. AWS leaves
+// the role's path out of session ARNs:
+// docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html.
+func principal(arn string) string {
+	partition, account, role, ok := roleOfSession(arn)
+	if !ok {
+		return arn
+	}
+	return "arn:" + partition + ":iam::" + account + ":role/" + role
+}
+
+// stable shows words that do not change, and keeps the error they speak of.
+type stable struct {
+	text string
+	err  error
+}
+
+func (s *stable) Error() string { return s.text }
+func (s *stable) Unwrap() error { return s.err }
+
+// waitingFor is a status.Waiting that keeps its cause.
+type waitingFor struct {
+	*status.Waiting
+	err error
+}
+
+// Unwrap gives both: the kind of failure first, then AWS's error.
+func (w *waitingFor) Unwrap() []error { return []error{w.Waiting, w.err} }

@@ -1,0 +1,247 @@
+package awsclient
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// build opens an identity from the beginning: base credentials, then one role after the other, each
+// only if the identity before is not that role already.
+func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
+	cfg, err := s.config(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	plain := cfg.APIOptions
+	who, err := identify(ctx, s.instrument(cfg, plain, id, caller{}))
+	if err != nil {
+		return nil, err
+	}
+	for _, hop := range []struct{ field, role string }{{"spec.roleARN", id.RoleARN}, {"spec.assumeRoleARN", id.AssumeRoleARN}} {
+		if hop.role == "" || who.is(hop.role) {
+			continue
+		}
+		if who.isRole() && id.duration() > hour {
+			return nil, status.Invalid("spec.sessionDuration", "%s is a role itself, and role chaining caps a session at 1h, not %s", principal(who.arn), id.duration())
+		}
+		base := s.instrument(cfg, plain, id, who)
+		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, hop.field, hop.role)
+		if who, err = identify(ctx, s.instrument(cfg, plain, id, who)); err != nil {
+			return nil, err
+		}
+	}
+	return &Session{
+		Config:    s.instrument(cfg, plain, id, who),
+		Partition: who.partition,
+		Account:   who.account,
+		Region:    id.Region,
+		CallerARN: who.arn,
+	}, nil
+}
+
+// config is the ambient configuration with what the identity replaces.
+func (s *Sessions) config(ctx context.Context, id Identity) (aws.Config, error) {
+	cfg, err := s.loadAmbient(ctx)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	cfg.Region = id.Region
+	cfg.HTTPClient = s.client
+	cfg.Retryer = noRetries
+	cfg.RetryMaxAttempts = 1
+	cfg.AppID = appID
+	// The SDK's own logging could be told by the environment to print requests.
+	cfg.Logger, cfg.ClientLogMode = logging.Nop{}, 0
+	if id.Endpoint != "" {
+		cfg.BaseEndpoint = aws.String(id.Endpoint)
+		// Otherwise AWS_ENDPOINT_URL_<SERVICE> of the environment would win over the provider.
+		cfg.ConfigSources = nil
+	}
+	if id.Static != nil {
+		cfg.Credentials = staticProvider{keys: *id.Static}
+		return cfg, nil
+	}
+	return cfg, checkAmbient(ctx, cfg.Credentials)
+}
+
+// loadAmbient loads the operator's own configuration once; a failure is not remembered.
+func (s *Sessions) loadAmbient(ctx context.Context) (aws.Config, error) {
+	if base := s.loaded(); base != nil {
+		return base.Copy(), nil
+	}
+	return s.load.do(ctx, func(ctx context.Context) (aws.Config, error) {
+		if base := s.loaded(); base != nil {
+			return base.Copy(), nil
+		}
+		cfg, err := s.ambient(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return aws.Config{}, ctx.Err()
+		case err != nil:
+			return aws.Config{}, &status.Stalled{
+				Reason:  status.ReasonCredentialsMissing,
+				Message: "the operator's own AWS configuration cannot be read: check its environment and AWS files",
+				Cause:   err,
+			}
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.base = &cfg
+		return cfg.Copy(), nil
+	})
+}
+
+func (s *Sessions) loaded() *aws.Config {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.base
+}
+
+// instrument puts our middleware into a configuration, for the account of who.
+func (s *Sessions) instrument(cfg aws.Config, plain []func(*middleware.Stack) error, id Identity, who caller) aws.Config {
+	at := s.calls.at(home{endpoint: id.Endpoint, account: who.account, region: id.Region})
+	cfg.APIOptions = append(slices.Clone(plain), at)
+	return cfg
+}
+
+// assume makes credentials of a role. They are taken when first used and replaced in time.
+func (s *Sessions) assume(client *sts.Client, id Identity, who caller, field, role string) aws.CredentialsProvider {
+	input := &sts.AssumeRoleInput{
+		RoleArn:         aws.String(role),
+		RoleSessionName: aws.String(id.SessionName),
+		DurationSeconds: aws.Int32(int32(id.duration() / time.Second)),
+	}
+	if id.ExternalID != "" {
+		input.ExternalId = aws.String(id.ExternalID)
+	}
+	return &sessionCache{now: s.now, lifetime: id.duration(), retrieve: func(ctx context.Context) (aws.Credentials, error) {
+		out, err := client.AssumeRole(ctx, input)
+		if err != nil {
+			return aws.Credentials{}, refusedRole(err, id, who, field, role)
+		}
+		if out.Credentials == nil {
+			return aws.Credentials{}, &status.Retrying{Reason: status.ReasonUnreachable, Cause: &stable{text: "sts:AssumeRole answered without credentials"}}
+		}
+		return aws.Credentials{
+			AccessKeyID:     aws.ToString(out.Credentials.AccessKeyId),
+			SecretAccessKey: aws.ToString(out.Credentials.SecretAccessKey),
+			SessionToken:    aws.ToString(out.Credentials.SessionToken),
+			Source:          "AssumeRole",
+			AccountID:       roleARN.FindStringSubmatch(role)[2],
+		}, nil
+	}}
+}
+
+// identify asks STS who the configuration's credentials are. STS answers without any permission.
+func identify(ctx context.Context, cfg aws.Config) (caller, error) {
+	out, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return caller{}, unknownCaller(err, cfg.Credentials)
+	}
+	return parseCaller(aws.ToString(out.Arn), aws.ToString(out.Account)), nil
+}
+
+// unknownCaller reads why STS would not say who we are.
+func unknownCaller(err error, credentials aws.CredentialsProvider) error {
+	if isKind(err) {
+		return kindOf(err)
+	}
+	remedy := "check the identity the operator runs with"
+	switch credentials.(type) {
+	case staticProvider:
+		remedy = "put a valid key into the provider's Secret"
+	case *sessionCache:
+		remedy = "the role's sessions may have been revoked"
+	}
+	e := explanation{err: err, failure: Classify(err), action: "sts:GetCallerIdentity"}
+	switch e.failure.Class {
+	case Expired:
+		return e.stalled(status.ReasonCredentialsInvalid, "the credentials have expired: %s", remedy)
+	case Unauthenticated:
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials (%s): %s", e.failure.Code, remedy)
+	case Denied, Invalid, NotFound:
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials%s: %s", e.said(), remedy)
+	}
+	return e.unreachable("STS")
+}
+
+// unreachable is for what STS is not to blame us for.
+func (e explanation) unreachable(what string) error {
+	if e.failure.Class == Throttled {
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s", e.action)
+	}
+	words := transport(e.err)
+	switch {
+	case e.failure.Status >= 500:
+		words = "it has trouble of its own (HTTP status 5xx)"
+	case e.failure.Status != 0:
+		words = "it answers" + e.said()
+	case words == "":
+		words = "its answer was broken"
+	}
+	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s", what, words)
+}
+
+// maxRemedy lets a trust policy's ingredients survive uncut.
+const maxRemedy = 1024
+
+// refusedRole reads why a role could not be assumed:
+// docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_roles.html#troubleshoot_roles_cant-assume-role.
+func refusedRole(err error, id Identity, who caller, field, role string) error {
+	if isKind(err) {
+		return kindOf(err)
+	}
+	e := explanation{err: err, failure: Classify(err), action: "sts:AssumeRole"}
+	switch e.failure.Class {
+	case Denied:
+		external := ""
+		if id.ExternalID != "" {
+			external = fmt.Sprintf(" under the condition StringEquals sts:ExternalId %q", id.ExternalID)
+		}
+		from := principal(who.arn)
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: field, Cause: err, Message: clip(fmt.Sprintf(
+			"%s may not assume %s: allow sts:AssumeRole to principal %s in that role's trust policy%s, and allow sts:AssumeRole on it in that principal's own policy",
+			from, role, from, external), maxRemedy)}
+	case Invalid, NotFound, Limit, Propagating:
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: field, Cause: err, Message: clip(fmt.Sprintf(
+			"%s cannot be assumed%s", role, e.said()), maxRemedy)}
+	case Expired, Unauthenticated:
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s (%s)", role, e.failure.Code)
+	}
+	return e.unreachable("STS")
+}
+
+// checkAmbient proves that the operator has an identity of its own at all.
+func checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
+	missing := &status.Stalled{
+		Reason:  status.ReasonCredentialsMissing,
+		Message: "the operator has no AWS identity of its own: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
+	}
+	if credentials == nil {
+		return missing
+	}
+	_, err := credentials.Retrieve(ctx)
+	if err == nil {
+		return nil
+	}
+	e := explanation{err: err, failure: Classify(err), action: "the operator's own sign-in"}
+	switch {
+	case ctx.Err() != nil:
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transport(err))
+	case e.failure.Service == "sts" && (e.failure.Class == Throttled || e.failure.Class == Transient):
+		return e.unreachable("STS")
+	case e.failure.Service == "sts":
+		return e.stalled(status.ReasonCredentialsInvalid, "the operator's own role does not accept it: check that role's trust policy%s", e.said())
+	}
+	missing.Cause = err
+	return missing
+}

@@ -1,0 +1,231 @@
+package awsclient
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Options are what Sessions needs from outside.
+type Options struct {
+	// Now is the clock; required.
+	Now func() time.Time
+	// Ambient loads the operator's own identity; nil is LoadAmbient. Called once, until it succeeds.
+	Ambient func(context.Context) (aws.Config, error)
+	// HTTPClient carries every call; nil is NewHTTPClient.
+	HTTPClient aws.HTTPClient
+	// Limits replace the default rates one by one.
+	Limits Limits
+	// Registerer takes the metrics; nil takes none.
+	Registerer prometheus.Registerer
+}
+
+// Session is an identity that works: who it is, and the configuration for its clients. It is shared
+// and must not be changed.
+type Session struct {
+	// Config makes clients: rate limited, metered, without retries.
+	Config aws.Config
+	// Partition is aws, aws-cn or aws-us-gov.
+	Partition string
+	// Account and Region are where calls go.
+	Account, Region string
+	// CallerARN is what STS GetCallerIdentity named.
+	CallerARN string
+}
+
+// String shows who and where, and not the Config, which leads to credentials.
+func (s *Session) String() string { return s.CallerARN + " in " + s.Region }
+
+// GoString is String.
+func (s *Session) GoString() string { return s.String() }
+
+// Sessions opens identities and keeps the open ones. Its methods may be called concurrently.
+type Sessions struct {
+	now     func() time.Time
+	ambient func(context.Context) (aws.Config, error)
+	client  aws.HTTPClient
+	calls   *calls
+	// miswired is a mistake of the program that makes it; Open reports it.
+	miswired error
+
+	load   flight[aws.Config]
+	mu     sync.Mutex
+	base   *aws.Config
+	opened map[string]*entry
+}
+
+const (
+	// holdFailure is how long a failure answers for the next Open of the same key, so that the many
+	// objects of a broken provider do not each ask STS. Revalidate always asks.
+	holdFailure = 5 * time.Second
+	// forgetUnused is how long a session that nobody opens is kept: keys change with every edit of a
+	// provider, and not every edit is followed by Forget.
+	forgetUnused = time.Hour
+)
+
+// NewSessions prepares the cache; it calls nobody.
+func NewSessions(o Options) *Sessions {
+	s := &Sessions{now: o.Now, ambient: o.Ambient, client: o.HTTPClient, opened: map[string]*entry{}}
+	if s.now == nil {
+		s.miswired = errors.New("awsclient.Options.Now is missing")
+		return s
+	}
+	if s.client == nil {
+		s.client = NewHTTPClient()
+	}
+	if s.ambient == nil {
+		s.ambient = func(ctx context.Context) (aws.Config, error) { return LoadAmbient(ctx, s.client) }
+	}
+	meter, err := newMeter(o.Registerer)
+	s.miswired = err
+	s.calls = &calls{now: s.now, limiter: newLimiter(s.now, o.Limits), meter: meter}
+	return s
+}
+
+// Open returns the session of an identity. The first call proves it with STS GetCallerIdentity
+// (docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html) and assumes its roles;
+// later ones answer from memory, and concurrent ones share one round of STS.
+//
+// A failure is *status.Stalled (CredentialsMissing, CredentialsInvalid, RoleNotAssumable, InvalidSpec)
+// with the remedy, or *status.Retrying (Unreachable, Throttled). A role that cannot be assumed is
+// never replaced by the identity that should have assumed it.
+func (s *Sessions) Open(ctx context.Context, id Identity) (*Session, error) {
+	e, err := s.entry(id)
+	if err != nil {
+		return nil, err
+	}
+	if session, failure, ok := e.recall(s.now()); ok {
+		return session, failure
+	}
+	return e.fly(ctx, func(ctx context.Context) (*Session, error) {
+		if session, failure, ok := e.recall(s.now()); ok {
+			return session, failure
+		}
+		return e.keep(ctx, s.now)(s.build(ctx, id))
+	})
+}
+
+// Revalidate asks STS again who an open session is, without assuming roles anew; for an identity that
+// is not open it is Open. When STS refuses, the session is dropped, so that the next Open starts from
+// the beginning; when STS cannot be reached it is kept, because AWS may still accept it. A session
+// whose identity has changed (other ambient credentials) is rebuilt.
+func (s *Sessions) Revalidate(ctx context.Context, id Identity) (*Session, error) {
+	e, err := s.entry(id)
+	if err != nil {
+		return nil, err
+	}
+	return e.fly(ctx, func(ctx context.Context) (*Session, error) {
+		session := e.open()
+		if session == nil {
+			return e.keep(ctx, s.now)(s.build(ctx, id))
+		}
+		who, err := identify(ctx, session.Config)
+		switch {
+		case err == nil && who.arn == session.CallerARN && who.account == session.Account:
+			return session, nil
+		case err == nil:
+			return e.keep(ctx, s.now)(s.build(ctx, id))
+		case isType[*status.Stalled](err):
+			return e.keep(ctx, s.now)(nil, err)
+		}
+		return nil, err
+	})
+}
+
+// Forget drops the session of a key, with its credentials.
+func (s *Sessions) Forget(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.opened, key)
+}
+
+// Close drops all sessions and closes idle connections.
+func (s *Sessions) Close() {
+	s.mu.Lock()
+	clear(s.opened)
+	s.mu.Unlock()
+	if idle, ok := s.client.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
+	}
+}
+
+// entry finds or makes the place of a key, and sweeps out what has not been used for long.
+func (s *Sessions) entry(id Identity) (*entry, error) {
+	if s.miswired != nil {
+		return nil, &status.Stalled{Reason: status.ReasonInternal, Message: s.miswired.Error(), Cause: s.miswired}
+	}
+	if err := id.check(); err != nil {
+		return nil, err
+	}
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.opened[id.Key]
+	if e == nil {
+		for key, other := range s.opened {
+			if now.Sub(other.used) > forgetUnused {
+				delete(s.opened, key)
+			}
+		}
+		e = &entry{}
+		s.opened[id.Key] = e
+	}
+	e.used = now
+	return e, nil
+}
+
+// entry is one identity's place in the cache.
+type entry struct {
+	// used belongs to Sessions.mu.
+	used   time.Time
+	flight flight[*Session]
+
+	mu      sync.Mutex
+	session *Session
+	failure error
+	failed  time.Time
+}
+
+// open returns the session, or nil.
+func (e *entry) open() *Session {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.session
+}
+
+// recall answers from memory, if it can: with the session, or with a failure that is only just known.
+func (e *entry) recall(now time.Time) (*Session, error, bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.session != nil {
+		return e.session, nil, true
+	}
+	if e.failure != nil && now.Sub(e.failed) < holdFailure {
+		return nil, e.failure, true
+	}
+	return nil, nil, false
+}
+
+// keep remembers a result, unless it only says that the caller gave up.
+func (e *entry) keep(ctx context.Context, now func() time.Time) func(*Session, error) (*Session, error) {
+	return func(session *Session, err error) (*Session, error) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		if err == nil || ctx.Err() == nil {
+			e.session, e.failure, e.failed = session, err, now()
+		}
+		return session, err
+	}
+}
+
+// fly shares one round of STS among concurrent callers.
+func (e *entry) fly(ctx context.Context, fn func(context.Context) (*Session, error)) (*Session, error) {
+	session, err := e.flight.do(ctx, fn)
+	return session, Explain(err, "sts:GetCallerIdentity")
+}

@@ -77,12 +77,16 @@ type advance struct {
 	h       Host
 	out     Outcome
 	created bool // a create was accepted, or refused because the resource exists
+	seen    bool // some look found the resource
 	absent  bool // the last look found nothing
 }
 
 func (a *advance) round(ctx context.Context) (bool, error) {
 	p, err := a.decide(ctx, a.o)
 	a.out.Plan = p
+	if p.Exists {
+		a.seen, a.absent = true, false
+	}
 	if err != nil {
 		return true, a.explain(err, "")
 	}
@@ -123,8 +127,8 @@ func (a *advance) gone(p Plan) (bool, error) {
 		a.out.Gone = true
 		return true, nil
 	}
-	if i := a.o.Intent; i != nil && !a.o.Known && !i.At.IsZero() {
-		if left := settleUnknown - a.h.Now().Sub(i.At); left > 0 && !a.created {
+	if i := a.o.Intent; i != nil && !a.o.Known && !a.seen && !i.At.IsZero() {
+		if left := settleUnknown - a.h.Now().Sub(i.At); left > 0 {
 			return true, &status.Waiting{Reason: status.ReasonDeleting, For: "a create whose answer may be lost to show", After: left}
 		}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -191,7 +192,10 @@ func text(v any) string {
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
 		return text(rv.Elem().Interface())
 	}
-	return fmt.Sprintf("%+v", v)
+	if b, err := json.Marshal(v); err == nil {
+		return string(b)
+	}
+	return fmt.Sprint(v)
 }
 
 func empty(v reflect.Value) bool {

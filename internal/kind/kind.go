@@ -88,6 +88,8 @@ const (
 type Meta struct {
 	// Reads and Writes are IAM actions; kindtest proves that the declared are the used.
 	Reads, Writes []string
+	// Implied are IAM actions that AWS checks beside those: tags inside a create, roles passed on.
+	Implied []string
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
 	// Poll is how often AWS is checked for drift; 0 is the engine's default.

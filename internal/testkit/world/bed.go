@@ -1,0 +1,95 @@
+package world
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// bedPrograms are what dev/bed builds into the cache.
+var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "moto_server"}
+
+// BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else
+// the place in the cache where `make bed` builds those that dev/go.mod pins.
+func BinDir() (string, error) {
+	if dir := os.Getenv("NEXUS_BED_BIN"); dir != "" {
+		return dir, checkBed(dir)
+	}
+	dev, err := devDir()
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	key, err := bedKey(dev)
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "bin", key)
+	return dir, checkBed(dir)
+}
+
+func checkBed(dir string) error {
+	for _, name := range bedPrograms {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("the test bed is not built: %s is missing; run `make bed` (or `go -C dev/bed run .`)", filepath.Join(dir, name))
+		}
+	}
+	return nil
+}
+
+// devDir finds the dev folder of the tree around the working directory (tests
+// run in their package's folder).
+func devDir() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		dev := filepath.Join(dir, "dev")
+		if _, err := os.Stat(filepath.Join(dev, "requirements.txt")); err == nil {
+			return dev, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("not inside the source tree: set NEXUS_BED_BIN to the folder that `make bed` prints")
+		}
+		dir = parent
+	}
+}
+
+func cacheDir() (string, error) {
+	if dir := os.Getenv("NEXUS_CACHE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	if dir := os.Getenv("XDG_CACHE_HOME"); dir != "" {
+		return filepath.Join(dir, "nexus-operator"), nil
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Join(home, ".cache", "nexus-operator"), nil
+}
+
+// bedKey must give what binKey in dev/bed gives; a test compares them.
+func bedKey(dev string) (string, error) {
+	h := sha256.New()
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt"} {
+		text, err := os.ReadFile(filepath.Join(dev, filepath.FromSlash(name)))
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n%s", name, len(text), text)
+	}
+	toolchain, _, _ := strings.Cut(runtime.Version(), " ")
+	fmt.Fprintf(h, "%s/%s %s\n", runtime.GOOS, runtime.GOARCH, toolchain)
+	return hex.EncodeToString(h.Sum(nil))[:16], nil
+}

@@ -1,0 +1,109 @@
+package world
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+)
+
+// Names of the components, for Kill and Restart.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	Scheduler         = "kube-scheduler"
+	Kwok              = "kwok"
+	Moto              = "moto"
+)
+
+// controllers are those that act on what an operator creates. Left out are the
+// ones about real nodes, volumes and certificates; without node-lifecycle a
+// machine that stalls for a minute does not turn its fake nodes NotReady.
+var controllers = []string{
+	"clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller",
+	"disruption-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller",
+	"horizontal-pod-autoscaler-controller", "job-controller", "namespace-controller", "pod-garbage-collector-controller",
+	"replicaset-controller", "replicationcontroller-controller", "resourcequota-controller",
+	"root-ca-certificate-publisher-controller", "serviceaccount-controller", "serviceaccount-token-controller",
+	"statefulset-controller", "ttl-after-finished-controller", "validatingadmissionpolicy-status-controller",
+}
+
+// etcdProcess keeps its data on a temporary folder and never waits for the
+// disk: killing the process loses nothing, losing the machine may.
+func (w *World) etcdProcess() *process {
+	client, peer := w.loopback("http", w.ports[portEtcd]), w.loopback("http", w.ports[portPeer])
+	return w.process(Etcd, "etcd",
+		"--data-dir="+filepath.Join(w.dir, "etcd"),
+		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer,
+		"--unsafe-no-fsync=true", "--log-level=warn", "--quota-backend-bytes=4294967296", "--snapshot-count=100000")
+}
+
+func (w *World) apiServerProcess() *process {
+	server := w.loopback("https", w.ports[portAPI])
+	args := []string{
+		"--etcd-servers=" + w.loopback("http", w.ports[portEtcd]),
+		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", "--endpoint-reconciler-type=none",
+		fmt.Sprintf("--secure-port=%d", w.ports[portAPI].port),
+		"--tls-cert-file=" + w.file("server.crt"), "--tls-private-key-file=" + w.file("server.key"),
+		"--client-ca-file=" + w.file("ca.crt"),
+		"--authorization-mode=RBAC",
+		"--service-cluster-ip-range=10.0.0.0/16",
+		"--service-account-issuer=" + w.issuer, "--service-account-jwks-uri=" + server + "/openid/v1/jwks",
+		"--api-audiences=" + w.issuer + ",sts.amazonaws.com",
+		"--service-account-key-file=" + w.file("sa.key"), "--service-account-signing-key-file=" + w.file("sa.key"),
+		"--audit-policy-file=" + w.file("audit-policy.yaml"), "--audit-log-path=" + w.file("audit.log"),
+		"--audit-log-mode=blocking", "--audit-log-maxsize=100000",
+		"--max-requests-inflight=2000", "--max-mutating-requests-inflight=1000",
+		"--profiling=false",
+	}
+	return w.process(APIServer, "kube-apiserver", append(args, w.options.APIServerArgs...)...)
+}
+
+func (w *World) controllerManagerProcess() *process {
+	return w.process(ControllerManager, "kube-controller-manager",
+		"--kubeconfig="+w.file(ControllerManager+".kubeconfig"),
+		"--controllers="+strings.Join(controllers, ","),
+		"--service-account-private-key-file="+w.file("sa.key"), "--root-ca-file="+w.file("ca.crt"),
+		"--leader-elect=false", "--use-service-account-credentials=false",
+		"--kube-api-qps=1000", "--kube-api-burst=2000",
+		"--concurrent-namespace-syncs=20", "--secure-port=0", "--profiling=false")
+}
+
+func (w *World) schedulerProcess() *process {
+	return w.process(Scheduler, "kube-scheduler",
+		"--kubeconfig="+w.file(Scheduler+".kubeconfig"),
+		"--leader-elect=false", "--kube-api-qps=1000", "--kube-api-burst=2000",
+		"--secure-port=0", "--profiling=false")
+}
+
+func (w *World) kwokProcess() *process {
+	p := w.process(Kwok, "kwok",
+		"--kubeconfig="+w.file(Kwok+".kubeconfig"),
+		"--config="+w.file("stages.yaml"), "--manage-all-nodes=true", "--node-lease-duration-seconds=0")
+	// Its home would otherwise add a user's own configuration.
+	p.env = append(p.env, "HOME="+w.dir, "KWOK_WORKDIR="+w.file("kwok-home"))
+	return p
+}
+
+func (w *World) motoProcess() *process {
+	p := w.process(Moto, "moto_server", "-H", "127.0.0.1", "-p", fmt.Sprint(w.ports[portMoto].port))
+	if w.options.ManagedPolicies {
+		p.env = append(p.env, "MOTO_IAM_LOAD_MANAGED_POLICIES=true")
+	}
+	p.env = append(p.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1")
+	p.env = append(p.env, w.options.MotoEnv...)
+	return p
+}
+
+func (w *World) process(name, program string, args ...string) *process {
+	p := &process{name: name, path: filepath.Join(w.bin, program), args: args, dir: w.dir}
+	w.processes = append(w.processes, p)
+	return p
+}
+
+func (w *World) loopback(scheme string, p *portLock) string {
+	return fmt.Sprintf("%s://127.0.0.1:%d", scheme, p.port)
+}
+
+func (w *World) file(name string) string { return filepath.Join(w.dir, name) }

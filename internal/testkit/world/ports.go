@@ -1,0 +1,54 @@
+package world
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Ports are taken below the range from which the kernel draws outgoing
+// connections, and reserved by a lock file among the worlds of this machine:
+// between our probing a port and a component's binding it nobody else gets it.
+const (
+	firstPort = 20000
+	lastPort  = 32000
+)
+
+// portLock is a reserved port; the kernel frees it if this process dies.
+type portLock struct {
+	port int
+	file *os.File
+}
+
+func reservePort() (*portLock, error) {
+	dir := filepath.Join(os.TempDir(), "nexus-bed-ports")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	for range 200 {
+		port := firstPort + rand.IntN(lastPort-firstPort)
+		f, err := os.OpenFile(filepath.Join(dir, fmt.Sprint(port)), os.O_CREATE|os.O_RDWR, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && free(port) {
+			return &portLock{port, f}, nil
+		}
+		f.Close()
+	}
+	return nil, fmt.Errorf("no free port between %d and %d", firstPort, lastPort)
+}
+
+func (l *portLock) release() { l.file.Close() }
+
+func free(port int) bool {
+	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if err != nil {
+		return false
+	}
+	listener.Close()
+	return true
+}

@@ -1,0 +1,104 @@
+package world
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+)
+
+// pollInterval is short: what is waited for takes tens of milliseconds.
+const pollInterval = 25 * time.Millisecond
+
+// poll calls check until it returns nil, a component that must live has died,
+// or the context ends; the error then carries the reason of the last check and
+// the end of the component's log.
+func poll(ctx context.Context, p *process, check func(context.Context) error) error {
+	for {
+		if err := p.alive(); err != nil {
+			return err
+		}
+		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
+		err := check(attempt)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for %s: %w; the end of its log:\n%s", p.name, err, p.tail())
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+func (w *World) waitAPIServer(ctx context.Context, server *process) error {
+	client, err := w.probeClient()
+	if err != nil {
+		return err
+	}
+	return poll(ctx, server, func(ctx context.Context) error {
+		return client.Discovery().RESTClient().Get().AbsPath("/readyz").Do(ctx).Error()
+	})
+}
+
+// waitWrite waits until the API server has really written something: after etcd
+// was killed /readyz may answer before the server has noticed.
+func (w *World) waitWrite(ctx context.Context) error {
+	client, err := w.probeClient()
+	if err != nil {
+		return err
+	}
+	return poll(ctx, w.component(APIServer), func(ctx context.Context) error {
+		namespace, err := client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if namespace.Annotations == nil {
+			namespace.Annotations = map[string]string{}
+		}
+		namespace.Annotations["testbed.nexus.ai/written-at"] = time.Now().Format(time.RFC3339Nano)
+		_, err = client.CoreV1().Namespaces().Update(ctx, namespace, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// probeClient has connections of its own: one that a dying server left behind
+// would be waited for instead of the new one.
+func (w *World) probeClient() (kubernetes.Interface, error) {
+	config := w.Config()
+	config.UserAgent = "test-bed-probe"
+	config.Timeout = 3 * time.Second
+	transport, err := rest.TLSConfigFor(config)
+	if err != nil {
+		return nil, err
+	}
+	config.TLSClientConfig = rest.TLSClientConfig{}
+	config.Transport = &http.Transport{TLSClientConfig: transport, DisableKeepAlives: true}
+	return kubernetes.NewForConfig(config)
+}
+
+func (w *World) waitMoto(ctx context.Context) error {
+	moto := w.component(Moto)
+	err := poll(ctx, moto, func(ctx context.Context) error {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.MotoURL()+"/moto-api/", nil)
+		if err != nil {
+			return err
+		}
+		request.Close = true
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return err
+		}
+		return answer.Body.Close()
+	})
+	if err != nil {
+		return err
+	}
+	// The port was free and the process that was to bind it lives: it is ours.
+	return moto.alive()
+}

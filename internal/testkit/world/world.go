@@ -1,0 +1,204 @@
+// Package world starts and stops an isolated Kubernetes control plane and AWS
+// emulator for tests: etcd, kube-apiserver, kube-controller-manager,
+// kube-scheduler and kwok (fake nodes and pods) built from Go modules, and moto
+// behind a recording, fault-injecting proxy. All of it listens on free loopback
+// ports and dies with the process that started it.
+//
+//	func TestMain(m *testing.M) { world.Main(m, world.Options{}) }
+//
+//	func TestX(t *testing.T) {
+//		w := world.Shared(t)
+//		c, err := client.New(w.Config(), client.Options{})
+//		...
+//	}
+package world
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// DefaultIssuer is the issuer of ServiceAccount tokens: of the form that EKS
+// has, since IAM accepts no issuer with a port.
+const DefaultIssuer = "https://oidc.eks.ap-southeast-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE"
+
+// Options says what to start. The zero value is a whole world with one node.
+type Options struct {
+	Dir   string    // where logs and data go; empty: a temporary folder, removed by Stop unless NEXUS_BED_KEEP is set
+	Log   io.Writer // progress, one line a step; nil: silent
+	Nodes int       // fake nodes; 0: one
+
+	NoKubernetes bool // only moto and its proxy
+	NoAWS        bool // only the control plane
+
+	// CRDs are files or folders of CustomResourceDefinitions, installed before
+	// the controller manager starts: its garbage collector notices kinds that
+	// come later only every 30 seconds.
+	CRDs []string
+
+	Issuer          string   // of ServiceAccount tokens, https; empty: DefaultIssuer
+	APIServerArgs   []string // further flags of kube-apiserver
+	MotoEnv         []string // further environment of moto, KEY=value
+	ManagedPolicies bool     // moto knows the AWS managed policies (half a second more per start and reset)
+
+	StartTimeout time.Duration // 0: one minute
+}
+
+// World is a running test bed.
+type World struct {
+	options Options
+	dir     string
+	ownDir  bool
+	bin     string
+	issuer  string
+	ports   []*portLock
+
+	processes []*process // in order of start
+	authority *authority
+	config    *rest.Config
+	clientset kubernetes.Interface
+	proxy     *awsproxy.Proxy
+}
+
+const (
+	portEtcd = iota
+	portPeer
+	portAPI
+	portMoto
+	portCount
+)
+
+// Start brings up a world and waits until it is usable: the API server ready,
+// the default ServiceAccount there, every node Ready, moto answering. When it
+// fails nothing is left running, and the error carries the end of the log of
+// the component that failed.
+func Start(ctx context.Context, o Options) (*World, error) {
+	if o.Nodes == 0 {
+		o.Nodes = 1
+	}
+	if o.Issuer == "" {
+		o.Issuer = DefaultIssuer
+	}
+	if o.StartTimeout == 0 {
+		o.StartTimeout = time.Minute
+	}
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	bin, err := BinDir()
+	if err != nil {
+		return nil, err
+	}
+	w := &World{options: o, bin: bin, issuer: o.Issuer}
+	ctx, cancel := context.WithTimeout(ctx, o.StartTimeout)
+	defer cancel()
+	if err := w.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("starting the test bed: %w", err), w.Stop())
+	}
+	return w, nil
+}
+
+func (w *World) start(ctx context.Context) error {
+	if err := w.prepareDir(); err != nil {
+		return err
+	}
+	for range portCount {
+		p, err := reservePort()
+		if err != nil {
+			return err
+		}
+		w.ports = append(w.ports, p)
+	}
+	// The emulator loads while the control plane comes up.
+	var moto *process
+	if !w.options.NoAWS {
+		moto = w.motoProcess()
+		if err := moto.start(); err != nil {
+			return err
+		}
+	}
+	if !w.options.NoKubernetes {
+		if err := w.startControlPlane(ctx); err != nil {
+			return err
+		}
+	}
+	if moto == nil {
+		return nil
+	}
+	if err := w.waitMoto(ctx); err != nil {
+		return err
+	}
+	var err error
+	w.proxy, err = awsproxy.Start(w.MotoURL())
+	return err
+}
+
+func (w *World) prepareDir() error {
+	if w.options.Dir != "" {
+		w.dir = w.options.Dir
+		return os.MkdirAll(w.dir, 0o755)
+	}
+	dir, err := os.MkdirTemp("", "nexus-bed-")
+	w.dir, w.ownDir = dir, err == nil
+	return err
+}
+
+// Stop kills every component, waits for their end and frees ports and files.
+// It may be called twice.
+func (w *World) Stop() error {
+	var errs []error
+	if w.proxy != nil {
+		errs = append(errs, w.proxy.Close())
+		w.proxy = nil
+	}
+	for _, p := range slices.Backward(w.processes) {
+		errs = append(errs, p.kill())
+	}
+	for _, p := range w.ports {
+		p.release()
+	}
+	w.ports = nil
+	if w.ownDir && os.Getenv("NEXUS_BED_KEEP") == "" {
+		errs = append(errs, os.RemoveAll(w.dir))
+		w.ownDir = false
+	}
+	return errors.Join(errs...)
+}
+
+// Dir returns the folder of logs and data.
+func (w *World) Dir() string { return w.dir }
+
+// Issuer returns the issuer of ServiceAccount tokens.
+func (w *World) Issuer() string { return w.issuer }
+
+// AWS returns the proxy in front of moto; nil without AWS.
+func (w *World) AWS() *awsproxy.Proxy { return w.proxy }
+
+// MotoURL returns the address of moto itself, for inventories and set-up that
+// must not be recorded.
+func (w *World) MotoURL() string { return w.loopback("http", w.ports[portMoto]) }
+
+// PIDs returns the process id of every running component.
+func (w *World) PIDs() map[string]int {
+	pids := map[string]int{}
+	for _, p := range w.processes {
+		if p.alive() == nil {
+			pids[p.name] = p.pid()
+		}
+	}
+	return pids
+}
+
+func (w *World) logf(format string, args ...any) {
+	fmt.Fprintf(w.options.Log, format+"\n", args...)
+}

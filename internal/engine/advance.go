@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -22,6 +23,8 @@ type Host interface {
 	// AlreadyExists says whether a create failed because the name is taken in this account, so that
 	// looking again tells whose it is.
 	AlreadyExists(err error) bool
+	// Refs are the references that the last decision resolved, by Kind/name.
+	Refs() map[string]kind.Target
 	// Did is told of every step that AWS accepted.
 	Did(p Plan)
 	// Now is the clock.
@@ -172,18 +175,20 @@ func (a *advance) commit(ctx context.Context, p Plan) error {
 	return nil
 }
 
-// next is the intent to persist, or nil when the persisted one will do. The host adds home and
-// references, which it knows.
+// next is the intent to persist, or nil when the persisted one will do. The host adds the home, which
+// it knows.
 func (a *advance) next(p Plan) *Intent {
-	i, creates := a.o.Intent, p.Cause == New
+	i, creates, refs := a.o.Intent, p.Cause == New, maps.Clone(a.h.Refs())
 	switch {
 	case i == nil && creates:
-		return &Intent{Attempt: 1, At: a.h.Now()}
+		return &Intent{Attempt: 1, At: a.h.Now(), Refs: refs}
 	case i == nil:
-		return &Intent{Attempt: 1}
+		return &Intent{Attempt: 1, Refs: refs}
 	case creates && i.At.IsZero(), creates && a.o.Known && a.h.Now().Sub(i.At) > settleToken:
 		// What the last attempt made is gone: the same token would give the dead resource back.
-		return &Intent{Attempt: i.Attempt + 1, At: a.h.Now()}
+		return &Intent{Attempt: i.Attempt + 1, At: a.h.Now(), Refs: refs}
+	case !maps.Equal(i.Refs, refs):
+		return &Intent{Attempt: i.Attempt, At: i.At, Refs: refs}
 	default:
 		return nil
 	}

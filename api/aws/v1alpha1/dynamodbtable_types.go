@@ -122,6 +122,9 @@ func (o *DynamoDBTable) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
 // CommonStatus implements Resource.
 func (o *DynamoDBTable) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
+// RecreatesOnLoss says whether what vanished is made anew, empty.
+func (o *DynamoDBTable) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
+
 // DynamoDBTableList is a list of DynamoDBTable.
 // +kubebuilder:object:root=true
 type DynamoDBTableList struct {

@@ -166,6 +166,9 @@ func (o *S3Bucket) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
 // CommonStatus implements Resource.
 func (o *S3Bucket) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
+// RecreatesOnLoss says whether what vanished is made anew, empty.
+func (o *S3Bucket) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
+
 // S3BucketList is a list of S3Bucket.
 // +kubebuilder:object:root=true
 type S3BucketList struct {

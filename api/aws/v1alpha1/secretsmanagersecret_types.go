@@ -104,6 +104,9 @@ func (o *SecretsManagerSecret) CommonSpec() *CommonSpec { return &o.Spec.CommonS
 // CommonStatus implements Resource.
 func (o *SecretsManagerSecret) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
+// RecreatesOnLoss says whether what vanished is made anew, empty.
+func (o *SecretsManagerSecret) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
+
 // SecretsManagerSecretList is a list of SecretsManagerSecret.
 // +kubebuilder:object:root=true
 type SecretsManagerSecretList struct {

@@ -1,0 +1,347 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Voucher says whether a capability, as it stands now, compiles to exactly this object. What it vouches
+// for may use the provider that the capability generated and declare what only the operator may; an
+// owner reference alone proves nothing, because whoever creates an object can write one.
+type Voucher interface {
+	Vouches(ctx context.Context, obj client.Object) (bool, error)
+}
+
+// Guards are the administrator's limits on what providers may do.
+type Guards struct {
+	// AmbientNamespaces are the namespaces (patterns) whose providers may use the operator's own identity.
+	AmbientNamespaces []string
+	// AllowedEndpoints are the endpoints (patterns) a provider may name.
+	AllowedEndpoints []string
+	// AllowCustomExternalID lets a provider choose its ExternalID.
+	AllowCustomExternalID bool
+	// Development lets an endpoint go with ambient credentials, and be http beyond loopback.
+	Development bool
+}
+
+// Providers leads from an object to the session through which AWS is reached.
+type Providers struct {
+	Environment
+	Guards   Guards
+	Sessions *awsclient.Sessions
+	// Entries are the kinds whose objects use providers and refer to each other, by name.
+	Entries map[string]engine.Entry
+	// Vouch proves that a provider without credentials is the one a capability generated.
+	Vouch Voucher
+
+	mu   sync.Mutex
+	open map[types.UID]opened
+}
+
+type opened struct {
+	generation int64
+	identity   awsclient.Identity
+}
+
+// NewProviders prepares the directory of providers.
+func NewProviders(env Environment, guards Guards, sessions *awsclient.Sessions, entries []engine.Entry, vouch Voucher) *Providers {
+	p := &Providers{Environment: env, Guards: guards, Sessions: sessions, Entries: map[string]engine.Entry{}, Vouch: vouch, open: map[types.UID]opened{}}
+	for _, e := range entries {
+		p.Entries[e.Name()] = e
+	}
+	return p
+}
+
+// providerPoll is how soon a dependent looks again at a provider that is not ready; its watch is sooner.
+const providerPoll = 30 * time.Second
+
+// For returns the session of an object's provider. A provider that is absent or not ready is waited
+// for, also while deleting: a missing credential never drops a finalizer.
+func (p *Providers) For(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, *v1alpha1.AWSProvider, error) {
+	name := obj.CommonSpec().ProviderRef.Name
+	provider := &v1alpha1.AWSProvider{}
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, provider)
+	if apierrors.IsNotFound(err) {
+		return nil, nil, &status.Waiting{Reason: status.ReasonProviderMissing, For: "AWSProvider/" + name + " to exist in namespace " + obj.GetNamespace(), After: providerPoll}
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		return nil, nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + name + " to be ready" + whyNot(provider.Status.Conditions), After: providerPoll}
+	}
+	if err := p.mayUse(provider, obj, vouched); err != nil {
+		return nil, nil, err
+	}
+	id, err := p.identityOf(ctx, provider)
+	if err != nil {
+		return nil, nil, err
+	}
+	session, err := p.Sessions.Open(ctx, id)
+	return session, provider, err
+}
+
+func whyNot(conds []metav1.Condition) string {
+	for _, c := range conds {
+		if c.Type == status.Ready && c.Status != metav1.ConditionTrue {
+			return ": " + c.Message
+		}
+	}
+	return ""
+}
+
+// mayUse keeps the provider that a capability generated, and with it the operator's own identity, to
+// what that capability compiles to.
+func (p *Providers) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) error {
+	if hasCredentials(provider) || p.ambientAllowed(provider.Namespace) {
+		return nil
+	}
+	a, b := metav1.GetControllerOf(provider), metav1.GetControllerOf(obj)
+	if a == nil || b == nil || a.UID != b.UID {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.providerRef", Message: fmt.Sprintf(
+			"AWSProvider/%s acts with the operator's own identity and serves only the capability that made it; create an AWSProvider with credentials or a namespace of --ambient-namespaces", provider.Name)}
+	}
+	if !vouched && obj.GetDeletionTimestamp() == nil {
+		return &status.Waiting{Reason: status.ReasonNotPermitted, For: "the object to be as its capability declares it", After: providerPoll}
+	}
+	return nil
+}
+
+func (p *Providers) ambientAllowed(namespace string) bool {
+	return slices.ContainsFunc(p.Guards.AmbientNamespaces, func(pattern string) bool {
+		ok, err := path.Match(pattern, namespace)
+		return ok && err == nil
+	})
+}
+
+func hasCredentials(p *v1alpha1.AWSProvider) bool {
+	return p.Spec.CredentialsSecret != nil || p.Spec.AccessKeyIDRef != nil
+}
+
+// identityOf returns the identity last resolved for the provider's generation, and resolves it anew
+// after a restart. Secrets are read again when the provider's own controller does (resolve).
+func (p *Providers) identityOf(ctx context.Context, provider *v1alpha1.AWSProvider) (awsclient.Identity, error) {
+	p.mu.Lock()
+	o, ok := p.open[provider.UID]
+	p.mu.Unlock()
+	if ok && o.generation == provider.Generation {
+		return o.identity, nil
+	}
+	return p.resolve(ctx, provider)
+}
+
+// resolve makes the identity of a provider from its spec and Secrets, checked against the guards.
+func (p *Providers) resolve(ctx context.Context, provider *v1alpha1.AWSProvider) (awsclient.Identity, error) {
+	id, err := p.build(ctx, provider)
+	if err != nil {
+		return id, err
+	}
+	p.mu.Lock()
+	old, had := p.open[provider.UID]
+	p.open[provider.UID] = opened{generation: provider.Generation, identity: id}
+	p.mu.Unlock()
+	if had && old.identity.Key != id.Key {
+		p.Sessions.Forget(old.identity.Key)
+	}
+	return id, nil
+}
+
+func (p *Providers) build(ctx context.Context, provider *v1alpha1.AWSProvider) (awsclient.Identity, error) {
+	s := provider.Spec
+	own := awsclient.ExternalID(p.ClusterID, provider.Namespace, provider.Name)
+	id := awsclient.Identity{
+		Region: s.Region, Endpoint: s.Endpoint, RoleARN: s.RoleARN, AssumeRoleARN: s.AssumeRoleARN,
+		ExternalID: own, SessionName: awsclient.SessionName(provider.Namespace, provider.Name),
+	}
+	if s.SessionDuration != nil {
+		id.SessionDuration = s.SessionDuration.Duration
+	}
+	if s.ExternalID != "" && s.ExternalID != own {
+		if !p.Guards.AllowCustomExternalID {
+			return id, &status.Stalled{Reason: status.ReasonExternalIDNotAllowed, Field: "spec.externalID", Message: fmt.Sprintf(
+				"must be %s, the ID derived for this provider; put that into the role's trust policy, or run the operator with --allow-custom-external-id", own)}
+		}
+		id.ExternalID = s.ExternalID
+	}
+	if err := p.checkEndpoint(provider); err != nil {
+		return id, err
+	}
+	keys, version, err := p.keys(ctx, provider)
+	if err != nil {
+		return id, err
+	}
+	if keys == nil {
+		if err := p.checkAmbient(ctx, provider); err != nil {
+			return id, err
+		}
+	}
+	id.Static = keys
+	id.Key = fmt.Sprintf("%s/%d/%s", provider.UID, provider.Generation, version)
+	return id, nil
+}
+
+func (p *Providers) checkEndpoint(provider *v1alpha1.AWSProvider) error {
+	e := provider.Spec.Endpoint
+	if e == "" {
+		return nil
+	}
+	refuse := func(why string) error {
+		return &status.Stalled{Reason: status.ReasonEndpointNotAllowed, Field: "spec.endpoint", Message: why}
+	}
+	allowed := slices.ContainsFunc(p.Guards.AllowedEndpoints, func(pattern string) bool {
+		ok, err := path.Match(pattern, e)
+		return err == nil && ok
+	})
+	loopback := strings.HasPrefix(e, "http://127.0.0.1:") || strings.HasPrefix(e, "http://localhost:") || strings.HasPrefix(e, "http://[::1]:")
+	switch {
+	case !allowed:
+		return refuse("is not among the operator's --allowed-endpoints")
+	case !strings.HasPrefix(e, "https://") && !loopback && !p.Guards.Development:
+		return refuse("must be https unless it is loopback")
+	case !hasCredentials(provider) && !p.Guards.Development:
+		return refuse("must not receive the operator's own credentials: give the provider a credentialsSecret")
+	}
+	return nil
+}
+
+// checkAmbient lets the operator's own identity be used where the administrator said so, and by the
+// providers that capabilities generate.
+func (p *Providers) checkAmbient(ctx context.Context, provider *v1alpha1.AWSProvider) error {
+	if p.ambientAllowed(provider.Namespace) {
+		return nil
+	}
+	vouched, err := p.Vouch.Vouches(ctx, provider)
+	if err != nil || vouched || provider.DeletionTimestamp != nil {
+		return err
+	}
+	return &status.Stalled{Reason: status.ReasonAmbientNotAllowed, Message: fmt.Sprintf(
+		"the provider has no credentials and namespace %s may not use the operator's own; set credentialsSecret, or have the administrator add the namespace to --ambient-namespaces", provider.Namespace)}
+}
+
+// target finds the object a reference names; nil when it is absent.
+func (p *Providers) target(ctx context.Context, namespace, kind, name string) (v1alpha1.Resource, error) {
+	e, ok := p.Entries[kind]
+	if !ok {
+		return nil, fmt.Errorf("references to %s are not possible", kind)
+	}
+	obj := e.New()
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
+// forget drops what is known of a provider that is gone.
+func (p *Providers) forget(uid types.UID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if o, ok := p.open[uid]; ok {
+		p.Sessions.Forget(o.identity.Key)
+		delete(p.open, uid)
+	}
+}
+
+// The keys of a credentials Secret.
+const (
+	keyAccessKeyID     = "AWS_ACCESS_KEY_ID"
+	keySecretAccessKey = "AWS_SECRET_ACCESS_KEY"
+	keySessionToken    = "AWS_SESSION_TOKEN"
+)
+
+// keys reads the provider's credentials; nil when it has none. The version changes whenever they do.
+func (p *Providers) keys(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.StaticKeys, string, error) {
+	s := provider.Spec
+	switch {
+	case s.CredentialsSecret != nil:
+		if err := ownNamespace("spec.credentialsSecret.namespace", s.CredentialsSecret.Namespace, provider); err != nil {
+			return nil, "", err
+		}
+		secret, err := p.secret(ctx, provider.Namespace, s.CredentialsSecret.Name)
+		if err != nil {
+			return nil, "", err
+		}
+		return keysOf(secret)
+	case s.AccessKeyIDRef != nil && s.SecretAccessKeyRef != nil:
+		return p.keyRefs(ctx, provider)
+	default:
+		return nil, "", nil
+	}
+}
+
+func keysOf(secret *corev1.Secret) (*awsclient.StaticKeys, string, error) {
+	for _, k := range []string{keyAccessKeyID, keySecretAccessKey} {
+		if len(secret.Data[k]) == 0 {
+			return nil, "", missingKey(secret.Name, k)
+		}
+	}
+	return &awsclient.StaticKeys{
+		AccessKeyID:     strings.TrimSpace(string(secret.Data[keyAccessKeyID])),
+		SecretAccessKey: awsclient.NewSecret(strings.TrimSpace(string(secret.Data[keySecretAccessKey]))),
+		SessionToken:    awsclient.NewSecret(strings.TrimSpace(string(secret.Data[keySessionToken]))),
+	}, secret.ResourceVersion, nil
+}
+
+func (p *Providers) keyRefs(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.StaticKeys, string, error) {
+	var values, versions [2]string
+	for i, ref := range []*v1alpha1.SecretKeyReference{provider.Spec.AccessKeyIDRef, provider.Spec.SecretAccessKeyRef} {
+		field := []string{"spec.accessKeyIDRef.namespace", "spec.secretAccessKeyRef.namespace"}[i]
+		if err := ownNamespace(field, ref.Namespace, provider); err != nil {
+			return nil, "", err
+		}
+		secret, err := p.secret(ctx, provider.Namespace, ref.Name)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(secret.Data[ref.Key]) == 0 {
+			return nil, "", missingKey(ref.Name, ref.Key)
+		}
+		values[i], versions[i] = strings.TrimSpace(string(secret.Data[ref.Key])), secret.ResourceVersion
+	}
+	return &awsclient.StaticKeys{AccessKeyID: values[0], SecretAccessKey: awsclient.NewSecret(values[1])}, strings.Join(versions[:], "+"), nil
+}
+
+// secret reads a Secret live. Absent and forbidden have one answer, so that nothing can be probed.
+func (p *Providers) secret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
+	s := &corev1.Secret{}
+	err := p.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, s)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: fmt.Sprintf(
+			"Secret %s/%s does not exist or may not be read; create it, and let the operator read it: kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=nexus-system:nexus-operator",
+			namespace, name, namespace)}
+	}
+	return s, err
+}
+
+// secretKey reads one key of a Secret.
+func (p *Providers) secretKey(ctx context.Context, namespace, name, key string) ([]byte, error) {
+	s, err := p.secret(ctx, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	v, ok := s.Data[key]
+	if !ok {
+		return nil, missingKey(name, key)
+	}
+	return v, nil
+}
+
+func missingKey(name, key string) error {
+	return &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: fmt.Sprintf("Secret %s has no key %s", name, key)}
+}

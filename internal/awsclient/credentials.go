@@ -45,8 +45,9 @@ type sessionCache struct {
 	retrieve func(context.Context) (aws.Credentials, error)
 	flight   flight[aws.Credentials]
 
-	mu      sync.Mutex
-	current *aws.Credentials
+	mu sync.Mutex
+	// current is a function for the reason that Secret is one.
+	current func() aws.Credentials
 	refresh time.Time
 	ends    time.Time
 }
@@ -77,7 +78,7 @@ func (c *sessionCache) look() (current aws.Credentials, fresh, usable bool) {
 		return aws.Credentials{}, false, false
 	}
 	now := c.now()
-	return *c.current, now.Before(c.refresh) && now.Before(c.ends), now.Before(c.ends)
+	return c.current(), now.Before(c.refresh) && now.Before(c.ends), now.Before(c.ends)
 }
 
 func (c *sessionCache) replace(ctx context.Context) (aws.Credentials, error) {
@@ -92,6 +93,6 @@ func (c *sessionCache) replace(ctx context.Context) (aws.Credentials, error) {
 	c.refresh = asked.Add(time.Duration(refreshAt * float64(c.lifetime)))
 	c.ends = asked.Add(c.lifetime - endMargin)
 	got.CanExpire, got.Expires = true, c.ends
-	c.current = &got
+	c.current = func() aws.Credentials { return got }
 	return got, nil
 }

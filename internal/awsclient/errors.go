@@ -72,6 +72,9 @@ type Failure struct {
 	After time.Duration
 }
 
+// unknownCode is what the SDK makes up when an error answer has none.
+const unknownCode = "UnknownError"
+
 // Classify reads an error of an SDK client. The innermost operation counts: when a bucket cannot be
 // made because the role could not be assumed, the failure is that of sts AssumeRole.
 func Classify(err error) Failure { return classify(err, "", "") }
@@ -96,8 +99,14 @@ func classify(err error, service, operation string) Failure {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		f.Code, f.Message = api.ErrorCode(), api.ErrorMessage()
 	}
+	if f.Code == unknownCode {
+		f.Code, f.Message = "", ""
+	}
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok && answer.Response != nil {
 		f.Status = answer.HTTPStatusCode()
+		if isWebPage(answer.Response.Header) {
+			f.Code, f.Message = "", ""
+		}
 	}
 	if id, ok := errors.AsType[interface {
 		error
@@ -111,6 +120,12 @@ func classify(err error, service, operation string) Failure {
 	}
 	f.Class = classOfCause(err, f.Status)
 	return f
+}
+
+// isWebPage says that a proxy or an emulator answered, not AWS. The S3 client makes up a code from the
+// status of what it cannot read, and a made-up "not found" would make a bucket twice.
+func isWebPage(h http.Header) bool {
+	return strings.HasPrefix(h.Get("Content-Type"), "text/html") && h.Get("X-Amz-Request-Id") == "" && h.Get("X-Amzn-Requestid") == ""
 }
 
 // classOfCause reads what has no row: errors made on this side of the wire.

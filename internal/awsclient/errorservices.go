@@ -53,9 +53,9 @@ var glueRows = []row{
 	{service: "glue", code: "CrawlerRunning|CrawlerStopping|SchedulerTransitioning|ConcurrentRunsExceeded|ResourceNotReady", class: Busy},
 	{service: "glue", code: "SchedulerRunning|SchedulerNotRunning|CrawlerNotRunning|NoSchedule|VersionMismatch", class: Conflict},
 	{service: "glue", code: "ResourceNumberLimitExceeded", class: Limit},
-	// Glue tries the crawler's role at once: "Service is unable to assume provided role", "role should
+	// Glue tries the crawler's role at once (see also "unable to assume" below): "role should
 	// be given assume role permissions", "... is not authorized to perform: glue:GetConnection".
-	{service: "glue", code: "InvalidInput", message: "assume", class: Propagating},
+	{service: "glue", code: "InvalidInput", message: "assume role permissions", class: Propagating},
 	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating},
 	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating},
 	{service: "glue", code: "GlueEncryption|InvalidState", class: Invalid},

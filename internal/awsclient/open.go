@@ -2,6 +2,7 @@ package awsclient
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -129,7 +130,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, field, ro
 			return aws.Credentials{}, refusedRole(err, id, who, field, role)
 		}
 		if out.Credentials == nil {
-			return aws.Credentials{}, &status.Retrying{Reason: status.ReasonUnreachable, Cause: &stable{text: "sts:AssumeRole answered without credentials"}}
+			return aws.Credentials{}, brokenAnswer("sts:AssumeRole")
 		}
 		return aws.Credentials{
 			AccessKeyID:     aws.ToString(out.Credentials.AccessKeyId),
@@ -147,7 +148,10 @@ func identify(ctx context.Context, cfg aws.Config) (caller, error) {
 	if err != nil {
 		return caller{}, unknownCaller(err, cfg.Credentials)
 	}
-	return parseCaller(aws.ToString(out.Arn), aws.ToString(out.Account)), nil
+	if aws.ToString(out.Arn) == "" || aws.ToString(out.Account) == "" { // the SDK takes an empty 200 for an answer
+		return caller{}, brokenAnswer("sts:GetCallerIdentity")
+	}
+	return parseCaller(*out.Arn, *out.Account), nil
 }
 
 // unknownCaller reads why STS would not say who we are.
@@ -189,6 +193,10 @@ func (e explanation) unreachable(what string) error {
 		words = "its answer was broken"
 	}
 	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s", what, words)
+}
+
+func brokenAnswer(action string) error {
+	return &status.Retrying{Reason: status.ReasonUnreachable, Cause: errors.New("the answer to " + action + " is empty: is a proxy in between?")}
 }
 
 // maxRemedy lets a trust policy's ingredients survive uncut.

@@ -1,0 +1,305 @@
+package awsclient
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// failed builds the error that an SDK client returns.
+func failed(service, operation, code, message string, status int) error {
+	var err error = &smithy.GenericAPIError{Code: code, Message: message}
+	if status != 0 {
+		err = &awshttp.ResponseError{RequestID: "4442587f-f4ca-4a30", ResponseError: &smithyhttp.ResponseError{
+			Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{}}}, Err: err,
+		}}
+	}
+	return &smithy.OperationError{ServiceID: service, OperationName: operation, Err: err}
+}
+
+// answers are what AWS says, and what it means: at least one for every row of the table.
+var answers = []struct {
+	service, operation, code, message string
+	status                            int
+	want                              Class
+}{
+	{"S3", "HeadBucket", "NotFound", "Not Found", 404, NotFound},
+	{"S3", "HeadBucket", "BadRequest", "Bad Request", 400, Unknown},
+	{"S3", "HeadBucket", "Forbidden", "Forbidden", 403, Denied},
+	{"S3", "GetBucketTagging", "NoSuchBucket", "The specified bucket does not exist", 404, NotFound},
+	{"S3", "GetBucketTagging", "NoSuchTagSet", "The TagSet does not exist", 404, NotFound},
+	{"S3", "GetBucketTagging", "NoSuchTagSetError", "The TagSet does not exist", 404, NotFound},
+	{"S3", "GetBucketLifecycleConfiguration", "NoSuchLifecycleConfiguration", "", 404, NotFound},
+	{"S3", "GetBucketPolicy", "NoSuchBucketPolicy", "The bucket policy does not exist", 404, NotFound},
+	{"S3", "GetBucketCors", "NoSuchCORSConfiguration", "", 404, NotFound},
+	{"S3", "GetPublicAccessBlock", "NoSuchPublicAccessBlockConfiguration", "", 404, NotFound},
+	{"S3", "GetBucketOwnershipControls", "OwnershipControlsNotFoundError", "", 404, NotFound},
+	{"S3", "GetBucketWebsite", "NoSuchWebsiteConfiguration", "", 404, NotFound},
+	{"S3", "GetBucketEncryption", "ServerSideEncryptionConfigurationNotFoundError", "", 404, NotFound},
+	{"S3", "GetBucketReplication", "ReplicationConfigurationNotFoundError", "", 404, NotFound},
+	{"S3", "GetObjectLockConfiguration", "ObjectLockConfigurationNotFoundError", "", 404, NotFound},
+	{"S3", "GetBucketPolicy", "NotFound", "Not Found", 404, Unknown}, // made up from the status
+	{"S3", "CreateBucket", "BucketAlreadyOwnedByYou", "", 409, Exists},
+	{"S3", "CreateBucket", "BucketAlreadyExists", "", 409, NameTaken},
+	{"S3", "HeadBucket", "MovedPermanently", "", 301, NameTaken},
+	{"S3", "GetBucketPolicy", "PermanentRedirect", "", 301, NameTaken},
+	{"S3", "DeleteBucket", "BucketNotEmpty", "The bucket you tried to delete is not empty", 409, NotEmpty},
+	{"S3", "CreateBucket", "TooManyBuckets", "", 400, Limit},
+	{"S3", "CreateBucket", "ServiceUnavailable", "Please reduce your request rate.", 503, Throttled},
+	{"S3", "CreateBucket", "SlowDown", "", 503, Throttled},
+	{"S3", "CreateBucket", "OperationAborted", "A conflicting conditional operation is currently in progress", 409, Transient},
+	{"S3", "PutBucketPolicy", "BadDigest", "", 400, Transient},
+	{"S3", "PutBucketNotificationConfiguration", "InvalidArgument", "Unable to validate the following destination configurations", 400, Propagating},
+	{"S3", "PutBucketPolicy", "MalformedPolicy", "Invalid principal in policy", 400, Propagating},
+	{"S3", "PutBucketPolicy", "MalformedPolicy", "Missing required field Principal", 400, Invalid},
+	{"S3", "GetBucketPolicy", "MethodNotAllowed", "", 405, Denied},
+	{"S3", "CreateBucket", "InvalidBucketName", "", 400, Invalid},
+	{"S3", "CreateBucket", "IllegalLocationConstraintException", "", 400, Invalid},
+	{"S3", "PutBucketLifecycleConfiguration", "MalformedXML", "", 400, Invalid},
+	{"S3", "PutBucketAcl", "AccessDenied", "Access Denied", 403, Denied},
+	{"S3", "HeadBucket", "InvalidAccessKeyId", "", 403, Unauthenticated},
+	{"S3", "HeadBucket", "RequestTimeTooSkewed", "", 403, Transient},
+	{"S3", "GetBucketPolicy", "InternalError", "We encountered an internal error.", 500, Transient},
+	{"S3", "PutBucketWebsite", "NotImplemented", "A header you provided implies functionality that is not implemented", 501, Invalid},
+
+	{"DynamoDB", "DescribeTable", "ResourceNotFoundException", "Requested resource not found: Table: t not found", 400, NotFound},
+	{"DynamoDB", "CreateTable", "ResourceInUseException", "Table already exists: t", 400, Exists},
+	{"DynamoDB", "RestoreTable", "TableAlreadyExistsException", "", 400, Exists},
+	{"DynamoDB", "UpdateTable", "ResourceInUseException", "Attempt to change a resource which is still in use", 400, Busy},
+	{"DynamoDB", "DeleteTable", "ResourceInUseException", "Table is being created", 400, Busy},
+	{"DynamoDB", "UpdateContinuousBackups", "ContinuousBackupsUnavailableException", "Backups are being enabled", 400, Busy},
+	{"DynamoDB", "UpdateTable", "LimitExceededException", "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table", 400, Busy},
+	{"DynamoDB", "CreateTable", "LimitExceededException", "Subscriber limit exceeded: Only 500 tables can be created, updated, or deleted simultaneously", 400, Throttled},
+	{"DynamoDB", "CreateTable", "LimitExceededException", "Too many concurrent table operations", 400, Throttled},
+	{"DynamoDB", "UpdateTable", "LimitExceededException", "Too many operations for a given subscriber", 400, Throttled},
+	{"DynamoDB", "CreateTable", "LimitExceededException", "Subscriber limit exceeded: There is a limit of 2500 tables per subscriber", 400, Limit},
+	{"DynamoDB", "DeleteTable", "ValidationException", "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.", 400, Protected},
+	{"DynamoDB", "UpdateTimeToLive", "ValidationException", "Time to live has been modified multiple times within a fixed interval", 400, Busy},
+	{"DynamoDB", "UpdateTimeToLive", "ValidationException", "TimeToLive is already enabled", 400, Exists},
+	{"DynamoDB", "CreateTable", "ValidationException", "One or more parameter values were invalid", 400, Invalid},
+	{"DynamoDB", "UpdateTable", "ReplicatedWriteConflictException", "", 400, Transient},
+	{"DynamoDB", "DescribeTable", "ProvisionedThroughputExceededException", "", 400, Throttled},
+	{"DynamoDB", "DescribeTable", "InternalServerError", "", 500, Transient},
+
+	{"Glue", "GetTable", "EntityNotFoundException", "Entity Not Found", 400, NotFound},
+	{"Glue", "CreateDatabase", "AlreadyExistsException", "Database already exists.", 400, Exists},
+	{"Glue", "UpdateCrawler", "CrawlerRunningException", "Crawler with name c is currently running", 400, Busy},
+	{"Glue", "StartCrawlerSchedule", "SchedulerRunningException", "", 400, Conflict},
+	{"Glue", "CreateCrawler", "ResourceNumberLimitExceededException", "", 400, Limit},
+	{"Glue", "CreateCrawler", "InvalidInputException", "Service is unable to assume provided role. Please verify role's TrustPolicy", 400, Propagating},
+	{"Glue", "CreateJob", "InvalidInputException", "Role r should be given assume role permissions for Glue Service.", 400, Propagating},
+	{"Glue", "CreateCrawler", "InvalidInputException", "Unable to retrieve connection: User: arn:aws:sts::1:assumed-role/r/AWS-Crawler is not authorized to perform: glue:GetConnection", 400, Propagating},
+	{"Glue", "CreateCrawler", "AccessDeniedException", "Service is unable to assume provided role", 400, Propagating},
+	{"Glue", "CreateCrawler", "AccessDeniedException", "User: x is not authorized to perform: iam:PassRole", 400, Denied},
+	{"Glue", "CreateTable", "InvalidInputException", "Unsupported type", 400, Invalid},
+	{"Glue", "CreateTable", "GlueEncryptionException", "", 400, Invalid},
+	{"Glue", "UpdateTable", "ConcurrentModificationException", "", 400, Transient},
+	{"Glue", "GetTable", "OperationTimeoutException", "", 400, Transient},
+
+	{"IAM", "GetRole", "NoSuchEntity", "The role with name r cannot be found.", 404, NotFound},
+	{"IAM", "CreateRole", "EntityAlreadyExists", "Role with name r already exists.", 409, Exists},
+	{"IAM", "DeleteRole", "EntityTemporarilyUnmodifiable", "", 409, Busy},
+	{"IAM", "DeleteRole", "DeleteConflict", "Cannot delete entity, must detach all policies first.", 409, NotEmpty},
+	{"IAM", "CreateRole", "LimitExceeded", "Cannot exceed quota for RolesPerAccount: 1000", 409, Limit},
+	{"IAM", "CreateRole", "MalformedPolicyDocument", `Invalid principal in policy: "AWS":"arn:aws:iam::1:role/new"`, 400, Propagating},
+	{"IAM", "PutRolePolicy", "MalformedPolicyDocument", "Syntax errors in policy.", 400, Invalid},
+	{"IAM", "UpdateRole", "ConcurrentModification", "", 409, Transient},
+	{"IAM", "UpdateRole", "UnmodifiableEntity", "", 400, Invalid},
+	{"IAM", "CreateRole", "ServiceFailure", "", 500, Transient},
+	{"IAM", "CreateRole", "Throttling", "Rate exceeded", 400, Throttled},
+
+	{"SSM", "GetParameter", "ParameterNotFound", "", 400, NotFound},
+	{"SSM", "ListTagsForResource", "InvalidResourceId", "", 400, NotFound},
+	{"SSM", "PutParameter", "ParameterAlreadyExists", "The parameter already exists.", 400, Exists},
+	{"SSM", "PutParameter", "TooManyUpdates", "", 400, Transient},
+	{"SSM", "PutParameter", "ParameterLimitExceeded", "", 400, Limit},
+	{"SSM", "AddTagsToResource", "TooManyTagsError", "", 400, Limit},
+	{"SSM", "PutParameter", "HierarchyLevelLimitExceededException", "", 400, Invalid},
+	{"SSM", "PutParameter", "UnsupportedParameterType", "", 400, Invalid},
+	{"SSM", "PutParameter", "ThrottlingException", "Rate exceeded", 400, Throttled},
+
+	{"Secrets Manager", "DescribeSecret", "ResourceNotFoundException", "Secrets Manager can't find the specified secret.", 400, NotFound},
+	{"Secrets Manager", "CreateSecret", "ResourceExistsException", "", 400, Exists},
+	{"Secrets Manager", "CreateSecret", "InvalidRequestException", "You can't create this secret because a secret with this name is already scheduled for deletion.", 400, ScheduledForDeletion},
+	{"Secrets Manager", "PutSecretValue", "InvalidRequestException", "You can't perform this operation on the secret because it was marked for deletion.", 400, ScheduledForDeletion},
+	{"Secrets Manager", "PutSecretValue", "InvalidRequestException", "something else", 400, Invalid},
+	{"Secrets Manager", "RotateSecret", "AccessDeniedException", "Secrets Manager cannot invoke the specified Lambda function.", 400, Propagating},
+	{"Secrets Manager", "CreateSecret", "EncryptionFailure", "", 400, Invalid},
+	{"Secrets Manager", "CreateSecret", "LimitExceededException", "", 400, Limit},
+	{"Secrets Manager", "CreateSecret", "PreconditionNotMetException", "", 400, Conflict},
+	{"Secrets Manager", "CreateSecret", "InternalServiceError", "", 500, Transient},
+
+	{"SQS", "GetQueueUrl", "AWS.SimpleQueueService.NonExistentQueue", "", 400, NotFound},
+	{"SQS", "GetQueueUrl", "QueueDoesNotExist", "", 400, NotFound},
+	{"SQS", "CreateQueue", "QueueNameExists", "", 400, Exists},
+	{"SQS", "CreateQueue", "AWS.SimpleQueueService.QueueDeletedRecently", "You must wait 60 seconds", 400, Busy},
+	{"SQS", "SetQueueAttributes", "OverLimit", "", 403, Limit},
+	{"SQS", "SetQueueAttributes", "InvalidAttributeValue", "", 400, Invalid},
+	{"SNS", "GetTopicAttributes", "NotFound", "Topic does not exist", 404, NotFound},
+	{"SNS", "CreateTopic", "InvalidParameter", "Invalid parameter: Attributes Reason: Topic already exists with different attributes", 400, Exists},
+	{"SNS", "CreateTopic", "TopicLimitExceeded", "", 403, Limit},
+	{"SNS", "CreateTopic", "AuthorizationError", "", 403, Denied},
+	{"KMS", "DescribeKey", "NotFoundException", "", 400, NotFound},
+	{"KMS", "CreateAlias", "AlreadyExistsException", "", 400, Exists},
+	{"KMS", "EnableKey", "KMSInvalidStateException", "arn is pending deletion.", 400, ScheduledForDeletion},
+	{"KMS", "EnableKey", "KMSInvalidStateException", "arn is creating.", 400, Busy},
+	{"KMS", "CreateKey", "KMSInternalException", "", 500, Transient},
+
+	{"RDS", "DescribeDBInstances", "DBInstanceNotFound", "DBInstance db not found.", 404, NotFound},
+	{"RDS", "DescribeDBInstances", "DBInstanceNotFoundFault", "", 404, NotFound},
+	{"RDS", "CreateDBInstance", "DBSubnetGroupNotFoundFault", "", 404, NotFound},
+	{"RDS", "CreateDBInstance", "DBInstanceAlreadyExists", "", 400, Exists},
+	{"RDS", "ModifyDBInstance", "InvalidDBInstanceState", "", 400, Busy},
+	{"RDS", "DeleteDBInstance", "InvalidParameterCombination", "Cannot delete protected DB Instance, please disable deletion protection and try again.", 400, Protected},
+	{"RDS", "CreateDBInstance", "InvalidParameterValue", "IAM role ARN value is invalid or does not include the required permissions", 400, Propagating},
+	{"RDS", "CreateDBInstance", "InstanceQuotaExceeded", "", 400, Limit},
+	{"RDS", "CreateDBInstance", "InsufficientDBInstanceCapacity", "", 400, Transient},
+	{"ElastiCache", "DescribeCacheClusters", "CacheClusterNotFound", "", 404, NotFound},
+	{"ElastiCache", "CreateCacheCluster", "CacheClusterAlreadyExists", "", 400, Exists},
+	{"ElastiCache", "DeleteCacheCluster", "InvalidCacheClusterState", "", 400, Busy},
+
+	{"EC2", "DescribeInstances", "InvalidInstanceID.NotFound", "", 400, NotFound},
+	{"EC2", "CreateSecurityGroup", "InvalidGroup.Duplicate", "", 400, Exists},
+	{"EC2", "DeleteVpc", "DependencyViolation", "", 400, NotEmpty},
+	{"EC2", "ModifyInstanceAttribute", "IncorrectInstanceState", "", 400, Busy},
+	{"EC2", "DetachNetworkInterface", "InvalidNetworkInterface.InUse", "", 400, Busy},
+	{"EC2", "TerminateInstances", "OperationNotPermitted", "Modify its 'disableApiTermination' instance attribute and try again.", 400, Protected},
+	{"EC2", "RunInstances", "InvalidParameterValue", "Value (p) for parameter iamInstanceProfile.name is invalid. Invalid IAM Instance Profile name", 400, Propagating},
+	{"EC2", "RunInstances", "InsufficientInstanceCapacity", "", 500, Transient},
+	{"EC2", "RunInstances", "RequestLimitExceeded", "", 503, Throttled},
+	{"EC2", "RunInstances", "VcpuLimitExceeded", "", 400, Limit},
+	{"EC2", "DescribeInstances", "InvalidInstanceID.Malformed", "", 400, Invalid},
+	{"EC2", "RunInstances", "UnauthorizedOperation", "", 403, Denied},
+	{"EC2", "DescribeVpcs", "AuthFailure", "", 401, Unauthenticated},
+	{"Lambda", "GetFunction", "ResourceNotFoundException", "", 404, NotFound},
+	{"Lambda", "CreateFunction", "ResourceConflictException", "Function already exist: f", 409, Exists},
+	{"Lambda", "UpdateFunctionCode", "ResourceConflictException", "An update is in progress", 409, Busy},
+	{"Lambda", "CreateFunction", "InvalidParameterValueException", "The role defined for the function cannot be assumed by Lambda.", 400, Propagating},
+	{"Lambda", "CreateFunction", "CodeStorageExceededException", "", 400, Limit},
+	{"Lambda", "CreateFunction", "TooManyRequestsException", "", 429, Throttled},
+	{"Elastic Load Balancing v2", "DescribeLoadBalancers", "LoadBalancerNotFound", "", 400, NotFound},
+	{"Elastic Load Balancing v2", "CreateLoadBalancer", "DuplicateLoadBalancerName", "", 400, Exists},
+	{"Elastic Load Balancing v2", "DeleteTargetGroup", "ResourceInUse", "", 400, Busy},
+	{"Elastic Load Balancing v2", "CreateLoadBalancer", "TooManyLoadBalancers", "", 400, Limit},
+	{"Elastic Load Balancing v2", "DeleteLoadBalancer", "OperationNotPermitted", "Load balancer cannot be deleted because deletion protection is enabled", 400, Protected},
+
+	{"Cognito Identity Provider", "DescribeUserPool", "ResourceNotFoundException", "", 400, NotFound},
+	{"Cognito Identity Provider", "CreateGroup", "GroupExistsException", "", 400, Exists},
+	{"Cognito Identity Provider", "CreateUserPoolDomain", "InvalidParameterException", "Domain already associated with another user pool.", 400, NameTaken},
+	{"Cognito Identity Provider", "CreateUserPoolDomain", "InvalidParameterException", "Domain already exists.", 400, Exists},
+	{"Cognito Identity Provider", "DeleteUserPool", "InvalidParameterException", "User pool cannot be deleted. It has a domain configured that should be deleted first.", 400, NotEmpty},
+	{"Cognito Identity Provider", "DeleteUserPool", "InvalidParameterException", "The user pool cannot be deleted because deletion protection is activated.", 400, Protected},
+	{"Cognito Identity Provider", "CreateUserPool", "InvalidSmsRoleTrustRelationshipException", "", 400, Propagating},
+	{"ECR", "DescribeRepositories", "RepositoryNotFoundException", "", 400, NotFound},
+	{"ECR", "CreateRepository", "RepositoryAlreadyExistsException", "", 400, Exists},
+	{"ECR", "DeleteRepository", "RepositoryNotEmptyException", "", 400, NotEmpty},
+	{"Route 53", "GetHostedZone", "NoSuchHostedZone", "", 404, NotFound},
+	{"Route 53", "CreateHostedZone", "HostedZoneAlreadyExists", "", 409, Exists},
+	{"Route 53", "DeleteHostedZone", "HostedZoneNotEmpty", "", 400, NotEmpty},
+	{"Route 53", "CreateHostedZone", "TooManyHostedZones", "", 400, Limit},
+	{"Route 53", "ChangeResourceRecordSets", "PriorRequestNotComplete", "", 400, Throttled},
+	{"ACM", "DescribeCertificate", "ResourceNotFoundException", "", 400, NotFound},
+	{"ACM", "DeleteCertificate", "ResourceInUseException", "", 400, Busy},
+	{"EKS", "DescribeCluster", "ResourceNotFoundException", "", 404, NotFound},
+	{"EKS", "CreateCluster", "ResourceInUseException", "", 409, Exists},
+	{"EKS", "DeleteCluster", "ResourceInUseException", "", 409, Busy},
+	{"ECS", "DescribeServices", "ClusterNotFoundException", "", 400, NotFound},
+
+	{"STS", "AssumeRole", "AccessDenied", "", 403, Denied},
+	{"STS", "AssumeRole", "ExpiredToken", "", 403, Expired},
+	{"STS", "AssumeRoleWithWebIdentity", "InvalidIdentityToken", "", 400, Unauthenticated},
+	{"STS", "AssumeRoleWithWebIdentity", "IDPCommunicationError", "", 400, Transient},
+	{"STS", "GetCallerIdentity", "InvalidClientTokenId", "", 403, Unauthenticated},
+	{"STS", "GetCallerIdentity", "SignatureDoesNotMatch", "Signature expired: 20260101T000000Z is now earlier than", 403, Transient},
+	{"STS", "GetCallerIdentity", "SignatureDoesNotMatch", "Signature not yet current: 20260101T000000Z", 403, Transient},
+	{"STS", "GetCallerIdentity", "SignatureDoesNotMatch", "The request signature we calculated does not match", 403, Unauthenticated},
+	{"STS", "GetCallerIdentity", "RegionDisabledException", "", 403, Denied},
+
+	{"Anything", "Create", "ValidationException", "The role cannot be assumed by the service", 400, Propagating},
+	{"Anything", "Create", "InvalidRequestException", "unable to assume role", 400, Propagating},
+	{"Anything", "Create", "UnsupportedOperationException", "", 400, Invalid},
+	{"Anything", "Get", "ResourceNotFoundException", "", 404, Unknown}, // no row says so
+	{"Anything", "Get", "Whatever", "", 401, Denied},
+	{"Anything", "Get", "", "", 403, Denied},
+	{"Anything", "Get", "Whatever", "", 429, Throttled},
+	{"Anything", "Get", "Whatever", "", 502, Transient},
+	{"Anything", "Get", "Whatever", "", 404, Unknown},
+	{"Anything", "Get", "Whatever", "", 0, Unknown},
+}
+
+func TestEveryRowOfTheErrorTable(t *testing.T) {
+	hit := map[int]bool{}
+	for _, a := range answers {
+		f := Classify(failed(a.service, a.operation, a.code, a.message, a.status))
+		if f.Class != a.want {
+			t.Errorf("%s %s %s %q %d is %s, want %s", a.service, a.operation, a.code, a.message, a.status, f.Class, a.want)
+		}
+		hit[match(f)] = true
+	}
+	for i, r := range table {
+		if !hit[i] {
+			t.Errorf("no answer exercises row %d: %+v", i, r)
+		}
+	}
+}
+
+func TestEveryCodeOfTheTableCanMatch(t *testing.T) {
+	for _, r := range table {
+		if r.message != strings.ToLower(r.message) {
+			t.Errorf("%q can never be found in a lower-cased text", r.message)
+		}
+		if r.class == "" {
+			t.Errorf("%+v has no class", r)
+		}
+		for code := range strings.SplitSeq(r.code, "|") {
+			if normal(code) != code {
+				t.Errorf("%q is compared with %q and can never match", code, normal(code))
+			}
+		}
+	}
+	for _, code := range []string{"Exception", "Fault", "Error", ""} {
+		if normal(code) != code {
+			t.Errorf("%q was normalised away", code)
+		}
+	}
+}
+
+func TestRowsOfOneServiceComeBeforeCommonOnes(t *testing.T) {
+	common := false
+	for _, r := range table {
+		switch {
+		case r.service == "":
+			common = true
+		case common:
+			t.Errorf("%+v comes after a row for all services", r)
+		}
+	}
+}
+
+func TestFailureKeepsWhatAWSSaid(t *testing.T) {
+	f := Classify(failed("Secrets Manager", "CreateSecret", "ResourceExistsException", "exists", 400))
+	want := Failure{Exists, "secretsmanager", "CreateSecret", "ResourceExistsException", "exists", 400, "4442587f-f4ca-4a30", 0}
+	if f != want {
+		t.Errorf("%+v, want %+v", f, want)
+	}
+	if f := Classify(failed("SQS", "CreateQueue", "QueueDeletedRecently", "", 400)); f.After != time.Minute {
+		t.Errorf("after %s", f.After)
+	}
+	if f := Classify(nil); f != (Failure{}) || Is(nil, "") || IsNotFound(nil) {
+		t.Error("no error is a failure")
+	}
+}
+
+func TestTheInnermostOperationCounts(t *testing.T) {
+	inner := failed("STS", "AssumeRole", "AccessDenied", "no", 403)
+	err := &smithy.OperationError{ServiceID: "S3", OperationName: "CreateBucket", Err: errors.Join(errors.New("get identity"), inner)}
+	if f := Classify(err); f.Service != "sts" || f.Operation != "AssumeRole" || f.Class != Denied {
+		t.Errorf("%+v", f)
+	}
+}

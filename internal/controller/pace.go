@@ -16,6 +16,8 @@ import (
 type Pace struct {
 	// CheckEvery is the interval of checks of what is as declared.
 	CheckEvery time.Duration
+	// CheckEveryOf overrides it by kind.
+	CheckEveryOf map[string]time.Duration
 	// StalledEvery is how often an object that only a person can help is tried again.
 	StalledEvery time.Duration
 	// RetryFirst and RetryMost bound the growing pauses between retries of passing failures.

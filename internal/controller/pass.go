@@ -233,7 +233,7 @@ func (p *pass) summarise(out engine.Outcome, err error) {
 	st.Ready = status.ReadyAt(st.Conditions, p.obj.GetGeneration())
 	st.Drift = driftEntries(out.Drift)
 	if out.Synced && err == nil {
-		st.ManagedTagKeys = slices.Sorted(slices.Values(out.Plan.TagKeys))
+		st.ManagedTagKeys = out.Plan.TagKeys
 		st.LastHandledReconcileAt = p.obj.GetAnnotations()[engine.AnnotationReconcileAt]
 	}
 	if _, transient := errors.AsType[*status.Retrying](err); !transient {

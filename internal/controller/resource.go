@@ -101,6 +101,9 @@ func (r *Resource) rest(obj v1alpha1.Resource) time.Duration {
 }
 
 func (r *Resource) interval() time.Duration {
+	if d, ok := r.Pace.CheckEveryOf[r.Entry.Name()]; ok {
+		return d
+	}
 	if p := r.Entry.Meta().Poll; p > 0 {
 		return p
 	}

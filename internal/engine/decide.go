@@ -77,9 +77,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		p.Exists, p.Notes = true, d.seen.Notes
 		p.Publish = func(r v1alpha1.Resource) { k.Publish(r.(CR), d.seen.State) }
 	}
-	for key := range sc.Tags {
-		p.TagKeys = append(p.TagKeys, key)
-	}
+	p.TagKeys = sortedKeys(sc.Tags)
 	return p, err
 }
 

@@ -1,0 +1,154 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// New wires the operator: a manager with every controller, ready to start. The context bounds the few
+// requests made here (the cluster's identity), not the manager's life.
+func New(ctx context.Context, cfg *rest.Config, o options.Options, entries []engine.Entry, log logr.Logger) (manager.Manager, error) {
+	scheme, err := newScheme()
+	if err != nil {
+		return nil, err
+	}
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS, cfg.Burst, cfg.UserAgent = o.QPS, o.Burst, "nexus-operator"
+	mgr, err := ctrl.NewManager(cfg, managerOptions(scheme, o, log))
+	if err != nil {
+		return nil, fmt.Errorf("making the manager: %w", err)
+	}
+	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
+		return nil, err
+	}
+	env, err := newEnvironment(ctx, mgr, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: metrics.Registry})
+	capabilities := NewCapability(env, o)
+	guards := Guards{AmbientNamespaces: o.AmbientNamespaces, AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID}
+	providers := NewProviders(env, guards, sessions, entries, capabilities)
+	workers := func(kind string) int {
+		if n, ok := o.WorkersOf[kind]; ok {
+			return n
+		}
+		return o.Workers
+	}
+	if err := Setup(mgr, providers, capabilities, workers); err != nil {
+		return nil, err
+	}
+	return mgr, capabilities.Setup(mgr, entries, workers("NexusAICapability"))
+}
+
+func newScheme() (*runtime.Scheme, error) {
+	s := runtime.NewScheme()
+	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s))
+}
+
+// LabelManagedBy and its value select, among objects that anybody may have made, those we made.
+const (
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	ManagedBy      = "nexus-operator"
+)
+
+func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) manager.Options {
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{LabelManagedBy: ManagedBy})}
+	m := manager.Options{
+		Scheme: scheme, Logger: log,
+		LeaderElection: o.LeaderElect, LeaderElectionID: "nexus-operator.nexus.ai", LeaderElectionNamespace: o.Namespace,
+		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: &o.RetryPeriod,
+		HealthProbeBindAddress: o.HealthAddress,
+		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
+		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
+			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: ours, &corev1.ServiceAccount{}: ours,
+			&corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours,
+		}},
+		// Secrets are read live, and only where an administrator bound the right to.
+		Client: client.Options{Cache: &client.CacheOptions{Unstructured: true, DisableFor: []client.Object{&corev1.Secret{}}}},
+		// The process ends right after: nothing else may use the name.
+		Controller: config.Controller{SkipNameValidation: new(true)},
+	}
+	if o.SecureMetrics && !loopback(o.MetricsAddress) {
+		m.Metrics.SecureServing = true
+		m.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return m
+}
+
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// cachesSynced is readiness: the API server was reached and its objects are known. AWS being down never
+// makes the operator unready.
+func cachesSynced(mgr manager.Manager) healthz.Checker {
+	return func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("caches are not in sync")
+		}
+		return nil
+	}
+}
+
+func newEnvironment(ctx context.Context, mgr manager.Manager, cfg *rest.Config, o options.Options) (Environment, error) {
+	id := o.ClusterID
+	if id == "" {
+		ns := &corev1.Namespace{}
+		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
+			return Environment{}, fmt.Errorf("reading namespace kube-system, whose UID names the cluster (or set --cluster-id): %w", err)
+		}
+		id = string(ns.UID)
+	}
+	issuer, err := newIssuer(cfg)
+	if err != nil {
+		return Environment{}, err
+	}
+	return Environment{
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("nexus-operator"), Clock: clock.RealClock{},
+		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, Issuer: issuer.get,
+		Pace: Pace{CheckEvery: o.CheckEvery, CheckEveryOf: o.CheckEveryOf, StalledEvery: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+	}, nil
+}
+
+// trimScheme is how IAM names an issuer: without https://.
+func trimScheme(issuer string) string { return strings.TrimPrefix(issuer, "https://") }

@@ -1,0 +1,200 @@
+package v1
+
+// DataServicesSpec declares the stores. Absent means disabled, {} means enabled.
+// +kubebuilder:validation:XValidation:rule="!has(self.glue) || (has(self.glue.enabled) && !self.glue.enabled) || (has(self.s3) && (!has(self.s3.enabled) || self.s3.enabled) && (!has(self.s3.buckets) || self.s3.buckets.exists(b, b.name == 'call-data')))",message="dataServices.glue needs dataServices.s3 with the bucket call-data"
+type DataServicesSpec struct {
+	// DynamoDB tables.
+	// +optional
+	DynamoDB *DynamoDBSpec `json:"dynamodb,omitempty"`
+	// S3 buckets.
+	// +optional
+	S3 *S3Spec `json:"s3,omitempty"`
+	// Glue is a catalog of the call data.
+	// +optional
+	Glue *GlueSpec `json:"glue,omitempty"`
+}
+
+// DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.
+type DynamoDBSpec struct {
+	// Enabled; default true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Tables; default transformation-system, license and wxcc-task-tracking.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Tables []TableSpec `json:"tables,omitempty"`
+	// PointInTimeRecovery keeps continuous backups; default true.
+	// +optional
+	PointInTimeRecovery *bool `json:"pointInTimeRecovery,omitempty"`
+	// KMSKeyArn encrypts the tables; default a key that AWS owns.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	KMSKeyArn string `json:"kmsKeyArn,omitempty"`
+	// RecreateOnLoss makes a table anew, empty, when it vanished behind our back; default is to report Missing.
+	// +optional
+	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
+}
+
+// TableSpec declares one table by its purpose.
+// +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || has(self.hashKey)",message="rangeKey needs hashKey"
+// +kubebuilder:validation:XValidation:rule="has(self.hashKey) == has(oldSelf.hashKey) && (!has(self.hashKey) || self.hashKey == oldSelf.hashKey)",message="hashKey is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.rangeKey) == has(oldSelf.rangeKey) && (!has(self.rangeKey) || self.rangeKey == oldSelf.rangeKey)",message="rangeKey is immutable"
+type TableSpec struct {
+	// Name is the purpose, the last part of the table's name.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// HashKey is the partition key; absent: pk (S), with sk (S) as the sort key. Immutable.
+	// +optional
+	HashKey *KeyAttribute `json:"hashKey,omitempty"`
+	// RangeKey is the sort key; absent beside a hashKey: none. Immutable.
+	// +optional
+	RangeKey *KeyAttribute `json:"rangeKey,omitempty"`
+	// TTL removes items whose attribute lies in the past; default off, attribute expiresAt.
+	// +optional
+	TTL *TableTTL `json:"ttl,omitempty"`
+	// PointInTimeRecovery; default that of all tables.
+	// +optional
+	PointInTimeRecovery *bool `json:"pointInTimeRecovery,omitempty"`
+}
+
+// KeyAttribute is a key of a table.
+type KeyAttribute struct {
+	// Name of the attribute.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	Name string `json:"name"`
+	// Type is S (string), N (number) or B (binary).
+	// +kubebuilder:validation:Enum=S;N;B
+	Type string `json:"type"`
+}
+
+// TableTTL is the expiry of items.
+type TableTTL struct {
+	// Enabled turns expiry on. AWS lets it change once an hour.
+	Enabled bool `json:"enabled"`
+	// AttributeName holds the expiry time in epoch seconds; default expiresAt.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	AttributeName string `json:"attributeName,omitempty"`
+}
+
+// S3Spec declares buckets, each {capabilityName}-{environment}-{name}.
+type S3Spec struct {
+	// Enabled; default true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Buckets; default call-data, wxcc-simulator, journey-logs and journey-reports.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Buckets []BucketSpec `json:"buckets,omitempty"`
+	// ForceDestroy empties the buckets when they are deleted; default is to wait until somebody did.
+	// +optional
+	ForceDestroy bool `json:"forceDestroy,omitempty"`
+	// KMSKeyArn encrypts the buckets; default a key that S3 manages.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`
+	// +kubebuilder:validation:MaxLength=2048
+	KMSKeyArn string `json:"kmsKeyArn,omitempty"`
+	// Lifecycle rules of every bucket that has none of its own.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=id
+	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
+	// RecreateOnLoss makes a bucket anew, empty, when it vanished behind our back; default is to report Missing.
+	// +optional
+	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
+}
+
+// BucketSpec declares one bucket by its purpose.
+type BucketSpec struct {
+	// Name is the purpose, the last part of the bucket's name.
+	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=20
+	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self != 's3alias' && !self.endsWith('-s3alias') && !self.endsWith('--ol-s3') && !self.endsWith('--x-s3') && !self.endsWith('--table-s3')",message="S3 reserves bucket names with this ending"
+	Name string `json:"name"`
+	// ForceDestroy; default that of all buckets.
+	// +optional
+	ForceDestroy *bool `json:"forceDestroy,omitempty"`
+	// Lifecycle rules of this bucket; default those of all buckets.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=id
+	Lifecycle []LifecycleRule `json:"lifecycle,omitempty"`
+}
+
+// LifecycleRule expires or moves objects by age.
+// +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.noncurrentVersionExpirationDays) || has(self.abortIncompleteMultipartUploadDays) || (has(self.transitions) && size(self.transitions) > 0)",message="a lifecycle rule needs an action"
+type LifecycleRule struct {
+	// ID is the rule's name, unique in the bucket.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id"`
+	// Prefix of the keys the rule is for; absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Prefix string `json:"prefix,omitempty"`
+	// ExpirationDays after which current objects are removed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	ExpirationDays *int32 `json:"expirationDays,omitempty"`
+	// NoncurrentVersionExpirationDays after which old versions are removed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	NoncurrentVersionExpirationDays *int32 `json:"noncurrentVersionExpirationDays,omitempty"`
+	// AbortIncompleteMultipartUploadDays after which parts of unfinished uploads are removed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	AbortIncompleteMultipartUploadDays *int32 `json:"abortIncompleteMultipartUploadDays,omitempty"`
+	// Transitions move current objects to other storage classes.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	Transitions []LifecycleTransition `json:"transitions,omitempty"`
+}
+
+// LifecycleTransition moves objects by age.
+type LifecycleTransition struct {
+	// Days since the object was created.
+	// +kubebuilder:validation:Minimum=0
+	Days int32 `json:"days"`
+	// StorageClass to move to.
+	// +kubebuilder:validation:Enum=GLACIER;DEEP_ARCHIVE;INTELLIGENT_TIERING;STANDARD_IA;ONEZONE_IA;GLACIER_IR
+	StorageClass string `json:"storageClass"`
+}
+
+// GlueSpec declares the catalog of the call data: a database, the tables call_records and wxcc_calls,
+// and a crawler over the bucket call-data.
+type GlueSpec struct {
+	// Enabled; default true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Crawler finds partitions and tables.
+	// +optional
+	Crawler *CrawlerSpec `json:"crawler,omitempty"`
+}
+
+// CrawlerSpec declares the crawler.
+type CrawlerSpec struct {
+	// Enabled; default true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Schedule, such as cron(15 12 * * ? *); default on demand.
+	// https://docs.aws.amazon.com/glue/latest/dg/monitor-data-warehouse-schedule.html
+	// +optional
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:Pattern=`^(cron[(].+[)])?$`
+	Schedule string `json:"schedule,omitempty"`
+}

@@ -1,0 +1,20 @@
+package v1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of capabilities.
+const GroupName = "nexus.ai"
+
+// GroupVersion is the group and version of every kind in this package.
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
+
+// AddToScheme registers every kind of this package.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion, &NexusAICapability{}, &NexusAICapabilityList{})
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
+}

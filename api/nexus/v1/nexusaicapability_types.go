@@ -1,0 +1,171 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// DeletionPolicy says what becomes of the AWS resources when the capability is deleted.
+// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+type DeletionPolicy string
+
+// The deletion policies: Delete removes everything; Retain keeps the AWS resources with our ownership
+// tags, so that a later capability of the same name takes them over; Orphan keeps AWS and Kubernetes
+// objects alike and removes our tags and labels.
+const (
+	DeletionDelete DeletionPolicy = "Delete"
+	DeletionRetain DeletionPolicy = "Retain"
+	DeletionOrphan DeletionPolicy = "Orphan"
+)
+
+// DriftPolicy says what happens when AWS was changed behind the operator's back.
+// +kubebuilder:validation:Enum=Correct;Report
+type DriftPolicy string
+
+// The drift policies: Correct restores what is declared; Report only says what differs.
+const (
+	DriftCorrect DriftPolicy = "Correct"
+	DriftReport  DriftPolicy = "Report"
+)
+
+// NexusAICapabilitySpec declares a capability.
+// +kubebuilder:validation:XValidation:rule="size(self.capabilityName) + size(self.environment) <= 41",message="capabilityName and environment together have at most 41 characters"
+// +kubebuilder:validation:XValidation:rule="has(self.region) == has(oldSelf.region) && (!has(self.region) || self.region == oldSelf.region)",message="region is immutable: create another capability"
+type NexusAICapabilitySpec struct {
+	// CapabilityName is the first part of every derived name. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="capabilityName is immutable"
+	// +kubebuilder:validation:XValidation:rule="!self.startsWith('aws') && !self.startsWith('ssm') && !self.startsWith('xn--') && !self.startsWith('sthree-') && !self.startsWith('amzn-s3-demo-')",message="capabilityName must not begin with aws, ssm, xn--, sthree- or amzn-s3-demo-: AWS reserves these"
+	// +kubebuilder:validation:XValidation:rule="self != 'kube' && !self.startsWith('kube-')",message="capabilityName must not be kube nor begin with kube-: Kubernetes reserves these namespaces"
+	CapabilityName string `json:"capabilityName"`
+	// Environment is the second part of every derived name; prod and production get production defaults. Immutable.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[a-z][a-z0-9]{0,15}$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="environment is immutable"
+	Environment string `json:"environment"`
+	// Version of the application: a label of every object and told to the workloads.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`
+	Version string `json:"version"`
+	// Region where AWS resources live; default the operator's, frozen at first apply. Immutable.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
+	// +kubebuilder:validation:MaxLength=32
+	Region string `json:"region,omitempty"`
+	// ProviderRef names an AWSProvider of this namespace; absent: one is made with the operator's own identity.
+	// +optional
+	ProviderRef *ProviderReference `json:"providerRef,omitempty"`
+	// Frontend is what users see.
+	Frontend FrontendSpec `json:"frontend"`
+	// Backend is what the frontend talks to.
+	Backend BackendSpec `json:"backend"`
+	// Ingress is the way in from outside; enabled unless it says otherwise.
+	// +optional
+	Ingress *IngressSpec `json:"ingress,omitempty"`
+	// EnableCognito is reserved for user sign-in.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="!self",message="enableCognito: not available in this version"
+	EnableCognito bool `json:"enableCognito,omitempty"`
+	// DataServices are the stores of the capability.
+	// +optional
+	DataServices *DataServicesSpec `json:"dataServices,omitempty"`
+	// Secrets says where the values of secrets come from, and adds secrets to the six that every capability has.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder))",message="an additional secret needs valueFrom, generate or placeholder"
+	Secrets []SecretSpec `json:"secrets,omitempty"`
+	// Identity is what the workloads may do in AWS beyond using the capability's own resources.
+	// +optional
+	Identity *IdentitySpec `json:"identity,omitempty"`
+	// DeletionPolicy; default Retain when environment is prod or production, else Delete.
+	// +optional
+	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
+	// DriftPolicy; default Correct.
+	// +optional
+	DriftPolicy DriftPolicy `json:"driftPolicy,omitempty"`
+	// Suspend stops all writes until it is false again.
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// ProviderReference names an AWSProvider in the capability's own namespace.
+type ProviderReference struct {
+	// Name of the AWSProvider.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// IdentitySpec bounds and extends the role of the workloads.
+// +kubebuilder:validation:XValidation:rule="!has(self.extraPolicyStatements) || size(self.extraPolicyStatements) == 0 || has(self.permissionsBoundaryARN)",message="extraPolicyStatements need permissionsBoundaryARN"
+type IdentitySpec struct {
+	// PermissionsBoundaryARN is the policy that bounds the workloads' role.
+	// https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_boundaries.html
+	// +optional
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`
+	// +kubebuilder:validation:MaxLength=2048
+	PermissionsBoundaryARN string `json:"permissionsBoundaryARN,omitempty"`
+	// ExtraPolicyStatements are allowed beside access to the capability's own resources. They need an
+	// AWSProvider with that same permissionsBoundaryARN: the boundary is the administrator's to choose.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	ExtraPolicyStatements []PolicyStatement `json:"extraPolicyStatements,omitempty"`
+}
+
+// PolicyStatement allows actions on resources.
+type PolicyStatement struct {
+	// Actions, such as sqs:SendMessage; neither iam, organizations, account nor sts actions.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	Actions []PolicyAction `json:"actions"`
+	// Resources are ARNs, or * for actions that know no resource.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=set
+	Resources []PolicyResource `json:"resources"`
+}
+
+// PolicyAction is an IAM action of a named service.
+// +kubebuilder:validation:MaxLength=128
+// +kubebuilder:validation:Pattern=`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`
+// +kubebuilder:validation:XValidation:rule="!(self.split(':')[0] in ['iam', 'organizations', 'account', 'sts'])",message="actions of iam, organizations, account and sts cannot be granted here"
+type PolicyAction string
+
+// PolicyResource is an ARN or *.
+// +kubebuilder:validation:MaxLength=512
+// +kubebuilder:validation:Pattern=`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`
+type PolicyResource string
+
+// NexusAICapability is an AI capability: data services, identity, workloads and traffic as one.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,path=nexuscapabilities,singular=nexusaicapability,shortName=ncap;nexusaicapabilities;nexuscapability,categories=nexus
+// +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Progress",type=string,JSONPath=`.status.progress`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="URL",type=string,JSONPath=`.status.endpoints.url`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Version",type=string,priority=1,JSONPath=`.spec.version`
+// +kubebuilder:printcolumn:name="Region",type=string,priority=1,JSONPath=`.status.region`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name has at most 63 characters: it is a label of every child"
+type NexusAICapability struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   NexusAICapabilitySpec   `json:"spec"`
+	Status NexusAICapabilityStatus `json:"status,omitempty"`
+}
+
+// NexusAICapabilityList is a list of NexusAICapability.
+// +kubebuilder:object:root=true
+type NexusAICapabilityList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []NexusAICapability `json:"items"`
+}

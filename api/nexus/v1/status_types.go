@@ -1,0 +1,163 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Phase is the state of a capability in one word, derived from its conditions; nothing reads it back.
+type Phase string
+
+// The phases of a capability. A new phase may be added in any version.
+const (
+	PhasePending                  Phase = "Pending"
+	PhaseProvisioningDataServices Phase = "ProvisioningDataServices"
+	PhaseProvisioningSSM          Phase = "ProvisioningSSM"
+	PhaseProvisioningSecrets      Phase = "ProvisioningSecrets"
+	PhaseProvisioningIAM          Phase = "ProvisioningIAM"
+	PhaseDeploying                Phase = "Deploying"
+	PhaseDeployingBackend         Phase = "DeployingBackend"
+	PhaseDeployingFrontend        Phase = "DeployingFrontend"
+	PhaseUpdating                 Phase = "Updating"
+	PhaseRunning                  Phase = "Running"
+	PhaseFailed                   Phase = "Failed"
+	PhaseDeleting                 Phase = "Deleting"
+	PhaseSuspended                Phase = "Suspended"
+)
+
+// The conditions of a capability beside Ready, Reconciling and Stalled.
+const (
+	ConditionDataServicesReady = "DataServicesReady"
+	ConditionParametersReady   = "ParametersReady"
+	ConditionSecretsReady      = "SecretsReady"
+	ConditionSecretsPopulated  = "SecretsPopulated"
+	ConditionIdentityReady     = "IdentityReady"
+	ConditionNamespaceReady    = "NamespaceReady"
+	ConditionBackendReady      = "BackendReady"
+	ConditionFrontendReady     = "FrontendReady"
+	ConditionIngressReady      = "IngressReady"
+	ConditionDriftFree         = "DriftFree"
+)
+
+// NexusAICapabilityStatus reports a capability.
+type NexusAICapabilityStatus struct {
+	// Ready repeats the Ready condition as a boolean.
+	// +optional
+	Ready bool `json:"ready"`
+	// Phase is the state in one word.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Phase Phase `json:"phase,omitempty"`
+	// Step is how far the capability has come.
+	// +optional
+	Step *StepStatus `json:"step,omitempty"`
+	// Progress is the step for people: 9/11.
+	// +optional
+	// +kubebuilder:validation:MaxLength=16
+	Progress string `json:"progress,omitempty"`
+	// Message says in a sentence what the phase means here, and after a failure what to do.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+	// Conditions are Ready, Reconciling, Stalled and one for each part of the capability.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// ObservedGeneration is the generation that the conditions speak of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Region in which the AWS resources live.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	Region string `json:"region,omitempty"`
+	// Endpoints at which the capability answers.
+	// +optional
+	Endpoints *EndpointsStatus `json:"endpoints,omitempty"`
+	// Resources are the capability's objects and what became of them.
+	// +optional
+	// +kubebuilder:validation:MaxItems=128
+	Resources []ResourceStatus `json:"resources,omitempty"`
+	// History is the last 20 changes of phase, the newest last.
+	// +optional
+	// +kubebuilder:validation:MaxItems=20
+	History []PhaseChange `json:"history,omitempty"`
+	// LastSyncTime is when something was last brought in line; written only with another change.
+	// +optional
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
+	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+}
+
+// StepStatus is how far the capability has come.
+type StepStatus struct {
+	// Current is the number of steps that are done.
+	Current int32 `json:"current"`
+	// Total is the number of steps.
+	Total int32 `json:"total"`
+	// Name of the step that is being done, or of the last one.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Name string `json:"name,omitempty"`
+}
+
+// EndpointsStatus is where the capability answers.
+type EndpointsStatus struct {
+	// URL for users.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	URL string `json:"url,omitempty"`
+	// BackendInternal is the backend's URL inside the cluster.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	BackendInternal string `json:"backendInternal,omitempty"`
+}
+
+// ResourceState is what became of one object.
+type ResourceState string
+
+// The states of an object.
+const (
+	ResourceWaiting     ResourceState = "Waiting"
+	ResourceProgressing ResourceState = "Progressing"
+	ResourceReady       ResourceState = "Ready"
+	ResourceFailed      ResourceState = "Failed"
+)
+
+// ResourceStatus is one object of the capability.
+type ResourceStatus struct {
+	// Kind of the object.
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind"`
+	// Name of the object.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Namespace of the object where it is not the capability's own.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+	// ARN or identifier in AWS, once known.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	ARN string `json:"arn,omitempty"`
+	// State is Waiting, Progressing, Ready or Failed.
+	// +kubebuilder:validation:MaxLength=32
+	State ResourceState `json:"state"`
+	// Reason for a state other than Ready.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+}
+
+// PhaseChange is a change of phase.
+type PhaseChange struct {
+	// Phase that began.
+	// +kubebuilder:validation:MaxLength=64
+	Phase Phase `json:"phase"`
+	// Time at which it began.
+	Time metav1.Time `json:"time"`
+	// Reason for it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason,omitempty"`
+}

@@ -1,0 +1,114 @@
+package v1
+
+import corev1 "k8s.io/api/core/v1"
+
+// FrontendSpec declares the frontend.
+type FrontendSpec struct {
+	ComponentSpec `json:",inline"`
+}
+
+// BackendSpec declares the backend.
+type BackendSpec struct {
+	ComponentSpec `json:",inline"`
+
+	// DualService adds a Service for traffic inside the cluster beside the one for traffic from outside; default true.
+	// +optional
+	DualService *bool `json:"dualService,omitempty"`
+}
+
+// ComponentSpec is what a frontend and a backend have in common.
+type ComponentSpec struct {
+	// Image of the container, taken as it is.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	// +kubebuilder:validation:Pattern=`^[^\s]+$`
+	Image string `json:"image"`
+	// Replicas; default 2.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=1000
+	Replicas *int32 `json:"replicas,omitempty"`
+	// Port the container listens on; default 8080 for the frontend, 8000 for the backend.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port *int32 `json:"port,omitempty"`
+	// Resources of the container.
+	// +optional
+	Resources *ComponentResources `json:"resources,omitempty"`
+	// Service through which the component is reached.
+	// +optional
+	Service *ServiceSpec `json:"service,omitempty"`
+}
+
+// ComponentResources are the compute resources of a container.
+// That a request does not exceed its limit is checked by the operator: CEL knows quantities only from Kubernetes 1.29.
+// https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
+type ComponentResources struct {
+	// Requests are what the scheduler reserves; default 100m CPU and 128Mi memory.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Requests corev1.ResourceList `json:"requests,omitempty"`
+	// Limits are what the container may use; default none.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	Limits corev1.ResourceList `json:"limits,omitempty"`
+}
+
+// ServiceSpec chooses the type of a component's Service.
+type ServiceSpec struct {
+	// Type; default ClusterIP while ingress is enabled, else LoadBalancer.
+	// +optional
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	Type corev1.ServiceType `json:"type,omitempty"`
+}
+
+// Scheme says who can reach a load balancer.
+// +kubebuilder:validation:Enum=internal;internet-facing
+type Scheme string
+
+// The schemes of a load balancer.
+const (
+	SchemeInternal       Scheme = "internal"
+	SchemeInternetFacing Scheme = "internet-facing"
+)
+
+// IngressSpec declares the way in from outside: an Application Load Balancer.
+type IngressSpec struct {
+	// Enabled; default true.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Scheme of the load balancer, also without an ingress; default internal.
+	// +optional
+	Scheme Scheme `json:"scheme,omitempty"`
+	// HealthCheckPath answers 2xx or 3xx when a component can serve; default /health.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/[!-~]*$`
+	HealthCheckPath string `json:"healthCheckPath,omitempty"`
+	// Host limits the ingress to one host name, which may begin with *. as a wildcard.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Host string `json:"host,omitempty"`
+	// CertificateArn turns on HTTPS, and redirects HTTP to it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`
+	CertificateArn string `json:"certificateArn,omitempty"`
+	// Annotations are passed through to the Ingress, but for those the operator sets itself and group.*.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal annotation key"
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
+	// GroupName shares one load balancer with the other members of the group. The operator's
+	// --allowed-ingress-groups must match it: members of a group can overwrite each other.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	GroupName string `json:"groupName,omitempty"`
+}
+
+// AnnotationValue is the value of an annotation, at most 1024 characters.
+// +kubebuilder:validation:MaxLength=1024
+type AnnotationValue string

@@ -1,0 +1,80 @@
+package awsproxy
+
+import (
+	"context"
+	"encoding/xml"
+	"fmt"
+	"net/http"
+	"strings"
+)
+
+// noteExistingBucket: in us-east-1 creating one's own bucket again succeeds and
+// changes nothing, so its configuration must not be reset either.
+func noteExistingBucket(ctx context.Context, p *Proxy, x *exchange) *answer {
+	if x.region != "us-east-1" {
+		return nil // BucketAlreadyOwnedByYou
+	}
+	if a, err := p.ask(ctx, x, http.MethodHead, "/"+x.bucket, http.Header{}, nil); err == nil {
+		x.existed = a.status == http.StatusOK
+	}
+	return nil
+}
+
+const xmlns = `xmlns="http://s3.amazonaws.com/doc/2006-03-01/"`
+
+// finishBucket: moto ignores the tags of CreateBucket and leaves new buckets
+// without ownership control and open to public access; AWS has blocked it and
+// disabled ACLs since April 2023.
+func finishBucket(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	if a.status >= 300 || x.existed {
+		return a
+	}
+	ownership := x.http.Header.Get("X-Amz-Object-Ownership")
+	if ownership == "" {
+		ownership = "BucketOwnerEnforced"
+	}
+	settings := []struct{ sub, body string }{
+		{"ownershipControls", "<OwnershipControls " + xmlns + "><Rule><ObjectOwnership>" + escape(ownership) + "</ObjectOwnership></Rule></OwnershipControls>"},
+		{"publicAccessBlock", "<PublicAccessBlockConfiguration " + xmlns + "><BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>" +
+			"<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets></PublicAccessBlockConfiguration>"},
+	}
+	if tags := createBucketTags(x.body); tags != "" {
+		settings = append(settings, struct{ sub, body string }{"tagging", tags})
+	}
+	for _, s := range settings {
+		put, err := p.ask(ctx, x, http.MethodPut, "/"+x.bucket+"?"+s.sub, http.Header{"Content-Type": {"application/xml"}}, []byte(s.body))
+		if err != nil || put.status >= 300 {
+			return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", fmt.Sprintf("setting %s of a new bucket: %v %v", s.sub, put, err)})
+		}
+	}
+	return a
+}
+
+// createBucketTags turns the tags of a CreateBucketConfiguration into the body
+// of PutBucketTagging; "" if there are none.
+func createBucketTags(body []byte) string {
+	var configuration struct {
+		Tags []struct{ Key, Value string } `xml:"Tags>Tag"`
+	}
+	if xml.Unmarshal(body, &configuration) != nil || len(configuration.Tags) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("<Tagging " + xmlns + "><TagSet>")
+	for _, tag := range configuration.Tags {
+		fmt.Fprintf(&b, "<Tag><Key>%s</Key><Value>%s</Value></Tag>", escape(tag.Key), escape(tag.Value))
+	}
+	b.WriteString("</TagSet></Tagging>")
+	return b.String()
+}
+
+// defaultEncryption: every bucket is encrypted with SSE-S3 unless told
+// otherwise (since January 2023); moto says that nothing is configured.
+func defaultEncryption(_ context.Context, _ *Proxy, _ *exchange, a *answer) *answer {
+	if a.status != http.StatusNotFound || errorCode(a) != "ServerSideEncryptionConfigurationNotFoundError" {
+		return a
+	}
+	return &answer{http.StatusOK, http.Header{"Content-Type": {"application/xml"}, "X-Amz-Request-Id": {requestID}}, []byte(
+		`<?xml version="1.0" encoding="UTF-8"?><ServerSideEncryptionConfiguration ` + xmlns + `><Rule><ApplyServerSideEncryptionByDefault>` +
+			`<SSEAlgorithm>AES256</SSEAlgorithm></ApplyServerSideEncryptionByDefault><BucketKeyEnabled>false</BucketKeyEnabled></Rule></ServerSideEncryptionConfiguration>`)}
+}

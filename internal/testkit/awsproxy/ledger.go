@@ -1,0 +1,204 @@
+package awsproxy
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxRecordedBody bounds how much of a request's body the ledger keeps.
+const maxRecordedBody = 16 << 10
+
+// Call is one request in the ledger.
+type Call struct {
+	Seq       int           `json:"seq"`      // position in the ledger, from 1
+	Service   string        `json:"service"`  // IAM prefix: s3, dynamodb, cognito-idp …
+	Op        string        `json:"op"`       // CreateTable; of unknown REST services the method
+	Resource  string        `json:"resource"` // the main name in the request
+	N         int           `json:"n"`        // which occurrence of this label it is, from 1
+	Endpoint  string        `json:"endpoint"` // by which listener it came
+	Region    string        `json:"region"`
+	AccessKey string        `json:"accessKey"`
+	UserAgent string        `json:"userAgent"`
+	Write     bool          `json:"write"`           // can change something, by the operation's name
+	Status    int           `json:"status"`          // HTTP status of the answer; 0: none was given
+	Error     string        `json:"error,omitempty"` // AWS error code of the answer
+	Fault     string        `json:"fault,omitempty"` // what was done to it
+	Start     time.Time     `json:"start"`
+	Duration  time.Duration `json:"duration"` // until the answer was ready; 0 while under way
+	Body      string        `json:"body"`     // the first 16 KiB
+}
+
+// Label gives the call as `dynamodb.CreateTable(orders)`.
+func (c Call) Label() string { return c.Service + "." + c.Op + "(" + c.Resource + ")" }
+
+// Address gives the call as `dynamodb.CreateTable(orders)#1`: the same in every
+// run of the same scenario, whatever runs concurrently.
+func (c Call) Address() string { return fmt.Sprintf("%s#%d", c.Label(), c.N) }
+
+// String gives one line of the ledger's table.
+func (c Call) String() string {
+	kind, result := "r", fmt.Sprint(c.Status)
+	if c.Write {
+		kind = "W"
+	}
+	if c.Status == 0 {
+		result = "-"
+	}
+	return strings.TrimRight(fmt.Sprintf("%4d %s %-3s %5dms %-60s %s", c.Seq, kind, result, c.Duration.Milliseconds(), c.Address(),
+		strings.TrimSpace(c.Error+" "+c.Fault)), " ")
+}
+
+// Calls is a part of the ledger, in order of arrival.
+type Calls []Call
+
+// Filter returns the calls for which keep is true.
+func (cs Calls) Filter(keep func(Call) bool) Calls {
+	var out Calls
+	for _, c := range cs {
+		if keep(c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Writes returns the calls that can have changed something.
+func (cs Calls) Writes() Calls { return cs.Filter(func(c Call) bool { return c.Write }) }
+
+// Reads returns the calls that cannot have changed anything.
+func (cs Calls) Reads() Calls { return cs.Filter(func(c Call) bool { return !c.Write }) }
+
+// Failed returns the calls that were answered with an error.
+func (cs Calls) Failed() Calls { return cs.Filter(func(c Call) bool { return c.Status >= 400 }) }
+
+// Match returns the calls whose labels match; empty patterns match everything,
+// and `*` and `?` stand for any characters.
+func (cs Calls) Match(service, op, resource string) Calls {
+	return cs.Filter(func(c Call) bool {
+		return glob(service, c.Service) && glob(op, c.Op) && glob(resource, c.Resource)
+	})
+}
+
+// From returns the calls that came by the endpoint of that name.
+func (cs Calls) From(endpoint string) Calls {
+	return cs.Filter(func(c Call) bool { return c.Endpoint == endpoint })
+}
+
+// Count returns the number of calls.
+func (cs Calls) Count() int { return len(cs) }
+
+// Labels returns the labels in order.
+func (cs Calls) Labels() []string {
+	labels := make([]string, len(cs))
+	for i, c := range cs {
+		labels[i] = c.Label()
+	}
+	return labels
+}
+
+// String gives the calls as a table, one line each.
+func (cs Calls) String() string {
+	lines := make([]string, len(cs))
+	for i, c := range cs {
+		lines[i] = c.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// glob matches with * and ?, which also stand for slashes: names of AWS
+// resources contain them.
+func glob(pattern, s string) bool {
+	if pattern == "" || pattern == s {
+		return true
+	}
+	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
+	ok, err := path.Match(flat(pattern), flat(s))
+	return ok && err == nil
+}
+
+// Mark is a point in the ledger.
+type Mark int
+
+type ledger struct {
+	mu    sync.Mutex
+	calls []*Call
+	seen  map[string]int
+}
+
+func (l *ledger) begin(x *exchange) *Call {
+	c := &Call{
+		Service: x.service, Op: x.op, Resource: x.resource, Endpoint: x.endpoint.name,
+		Region: x.region, AccessKey: x.accessKey, UserAgent: x.http.UserAgent(),
+		Write: isWrite(x.op), Start: time.Now(), Body: string(x.body[:min(len(x.body), maxRecordedBody)]),
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.seen == nil {
+		l.seen = map[string]int{}
+	}
+	l.calls = append(l.calls, c)
+	l.seen[c.Label()]++
+	c.Seq, c.N = len(l.calls), l.seen[c.Label()]
+	return c
+}
+
+func (l *ledger) end(c *Call, a *answer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.Duration = time.Since(c.Start)
+	if a != nil {
+		c.Status, c.Error = a.status, errorCode(a)
+	}
+}
+
+func (l *ledger) setFault(c *Call, name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.Fault = name
+}
+
+func (l *ledger) since(mark Mark) Calls {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out Calls
+	for _, c := range l.calls[min(max(int(mark), 0), len(l.calls)):] {
+		out = append(out, *c)
+	}
+	return out
+}
+
+func (l *ledger) clear() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.calls, l.seen = nil, nil
+}
+
+// Calls returns the whole ledger.
+func (p *Proxy) Calls() Calls { return p.ledger.since(0) }
+
+// Mark returns the present end of the ledger.
+func (p *Proxy) Mark() Mark {
+	p.ledger.mu.Lock()
+	defer p.ledger.mu.Unlock()
+	return Mark(len(p.ledger.calls))
+}
+
+// Since returns the calls after a mark.
+func (p *Proxy) Since(mark Mark) Calls { return p.ledger.since(mark) }
+
+// serveLedger answers GET /_ledger with the calls as JSON, without bodies,
+// which may hold secrets.
+func (p *Proxy) serveLedger(w http.ResponseWriter) {
+	calls := slices.Clone(p.Calls())
+	for i := range calls {
+		calls[i].Body = ""
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(calls)
+}

@@ -1,0 +1,212 @@
+// Package awsproxy stands between AWS clients and the emulator moto. It names
+// every request (`dynamodb.CreateTable(orders)`), keeps a ledger of them, breaks
+// those that a test chooses, and corrects the emulator where it differs from AWS.
+//
+// Clients reach it by AWS_ENDPOINT_URL; nothing in the operator knows of it.
+package awsproxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxBody bounds what is read of one request or answer.
+const maxBody = 256 << 20
+
+// Proxy is the proxy in front of one moto.
+type Proxy struct {
+	backend   string // base URL of moto
+	transport *http.Transport
+	ledger    ledger
+	rules     rules
+	state     state
+
+	// gate is held shared while a client's request is at the emulator, and
+	// exclusively while the proxy itself asks something with IAM suspended.
+	gate     sync.RWMutex
+	enforced bool // guarded by gate
+
+	mu        sync.Mutex
+	main      *Endpoint
+	endpoints map[*Endpoint]bool
+}
+
+// Start returns a proxy in front of the moto at that base URL, listening on a
+// free loopback port.
+func Start(backend string) (*Proxy, error) {
+	p := &Proxy{
+		backend: strings.TrimSuffix(backend, "/"),
+		// moto ends the connection after every answer.
+		transport: &http.Transport{
+			DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
+			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			ResponseHeaderTimeout: time.Minute,
+		},
+		endpoints: map[*Endpoint]bool{},
+	}
+	p.state.clear()
+	var err error
+	p.main, err = p.Listen("main")
+	return p, err
+}
+
+// URL returns the address for AWS_ENDPOINT_URL.
+func (p *Proxy) URL() string { return p.main.URL() }
+
+// Close cuts every connection of every endpoint.
+func (p *Proxy) Close() error {
+	p.rules.clear() // lets held requests go
+	p.mu.Lock()
+	var all []*Endpoint
+	for e := range p.endpoints {
+		all = append(all, e)
+	}
+	p.mu.Unlock()
+	var errs []error
+	for _, e := range all {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// exchange is one request on its way.
+type exchange struct {
+	*request
+	endpoint *Endpoint
+	call     *Call
+	existed  bool // CreateBucket: the bucket was there before
+}
+
+// answer is what goes back to the client.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// serve handles one request of an endpoint.
+func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/_ledger") {
+		p.serveLedger(w)
+		return
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	if err != nil {
+		return // the client has gone
+	}
+	x := &exchange{request: decode(r, body), endpoint: e}
+	x.call = p.ledger.begin(x)
+	rule := p.rules.match(x.call)
+	if rule == nil {
+		p.reply(w, x, p.forward(r.Context(), x))
+		return
+	}
+	p.ledger.setFault(x.call, rule.action.name)
+	rule.action.apply(p, rule, &transaction{w: w, r: r, x: x})
+}
+
+// reply sends an answer; without one (the endpoint was closed, the emulator is
+// dead) the connection is reset.
+func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
+	p.ledger.end(x.call, a)
+	if a == nil {
+		reset(w)
+		return
+	}
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	if x.http.Method != http.MethodHead {
+		w.Header().Set("Content-Length", fmt.Sprint(len(a.body)))
+	}
+	w.WriteHeader(a.status)
+	if x.http.Method != http.MethodHead {
+		_, _ = w.Write(a.body)
+	}
+}
+
+// forward lets the corrections see the request, passes it to the emulator
+// unless one of them has answered it, and lets them see the answer. It returns
+// nil if the endpoint is closed, which then keeps the request from having any
+// effect, or if the emulator gave no answer.
+func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
+	if !x.endpoint.enter() {
+		return nil
+	}
+	defer x.endpoint.leave()
+	// A client that goes away does not stop a request that has reached AWS.
+	ctx = context.WithoutCancel(ctx)
+	for i := range corrections {
+		if c := &corrections[i]; c.before != nil && c.applies(x) {
+			if a := c.before(ctx, p, x); a != nil {
+				return a
+			}
+		}
+	}
+	a, err := p.send(ctx, x)
+	if err != nil {
+		return nil
+	}
+	for i := range corrections {
+		if c := &corrections[i]; c.after != nil && c.applies(x) {
+			a = c.after(ctx, p, x, a)
+		}
+	}
+	return a
+}
+
+func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
+	p.gate.RLock()
+	defer p.gate.RUnlock()
+	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header = x.http.Header.Clone()
+	r.Header.Del("Connection")
+	r.Host = x.http.Host // signatures cover it, and queue URLs are made of it
+	return p.roundTrip(r)
+}
+
+func (p *Proxy) roundTrip(r *http.Request) (*answer, error) {
+	response, err := p.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxBody))
+	if err != nil {
+		return nil, err
+	}
+	header := response.Header
+	for _, name := range []string{"Connection", "Content-Length", "Transfer-Encoding"} {
+		if !(name == "Content-Length" && r.Method == http.MethodHead) {
+			header.Del(name)
+		}
+	}
+	return &answer{response.StatusCode, header, body}, nil
+}
+
+// reset ends the connection so that the client sees "connection reset by peer".
+func reset(w http.ResponseWriter) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		return
+	}
+	conn, _, err := hijacker.Hijack()
+	if err != nil {
+		return // already cut
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = conn.Close()
+}

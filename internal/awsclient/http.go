@@ -20,6 +20,11 @@ const appID = "nexus-operator"
 // NewHTTPClient is the one HTTP client of the operator: bounded in every phase, so that a hanging or
 // dripping answer costs a minute, not a worker. It follows no redirect but 307 and 308.
 func NewHTTPClient() aws.HTTPClient {
+	// Frozen, because service clients would otherwise each make a copy with its own connections.
+	return buildableClient().Freeze()
+}
+
+func buildableClient() *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) {
 			d.Timeout = 5 * time.Second
@@ -32,17 +37,17 @@ func NewHTTPClient() aws.HTTPClient {
 			t.MaxIdleConnsPerHost = 32
 			t.MaxConnsPerHost = 128
 		}).
-		WithTimeout(60 * time.Second).
-		// Frozen, because service clients would otherwise each make a copy with its own connections.
-		Freeze()
+		WithTimeout(60 * time.Second)
 }
 
 // LoadAmbient reads the operator's own identity: environment, IRSA, Pod Identity, shared files,
 // instance role, in the SDK's order:
-// docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html. It is where AWS_ENDPOINT_URL
-// is honoured, too. The client may be nil.
-func LoadAmbient(ctx context.Context, client aws.HTTPClient) (aws.Config, error) {
-	options := []func(*config.LoadOptions) error{
+// docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html. It is also where
+// AWS_ENDPOINT_URL and AWS_CA_BUNDLE are honoured: the HTTP client of its configuration trusts the bundle.
+func LoadAmbient(ctx context.Context) (aws.Config, error) {
+	cfg, err := config.LoadDefaultConfig(ctx,
+		// Not frozen yet: the SDK refuses a CA bundle for a client it cannot change.
+		config.WithHTTPClient(buildableClient()),
 		config.WithRetryer(noRetries),
 		config.WithAppID(appID),
 		config.WithLogger(logging.Nop{}),
@@ -52,11 +57,11 @@ func LoadAmbient(ctx context.Context, client aws.HTTPClient) (aws.Config, error)
 				o.RoleSessionName = appID
 			}
 		}),
+	)
+	if buildable, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok {
+		cfg.HTTPClient = buildable.Freeze()
 	}
-	if client != nil {
-		options = append(options, config.WithHTTPClient(client))
-	}
-	return config.LoadDefaultConfig(ctx, options...)
+	return cfg, err
 }
 
 // noRetries: a failed call goes back to the queue, a worker never sleeps.

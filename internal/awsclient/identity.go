@@ -126,16 +126,33 @@ func (id Identity) check() error {
 		return status.Invalid("", "an identity needs a cache key")
 	case id.Region == "":
 		return status.Invalid("spec.region", "a region is required")
-	case id.RoleARN != "" && !roleARN.MatchString(id.RoleARN):
-		return status.Invalid("spec.roleARN", "%q is not the ARN of an IAM role", id.RoleARN)
-	case id.AssumeRoleARN != "" && !roleARN.MatchString(id.AssumeRoleARN):
-		return status.Invalid("spec.assumeRoleARN", "%q is not the ARN of an IAM role", id.AssumeRoleARN)
 	case id.SessionDuration != 0 && (id.SessionDuration < minSession || id.SessionDuration > maxSession):
 		return status.Invalid("spec.sessionDuration", "a session lasts 15m to 12h, not %s", id.SessionDuration)
-	case id.SessionName == "" && (id.RoleARN != "" || id.AssumeRoleARN != ""):
-		return status.Invalid("", "assuming a role needs a session name")
+	}
+	for _, to := range id.hops() {
+		if !roleARN.MatchString(to.role) {
+			return status.Invalid(to.field, "%q is not the ARN of an IAM role", to.role)
+		}
+		if id.SessionName == "" {
+			return status.Invalid("", "assuming a role needs a session name")
+		}
 	}
 	return nil
+}
+
+// hop is a role to act as, and the field that names it.
+type hop struct{ field, role string }
+
+// hops are the roles to act as, in order.
+func (id Identity) hops() []hop {
+	var hops []hop
+	if id.RoleARN != "" {
+		hops = append(hops, hop{"spec.roleARN", id.RoleARN})
+	}
+	if id.AssumeRoleARN != "" {
+		hops = append(hops, hop{"spec.assumeRoleARN", id.AssumeRoleARN})
+	}
+	return hops
 }
 
 // duration is how long an assumed role lasts.

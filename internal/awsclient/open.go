@@ -27,15 +27,15 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, hop := range []struct{ field, role string }{{"spec.roleARN", id.RoleARN}, {"spec.assumeRoleARN", id.AssumeRoleARN}} {
-		if hop.role == "" || who.is(hop.role) {
+	for _, to := range id.hops() {
+		if who.is(to.role) {
 			continue
 		}
 		if who.isRole() && id.duration() > hour {
 			return nil, status.Invalid("spec.sessionDuration", "%s is a role itself, and role chaining caps a session at 1h, not %s", principal(who.arn), id.duration())
 		}
 		base := s.instrument(cfg, plain, id, who)
-		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, hop.field, hop.role)
+		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, to)
 		if who, err = identify(ctx, s.instrument(cfg, plain, id, who)); err != nil {
 			return nil, err
 		}
@@ -56,7 +56,6 @@ func (s *Sessions) config(ctx context.Context, id Identity) (aws.Config, error) 
 		return aws.Config{}, err
 	}
 	cfg.Region = id.Region
-	cfg.HTTPClient = s.client
 	cfg.Retryer = noRetries
 	cfg.RetryMaxAttempts = 1
 	cfg.AppID = appID
@@ -90,9 +89,15 @@ func (s *Sessions) loadAmbient(ctx context.Context) (aws.Config, error) {
 		case err != nil:
 			return aws.Config{}, &status.Stalled{
 				Reason:  status.ReasonCredentialsMissing,
-				Message: "the operator's own AWS configuration cannot be read: check its environment and AWS files",
+				Message: clip("the operator's own AWS configuration (environment, AWS files) cannot be read: "+scrub(err.Error()), maxMessage),
 				Cause:   err,
 			}
+		}
+		switch {
+		case s.client != nil:
+			cfg.HTTPClient = s.client
+		case cfg.HTTPClient == nil:
+			cfg.HTTPClient = NewHTTPClient()
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -115,9 +120,9 @@ func (s *Sessions) instrument(cfg aws.Config, plain []func(*middleware.Stack) er
 }
 
 // assume makes credentials of a role. They are taken when first used and replaced in time.
-func (s *Sessions) assume(client *sts.Client, id Identity, who caller, field, role string) aws.CredentialsProvider {
+func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) aws.CredentialsProvider {
 	input := &sts.AssumeRoleInput{
-		RoleArn:         aws.String(role),
+		RoleArn:         aws.String(to.role),
 		RoleSessionName: aws.String(id.SessionName),
 		DurationSeconds: aws.Int32(int32(id.duration() / time.Second)),
 	}
@@ -127,7 +132,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, field, ro
 	return &sessionCache{now: s.now, lifetime: id.duration(), retrieve: func(ctx context.Context) (aws.Credentials, error) {
 		out, err := client.AssumeRole(ctx, input)
 		if err != nil {
-			return aws.Credentials{}, refusedRole(err, id, who, field, role)
+			return aws.Credentials{}, refusedRole(err, id, who, to)
 		}
 		if out.Credentials == nil {
 			return aws.Credentials{}, brokenAnswer("sts:AssumeRole")
@@ -137,7 +142,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, field, ro
 			SecretAccessKey: aws.ToString(out.Credentials.SecretAccessKey),
 			SessionToken:    aws.ToString(out.Credentials.SessionToken),
 			Source:          "AssumeRole",
-			AccountID:       roleARN.FindStringSubmatch(role)[2],
+			AccountID:       roleARN.FindStringSubmatch(to.role)[2],
 		}, nil
 	}}
 }
@@ -204,7 +209,7 @@ const maxRemedy = 1024
 
 // refusedRole reads why a role could not be assumed:
 // docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_roles.html#troubleshoot_roles_cant-assume-role.
-func refusedRole(err error, id Identity, who caller, field, role string) error {
+func refusedRole(err error, id Identity, who caller, to hop) error {
 	if isKind(err) {
 		return kindOf(err)
 	}
@@ -216,14 +221,14 @@ func refusedRole(err error, id Identity, who caller, field, role string) error {
 			external = fmt.Sprintf(" under the condition StringEquals sts:ExternalId %q", id.ExternalID)
 		}
 		from := principal(who.arn)
-		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: field, Cause: err, Message: clip(fmt.Sprintf(
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: clip(fmt.Sprintf(
 			"%s may not assume %s: allow sts:AssumeRole to principal %s in that role's trust policy%s, and allow sts:AssumeRole on it in that principal's own policy",
-			from, role, from, external), maxRemedy)}
+			from, to.role, from, external), maxRemedy)}
 	case Invalid, NotFound, Limit, Propagating:
-		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: field, Cause: err, Message: clip(fmt.Sprintf(
-			"%s cannot be assumed%s", role, e.said()), maxRemedy)}
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: clip(fmt.Sprintf(
+			"%s cannot be assumed%s", to.role, e.said()), maxRemedy)}
 	case Expired, Unauthenticated:
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s (%s)", role, e.failure.Code)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s (%s)", to.role, e.failure.Code)
 	}
 	return e.unreachable("STS")
 }

@@ -18,7 +18,7 @@ type Options struct {
 	Now func() time.Time
 	// Ambient loads the operator's own identity; nil is LoadAmbient. Called once, until it succeeds.
 	Ambient func(context.Context) (aws.Config, error)
-	// HTTPClient carries every call; nil is NewHTTPClient.
+	// HTTPClient carries every call; nil is Ambient's, or else NewHTTPClient.
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
 	Limits Limits
@@ -76,11 +76,8 @@ func NewSessions(o Options) *Sessions {
 		s.miswired = errors.New("awsclient.Options.Now is missing")
 		return s
 	}
-	if s.client == nil {
-		s.client = NewHTTPClient()
-	}
 	if s.ambient == nil {
-		s.ambient = func(ctx context.Context) (aws.Config, error) { return LoadAmbient(ctx, s.client) }
+		s.ambient = LoadAmbient
 	}
 	meter, err := newMeter(o.Registerer)
 	s.miswired = err
@@ -148,9 +145,12 @@ func (s *Sessions) Forget(key string) {
 // Close drops all sessions and closes idle connections.
 func (s *Sessions) Close() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	clear(s.opened)
-	s.mu.Unlock()
-	if idle, ok := s.client.(interface{ CloseIdleConnections() }); ok {
+	if s.base == nil {
+		return
+	}
+	if idle, ok := s.base.HTTPClient.(interface{ CloseIdleConnections() }); ok {
 		idle.CloseIdleConnections()
 	}
 }

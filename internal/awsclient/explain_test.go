@@ -1,0 +1,204 @@
+package awsclient
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const deniedText = `User: arn:aws:sts::123456789012:assumed-role/operator/1700000000000000000 is not authorized to perform: s3:CreateBucket on resource: "arn:aws:s3:::data" because no identity-based policy allows the s3:CreateBucket action`
+
+func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
+	for _, c := range []struct {
+		service, operation, code, message string
+		status                            int
+		action                            string
+		want                              error
+	}{
+		{"S3", "CreateBucket", "AccessDenied", deniedText, 403, "s3:CreateBucket", &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: "AWS denies s3:CreateBucket on arn:aws:s3:::data to arn:aws:iam::123456789012:role/operator: allow s3:CreateBucket on arn:aws:s3:::data to arn:aws:iam::123456789012:role/operator"}},
+		{"S3", "CreateBucket", "AccessDenied", "Access Denied", 403, "s3:CreateBucket", &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: "AWS denies s3:CreateBucket: AccessDenied: Access Denied: allow s3:CreateBucket to the provider's identity (status.callerIdentity of its AWSProvider)"}},
+		{"Glue", "CreateCrawler", "AccessDeniedException", "User: arn:aws:iam::123456789012:user/u is not authorized to perform: iam:PassRole on resource: arn:aws:iam::123456789012:role/r", 400, "glue:CreateCrawler", &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: "AWS denies iam:PassRole on arn:aws:iam::123456789012:role/r to arn:aws:iam::123456789012:user/u (needed for glue:CreateCrawler): allow iam:PassRole on arn:aws:iam::123456789012:role/r to arn:aws:iam::123456789012:user/u"}},
+		{"SQS", "CreateQueue", "AccessDenied", "User: arn:aws:iam::123456789012:user/u is not authorized to perform: sqs:CreateQueue with an explicit deny in a service control policy", 403, "sqs:CreateQueue", &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: "AWS denies sqs:CreateQueue to arn:aws:iam::123456789012:user/u: a policy denies it explicitly: remove that deny"}},
+		{"EC2", "RunInstances", "", "", 403, "ec2:RunInstances", &status.Stalled{Reason: status.ReasonAccessDenied,
+			Message: "AWS denies ec2:RunInstances: HTTP status 403 without an error of AWS: allow ec2:RunInstances to the provider's identity (status.callerIdentity of its AWSProvider)"}},
+		{"DynamoDB", "CreateTable", "ValidationException", "One or more parameter values were invalid.", 400, "dynamodb:CreateTable", &status.Stalled{Reason: status.ReasonRefusedByAWS,
+			Message: "AWS refuses dynamodb:CreateTable: ValidationException: One or more parameter values were invalid"}},
+		{"IAM", "CreateRole", "LimitExceeded", "Cannot exceed quota for RolesPerAccount: 1000", 409, "iam:CreateRole", &status.Stalled{Reason: status.ReasonLimitExceeded,
+			Message: "iam:CreateRole exceeds an AWS quota: LimitExceeded: Cannot exceed quota for RolesPerAccount: 1000: free some or ask for more in Service Quotas"}},
+		{"S3", "CreateBucket", "BucketAlreadyExists", "", 409, "s3:CreateBucket", &status.Stalled{Reason: status.ReasonNameTaken,
+			Message: "the name is taken, by another AWS account or in another region: BucketAlreadyExists: choose another name"}},
+		{"DynamoDB", "DeleteTable", "ValidationException", "Resource cannot be deleted as it is currently protected against deletion.", 400, "dynamodb:DeleteTable", &status.Stalled{Reason: status.ReasonDeletionProtected,
+			Message: "AWS refuses dynamodb:DeleteTable because deletion protection is on: switch it off first"}},
+		{"S3", "HeadBucket", "InvalidAccessKeyId", "", 403, "s3:ListBucket", &status.Stalled{Reason: status.ReasonCredentialsInvalid,
+			Message: "AWS does not accept the credentials for s3:ListBucket (InvalidAccessKeyId): check the provider's"}},
+
+		{"STS", "GetCallerIdentity", "ExpiredToken", "", 403, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("sts:GetCallerIdentity failed because the provider's credentials have expired")}},
+		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket")}},
+		{"S3", "CreateBucket", "InternalError", "We encountered", 500, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: AWS has trouble of its own (HTTP status 5xx)")}},
+		{"S3", "CreateBucket", "OperationAborted", "A conflicting operation is in progress.", 409, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: OperationAborted: A conflicting operation is in progress")}},
+		{"S3", "CreateBucket", "Whatever", "x", 400, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: Whatever: x")}},
+		{"S3", "PutBucketPolicy", "NoSuchBucket", "none", 404, "s3:PutBucketPolicy", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:PutBucketPolicy names what AWS does not find (yet): NoSuchBucket: none")}},
+		{"S3", "CreateBucket", "BucketAlreadyOwnedByYou", "", 409, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket found it in existence already")}},
+		{"Glue", "UpdateTable", "VersionMismatchException", "", 400, "glue:UpdateTable", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("glue:UpdateTable met another change: VersionMismatchException")}},
+
+		{"DynamoDB", "UpdateTable", "ResourceInUseException", "in use", 400, "dynamodb:UpdateTable", &status.Waiting{Reason: status.ReasonBusy, After: busyAfter,
+			For: "AWS to finish what it is doing before dynamodb:UpdateTable: ResourceInUseException: in use"}},
+		{"SQS", "CreateQueue", "QueueDeletedRecently", "", 400, "sqs:CreateQueue", &status.Waiting{Reason: status.ReasonBusy, After: time.Minute,
+			For: "AWS to finish what it is doing before sqs:CreateQueue: QueueDeletedRecently"}},
+		{"Glue", "CreateCrawler", "InvalidInputException", "Service is unable to assume provided role.", 400, "glue:CreateCrawler", &status.Waiting{Reason: status.ReasonWaiting, After: busyAfter,
+			For: "IAM changes to reach every AWS service before glue:CreateCrawler: InvalidInputException: Service is unable to assume provided role"}},
+		{"S3", "DeleteBucket", "BucketNotEmpty", "", 409, "s3:DeleteBucket", &status.Waiting{Reason: status.ReasonBucketNotEmpty, After: busyAfter,
+			For: "what it still holds to go before s3:DeleteBucket: BucketNotEmpty"}},
+		{"IAM", "DeleteRole", "DeleteConflict", "", 409, "iam:DeleteRole", &status.Waiting{Reason: status.ReasonWaiting, After: busyAfter,
+			For: "what it still holds to go before iam:DeleteRole: DeleteConflict"}},
+		{"Secrets Manager", "CreateSecret", "InvalidRequestException", "a secret with this name is already scheduled for deletion.", 400, "", &status.Waiting{Reason: status.ReasonBusy, After: busyAfter,
+			For: "an earlier deletion to end before secretsmanager:CreateSecret: InvalidRequestException: a secret with this name is already scheduled for deletion"}},
+	} {
+		cause := failed(c.service, c.operation, c.code, c.message, c.status)
+		got := Explain(cause, c.action)
+		if describe(got) != describe(c.want) {
+			t.Errorf("%s %s:\n got %s\nwant %s", c.operation, c.code, describe(got), describe(c.want))
+		}
+		if Classify(got) != Classify(cause) {
+			t.Errorf("%s %s: the explained error is %+v", c.operation, c.code, Classify(got))
+		}
+		if again := Explain(got, "other"); again != got {
+			t.Errorf("%s %s: explained twice: %v", c.operation, c.code, again)
+		}
+	}
+}
+
+// describe shows kind, reason, text and pause of a failure.
+func describe(err error) string {
+	if s, ok := status.AsStalled(err); ok {
+		return "Stalled " + s.Reason + ": " + s.Error()
+	}
+	if w, ok := status.AsWaiting(err); ok {
+		return fmt.Sprintf("Waiting %s %s: %s", w.Reason, w.After, w.Error())
+	}
+	if r, ok := errors.AsType[*status.Retrying](err); ok {
+		return "Retrying " + r.Reason + ": " + r.Error()
+	}
+	return fmt.Sprint(err)
+}
+
+func TestEveryClassIsExplained(t *testing.T) {
+	for _, r := range table {
+		if _, ok := explanations[r.class]; !ok && r.class != Unknown {
+			t.Errorf("nobody explains %s", r.class)
+		}
+	}
+	if Explain(nil, "x") != nil || Refused(nil, "x") != nil {
+		t.Error("no error is a failure")
+	}
+	retryingWith(t, Explain(errors.New("odd"), ""), status.ReasonRetrying, "the call to AWS failed")
+}
+
+func TestPropagationThatLastsIsRefused(t *testing.T) {
+	err := failed("Glue", "CreateCrawler", "InvalidInputException", "Service is unable to assume provided role.", 400)
+	stalledWith(t, Refused(Explain(err, "glue:CreateCrawler"), "glue:CreateCrawler"), status.ReasonRefusedByAWS, "AWS refuses glue:CreateCrawler: InvalidInputException: Service is unable")
+}
+
+func TestBrokenConnectionsAreTransientAndNamedStably(t *testing.T) {
+	dial := func(err error) error {
+		return &smithyhttp.RequestSendError{Err: &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 40123}, Err: err}}
+	}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "connection refused"},
+		{dial(os.NewSyscallError("read", syscall.ECONNRESET)), "connection reset"},
+		{dial(os.NewSyscallError("write", syscall.EPIPE)), "connection reset"},
+		{dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), "network unreachable"},
+		{dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "network unreachable"},
+		{dial(os.NewSyscallError("connect", syscall.ETIMEDOUT)), "no answer in time"},
+		{dial(&net.DNSError{Name: "s3.mars-1.amazonaws.com", IsNotFound: true}), "no such host"},
+		{dial(&net.DNSError{Name: "s3.mars-1.amazonaws.com", Server: "10.0.0.1:53"}), "name resolution fails"},
+		{dial(&tls.CertificateVerificationError{Err: errors.New("x509: certificate signed by unknown authority")}), "certificate"},
+		{dial(errors.New("tls: handshake failure")), "TLS"},
+		{dial(errors.New("odd")), "connection failed"},
+		{net.ErrClosed, "connection reset"},
+		{io.ErrUnexpectedEOF, "closed early"},
+		{io.EOF, "closed early"},
+		{context.DeadlineExceeded, "no answer in time"},
+		{context.Canceled, "cut short"},
+	} {
+		if f := Classify(c.err); f.Class != Transient || f.Status != 0 {
+			t.Errorf("%v is %+v", c.err, f)
+		}
+		got := Explain(c.err, "s3:CreateBucket")
+		retryingWith(t, got, status.ReasonUnreachable, "s3:CreateBucket failed: ", c.want)
+		if strings.Contains(got.Error(), "10.") || strings.Contains(got.Error(), "40123") {
+			t.Errorf("an address in %q", got)
+		}
+		if !errors.Is(got, c.err) {
+			t.Errorf("%v lost its cause", got)
+		}
+	}
+}
+
+func TestMessagesAreFitForConditions(t *testing.T) {
+	for text, want := range map[string]string{
+		"Rate exceeded (Service: AmazonDataCatalog; Status Code: 400; Error Code: X; Request ID: 9d72b66f-9c75-11e8)": "Rate exceeded",
+		"failed, RequestID: 9d72b66f-9c75-11e8-9faf":                                                                  "failed",
+		"failed (Request ID: 9d72b66f-9c75)":                                                                          "failed",
+		"denied. Encoded authorization failure message: kWwE2abcDEF_-== end":                                          "denied. end",
+		"Signature expired: 20260101T000000Z is now earlier than 20260101T001500Z (20260101T002000Z - 5 min.)":        "Signature expired: (time) is now earlier than (time) ((time) - 5 min.)",
+		"since 2026-01-01T00:00:00.123Z":                                                                              "since (time)",
+		"key AKIAIOSFODNN7EXAMPLE is bad":                                                                             "key (access key) is bad",
+		"dial 10.1.2.3:443 in 10.0.0.0/16":                                                                            "dial (address) in 10.0.0.0/16",
+		"The request signature we calculated does not match.\n\nThe Canonical String for this request should have been\n'POST\n/\n\nx-amz-security-token:" + canary + "'": "The request signature we calculated does not match.",
+		"1 validation error detected: Value '" + canary + "' at 'secretString' failed to satisfy constraint":                                                              "1 validation error detected: value (hidden) at 'secretString' failed to satisfy constraint",
+		"Value 'it's " + canary + "' at 'masterUserPassword' failed":                                                                                                      "value (hidden) at 'masterUserPassword' failed",
+		"Value 'x' at 'tableName' failed":                                  "Value 'x' at 'tableName' failed",
+		"User: arn:aws:sts::123456789012:assumed-role/r/session-17 is not": "User: arn:aws:sts::123456789012:assumed-role/r is not",
+		"two\n  lines": "two lines",
+	} {
+		if got := scrub(text); got != want {
+			t.Errorf("scrub(%q)\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
+func TestMessagesAreBounded(t *testing.T) {
+	long := strings.Repeat("ü", 3000)
+	for _, class := range answers {
+		got := Explain(failed(class.service, class.operation, class.code, class.message+" "+long, class.status), "s3:CreateBucket")
+		if n := len(got.Error()); n > maxMessage || !utf8.ValidString(got.Error()) {
+			t.Errorf("%s %s: %d bytes", class.operation, class.code, n)
+		}
+	}
+	if clip("abc", 3) != "abc" || clip("abcdefgh", 6) != "abc…" {
+		t.Error("clip")
+	}
+}
+
+func FuzzScrub(f *testing.F) {
+	f.Add(deniedText)
+	f.Add("Value '' at 'password'")
+	f.Add("request id: aaaaaaaaaaaa")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := clip(scrub(text), maxMessage)
+		if len(got) > maxMessage || utf8.ValidString(text) && !utf8.ValidString(got) {
+			t.Errorf("%q", got)
+		}
+	})
+}

@@ -116,14 +116,17 @@ func notYetVisible(_ context.Context, p *Proxy, x *exchange) *answer {
 	return nil
 }
 
-// notImplemented: for an operation that it lacks moto answers 500 with a page of
-// HTML, which clients try again several times and then cannot read. AWS has the
-// operation; here the test gets a clear answer at once.
+// notImplemented: for an operation that it lacks moto answers 500 (REST
+// services: 404) with a page of HTML, which clients try again several times and
+// then cannot read. AWS has the operation; here the test gets a clear answer at
+// once, which no client retries.
 func notImplemented(_ context.Context, _ *Proxy, x *exchange, a *answer) *answer {
-	if a.status < 500 || !bytes.Contains(a.body, []byte("NotImplementedError")) && !bytes.Contains(a.body, []byte("not been implemented")) {
+	page := bytes.Contains(a.body, []byte("<title>500 Internal Server Error</title>")) || bytes.Contains(a.body, []byte("<title>404 Not Found</title>"))
+	if a.status != http.StatusInternalServerError && a.status != http.StatusNotFound || !page {
 		return a
 	}
-	return errorAnswer(x.request, awsError{http.StatusNotImplemented, "NotImplemented", "the emulator does not implement " + x.service + "." + x.op})
+	return errorAnswer(x.request, awsError{http.StatusNotImplemented, "NotImplemented",
+		"the emulator does not implement " + x.service + "." + x.op + ", or has failed in it: see its log"})
 }
 
 // ask makes a request of the proxy's own in the account and region of a

@@ -1,0 +1,318 @@
+package awsproxy_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/glue"
+	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func TestANewBucketIsAsAWSMakesIt(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	must(t, createBucket(ctx, c, "some-bucket", s3types.Tag{Key: aws.String("owner"), Value: aws.String("a&b")}))
+	encryption, err := c.s3.GetBucketEncryption(ctx, &s3.GetBucketEncryptionInput{Bucket: bucket})
+	must(t, err)
+	if got := encryption.ServerSideEncryptionConfiguration.Rules[0].ApplyServerSideEncryptionByDefault.SSEAlgorithm; got != s3types.ServerSideEncryptionAes256 {
+		t.Errorf("encryption %s", got)
+	}
+	ownership, err := c.s3.GetBucketOwnershipControls(ctx, &s3.GetBucketOwnershipControlsInput{Bucket: bucket})
+	must(t, err)
+	if got := ownership.OwnershipControls.Rules[0].ObjectOwnership; got != s3types.ObjectOwnershipBucketOwnerEnforced {
+		t.Errorf("ownership %s", got)
+	}
+	access, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
+	must(t, err)
+	block := access.PublicAccessBlockConfiguration
+	if !*block.BlockPublicAcls || !*block.BlockPublicPolicy || !*block.IgnorePublicAcls || !*block.RestrictPublicBuckets {
+		t.Errorf("public access block %+v", block)
+	}
+	tags, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: bucket})
+	must(t, err)
+	if len(tags.TagSet) != 1 || *tags.TagSet[0].Key != "owner" || *tags.TagSet[0].Value != "a&b" {
+		t.Errorf("tags %v", tags.TagSet)
+	}
+	if got := p.Calls().Count(); got != 5 {
+		t.Errorf("the corrections are in the ledger:\n%s", p.Calls())
+	}
+	_, err = c.s3.DeletePublicAccessBlock(ctx, &s3.DeletePublicAccessBlockInput{Bucket: bucket})
+	must(t, err)
+	_, err = c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
+	if code(err) != "NoSuchPublicAccessBlockConfiguration" {
+		t.Errorf("after its deletion: %v", err)
+	}
+}
+
+func TestCreatingABucketAgainResetsNothing(t *testing.T) {
+	p := proxy(t)
+	cfg := config(p.URL())
+	cfg.Region = "us-east-1"
+	c, ctx := clientsFor(cfg), t.Context()
+	create := func() error { _, err := c.s3.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: bucket}); return err }
+	must(t, create())
+	_, err := c.s3.DeletePublicAccessBlock(ctx, &s3.DeletePublicAccessBlockInput{Bucket: bucket})
+	must(t, err)
+	must(t, create())
+	if _, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket}); err == nil {
+		t.Error("creating the bucket again has set its public access block")
+	}
+	elsewhere := clientsOf(p.URL())
+	must(t, createBucket(ctx, elsewhere, "other-bucket"))
+	if got := code(createBucket(ctx, elsewhere, "other-bucket")); got != "BucketAlreadyOwnedByYou" {
+		t.Errorf("elsewhere: %s", got)
+	}
+}
+
+func TestASecretInItsRecoveryWindowCannotBeCreatedAgain(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	create := func() error {
+		_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: aws.String("keys"), SecretString: aws.String("s")})
+		return err
+	}
+	must(t, create())
+	if got := code(create()); got != "ResourceExistsException" {
+		t.Errorf("existing: %s", got)
+	}
+	_, err := c.secrets.DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: aws.String("keys")})
+	must(t, err)
+	if err := create(); code(err) != "InvalidRequestException" || !strings.Contains(err.Error(), "already scheduled for deletion") {
+		t.Errorf("in the recovery window: %v", err)
+	}
+}
+
+func TestOnlyARoleThatTrustsTheCallerCanBeAssumed(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	withID := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":"nexus-1"}}}]}`
+	must(t, createRole(ctx, c, "open", trustAll))
+	must(t, createRole(ctx, c, "guarded", withID))
+	for _, tt := range []struct {
+		role, account, id, want string
+	}{
+		{"open", "123456789012", "", ""},
+		{"guarded", "123456789012", "nexus-1", ""},
+		{"guarded", "123456789012", "", "AccessDenied"},
+		{"guarded", "123456789012", "nexus-2", "AccessDenied"},
+		{"missing", "123456789012", "", "AccessDenied"},
+		{"open", "210987654321", "", "AccessDenied"},
+	} {
+		in := &sts.AssumeRoleInput{RoleArn: aws.String("arn:aws:iam::" + tt.account + ":role/" + tt.role), RoleSessionName: aws.String("s")}
+		if tt.id != "" {
+			in.ExternalId = &tt.id
+		}
+		if _, err := c.sts.AssumeRole(ctx, in); code(err) != tt.want {
+			t.Errorf("%+v: %v", tt, err)
+		}
+	}
+}
+
+func TestNamesThatAWSRefusesAreRefused(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	parameter := func(name string) error {
+		_, err := c.ssm.PutParameter(ctx, &ssm.PutParameterInput{Name: &name, Value: aws.String("1"), Type: ssmtypes.ParameterTypeString})
+		return err
+	}
+	secret := func(name string) error {
+		_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &name, SecretString: aws.String("s")})
+		return err
+	}
+	for _, tt := range []struct{ what, got, want string }{
+		{"bucket in upper case", code(createBucket(ctx, c, "Some-Bucket")), "InvalidBucketName"},
+		{"bucket like an address", code(createBucket(ctx, c, "10.0.0.1")), "InvalidBucketName"},
+		{"bucket with a reserved suffix", code(createBucket(ctx, c, "x-s3alias")), "InvalidBucketName"},
+		{"role of 65 characters", code(createRole(ctx, c, strings.Repeat("r", 65), trustAll)), "ValidationError"},
+		{"role of 64 characters", code(createRole(ctx, c, strings.Repeat("r", 64), trustAll)), ""},
+		{"table of 2 characters", code(createTable(ctx, c, "ab")), "ValidationException"},
+		{"table with a slash", code(createTable(ctx, c, "a/b/c")), "ValidationException"},
+		{"secret with a blank", code(secret("a b")), "ValidationException"},
+		{"parameter of AWS", code(parameter("/aws/x")), "ValidationException"},
+		{"parameter without a leading slash", code(parameter("a/b")), "ValidationException"},
+		{"parameter with a colon", code(parameter("/a:b")), "ValidationException"},
+		{"parameter", code(parameter("/a/b_c.d-e")), ""},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%s: want %q, got %q", tt.what, tt.want, tt.got)
+		}
+	}
+}
+
+func TestReadsMayMissWhatWasJustCreated(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	p.SetEventualConsistency("iam", 200*time.Millisecond)
+	must(t, createRole(ctx, c, "app-role", trustAll))
+	get := func() error { _, err := c.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: role}); return err }
+	if got := code(get()); got != "NoSuchEntity" {
+		t.Errorf("at once: %s", got)
+	}
+	time.Sleep(200 * time.Millisecond)
+	must(t, get())
+	must(t, createTable(ctx, c, "orders"))
+	if !tableExists(ctx, c, "orders") {
+		t.Error("another service is affected")
+	}
+}
+
+func TestTablesTakeTheirTime(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	status := func() ddbtypes.TableStatus {
+		out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
+		must(t, err)
+		return out.Table.TableStatus
+	}
+	backups := func() error {
+		_, err := c.dynamodb.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: table,
+			PointInTimeRecoverySpecification: &ddbtypes.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: aws.Bool(true)}})
+		return err
+	}
+	p.SetTableCreating(300 * time.Millisecond)
+	must(t, createTable(ctx, c, "orders"))
+	if got := status(); got != ddbtypes.TableStatusCreating {
+		t.Errorf("at once: %s", got)
+	}
+	if got := code(backups()); got != "ContinuousBackupsUnavailableException" {
+		t.Errorf("backups at once: %s", got)
+	}
+	if _, err := c.dynamodb.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: table}); code(err) != "ResourceInUseException" {
+		t.Errorf("deletion at once: %v", err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if got := status(); got != ddbtypes.TableStatusActive {
+		t.Errorf("later: %s", got)
+	}
+	must(t, backups())
+}
+
+func TestACrawlerCanBeUpdated(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	update := func() error {
+		_, err := c.glue.UpdateCrawler(ctx, &glue.UpdateCrawlerInput{Name: aws.String("crawl"), Description: aws.String("new")})
+		return err
+	}
+	if got := code(update()); got != "EntityNotFoundException" {
+		t.Errorf("missing: %s", got)
+	}
+	_, err := c.glue.CreateCrawler(ctx, &glue.CreateCrawlerInput{Name: aws.String("crawl"), Role: aws.String("r"), DatabaseName: aws.String("lake"),
+		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://some-bucket/x")}}}, Tags: map[string]string{"k": "v"}})
+	must(t, err)
+	must(t, update())
+	got, err := c.glue.GetCrawler(ctx, &glue.GetCrawlerInput{Name: aws.String("crawl")})
+	must(t, err)
+	if *got.Crawler.Description != "new" || *got.Crawler.Role != "r" || *got.Crawler.Targets.S3Targets[0].Path != "s3://some-bucket/x" {
+		t.Errorf("%+v", got.Crawler)
+	}
+	tags, err := c.glue.GetTags(ctx, &glue.GetTagsInput{ResourceArn: aws.String("arn:aws:glue:ap-southeast-1:123456789012:crawler/crawl")})
+	if err != nil || tags.Tags["k"] != "v" {
+		t.Errorf("tags %v, %v", tags, err)
+	}
+}
+
+func TestAnOperationThatIsMissingFailsAtOnce(t *testing.T) {
+	p := proxy(t)
+	c := clientsOf(p.URL())
+	_, err := c.iam.SimulateCustomPolicy(t.Context(), &iam.SimulateCustomPolicyInput{ActionNames: []string{"s3:Get*"}, PolicyInputList: []string{"{}"}})
+	if code(err) != "NotImplemented" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	before, err := p.Inventory(ctx)
+	must(t, err)
+	if awsproxy.Diff(nil, before) != "" {
+		t.Fatalf("not empty: %v", before)
+	}
+	for i := range 110 {
+		must(t, createTable(ctx, c, fmt.Sprintf("table-%03d", i)))
+	}
+	must(t, createBucket(ctx, c, "some-bucket"))
+	must(t, createRole(ctx, c, "app-role", trustAll))
+	for _, r := range otherRequests {
+		if strings.HasPrefix(r.label, "glue.Create") || strings.HasPrefix(r.label, "ssm.Put") || strings.HasPrefix(r.label, "secretsmanager.Create") {
+			r.do(ctx, c)
+		}
+	}
+	_, err = c.secrets.DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: aws.String("app/dev/keys")})
+	must(t, err)
+	mark := p.Mark()
+	after, err := p.Inventory(ctx)
+	must(t, err)
+	if p.Since(mark).Count() != 0 {
+		t.Error("the inventory is in the ledger")
+	}
+	if got := after["dynamodb/table"]; len(got) != 110 || !slices.IsSorted(got) {
+		t.Errorf("tables: %v", got)
+	}
+	want := "+ s3/bucket some-bucket\n+ iam/role app-role\n+ glue/database lake\n+ glue/table lake/calls\n+ ssm/parameter /app/dev/x\n" +
+		"+ secretsmanager/secret app/dev/keys (scheduled for deletion)"
+	delete(after, "dynamodb/table")
+	if got := awsproxy.Diff(before, after); got != want {
+		t.Errorf("want\n%s\ngot\n%s", want, got)
+	}
+}
+
+func TestAnIssuerCanBeRegistered(t *testing.T) {
+	p := proxy(t)
+	arn, err := p.CreateOIDCProvider(t.Context(), world.DefaultIssuer)
+	must(t, err)
+	got, err := clientsOf(p.URL()).iam.GetOpenIDConnectProvider(t.Context(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &arn})
+	must(t, err)
+	if "https://"+*got.Url != world.DefaultIssuer || !slices.Equal(got.ClientIDList, []string{"sts.amazonaws.com"}) {
+		t.Errorf("%s: %+v", arn, got)
+	}
+}
+
+func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	id, secret, err := p.CreateUser(ctx, "operator",
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:CreateBucket","secretsmanager:CreateSecret"],"Resource":"*"}]}`)
+	must(t, err)
+	if p.Calls().Count() != 0 {
+		t.Error("setting up is in the ledger")
+	}
+	cfg := config(p.URL())
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(id, secret, "")
+	limited := clientsFor(cfg)
+
+	must(t, p.EnforceIAM(true))
+	must(t, createBucket(ctx, limited, "some-bucket"))
+	if err := createTable(ctx, limited, "orders"); err == nil {
+		t.Error("a right that was not given was not needed")
+	}
+	if _, err := p.Inventory(ctx); err != nil {
+		t.Error(err)
+	}
+	if err := createTable(ctx, c, "orders"); err == nil {
+		t.Error("the inventory has left IAM off")
+	}
+	must(t, p.EnforceIAM(false))
+	access, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
+	if err != nil || !*access.PublicAccessBlockConfiguration.BlockPublicAcls {
+		t.Errorf("the correction did not work under IAM: %v", err)
+	}
+}

@@ -33,6 +33,10 @@ type GlueParameter string
 // GlueDatabaseStatus reports the database.
 type GlueDatabaseStatus struct {
 	CommonStatus `json:",inline"`
+	// ManagedParameters are the keys of parameters that the operator wrote, so that dropped ones are removed.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	ManagedParameters []string `json:"managedParameters,omitempty"`
 }
 
 // GlueDatabase is a database of the Glue Data Catalog.

@@ -107,9 +107,14 @@ type GlueTableStatus struct {
 	// DatabaseName is the database the table was made in.
 	// +optional
 	DatabaseName string `json:"databaseName,omitempty"`
+	// ManagedParameters are the keys of parameters that the operator wrote, so that dropped ones are removed.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	ManagedParameters []string `json:"managedParameters,omitempty"`
 }
 
-// GlueTable is a table of the Glue Data Catalog.
+// GlueTable is a table of the Glue Data Catalog. Glue tables carry no tags: the owner is recorded in
+// the table's parameters, and spec.tags and the provider's defaultTags have no effect on them.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -29,10 +29,10 @@ type SSMParameter struct {
 	// +optional
 	// +kubebuilder:validation:Enum=String;StringList;SecureString
 	Type string `json:"type,omitempty"`
-	// Description of the parameter.
+	// Description of the parameter; "" clears it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
-	Description string `json:"description,omitempty"`
+	Description *string `json:"description,omitempty"`
 	// Tier; default Standard. AWS refuses to go back from Advanced.
 	// +optional
 	// +kubebuilder:validation:Enum=Standard;Advanced;Intelligent-Tiering
@@ -56,6 +56,10 @@ type SSMParameterSetStatus struct {
 	// Versions of the parameters by relative name.
 	// +optional
 	Versions map[string]int64 `json:"versions,omitempty"`
+	// TagsDigest is a hash of the tags that all parameters were seen to carry: their tags are read again when
+	// others are wanted.
+	// +optional
+	TagsDigest string `json:"tagsDigest,omitempty"`
 }
 
 // SSMParameterSet is a set of Systems Manager parameters under one path.

@@ -55,8 +55,16 @@ type Options struct {
 	// CheckEvery is the interval of drift checks; CheckEveryOf overrides it by kind.
 	CheckEvery   time.Duration
 	CheckEveryOf map[string]time.Duration
+	// AWSRates overrides the rates of AWS calls, by service ("iam") or operation ("ssm.PutParameter").
+	AWSRates map[string]Rate
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
+}
+
+// Rate is calls per second, and how many may come at once.
+type Rate struct {
+	PerSecond float64
+	Burst     int
 }
 
 // Parse reads flags, then environment, then defaults. Errors name the flag or variable.
@@ -79,6 +87,7 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 	addGuardFlags(fs, &o)
 	kinds := fs.StringToString("kind-workers", nil, "workers of single kinds, such as S3Bucket=8")
 	intervals := fs.StringToString("kind-check-interval", nil, "check intervals of single kinds, such as S3Bucket=10m")
+	rates := fs.StringToString("aws-rates", nil, "AWS calls per second and burst by service or operation, such as ssm.PutParameter=10/40")
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
@@ -88,7 +97,22 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 	if err := o.perKind(*kinds, *intervals); err != nil {
 		return o, err
 	}
+	if err := o.rates(*rates); err != nil {
+		return o, err
+	}
 	return o, o.validate()
+}
+
+func (o *Options) rates(rates map[string]string) error {
+	o.AWSRates = map[string]Rate{}
+	for k, v := range rates {
+		var r Rate
+		if n, err := fmt.Sscanf(v, "%f/%d", &r.PerSecond, &r.Burst); err != nil || n != 2 || r.PerSecond <= 0 || r.Burst < 1 {
+			return fmt.Errorf("--aws-rates: %s=%s is not of the form per-second/burst, such as 10/40", k, v)
+		}
+		o.AWSRates[k] = r
+	}
+	return nil
 }
 
 func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {

@@ -53,6 +53,7 @@ const (
 	ReasonImageRunsAsRoot       = "ImageRunsAsRoot"
 	ReasonImagePull             = "ImagePullBackOff"
 	ReasonCrashLoop             = "CrashLoopBackOff"
+	ReasonUnschedulable         = "Unschedulable"
 	ReasonProbeFailing          = "ProbeFailing"
 	ReasonIngressClassMissing   = "IngressClassMissing"
 	ReasonIngressControllerGone = "IngressControllerGone"

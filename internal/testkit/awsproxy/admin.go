@@ -16,7 +16,7 @@ func (p *Proxy) Account() string { return defaultAccount }
 // Reset empties the emulator, the ledger, the faults and everything else the
 // proxy remembers, and ends the enforcement of IAM.
 func (p *Proxy) Reset() error {
-	p.rules.clear()
+	p.rules.Clear()
 	p.gate.Lock()
 	defer p.gate.Unlock()
 	if err := p.moto("reset-auth", "inf"); err != nil {

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
 // secretScheduledForDeletion: moto says ResourceExistsException of a name in its
@@ -90,7 +92,7 @@ func externalIDMet(condition map[string]map[string]any, externalID string) bool 
 				continue
 			}
 			matches := func(w string) bool {
-				return externalID == w || operator == "StringLike" && w != "" && glob(w, externalID)
+				return externalID == w || operator == "StringLike" && w != "" && wire.Glob(w, externalID)
 			}
 			if externalID == "" || !slices.ContainsFunc(list(want), matches) {
 				return false

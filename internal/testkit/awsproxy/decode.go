@@ -2,15 +2,11 @@ package awsproxy
 
 import (
 	"encoding/json"
-	"io"
-	"log"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 )
-
-var discardLog = log.New(io.Discard, "", 0)
 
 // protocol is how a service speaks: it decides how its errors look.
 type protocol int

@@ -5,8 +5,9 @@ import (
 	"net/http"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
 // Match says which requests a rule is about. Empty fields match everything; the
@@ -36,7 +37,7 @@ func At(address string) Match {
 // Action is what a rule does to a request.
 type Action struct {
 	name  string
-	apply func(*Proxy, *Rule, *transaction)
+	apply func(*Proxy, *transaction)
 }
 
 // transaction is one request with the connection to its client.
@@ -44,11 +45,13 @@ type transaction struct {
 	w http.ResponseWriter
 	r *http.Request
 	x *exchange
+
+	released <-chan struct{} // by the rule
 }
 
 // DropBefore resets the connection; the request has no effect.
 func DropBefore() Action {
-	return Action{"dropped before", func(p *Proxy, _ *Rule, t *transaction) { p.reply(t.w, t.x, nil) }}
+	return Action{"dropped before", func(p *Proxy, t *transaction) { p.reply(t.w, t.x, nil) }}
 }
 
 // LoseAnswer lets the request have its effect, then resets the connection.
@@ -57,18 +60,18 @@ func LoseAnswer() Action { return ForwardThen(nil) }
 // ForwardThen lets the request have its effect, calls hook (which may kill the
 // client and close its endpoint), then resets the connection.
 func ForwardThen(hook func()) Action {
-	return Action{"answer lost", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"answer lost", func(p *Proxy, t *transaction) {
 		p.ledger.end(t.x.call, p.forward(t.r.Context(), t.x))
 		if hook != nil {
 			hook()
 		}
-		reset(t.w)
+		wire.Reset(t.w)
 	}}
 }
 
 // BeforeThen calls hook and resets the connection; the request has no effect.
 func BeforeThen(hook func()) Action {
-	return Action{"dropped before", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"dropped before", func(p *Proxy, t *transaction) {
 		hook()
 		p.reply(t.w, t.x, nil)
 	}}
@@ -77,7 +80,7 @@ func BeforeThen(hook func()) Action {
 // Observe calls hook after the request has had its effect and before it is
 // answered; the answer is given as it is.
 func Observe(hook func()) Action {
-	return Action{"", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"", func(p *Proxy, t *transaction) {
 		a := p.forward(t.r.Context(), t.x)
 		hook()
 		p.reply(t.w, t.x, a)
@@ -86,10 +89,10 @@ func Observe(hook func()) Action {
 
 // Delay passes the request on after a while.
 func Delay(d time.Duration) Action {
-	return Action{"delayed", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"delayed", func(p *Proxy, t *transaction) {
 		select {
 		case <-time.After(d):
-		case <-t.x.endpoint.closing.Done():
+		case <-t.x.endpoint.Closing():
 		}
 		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
 	}}
@@ -98,10 +101,10 @@ func Delay(d time.Duration) Action {
 // Hang holds the request back until the rule is released or removed, then
 // passes it on.
 func Hang() Action {
-	return Action{"held", func(p *Proxy, rule *Rule, t *transaction) {
+	return Action{"held", func(p *Proxy, t *transaction) {
 		select {
-		case <-rule.released:
-		case <-t.x.endpoint.closing.Done():
+		case <-t.released:
+		case <-t.x.endpoint.Closing():
 		}
 		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
 	}}
@@ -110,14 +113,14 @@ func Hang() Action {
 // Fail answers with an error in the service's own protocol; the request has no
 // effect.
 func Fail(status int, code, message string) Action {
-	return Action{"failed with " + code, func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"failed with " + code, func(p *Proxy, t *transaction) {
 		p.reply(t.w, t.x, errorAnswer(t.x.request, awsError{status, code, message}))
 	}}
 }
 
 // Throttle answers as a service does that has had too many requests.
 func Throttle() Action {
-	return Action{"throttled", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"throttled", func(p *Proxy, t *transaction) {
 		p.reply(t.w, t.x, errorAnswer(t.x.request, throttling(t.x.request)))
 	}}
 }
@@ -125,11 +128,11 @@ func Throttle() Action {
 // Truncate lets the request have its effect and ends the connection in the
 // middle of the answer's body.
 func Truncate() Action {
-	return Action{"answer truncated", func(p *Proxy, _ *Rule, t *transaction) {
+	return Action{"answer truncated", func(p *Proxy, t *transaction) {
 		a := p.forward(t.r.Context(), t.x)
 		p.ledger.end(t.x.call, a)
 		if a == nil || len(a.body) < 2 {
-			reset(t.w)
+			wire.Reset(t.w)
 			return
 		}
 		for name, values := range a.header {
@@ -139,101 +142,23 @@ func Truncate() Action {
 		t.w.WriteHeader(a.status)
 		_, _ = t.w.Write(a.body[:len(a.body)/2])
 		_ = http.NewResponseController(t.w).Flush()
-		reset(t.w)
+		wire.Reset(t.w)
 	}}
 }
 
 // Rule is an action on certain requests, in force until removed.
-type Rule struct {
-	match    Match
-	action   Action
-	owner    *rules
-	released chan struct{}
-	release  sync.Once
+type Rule = wire.Rule[*Call, Action]
 
-	seen, hits int // guarded by owner.mu
-}
-
-// Hits returns how many requests the rule has acted upon.
-func (r *Rule) Hits() int {
-	r.owner.mu.Lock()
-	defer r.owner.mu.Unlock()
-	return r.hits
-}
-
-// Release lets go the requests that a Hang rule holds, now and later.
-func (r *Rule) Release() { r.release.Do(func() { close(r.released) }) }
-
-// Remove ends the rule and releases what it holds.
-func (r *Rule) Remove() { r.owner.remove(r) }
-
-// rules are tried in the order in which they were added; the first that wants a
-// request gets it.
-type rules struct {
-	mu   sync.Mutex
-	list []*Rule
-}
-
-// Fault adds a rule.
+// Fault adds a rule. Rules are tried in the order in which they were added; the
+// first that wants a request gets it.
 func (p *Proxy) Fault(m Match, a Action) *Rule {
-	r := &Rule{match: m, action: a, owner: &p.rules, released: make(chan struct{})}
-	p.rules.mu.Lock()
-	defer p.rules.mu.Unlock()
-	p.rules.list = append(p.rules.list, r)
-	return r
+	return p.rules.Add(m.matches, wire.Share{Nth: m.Nth, Times: m.Times, Percent: m.Percent}, a)
 }
 
 // ClearFaults removes every rule.
-func (p *Proxy) ClearFaults() { p.rules.clear() }
+func (p *Proxy) ClearFaults() { p.rules.Clear() }
 
-func (rs *rules) clear() {
-	rs.mu.Lock()
-	list := rs.list
-	rs.list = nil
-	rs.mu.Unlock()
-	for _, r := range list {
-		r.Release()
-	}
-}
-
-func (rs *rules) remove(r *Rule) {
-	rs.mu.Lock()
-	for i, other := range rs.list {
-		if other == r {
-			rs.list = append(rs.list[:i:i], rs.list[i+1:]...)
-			break
-		}
-	}
-	rs.mu.Unlock()
-	r.Release()
-}
-
-func (rs *rules) match(c *Call) *Rule {
-	rs.mu.Lock()
-	defer rs.mu.Unlock()
-	for _, r := range rs.list {
-		if r.wants(c) {
-			return r
-		}
-	}
-	return nil
-}
-
-func (r *Rule) wants(c *Call) bool {
-	m := r.match
-	if !glob(m.Service, c.Service) || !glob(m.Op, c.Op) || !glob(m.Resource, c.Resource) || !glob(m.Endpoint, c.Endpoint) {
-		return false
-	}
-	if m.WritesOnly && !c.Write {
-		return false
-	}
-	r.seen++
-	if m.Nth != 0 && r.seen != m.Nth || m.Times != 0 && r.hits >= m.Times {
-		return false
-	}
-	if m.Percent != 0 && r.seen*m.Percent/100 == (r.seen-1)*m.Percent/100 {
-		return false
-	}
-	r.hits++
-	return true
+func (m Match) matches(c *Call) bool {
+	return wire.Glob(m.Service, c.Service) && wire.Glob(m.Op, c.Op) && wire.Glob(m.Resource, c.Resource) &&
+		wire.Glob(m.Endpoint, c.Endpoint) && (!m.WritesOnly || c.Write)
 }

@@ -4,11 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
 // maxRecordedBody bounds how much of a request's body the ledger keeps.
@@ -81,7 +82,7 @@ func (cs Calls) Failed() Calls { return cs.Filter(func(c Call) bool { return c.S
 // and `*` and `?` stand for any characters.
 func (cs Calls) Match(service, op, resource string) Calls {
 	return cs.Filter(func(c Call) bool {
-		return glob(service, c.Service) && glob(op, c.Op) && glob(resource, c.Resource)
+		return wire.Glob(service, c.Service) && wire.Glob(op, c.Op) && wire.Glob(resource, c.Resource)
 	})
 }
 
@@ -111,17 +112,6 @@ func (cs Calls) String() string {
 	return strings.Join(lines, "\n")
 }
 
-// glob matches with * and ?, which also stand for slashes: names of AWS
-// resources contain them.
-func glob(pattern, s string) bool {
-	if pattern == "" || pattern == s {
-		return true
-	}
-	flat := func(s string) string { return strings.ReplaceAll(s, "/", "\x01") }
-	ok, err := path.Match(flat(pattern), flat(s))
-	return ok && err == nil
-}
-
 // Mark is a point in the ledger.
 type Mark int
 
@@ -133,7 +123,7 @@ type ledger struct {
 
 func (l *ledger) begin(x *exchange) *Call {
 	c := &Call{
-		Service: x.service, Op: x.op, Resource: x.resource, Endpoint: x.endpoint.name,
+		Service: x.service, Op: x.op, Resource: x.resource, Endpoint: x.endpoint.Name(),
 		Region: x.region, AccessKey: x.accessKey, UserAgent: x.http.UserAgent(),
 		Write: isWrite(x.op), Start: time.Now(), Body: string(x.body[:min(len(x.body), maxRecordedBody)]),
 	}

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
 )
 
 // maxBody bounds what is read of one request or answer.
@@ -26,7 +28,7 @@ type Proxy struct {
 	backend   string // base URL of moto
 	transport *http.Transport
 	ledger    ledger
-	rules     rules
+	rules     wire.Rules[*Call, Action]
 	state     state
 
 	// gate is held shared while a client's request is at the emulator, and
@@ -36,7 +38,7 @@ type Proxy struct {
 
 	mu        sync.Mutex
 	main      *Endpoint
-	endpoints map[*Endpoint]bool
+	endpoints []*Endpoint
 }
 
 // Start returns a proxy in front of the moto at that base URL, listening on a
@@ -50,7 +52,6 @@ func Start(backend string) (*Proxy, error) {
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 			ResponseHeaderTimeout: time.Minute,
 		},
-		endpoints: map[*Endpoint]bool{},
 	}
 	p.state.clear()
 	var err error
@@ -63,18 +64,33 @@ func (p *Proxy) URL() string { return p.main.URL() }
 
 // Close cuts every connection of every endpoint.
 func (p *Proxy) Close() error {
-	p.rules.clear() // lets held requests go
+	p.rules.Clear() // lets held requests go
 	p.mu.Lock()
-	var all []*Endpoint
-	for e := range p.endpoints {
-		all = append(all, e)
-	}
+	all := p.endpoints
 	p.mu.Unlock()
 	var errs []error
 	for _, e := range all {
 		errs = append(errs, e.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// Endpoint is one listener of a proxy. All endpoints share ledger and faults; an
+// operator that is to be killed gets one of its own, so that closing it keeps
+// its late requests from having any effect. Its URL is for AWS_ENDPOINT_URL.
+type Endpoint = wire.Listener
+
+// Listen opens a further listener. The name is recorded with every request that
+// comes by it.
+func (p *Proxy) Listen(name string) (*Endpoint, error) {
+	e, err := wire.Listen(name, p.serve)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.endpoints = append(p.endpoints, e)
+	return e, nil
 }
 
 // exchange is one request on its way.
@@ -104,13 +120,13 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 	}
 	x := &exchange{request: decode(r, body), endpoint: e}
 	x.call = p.ledger.begin(x)
-	rule := p.rules.match(x.call)
+	rule := p.rules.Match(x.call)
 	if rule == nil {
 		p.reply(w, x, p.forward(r.Context(), x))
 		return
 	}
-	p.ledger.setFault(x.call, rule.action.name)
-	rule.action.apply(p, rule, &transaction{w: w, r: r, x: x})
+	p.ledger.setFault(x.call, rule.Action.name)
+	rule.Action.apply(p, &transaction{w: w, r: r, x: x, released: rule.Released()})
 }
 
 // reply sends an answer; without one (the endpoint was closed, the emulator is
@@ -118,7 +134,7 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
 	p.ledger.end(x.call, a)
 	if a == nil {
-		reset(w)
+		wire.Reset(w)
 		return
 	}
 	for name, values := range a.header {
@@ -138,10 +154,10 @@ func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
 // nil if the endpoint is closed, which then keeps the request from having any
 // effect, or if the emulator gave no answer.
 func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
-	if !x.endpoint.enter() {
+	if !x.endpoint.Enter() {
 		return nil
 	}
-	defer x.endpoint.leave()
+	defer x.endpoint.Leave()
 	// A client that goes away does not stop a request that has reached AWS.
 	ctx = context.WithoutCancel(ctx)
 	for i := range corrections {
@@ -193,20 +209,4 @@ func (p *Proxy) roundTrip(r *http.Request) (*answer, error) {
 		}
 	}
 	return &answer{response.StatusCode, header, body}, nil
-}
-
-// reset ends the connection so that the client sees "connection reset by peer".
-func reset(w http.ResponseWriter) {
-	hijacker, ok := w.(http.Hijacker)
-	if !ok {
-		return
-	}
-	conn, _, err := hijacker.Hijack()
-	if err != nil {
-		return // already cut
-	}
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = conn.Close()
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // The key and the folders are computed a second time in
-// internal/testkit/world/bed.go, which cannot import this module; a test there
+// internal/testkit/world/bed.go, which lies in another module; a test there
 // compares the two.
 
 // findDev returns the dev folder of the tree that the working directory is in.

@@ -2,7 +2,7 @@
 // kwok, from the Go modules pinned in dev/go.mod, and finds or installs the
 // AWS emulator. It needs only Go and Python 3.10 or later:
 //
-//	go -C dev/bed run .
+//	go -C dev run ./bed
 //
 // Everything goes into a cache outside the tree,
 //

@@ -138,7 +138,7 @@ func (p *Proxy) ask(ctx context.Context, x *exchange, method, uri string, header
 	}
 	r.Header = header
 	r.Header.Set("Authorization", scope(x.accessKey, x.region, x.service))
-	return p.privileged(ctx, func() (*answer, error) { return p.roundTrip(r) })
+	return p.privilegedTrip(r)
 }
 
 // askJSON calls an operation of a JSON service.

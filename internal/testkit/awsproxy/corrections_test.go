@@ -264,6 +264,11 @@ func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
 	if p.Since(mark).Count() != 0 {
 		t.Error("the inventory is in the ledger")
 	}
+	asked, err := awsproxy.InventoryAt(ctx, p.URL())
+	must(t, err)
+	if difference := awsproxy.Diff(after, asked); difference != "" || p.Since(mark).Writes().Count() != 0 || p.Since(mark).Count() == 0 {
+		t.Errorf("asked by the endpoint:\n%s", difference)
+	}
 	if got := after["dynamodb/table"]; len(got) != 110 || !slices.IsSorted(got) {
 		t.Errorf("tables: %v", got)
 	}

@@ -28,13 +28,25 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 	if len(regions) == 0 {
 		regions = p.regions()
 	}
+	return inventory(ctx, p.backend, p.privilegedTrip, regions)
+}
+
+// InventoryAt is an inventory asked of an endpoint, as any client would.
+func InventoryAt(ctx context.Context, url string, regions ...string) (map[string][]string, error) {
+	if len(regions) == 0 {
+		regions = []string{DefaultRegion}
+	}
+	return inventory(ctx, strings.TrimSuffix(url, "/"), (&Proxy{transport: newTransport()}).roundTrip, regions)
+}
+
+func inventory(ctx context.Context, url string, trip func(*http.Request) (*answer, error), regions []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for i, region := range regions {
 		for _, k := range inventoryKinds {
 			if k.global && i > 0 {
 				continue
 			}
-			names, err := k.list(ctx, &lister{p, region})
+			names, err := k.list(ctx, &lister{url, trip, region})
 			if err != nil {
 				return nil, fmt.Errorf("inventory of %s in %s: %w", k.name, region, err)
 			}
@@ -91,14 +103,15 @@ var inventoryKinds = []inventoryKind{
 	{"kms/key", false, listJSON("kms", "TrentService.ListKeys", "Keys", "KeyId")},
 }
 
-// lister asks the emulator in one region.
+// lister asks an endpoint in one region.
 type lister struct {
-	proxy  *Proxy
+	url    string
+	trip   func(*http.Request) (*answer, error)
 	region string
 }
 
 func (l *lister) send(ctx context.Context, service, method, contentType, target string, body []byte) ([]byte, error) {
-	r, err := http.NewRequestWithContext(ctx, method, l.proxy.backend+"/", bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, l.url+"/", bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +122,7 @@ func (l *lister) send(ctx context.Context, service, method, contentType, target 
 	if target != "" {
 		r.Header.Set("X-Amz-Target", target)
 	}
-	a, err := l.proxy.privileged(ctx, func() (*answer, error) { return l.proxy.roundTrip(r) })
+	a, err := l.trip(r)
 	if err != nil {
 		return nil, err
 	}

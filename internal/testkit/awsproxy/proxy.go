@@ -44,19 +44,20 @@ type Proxy struct {
 // Start returns a proxy in front of the moto at that base URL, listening on a
 // free loopback port.
 func Start(backend string) (*Proxy, error) {
-	p := &Proxy{
-		backend: strings.TrimSuffix(backend, "/"),
-		// moto ends the connection after every answer.
-		transport: &http.Transport{
-			DisableKeepAlives: true, DisableCompression: true, Proxy: nil,
-			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-			ResponseHeaderTimeout: time.Minute,
-		},
-	}
+	p := &Proxy{backend: strings.TrimSuffix(backend, "/"), transport: newTransport()}
 	p.state.clear()
 	var err error
 	p.main, err = p.Listen("main")
 	return p, err
+}
+
+// newTransport keeps no connections: moto ends them after every answer.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DisableKeepAlives: true, DisableCompression: true,
+		DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		ResponseHeaderTimeout: time.Minute,
+	}
 }
 
 // URL returns the address for AWS_ENDPOINT_URL.

@@ -39,7 +39,7 @@ func BinDir() (string, error) {
 func checkBed(dir string) error {
 	for _, name := range bedPrograms {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return fmt.Errorf("the test bed is not built: %s is missing; run `make bed` (or `go -C dev/bed run .`)", filepath.Join(dir, name))
+			return fmt.Errorf("the test bed is not built: %s is missing; run `make bed` (or `go -C dev run ./bed`)", filepath.Join(dir, name))
 		}
 	}
 	return nil

@@ -259,7 +259,7 @@ func TestTheKeyIsTheOneThatTheBuilderUses(t *testing.T) {
 	if os.Getenv("NEXUS_BED_BIN") != "" {
 		t.Skip("NEXUS_BED_BIN names the folder")
 	}
-	want, err := exec.Command("go", "-C", "../../../dev/bed", "run", ".", "-print").Output()
+	want, err := exec.Command("go", "-C", "../../../dev", "run", "./bed", "-print").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

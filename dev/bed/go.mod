@@ -1,3 +1,0 @@
-module github.com/nexus-operator/nexus-operator/dev/bed
-
-go 1.26.0

@@ -32,23 +32,27 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 			s := kindtest.NewSubject(r, c.entry, c.object)
 			settle(t, s)
 			mark := r.AWS.Mark()
-			for _, deleting := range []bool{false, true} {
-				s.Deleting = deleting
-				throttled := r.AWS.Fault(awsproxy.Match{Service: "glue", Op: c.op, Times: 1}, awsproxy.Throttle())
-				out, err := s.Pass(t.Context(), nil)
-				if err == nil || out.Gone || out.Synced || throttled.Hits() != 1 {
-					t.Fatalf("throttled: %+v %v", out, err)
-				}
-				r.AWS.Fault(awsproxy.Match{Service: "glue", Op: c.op, Times: 1}, awsproxy.Fail(400, "AccessDeniedException", "not authorized"))
-				out, err = s.Pass(t.Context(), nil)
-				if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || out.Gone {
-					t.Fatalf("denied: %+v %v", out, err)
-				}
+			for _, s.Deleting = range []bool{false, true} {
+				fails(t, s, c.op, awsproxy.Throttle(), "")
+				fails(t, s, c.op, awsproxy.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
 			}
 			if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
 				t.Errorf("written to:\n%s", w)
 			}
 		})
+	}
+}
+
+// fails strikes one read and wants the pass to end there, stalled if there is a reason to.
+func fails(t *testing.T, s *kindtest.Subject, op string, with awsproxy.Action, reason string) {
+	t.Helper()
+	rule := s.Rig.AWS.Fault(awsproxy.Match{Service: "glue", Op: op, Times: 1}, with)
+	out, err := s.Pass(t.Context(), nil)
+	if err == nil || out.Gone || out.Synced || rule.Hits() != 1 {
+		t.Fatalf("%+v %v", out, err)
+	}
+	if st, ok := status.AsStalled(err); ok != (reason != "") || ok && st.Reason != reason {
+		t.Fatalf("got %v, want %q", err, reason)
 	}
 }
 

@@ -76,25 +76,28 @@ func leaving(want, have ParameterSetState) kind.Seen[ParameterSetState] {
 // staying finds the one parameter that speaks for the owner of the set: the one least ours. A stray or
 // dropped parameter that is not ours any more is none of our business.
 func staying(want, have ParameterSetState) (kind.Seen[ParameterSetState], error) {
+	maps.DeleteFunc(have.Parameters, func(name string, v *Parameter) bool {
+		return want.Parameters[name] == nil && want.standing(v.Tags) > inherited
+	})
 	first := map[standing]string{}
 	for _, name := range kind.SortedKeys(have.Parameters) {
-		at := want.standing(have.Parameters[name].Tags)
-		if want.Parameters[name] == nil && at > inherited {
-			delete(have.Parameters, name)
-			continue
-		}
-		if _, ok := first[at]; !ok || at == inherited && have.Parameters[name].Tags[tagCluster] != want.Owner[tagCluster] {
+		tags := have.Parameters[name].Tags
+		at := want.standing(tags)
+		// Of what was left behind, another cluster's speaks: only the engine knows whether we may inherit from it.
+		if _, ok := first[at]; !ok || at == inherited && tags[tagCluster] != want.Owner[tagCluster] {
 			first[at] = name
 		}
-		if !carries(have.Parameters[name].Tags, want) {
+		if !carries(tags, want) {
 			have.Digest = ""
 		}
 	}
 	if err := refuse(want, have, first); err != nil {
 		return kind.Seen[ParameterSetState]{}, err
 	}
-	// A set that declares nothing exists, or else it would be made for ever.
-	seen := kind.Seen[ParameterSetState]{Exists: len(have.Parameters) > 0 || !want.declares(), State: have, Tags: want.Owner}
+	seen := kind.Seen[ParameterSetState]{Exists: len(have.Parameters) > 0, State: have, Tags: want.Owner}
+	if !want.declares() { // or else it would be made for ever
+		seen.Exists = true
+	}
 	for _, at := range []standing{inherited, nobodys} {
 		if name, ok := first[at]; ok {
 			seen.Tags = have.Parameters[name].Tags
@@ -131,24 +134,28 @@ func carries(tags map[string]string, want ParameterSetState) bool {
 }
 
 // search finds the parameters under the path that carry our UID.
-func (p *parameterSet) search(ctx context.Context, want ParameterSetState) ([]string, error) {
-	var names []string
-	pages := ssm.NewDescribeParametersPaginator(p.api, &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: []types.ParameterStringFilter{
-		{Key: aws.String("Path"), Option: aws.String("Recursive"), Values: []string{want.Path}},
-		{Key: aws.String("tag:" + tagOwnerUID), Values: []string{want.Owner[tagOwnerUID]}},
-	}})
+func (p *parameterSet) search(ctx context.Context, want ParameterSetState) (names []string, err error) {
+	err = p.describe(ctx, func(m types.ParameterMetadata) {
+		if name, ok := strings.CutPrefix(aws.ToString(m.Name), want.Path+"/"); ok {
+			names = append(names, name)
+		}
+	}, types.ParameterStringFilter{Key: aws.String("Path"), Option: aws.String("Recursive"), Values: []string{want.Path}},
+		types.ParameterStringFilter{Key: aws.String("tag:" + tagOwnerUID), Values: []string{want.Owner[tagOwnerUID]}})
+	return names, err
+}
+
+func (p *parameterSet) describe(ctx context.Context, each func(types.ParameterMetadata), filters ...types.ParameterStringFilter) error {
+	pages := ssm.NewDescribeParametersPaginator(p.api, &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: filters})
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for _, m := range out.Parameters {
-			if name, ok := strings.CutPrefix(aws.ToString(m.Name), want.Path+"/"); ok {
-				names = append(names, name)
-			}
+			each(m)
 		}
 	}
-	return names, nil
+	return nil
 }
 
 // values reads ten names a call. Secure ones go together, so that others are not read with decryption.
@@ -205,25 +212,23 @@ func (s ParameterSetState) fulls(names []string) []string {
 
 // details reads description, tier and key, which GetParameters does not tell, where they are declared.
 func (p *parameterSet) details(ctx context.Context, want, have ParameterSetState) error {
+	if want.Deleting {
+		return nil
+	}
 	var names []string
 	for _, name := range kind.SortedKeys(have.Parameters) {
-		if w := want.Parameters[name]; w != nil && !want.Deleting && (w.Description != nil || w.Tier != nil || w.KeyID != nil) {
+		if want.Parameters[name].detailed() {
 			names = append(names, name)
 		}
 	}
 	for part := range slices.Chunk(names, filterValues) {
-		pages := ssm.NewDescribeParametersPaginator(p.api, &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: []types.ParameterStringFilter{
-			{Key: aws.String("Name"), Option: aws.String("Equals"), Values: want.fulls(part)}}})
-		for pages.HasMorePages() {
-			out, err := pages.NextPage(ctx)
-			if err != nil {
-				return err
+		err := p.describe(ctx, func(m types.ParameterMetadata) {
+			if v := have.Parameters[strings.TrimPrefix(aws.ToString(m.Name), want.Path+"/")]; v != nil {
+				v.Description, v.Tier, v.KeyID = m.Description, aws.String(string(m.Tier)), m.KeyId
 			}
-			for _, m := range out.Parameters {
-				if v := have.Parameters[strings.TrimPrefix(aws.ToString(m.Name), want.Path+"/")]; v != nil {
-					v.Description, v.Tier, v.KeyID = m.Description, aws.String(string(m.Tier)), m.KeyId
-				}
-			}
+		}, types.ParameterStringFilter{Key: aws.String("Name"), Option: aws.String("Equals"), Values: want.fulls(part)})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

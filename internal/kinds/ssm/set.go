@@ -100,28 +100,28 @@ func (p *parameterSet) Desired(sc kind.Scope, cr *v1alpha1.SSMParameterSet) (Par
 	s := ParameterSetState{
 		Path: in.Path, ARN: fmt.Sprintf("arn:%s:ssm:%s:%s:parameter%s", sc.Partition, sc.Region, sc.Account, in.Path),
 		Deleting: sc.Deleting, Adopt: in.AdoptionPolicy == v1alpha1.AdoptAlways,
-		// What the first generation declares is all that can have been made under it.
-		Search:  sc.Deleting || asked || cr.Generation > 1 && !status.ReadyAt(st.Conditions, cr.Generation),
+		Search:  sc.Deleting || asked || mayHaveStrays(cr),
 		AllTags: sc.Deleting || asked || st.TagsDigest != digest(sc.Tags), Digest: digest(sc.Tags),
 		Recorded: st.ManagedNames, Owner: sc.OwnerTags, Tags: sc.Tags,
-		Parameters: make(map[string]*Parameter, len(in.Parameters)),
-	}
-	for _, k := range st.ManagedTagKeys {
-		if _, wanted := sc.Tags[k]; !wanted {
-			s.DroppedTags = append(s.DroppedTags, k)
-		}
+		DroppedTags: slices.DeleteFunc(slices.Clone(st.ManagedTagKeys), func(k string) bool { _, ok := sc.Tags[k]; return ok }),
+		Parameters:  make(map[string]*Parameter, len(in.Parameters)),
 	}
 	for _, name := range st.ManagedNames {
 		s.Parameters[name] = nil
 	}
 	for _, name := range kind.SortedKeys(in.Parameters) {
-		w := wanted(in.Parameters[name], sc.Tags)
 		if err := check(in, name); err != nil && !sc.Deleting {
 			return s, err
 		}
-		s.Parameters[name] = w
+		s.Parameters[name] = wanted(in.Parameters[name], sc.Tags)
 	}
 	return s, nil
+}
+
+// mayHaveStrays says that an earlier pass may have made what nobody recorded and the spec does not
+// name any more. What the first generation declares is all that can have been made under it.
+func mayHaveStrays(cr *v1alpha1.SSMParameterSet) bool {
+	return cr.Generation > 1 && !status.ReadyAt(cr.Status.Conditions, cr.Generation)
 }
 
 func wanted(in v1alpha1.SSMParameter, tags map[string]string) *Parameter {
@@ -146,6 +146,11 @@ func wanted(in v1alpha1.SSMParameter, tags map[string]string) *Parameter {
 
 func (w *Parameter) secure() bool {
 	return w != nil && w.Type == string(types.ParameterTypeSecureString)
+}
+
+// detailed says that something is declared which only DescribeParameters tells.
+func (w *Parameter) detailed() bool {
+	return w != nil && (w.Description != nil || w.Tier != nil || w.KeyID != nil)
 }
 
 // Limits of Parameter Store, in bytes and levels:

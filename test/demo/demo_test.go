@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// TestMain plays three parts: the demo starts its own program as daemon, which
+// here is the test's, and is given the same as operator.
+func TestMain(m *testing.M) {
+	var err error
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "daemon":
+		main()
+		return
+	case slices.Contains(os.Args, "--play-operator"):
+		err = playOperator(context.Background())
+	default:
+		os.Exit(m.Run())
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// playOperator creates a bucket for each capability and says that it runs.
+func playOperator(ctx context.Context) error {
+	c, err := connect(os.Getenv("KUBECONFIG"))
+	if err != nil {
+		return err
+	}
+	for ; ; time.Sleep(50 * time.Millisecond) {
+		all, err := c.allCapabilities(ctx)
+		if err != nil {
+			return err
+		}
+		for _, o := range all {
+			if isRunning(o) {
+				continue
+			}
+			r, err := http.NewRequestWithContext(ctx, http.MethodPut, os.Getenv("AWS_ENDPOINT_URL")+"/"+o.GetName()+"-data", strings.NewReader(
+				"<CreateBucketConfiguration><LocationConstraint>ap-southeast-1</LocationConstraint></CreateBucketConfiguration>"))
+			if err != nil {
+				return err
+			}
+			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AK/20250101/ap-southeast-1/s3/aws4_request, SignedHeaders=host, Signature=x")
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				return err
+			}
+			answer.Body.Close()
+			status := fmt.Sprintf(`{"status":{"phase":"Running","progress":"11/11","observedGeneration":%d,"ready":true,"conditions":[
+				{"type":"Ready","status":"True","reason":"Played","message":"","lastTransitionTime":"2025-01-01T00:00:00Z"}]}}`, o.GetGeneration())
+			if _, err := c.dynamic.Resource(capabilityResource).Namespace(o.GetNamespace()).
+				Patch(ctx, o.GetName(), types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// output runs a verb and returns what it prints.
+func output(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := make(chan string)
+	go func() {
+		var b bytes.Buffer
+		_, _ = io.Copy(&b, r)
+		text <- b.String()
+	}()
+	old := os.Stdout
+	os.Stdout = w
+	err = run(t.Context(), args)
+	os.Stdout = old
+	w.Close()
+	return <-text, err
+}
+
+func needBed(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("needs the test bed: skipped in short mode")
+	}
+	if _, err := world.BinDir(); err != nil {
+		if os.Getenv("NEXUS_BED_REQUIRED") != "" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+}
+
+func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
+	needBed(t)
+	dir := filepath.Join(t.TempDir(), "it's a demo")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags := []string{"-dir", dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases"}
+	t.Cleanup(func() { _, _ = output(t, append([]string{"down"}, flags...)...) })
+
+	text, err := output(t, append([]string{"up", "-f", "../../examples/test-capability.yaml"}, flags...)...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, want := range []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data", "nexuscapabilities          myapp-dev", "source " + dir + "/env"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("up does not say %q:\n%s", want, text)
+		}
+	}
+	first, err := readState(options{dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env, err := os.ReadFile(filepath.Join(dir, "env"))
+	if err != nil || !strings.Contains(string(env), `export KUBECONFIG='`+strings.ReplaceAll(first.Kubeconfig, "'", `'\''`)+`'`) {
+		t.Errorf("env: %v\n%s", err, env)
+	}
+
+	// A dead operator comes back.
+	_ = syscall.Kill(first.Operator, syscall.SIGKILL)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if s, err := readState(options{dir: dir}); err == nil && s.Restarts == 1 && s.Operator != first.Operator {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("the operator was not started again")
+		}
+	}
+	if text, err := output(t, append([]string{"status"}, flags...)...); err != nil || !strings.Contains(text, "kube-apiserver") || !strings.Contains(text, "myapp-dev-data") {
+		t.Errorf("status: %v\n%s", err, text)
+	}
+
+	// Up again starts anew.
+	if text, err := output(t, append([]string{"up"}, flags...)...); err != nil || strings.Contains(text, "myapp-dev-data") {
+		t.Errorf("second up: %v\n%s", err, text)
+	}
+	second, err := readState(options{dir: dir})
+	if err != nil || second.PID == first.PID || len(first.survivors()) != 0 {
+		t.Errorf("the first demo is still there: %v, %v", first.survivors(), err)
+	}
+	if text, err := output(t, append([]string{"down"}, flags...)...); err != nil || !strings.Contains(text, "stopped 8 processes; none is left") {
+		t.Errorf("down: %v\n%s", err, text)
+	}
+	if len(second.survivors()) != 0 {
+		t.Errorf("left behind: %v", second.survivors())
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("files are left behind: %v", err)
+	}
+	if text, err := output(t, append([]string{"down"}, flags...)...); err != nil || text != "no demo is running\n" {
+		t.Errorf("second down: %v %q", err, text)
+	}
+}
+
+func TestAFailureIsTold(t *testing.T) {
+	needBed(t)
+	dir := t.TempDir()
+	if _, err := output(t, "up", "-dir", dir, "-operator", "no-such-operator"); err == nil || !strings.Contains(err.Error(), "make build") {
+		t.Errorf("without an operator: %v", err)
+	}
+	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-crds", "no-such-folder"); err == nil || !strings.Contains(err.Error(), "no-such-folder") {
+		t.Errorf("without definitions: %v", err)
+	}
+	if _, err := output(t, "status", "-dir", dir); err == nil {
+		t.Error("status of nothing succeeded")
+	}
+	if _, err := output(t, "sideways"); err == nil {
+		t.Error("an unknown verb succeeded")
+	}
+}

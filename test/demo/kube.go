@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+var (
+	capabilityResource = schema.GroupVersionResource{Group: "nexus.ai", Version: "v1", Resource: "nexuscapabilities"}
+	namespaceResource  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+)
+
+// cluster is a client that knows no kinds beforehand.
+type cluster struct {
+	dynamic   dynamic.Interface
+	discovery discovery.DiscoveryInterface
+	mapper    meta.RESTMapper
+}
+
+func connect(kubeconfig string) (*cluster, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	d, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	discover, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	groups, err := restmapper.GetAPIGroupResources(discover)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{d, discover, restmapper.NewDiscoveryRESTMapper(groups)}, nil
+}
+
+// applyFiles applies the objects of the files, creating their namespaces, and
+// returns the capabilities among them.
+func (c *cluster) applyFiles(ctx context.Context, files []string) ([]*unstructured.Unstructured, error) {
+	var capabilities []*unstructured.Unstructured
+	for _, file := range files {
+		objects, err := world.ReadManifests(file)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range objects {
+			if err := c.apply(ctx, o); err != nil {
+				return nil, fmt.Errorf("%s: %s %s: %w", file, o.GetKind(), o.GetName(), err)
+			}
+			if o.GroupVersionKind().Group == capabilityResource.Group && o.GetKind() == "NexusAICapability" {
+				capabilities = append(capabilities, o)
+			}
+		}
+	}
+	return capabilities, nil
+}
+
+func (c *cluster) apply(ctx context.Context, o *unstructured.Unstructured) error {
+	kind := o.GroupVersionKind()
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return err
+	}
+	options := metav1.ApplyOptions{FieldManager: "demo", Force: true}
+	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
+		_, err = c.dynamic.Resource(mapping.Resource).Apply(ctx, o.GetName(), o, options)
+		return err
+	}
+	if o.GetNamespace() == "" {
+		o.SetNamespace(metav1.NamespaceDefault)
+	}
+	if err := c.ensureNamespace(ctx, o.GetNamespace()); err != nil {
+		return err
+	}
+	_, err = c.dynamic.Resource(mapping.Resource).Namespace(o.GetNamespace()).Apply(ctx, o.GetName(), o, options)
+	return err
+}
+
+func (c *cluster) ensureNamespace(ctx context.Context, name string) error {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	_, err := c.dynamic.Resource(namespaceResource).Create(ctx, o, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+func (c *cluster) allCapabilities(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	list, err := c.dynamic.Resource(capabilityResource).List(ctx, metav1.ListOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []*unstructured.Unstructured
+	for i := range list.Items {
+		all = append(all, &list.Items[i])
+	}
+	return all, nil
+}
+
+// waitRunning prints each change of each capability until all of them run.
+func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*unstructured.Unstructured, begin time.Time) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	told := map[string]string{}
+	for {
+		left := 0
+		for _, capability := range capabilities {
+			key := capability.GetNamespace() + "/" + capability.GetName()
+			live, err := c.dynamic.Resource(capabilityResource).Namespace(capability.GetNamespace()).Get(ctx, capability.GetName(), metav1.GetOptions{})
+			if err != nil && ctx.Err() == nil {
+				return err
+			}
+			if err != nil || !isRunning(live) {
+				left++
+			}
+			if err == nil && progress(live) != told[key] {
+				told[key] = progress(live)
+				fmt.Printf("%6.1fs  %-30s %s\n", time.Since(begin).Seconds(), key, told[key])
+			}
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%d of %d capabilities are not running after %v", left, len(capabilities), time.Since(begin).Round(time.Second))
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// isRunning: phase Running and Ready=True, of the present generation.
+func isRunning(o *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+	observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	ready, _ := condition(o, "Ready")
+	return phase == "Running" && ready == "True" && observed == o.GetGeneration()
+}
+
+// progress says in a few words how far a capability is.
+func progress(o *unstructured.Unstructured) string {
+	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+	steps, _, _ := unstructured.NestedString(o.Object, "status", "progress")
+	if phase == "" {
+		phase = "not seen by the operator yet"
+	}
+	line := fmt.Sprintf("%-26s %s", phase, steps)
+	if stalled, message := condition(o, "Stalled"); stalled == "True" {
+		line += "  stalled: " + message
+	}
+	return line
+}
+
+func condition(o *unstructured.Unstructured, kind string) (status, message string) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == kind {
+			return fmt.Sprint(m["status"]), fmt.Sprint(m["message"])
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// show lists what exists at AWS and in the namespaces of the capabilities.
+func (c *cluster) show(ctx context.Context, s state, capabilities []*unstructured.Unstructured) error {
+	if err := showAWS(ctx, s.AWS); err != nil {
+		return err
+	}
+	for _, namespace := range namespacesOf(capabilities) {
+		fmt.Printf("\nKubernetes, namespace %s\n", namespace)
+		if err := c.showNamespace(ctx, namespace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func showAWS(ctx context.Context, endpoint string) error {
+	found, err := awsproxy.InventoryAt(ctx, endpoint)
+	if err != nil {
+		return fmt.Errorf("asking AWS: %w", err)
+	}
+	kinds := make([]string, 0, len(found))
+	for kind := range found {
+		kinds = append(kinds, kind)
+	}
+	slices.Sort(kinds)
+	fmt.Printf("\nAWS, as its API lists it (%s)\n", endpoint)
+	for _, kind := range kinds {
+		printGroup(kind, found[kind])
+	}
+	return nil
+}
+
+func printGroup(kind string, names []string) {
+	for i, name := range names {
+		if i > 0 {
+			kind = ""
+		}
+		fmt.Printf("  %-26s %s\n", kind, name)
+	}
+}
+
+// namespacesOf gives the namespaces of capabilities and of their workloads.
+func namespacesOf(capabilities []*unstructured.Unstructured) []string {
+	var names []string
+	for _, o := range capabilities {
+		capability, _, _ := unstructured.NestedString(o.Object, "spec", "capabilityName")
+		environment, _, _ := unstructured.NestedString(o.Object, "spec", "environment")
+		names = append(names, o.GetNamespace(), capability+"-"+environment)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// ownGroups are the API groups of this project.
+var ownGroups = []string{"nexus.ai", "aws-infra-operator.runner.codes", "intent.security.nimbus.com"}
+
+// builtin are the other kinds that a capability may consist of.
+var builtin = []schema.GroupVersionResource{
+	{Version: "v1", Resource: "serviceaccounts"}, {Version: "v1", Resource: "configmaps"},
+	{Group: "apps", Version: "v1", Resource: "deployments"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, {Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
+}
+
+func (c *cluster) showNamespace(ctx context.Context, namespace string) error {
+	own, err := c.ownResources()
+	if err != nil {
+		return err
+	}
+	for _, resource := range append(own, builtin...) {
+		list, err := c.dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("listing %s: %w", resource.Resource, err)
+		}
+		var names []string
+		for i := range list.Items {
+			if o := &list.Items[i]; !ofTheCluster(o) {
+				names = append(names, strings.TrimRight(fmt.Sprintf("%-44s %s", o.GetName(), summary(o)), " "))
+			}
+		}
+		printGroup(resource.Resource, names)
+	}
+	return nil
+}
+
+func (c *cluster) ownResources() ([]schema.GroupVersionResource, error) {
+	lists, err := c.discovery.ServerPreferredNamespacedResources()
+	if err != nil {
+		return nil, err
+	}
+	var own []schema.GroupVersionResource
+	for _, list := range lists {
+		gv, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil || !slices.Contains(ownGroups, gv.Group) {
+			continue
+		}
+		for _, r := range list.APIResources {
+			own = append(own, gv.WithResource(r.Name))
+		}
+	}
+	slices.SortFunc(own, func(a, b schema.GroupVersionResource) int {
+		return strings.Compare(fmt.Sprint(slices.Index(ownGroups, a.Group), a.Resource), fmt.Sprint(slices.Index(ownGroups, b.Group), b.Resource))
+	})
+	return own, nil
+}
+
+// ofTheCluster: what every namespace has.
+func ofTheCluster(o *unstructured.Unstructured) bool {
+	return o.GetKind() == "ConfigMap" && o.GetName() == "kube-root-ca.crt" || o.GetKind() == "ServiceAccount" && o.GetName() == "default"
+}
+
+// summary says in a word how an object is.
+func summary(o *unstructured.Unstructured) string {
+	switch o.GetKind() {
+	case "Deployment":
+		want, _, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
+		have, _, _ := unstructured.NestedInt64(o.Object, "status", "availableReplicas")
+		return fmt.Sprintf("%d/%d available", have, want)
+	case "Pod", "NexusAICapability":
+		phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
+		return phase
+	case "Ingress", "Service":
+		ingress, _, _ := unstructured.NestedSlice(o.Object, "status", "loadBalancer", "ingress")
+		if len(ingress) > 0 {
+			host, _ := ingress[0].(map[string]any)["hostname"].(string)
+			return host
+		}
+		return ""
+	}
+	if ready, _ := condition(o, "Ready"); ready != "" {
+		return "Ready=" + ready
+	}
+	return ""
+}

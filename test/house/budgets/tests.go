@@ -1,0 +1,57 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// wantTests is how many lines of tests the design asks for a line of code.
+const wantTests = 1.5
+
+// floors are values that may rise and not fall: what was reached is kept.
+type floors struct {
+	// TestToCode is the least share of lines of tests to lines of code.
+	TestToCode float64 `json:"testToCode"`
+}
+
+func readFloors(root, name string) (floors, error) {
+	var f floors
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(root, name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return f, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// testRows compares lines of tests with lines of production code. The suite that every kind runs is a
+// test; the test bed and the checks of the tree are not.
+func testRows(t *tree, f floors) []row {
+	code, tests := linesOf(t.production), linesOf(t.tests)
+	ratio := float64(tests) / float64(max(1, code))
+	r := row{budget: "test to code", target: fmt.Sprintf("≥ %.1f, floor %.2f", wantTests, f.TestToCode),
+		measured: fmt.Sprintf("%.2f (%d : %d)", ratio, tests, code), verdict: kept}
+	switch {
+	case ratio < f.TestToCode:
+		r.verdict = broken
+		r.findings = []string{fmt.Sprintf("%d lines of tests for %d of code are below the floor: what was reached is to be kept", tests, code)}
+	case ratio < wantTests:
+		r.verdict = noted
+	}
+	return []row{r}
+}
+
+func linesOf(files []*file) int {
+	n := 0
+	for _, f := range files {
+		n += f.lines
+	}
+	return n
+}

@@ -41,6 +41,7 @@ type DynamoDBSpec struct {
 
 // TableSpec declares one table by its purpose.
 // +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || has(self.hashKey)",message="rangeKey needs hashKey"
+// +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || !has(self.hashKey) || self.rangeKey.name != self.hashKey.name",message="rangeKey has another name than hashKey"
 // +kubebuilder:validation:XValidation:rule="has(self.hashKey) == has(oldSelf.hashKey) && (!has(self.hashKey) || self.hashKey == oldSelf.hashKey)",message="hashKey is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.rangeKey) == has(oldSelf.rangeKey) && (!has(self.rangeKey) || self.rangeKey == oldSelf.rangeKey)",message="rangeKey is immutable"
 type TableSpec struct {

@@ -3,6 +3,7 @@ package v1
 // SecretSpec says where the value of the secret {capabilityName}/{environment}/{name} comes from.
 // +kubebuilder:validation:XValidation:rule="!has(self.valueFrom) || (!has(self.generate) && !has(self.placeholder))",message="set valueFrom, or generate and placeholder, not both"
 // +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || !has(self.generate.keys) || self.generate.keys.all(k, !(k in self.placeholder.keys))",message="a key is either generated or a placeholder"
+// +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || !has(self.generate.keys) || size(self.generate.keys) + size(self.placeholder.keys) <= 32",message="a secret has at most 32 keys"
 // +kubebuilder:validation:XValidation:rule="!has(self.generate) || !has(self.placeholder) || (has(self.generate.keys) && size(self.generate.keys) > 0)",message="generate beside placeholder needs keys"
 type SecretSpec struct {
 	// Name is the purpose: api-keys, wxcc, openai, license, anthropic, github, or another one.

@@ -45,7 +45,7 @@ type ComponentSpec struct {
 // That a request does not exceed its limit is checked by the operator: CEL knows quantities only from Kubernetes 1.29.
 // https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
 type ComponentResources struct {
-	// Requests are what the scheduler reserves; default 100m CPU and 128Mi memory.
+	// Requests are what the scheduler reserves; without limits too, default 100m CPU and 128Mi memory.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	Requests corev1.ResourceList `json:"requests,omitempty"`

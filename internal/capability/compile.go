@@ -1,0 +1,234 @@
+package capability
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// Labels and annotations of every object of a capability.
+const (
+	LabelName        = "app.kubernetes.io/name"
+	LabelInstance    = "app.kubernetes.io/instance"
+	LabelComponent   = "app.kubernetes.io/component"
+	LabelPartOf      = "app.kubernetes.io/part-of"
+	LabelManagedBy   = "app.kubernetes.io/managed-by"
+	LabelVersion     = "app.kubernetes.io/version"
+	LabelCapability  = "nexus.ai/capability"
+	LabelEnvironment = "nexus.ai/environment"
+	LabelUID         = "nexus.ai/capability-uid"
+	// AnnotationCapability names the capability, as namespace/name, of an object in another namespace.
+	AnnotationCapability = "nexus.ai/capability"
+	// AnnotationChecksum makes pods roll when their settings change.
+	AnnotationChecksum = "nexus.ai/config-checksum"
+
+	managedBy = "nexus-operator"
+)
+
+// Compile turns a capability into the graph of its objects. The same capability and facts give the same
+// graph. A capability that is not being deleted is checked first: the error is a *status.Stalled that
+// names the field.
+func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
+	if c.DeletionTimestamp == nil {
+		if err := Validate(c, f); err != nil {
+			return nil, err
+		}
+	}
+	k := newCompiler(c, f)
+	for _, part := range []func(){
+		k.provider, k.dynamodb, k.s3, k.glue, k.parameters, k.secrets, k.appRole, k.namespace, k.serviceAccount, k.workloads, k.ingress,
+	} {
+		part()
+	}
+	if k.err != nil {
+		return nil, k.err
+	}
+	return graph.New(k.nodes)
+}
+
+// compiler collects the nodes of one capability. Its parts only add; the first error ends it.
+type compiler struct {
+	c     *nexusv1.NexusAICapability
+	spec  *nexusv1.NexusAICapabilitySpec
+	facts Facts
+	names Names
+	home  home
+	// unknown is the token that marks an object as unresolved.
+	unknown string
+
+	nodes []graph.Node
+	// aws are the IDs of all AWS resources; claimed those whose names a capability of another name could
+	// have too, because their purpose is not one of the defaults.
+	aws, claimed []string
+	err          error
+}
+
+func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
+	return &compiler{
+		c: c, spec: &c.Spec, facts: f, names: NamesOf(c), home: f.home(c),
+		unknown: token(kindProvider + "/" + ProviderName(c)),
+	}
+}
+
+// kube are the group versions of the Kubernetes kinds a capability becomes.
+var kube = map[string]schema.GroupVersion{
+	kindNamespace: {Version: "v1"}, kindService: {Version: "v1"}, "ServiceAccount": {Version: "v1"}, "ConfigMap": {Version: "v1"},
+	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
+	"PodDisruptionBudget": {Group: "policy", Version: "v1"},
+}
+
+// object is what every API type is.
+type object interface {
+	runtime.Object
+	metav1.Object
+}
+
+// part says where an object belongs.
+type part struct {
+	kind, name string
+	step       string
+	component  string
+}
+
+// resource adds an AWS resource in the capability's namespace, behind the provider.
+func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) string {
+	common := o.CommonSpec()
+	common.ProviderRef = awsv1.ProviderReference{Name: ProviderName(k.c)}
+	common.DeletionPolicy = awsv1.DeletionPolicy(EffectiveDeletionPolicy(k.c))
+	common.DriftPolicy = awsv1.DriftCorrect
+	if k.spec.DriftPolicy != "" {
+		common.DriftPolicy = awsv1.DriftPolicy(k.spec.DriftPolicy)
+	}
+	if k.spec.ProviderRef == nil {
+		after = append(after, graph.NeedReady(k.providerID())...)
+	}
+	o.SetNamespace(k.c.Namespace)
+	id := k.add(p, awsv1.GroupVersion, o, after)
+	k.aws = append(k.aws, id)
+	return id
+}
+
+// workload adds an object to the workload namespace, behind the namespace when that is ours to make.
+func (k *compiler) workload(p part, o object, after ...graph.Edge) string {
+	o.SetNamespace(k.names.WorkloadNamespace())
+	if k.madeNamespace() {
+		after = append(after, graph.NeedReady(kindNamespace+"/"+k.names.WorkloadNamespace())...)
+	}
+	return k.add(p, kube[p.kind], o, after)
+}
+
+func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.Edge) string {
+	o.GetObjectKind().SetGroupVersionKind(gv.WithKind(p.kind))
+	o.SetName(p.name)
+	o.SetLabels(k.labels(p.component, o.GetLabels()))
+	if o.GetNamespace() == k.c.Namespace {
+		o.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(k.c, nexusv1.GroupVersion.WithKind(kindCapability))})
+	} else {
+		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{AnnotationCapability: k.c.Namespace + "/" + k.c.Name}))
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		k.fail(fmt.Errorf("encoding %s/%s: %w", p.kind, p.name, err))
+		return ""
+	}
+	delete(content, "status")
+	prune(content)
+	id := graph.ID(p.kind, o.GetNamespace(), p.name, k.c.Namespace)
+	n := graph.Node{ID: id, Object: &unstructured.Unstructured{Object: content}, Step: p.step, After: after}
+	if mentions(content, k.unknown) {
+		n.Unresolved = kindProvider + "/" + ProviderName(k.c)
+	}
+	k.nodes = append(k.nodes, n)
+	return id
+}
+
+func (k *compiler) fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
+}
+
+// labels of an object; pods carry them too, and selectors use only what never changes.
+func (k *compiler) labels(component string, more map[string]string) map[string]string {
+	l := merged(more, k.selector(component))
+	l[LabelPartOf] = k.names.Capability
+	l[LabelManagedBy] = managedBy
+	l[LabelVersion] = k.spec.Version
+	l[LabelCapability] = k.c.Name
+	l[LabelEnvironment] = k.names.Environment
+	l[LabelUID] = string(k.c.UID)
+	return l
+}
+
+func (k *compiler) selector(component string) map[string]string {
+	return map[string]string{LabelName: k.names.Capability, LabelInstance: k.names.Prefix(), LabelComponent: component}
+}
+
+// madeNamespace says whether the workload namespace is another one than the capability's own.
+func (k *compiler) madeNamespace() bool { return k.names.WorkloadNamespace() != k.c.Namespace }
+
+// merged returns a new map of both; the second wins.
+func merged(a, b map[string]string) map[string]string {
+	out := make(map[string]string, len(a)+len(b))
+	maps.Copy(out, a)
+	maps.Copy(out, b)
+	return out
+}
+
+// prune removes nulls: the encoder writes creationTimestamp: null. Empty lists and maps stay, for they
+// say "none".
+func prune(content map[string]any) {
+	for key, v := range content {
+		switch v := v.(type) {
+		case nil:
+			delete(content, key)
+		case map[string]any:
+			prune(v)
+		case []any:
+			for _, item := range v {
+				if m, ok := item.(map[string]any); ok {
+					prune(m)
+				}
+			}
+		}
+	}
+}
+
+// mentions says whether a string anywhere in v contains the token.
+func mentions(v any, token string) bool {
+	switch v := v.(type) {
+	case string:
+		return strings.Contains(v, token)
+	case map[string]any:
+		for _, item := range v {
+			if mentions(item, token) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if mentions(item, token) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// enabled says whether an optional part is on: absent is off, {} is on.
+func enabled[T any](part *T, flag func(*T) *bool) bool {
+	if part == nil {
+		return false
+	}
+	on := flag(part)
+	return on == nil || *on
+}

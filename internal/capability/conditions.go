@@ -1,0 +1,146 @@
+package capability
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// partConditions speak of the steps; Ready is true only when all objects of all of them are done.
+var partConditions = []string{
+	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionIdentityReady,
+	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady,
+}
+
+func (s summary) conditions() []metav1.Condition {
+	out := make([]metav1.Condition, 0, len(partConditions)+2)
+	for _, t := range partConditions {
+		c := s.part(s.of(func(step Step) bool { return step.Condition == t }))
+		c.Type = t
+		if t == nexusv1.ConditionNamespaceReady && c.Reason == status.ReasonSkipped {
+			c.Reason, c.Message = status.ReasonReady, "the capability's own namespace"
+		}
+		out = append(out, c)
+	}
+	if s.deleting() {
+		return out
+	}
+	return append(out, s.populated(), s.driftFree())
+}
+
+// part is the condition of some of the nodes.
+func (s summary) part(nodes []view) metav1.Condition {
+	if s.deleting() {
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: status.ReasonDeleting}
+	}
+	if len(nodes) == 0 {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonSkipped, Message: "not asked for"}
+	}
+	worst := slices.IndexFunc(nodes, func(v view) bool { return v.Stalled })
+	if worst < 0 {
+		worst = slices.IndexFunc(nodes, func(v view) bool { return !v.done() })
+	}
+	if worst < 0 {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonReady}
+	}
+	v := nodes[worst]
+	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.there() && v.Reason == "" {
+		return metav1.Condition{Status: metav1.ConditionFalse, Reason: status.ReasonNotStarted, Message: v.ID + " waits for " + unmet[0]}
+	}
+	return metav1.Condition{Status: metav1.ConditionFalse, Reason: orReason(v.Reason, status.ReasonProgressing), Message: v.explain()}
+}
+
+// populated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
+func (s summary) populated() metav1.Condition {
+	c := metav1.Condition{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionFalse}
+	names := s.unpopulatedSecrets()
+	switch {
+	case len(names) > 0:
+		c.Reason = status.ReasonPlaceholdersEmpty
+		c.Message = "to be filled in: " + strings.Join(names, ", ") + "; use nexusctl secrets set, or spec.secrets[].valueFrom"
+	case slices.ContainsFunc(s.ofStep(StepSecrets), func(v view) bool { return !v.done() }):
+		c.Reason = status.ReasonNotStarted
+	default:
+		c.Status, c.Reason = metav1.ConditionTrue, status.ReasonPopulated
+	}
+	return c
+}
+
+// driftFree says where AWS differs. It is no part of Ready: with driftPolicy Report a difference stays.
+func (s summary) driftFree() metav1.Condition {
+	var ids []string
+	for _, v := range s.nodes {
+		if v.drifted() {
+			ids = append(ids, v.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return metav1.Condition{Type: nexusv1.ConditionDriftFree, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
+	}
+	return metav1.Condition{Type: nexusv1.ConditionDriftFree, Status: metav1.ConditionFalse, Reason: status.ReasonDrift,
+		Message: "AWS differs from what is declared, see status.drift of " + strings.Join(ids, ", ")}
+}
+
+func nestedString(v view, path ...string) (string, bool, error) {
+	return unstructured.NestedString(v.Object.Object, path...)
+}
+
+// maxHistory is how many changes of phase are kept.
+const maxHistory = 20
+
+// Write puts the report into a status. Nothing in it changes, not even a time, when the report says what
+// the status says already.
+func (r Report) Write(st *nexusv1.NexusAICapabilityStatus, generation int64, now time.Time) {
+	before := st.DeepCopy()
+	for _, c := range r.Conditions {
+		status.Set(&st.Conditions, generation, now, c)
+	}
+	status.Summarise(&st.Conditions, status.Result{Err: r.Err, ReadyMessage: r.readyMessage(), Generation: generation, Now: now})
+	st.Ready = status.ReadyAt(st.Conditions, generation)
+	st.Phase = r.Phase
+	if meta.IsStatusConditionTrue(st.Conditions, status.Stall) && r.Phase != nexusv1.PhaseDeleting && r.Phase != nexusv1.PhaseSuspended {
+		st.Phase = nexusv1.PhaseFailed // a passing failure that lasts
+	}
+	st.Message, st.ObservedGeneration = r.Message, generation
+	if r.Region != "" {
+		st.Region = r.Region
+	}
+	if r.parts {
+		st.Step = &r.Step
+		st.Progress = progress(r.Step)
+		st.Resources, st.Endpoints = r.Resources, r.Endpoints
+	}
+	reason := ""
+	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil {
+		reason = c.Reason
+	}
+	st.History = AppendHistory(st.History, st.Phase, reason, now)
+	if !equality.Semantic.DeepEqual(before, st) {
+		st.LastSyncTime = new(metav1.NewTime(now))
+	}
+}
+
+func (r Report) readyMessage() string {
+	if r.Err != nil {
+		return ""
+	}
+	return r.Message
+}
+
+// AppendHistory returns the history with a change of phase at its end, if it is one, and without the
+// oldest ones beyond the last 20.
+func AppendHistory(history []nexusv1.PhaseChange, phase nexusv1.Phase, reason string, now time.Time) []nexusv1.PhaseChange {
+	if n := len(history); n > 0 && history[n-1].Phase == phase {
+		return history
+	}
+	out := append(slices.Clone(history), nexusv1.PhaseChange{Phase: phase, Time: metav1.NewTime(now), Reason: reason})
+	return out[max(0, len(out)-maxHistory):]
+}

@@ -1,0 +1,170 @@
+package capability
+
+import (
+	"cmp"
+	"slices"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// dynamodbSpec returns the declared tables' settings, or nil when DynamoDB is off.
+func dynamodbSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DynamoDBSpec {
+	if s.DataServices == nil || !enabled(s.DataServices.DynamoDB, func(d *nexusv1.DynamoDBSpec) *bool { return d.Enabled }) {
+		return nil
+	}
+	return s.DataServices.DynamoDB
+}
+
+// s3Spec returns the declared buckets' settings, or nil when S3 is off.
+func s3Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
+	if s.DataServices == nil || !enabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
+		return nil
+	}
+	return s.DataServices.S3
+}
+
+// tables returns the wanted tables by name; none when DynamoDB is off.
+func tables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
+	d := dynamodbSpec(s)
+	if d == nil {
+		return nil
+	}
+	out := slices.Clone(d.Tables)
+	if len(out) == 0 {
+		for _, name := range defaultTables {
+			out = append(out, nexusv1.TableSpec{Name: name})
+		}
+	}
+	slices.SortFunc(out, func(a, b nexusv1.TableSpec) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// buckets returns the wanted buckets by name; none when S3 is off.
+func buckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
+	d := s3Spec(s)
+	if d == nil {
+		return nil
+	}
+	out := slices.Clone(d.Buckets)
+	if len(out) == 0 {
+		for _, name := range defaultBuckets {
+			out = append(out, nexusv1.BucketSpec{Name: name})
+		}
+	}
+	slices.SortFunc(out, func(a, b nexusv1.BucketSpec) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func (k *compiler) dynamodb() {
+	for _, t := range tables(k.spec) {
+		o := &awsv1.DynamoDBTable{Spec: k.table(t, dynamodbSpec(k.spec))}
+		id := k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o)
+		if !slices.Contains(defaultTables, t.Name) {
+			k.claimed = append(k.claimed, id)
+		}
+	}
+}
+
+// table says every setting, so that what a user removes goes back to its default.
+func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
+	out := awsv1.DynamoDBTableSpec{
+		TableName: k.names.Of(t.Name),
+		HashKey:   awsv1.DynamoDBAttribute{Name: "pk", Type: "S"}, RangeKey: &awsv1.DynamoDBAttribute{Name: "sk", Type: "S"},
+		BillingMode:         "PAY_PER_REQUEST",
+		PointInTimeRecovery: new(boolOr(t.PointInTimeRecovery, boolOr(all.PointInTimeRecovery, true))),
+		TTL:                 &awsv1.DynamoDBTTL{AttributeName: "expiresAt"},
+		SSE:                 &awsv1.DynamoDBSSE{Enabled: all.KMSKeyArn != "", KMSKeyID: all.KMSKeyArn},
+		DeletionProtection:  new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
+		RecreateOnLoss:      all.RecreateOnLoss,
+	}
+	if t.HashKey != nil {
+		out.HashKey, out.RangeKey = awsv1.DynamoDBAttribute(*t.HashKey), nil
+	}
+	if t.RangeKey != nil {
+		out.RangeKey = new(awsv1.DynamoDBAttribute(*t.RangeKey))
+	}
+	if t.TTL != nil {
+		out.TTL = &awsv1.DynamoDBTTL{Enabled: t.TTL.Enabled, AttributeName: cmp.Or(t.TTL.AttributeName, "expiresAt")}
+	}
+	return out
+}
+
+func (k *compiler) s3() {
+	for _, b := range buckets(k.spec) {
+		o := &awsv1.S3Bucket{Spec: k.bucket(b, s3Spec(k.spec))}
+		id := k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o)
+		if !slices.Contains(defaultBuckets, b.Name) {
+			k.claimed = append(k.claimed, id)
+		}
+	}
+}
+
+// bucket says every setting, so that what a user removes goes back to its default.
+func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
+	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
+	if all.KMSKeyArn != "" {
+		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: all.KMSKeyArn, BucketKeyEnabled: new(true)}
+	}
+	rules := b.Lifecycle
+	if rules == nil {
+		rules = all.Lifecycle
+	}
+	return awsv1.S3BucketSpec{
+		BucketName:      k.names.Of(b.Name),
+		ObjectOwnership: new("BucketOwnerEnforced"),
+		Versioning:      &awsv1.S3Versioning{Enabled: true},
+		Encryption:      encryption,
+		LifecycleRules:  new(lifecycle(rules)),
+		PublicAccessBlock: &awsv1.S3PublicAccessBlock{
+			BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true,
+		},
+		TLSOnly:        new(true),
+		ForceDestroy:   boolOr(b.ForceDestroy, all.ForceDestroy),
+		RecreateOnLoss: all.RecreateOnLoss,
+	}
+}
+
+func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
+	out := make([]awsv1.S3LifecycleRule, 0, len(rules))
+	for _, r := range rules {
+		rule := awsv1.S3LifecycleRule{
+			ID: r.ID, Enabled: true, Prefix: r.Prefix,
+			NoncurrentVersionExpirationDays:    r.NoncurrentVersionExpirationDays,
+			AbortIncompleteMultipartUploadDays: r.AbortIncompleteMultipartUploadDays,
+		}
+		if r.ExpirationDays != nil {
+			rule.Expiration = &awsv1.S3Expiration{Days: *r.ExpirationDays}
+		}
+		for _, t := range r.Transitions {
+			rule.Transitions = append(rule.Transitions, awsv1.S3Transition(t))
+		}
+		out = append(out, rule)
+	}
+	return out
+}
+
+// keysOf returns the KMS keys that the stores are encrypted with.
+func keysOf(s *nexusv1.NexusAICapabilitySpec) []string {
+	var out []string
+	if d := dynamodbSpec(s); d != nil && d.KMSKeyArn != "" {
+		out = append(out, d.KMSKeyArn)
+	}
+	if b := s3Spec(s); b != nil && b.KMSKeyArn != "" {
+		out = append(out, b.KMSKeyArn)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func boolOr(b *bool, other bool) bool {
+	if b != nil {
+		return *b
+	}
+	return other
+}
+
+// claimedEdges make the holder of rights wait for the stores whose names another capability could have
+// as well: before their ownership is proven, nobody gets rights on them.
+func (k *compiler) claimedEdges() []graph.Edge { return graph.NeedReady(k.claimed...) }

@@ -1,0 +1,86 @@
+package capability
+
+import (
+	"cmp"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// DefaultRegion is where a capability lives when neither it nor the operator says otherwise.
+const DefaultRegion = "ap-southeast-1"
+
+// Facts are what Compile needs to know besides the capability. The zero value is "nothing is known".
+type Facts struct {
+	// Region is the operator's default, for a capability that names neither a region nor a provider.
+	Region string
+	// ProviderRegion is the region of the capability's provider, once that exists: it is frozen there.
+	ProviderRegion string
+	// Account and Partition are where the provider leads; empty until it is ready.
+	Account, Partition string
+	// Boundary and RolePath are the provider's permissionsBoundaryARN and rolePathPrefix.
+	Boundary, RolePath string
+	// Issuer is the cluster's OIDC issuer. The role's own object resolves it; here it is for printing.
+	Issuer string
+	// OperatorNamespace is never used for workloads.
+	OperatorNamespace string
+	// ClusterID names the cluster in tags of what Kubernetes controllers make in AWS.
+	ClusterID string
+	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
+	AllowedIngressGroups []string
+}
+
+// region returns where c lives, or "" while that is for its provider to say.
+func (f Facts) region(c *nexusv1.NexusAICapability) string {
+	if r := cmp.Or(f.ProviderRegion, c.Spec.Region); r != "" || c.Spec.ProviderRef != nil {
+		return r
+	}
+	return cmp.Or(f.Region, DefaultRegion)
+}
+
+// home is the part of every ARN that comes from the provider, with tokens for what is not known yet.
+type home struct {
+	partition, region, account string
+	rolePath                   string
+}
+
+// token stands in a compiled object for a value that the named object is yet to publish.
+func token(id string) string { return "<known after " + id + ">" }
+
+func (f Facts) home(c *nexusv1.NexusAICapability) home {
+	unknown := token(kindProvider + "/" + ProviderName(c))
+	h := home{
+		partition: f.Partition, region: cmp.Or(f.region(c), unknown), account: cmp.Or(f.Account, unknown),
+		rolePath: "/" + strings.TrimPrefix(f.RolePath, "/"),
+	}
+	if h.partition == "" {
+		h.partition = partitionOf(h.region)
+	}
+	return h
+}
+
+// partitionOf names the partition of a region.
+// https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/partitions.html
+func partitionOf(region string) string {
+	switch {
+	case strings.HasPrefix(region, "cn-"):
+		return "aws-cn"
+	case strings.HasPrefix(region, "us-gov-"):
+		return "aws-us-gov"
+	default:
+		return "aws"
+	}
+}
+
+// arn names a resource of this account and region.
+func (h home) arn(service, resource string) string {
+	return "arn:" + h.partition + ":" + service + ":" + h.region + ":" + h.account + ":" + resource
+}
+
+// bucketARN names a bucket, or objects in it: S3 names are global.
+func (h home) bucketARN(resource string) string { return "arn:" + h.partition + ":s3:::" + resource }
+
+// roleARN names a role made through the provider.
+func (h home) roleARN(name string) string {
+	return "arn:" + h.partition + ":iam::" + h.account + ":role" + h.rolePath + name
+}

@@ -1,0 +1,147 @@
+package capability
+
+import (
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// glueTables are the tables of the Data Catalog; each lies in the call-data bucket under its own name.
+var glueTables = []string{"call-records", "wxcc-calls"}
+
+func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+	return s.DataServices != nil && enabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
+}
+
+// crawlerSpec returns the crawler's settings, or nil when there shall be none.
+func crawlerSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.CrawlerSpec {
+	if !glueEnabled(s) {
+		return nil
+	}
+	c := s.DataServices.Glue.Crawler
+	if c == nil {
+		return &nexusv1.CrawlerSpec{}
+	}
+	if !boolOr(c.Enabled, true) {
+		return nil
+	}
+	return c
+}
+
+func (k *compiler) glue() {
+	if !glueEnabled(k.spec) {
+		return
+	}
+	db := &awsv1.GlueDatabase{Spec: awsv1.GlueDatabaseSpec{
+		DatabaseName: k.names.GlueDatabase(), Description: new("Call data of " + k.names.Prefix()),
+	}}
+	dbID := k.resource(part{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
+	for _, purpose := range glueTables {
+		o := &awsv1.GlueTable{Spec: k.glueTable(purpose)}
+		k.resource(part{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...)
+	}
+	if c := crawlerSpec(k.spec); c != nil {
+		k.crawler(c, dbID)
+	}
+}
+
+func (k *compiler) location(purpose string) string {
+	return "s3://" + k.names.Of(callData) + "/" + purpose + "/"
+}
+
+// glueTable describes JSON lines, one call a line, partitioned by day.
+func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
+	return awsv1.GlueTableSpec{
+		DatabaseRef: &awsv1.ObjectReference{Name: k.names.Of("db")},
+		TableName:   k.names.Glue(purpose),
+		Description: new("JSON lines under " + k.location(purpose)),
+		TableType:   new("EXTERNAL_TABLE"),
+		PartitionKeys: &[]awsv1.GlueColumn{
+			{Name: "dt", Type: "string"},
+		},
+		StorageDescriptor: &awsv1.GlueStorageDescriptor{
+			Columns: []awsv1.GlueColumn{
+				{Name: "call_id", Type: "string"}, {Name: "agent", Type: "string"},
+				{Name: "started_at", Type: "timestamp"}, {Name: "ended_at", Type: "timestamp"}, {Name: "payload", Type: "string"},
+			},
+			Location:     k.location(purpose),
+			InputFormat:  "org.apache.hadoop.mapred.TextInputFormat",
+			OutputFormat: "org.apache.hadoop.hive.ql.io.HiveIgnoreKeyTextOutputFormat",
+			SerdeInfo:    &awsv1.GlueSerdeInfo{Name: "json", SerializationLibrary: "org.openx.data.jsonserde.JsonSerDe"},
+		},
+		Parameters: map[string]awsv1.GlueParameter{"classification": "json", "EXTERNAL": "TRUE"},
+	}
+}
+
+func (k *compiler) crawler(c *nexusv1.CrawlerSpec, dbID string) {
+	roleID := k.glueRole()
+	o := &awsv1.GlueCrawler{Spec: awsv1.GlueCrawlerSpec{
+		CrawlerName: k.names.Crawler(),
+		RoleRef:     &awsv1.ObjectReference{Name: k.names.GlueRole()},
+		DatabaseRef: &awsv1.ObjectReference{Name: k.names.Of("db")},
+		Schedule:    &c.Schedule,
+		// Glue names a table after its folder: with this prefix the crawler finds the declared ones.
+		TablePrefix: new(k.names.Glue("")),
+		Description: new("Finds partitions of the call data of " + k.names.Prefix()),
+	}}
+	for _, purpose := range glueTables {
+		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: k.location(purpose)})
+	}
+	after := graph.NeedReady(dbID, roleID, kindBucket+"/"+k.names.Of(callData))
+	k.resource(part{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...)
+}
+
+// glueRole is what the crawler acts as: it reads the two folders and writes the one database.
+func (k *compiler) glueRole() string {
+	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
+		RoleName:                 k.names.GlueRole(),
+		AssumeRolePolicyDocument: k.document(k.glueTrust()),
+		Description:              new("Crawler of " + k.names.Prefix()),
+		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(k.crawlerStatements()...)}},
+		PermissionsBoundary:      k.boundary(),
+	}}
+	return k.resource(part{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o)
+}
+
+// glueTrust lets Glue act as the role, for crawlers of this account only.
+// https://docs.aws.amazon.com/glue/latest/dg/cross-service-confused-deputy-prevention.html
+func (k *compiler) glueTrust() statement {
+	return statement{
+		Effect: "Allow", Action: []string{"sts:AssumeRole"}, Principal: map[string]string{"Service": "glue.amazonaws.com"},
+		Condition: conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}},
+	}
+}
+
+func (k *compiler) crawlerStatements() []statement {
+	bucket := k.names.Of(callData)
+	var objects, prefixes []string
+	for _, purpose := range glueTables {
+		objects = append(objects, k.home.bucketARN(bucket+"/"+purpose+"/*"))
+		prefixes = append(prefixes, purpose, purpose+"/*")
+	}
+	logs := "log-group:/aws-glue/crawlers"
+	out := []statement{
+		{Sid: "ReadCallData", Action: []string{"s3:GetObject"}, Resource: objects},
+		{Sid: "ListCallData", Action: []string{"s3:ListBucket"}, Resource: []string{k.home.bucketARN(bucket)},
+			Condition: conditions{"StringLike": {"s3:prefix": prefixes}}},
+		{Sid: "LocateCallData", Action: []string{"s3:GetBucketLocation"}, Resource: []string{k.home.bucketARN(bucket)}},
+		{Sid: "WriteCatalog", Action: []string{
+			"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:BatchUpdatePartition", "glue:CreatePartition", "glue:CreateTable",
+			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition", "glue:UpdateTable",
+		}, Resource: append(k.catalog(), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/*"))},
+		{Sid: "WriteLogs", Action: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
+			Resource: []string{k.home.arn("logs", logs+":log-stream:"+k.names.Crawler())}},
+		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
+			Resource: []string{k.home.arn("logs", logs), k.home.arn("logs", logs+":log-stream:")}},
+	}
+	if key := s3Spec(k.spec).KMSKeyArn; key != "" {
+		out = append(out, statement{Sid: "Decrypt", Action: []string{"kms:Decrypt"}, Resource: []string{key}})
+	}
+	return out
+}
+
+// catalog names the Data Catalog and the database in it: Glue asks for rights on both for any table.
+// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
+func (k *compiler) catalog() []string {
+	return []string{k.home.arn("glue", "catalog"), k.home.arn("glue", "database/"+k.names.GlueDatabase())}
+}

@@ -1,0 +1,130 @@
+package capability
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// The annotations of the AWS Load Balancer Controller.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/
+const (
+	alb           = "alb.ingress.kubernetes.io/"
+	albGroup      = alb + "group."
+	ingressClass  = "alb"
+	tlsPolicy     = "ELBSecurityPolicy-TLS13-1-2-2021-06"
+	legacyClass   = "kubernetes.io/ingress.class"
+	reservedNexus = "nexus.ai/"
+)
+
+// ownAnnotations are set here or left out on purpose: a user's value for them is dropped.
+var ownAnnotations = []string{
+	legacyClass, AnnotationLastApplied,
+	alb + "scheme", alb + "target-type", alb + "listen-ports", alb + "certificate-arn", alb + "ssl-redirect", alb + "ssl-policy",
+	alb + "healthcheck-path", alb + "success-codes", alb + "tags",
+}
+
+// AnnotationLastApplied is kubectl's own record; passed on it would lie.
+const AnnotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+func ingressEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+	return s.Ingress == nil || boolOr(s.Ingress.Enabled, true)
+}
+
+// ingressOf returns the ingress's settings with their defaults; they count for health checks and load
+// balancers also while the ingress is disabled.
+func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
+	var out nexusv1.IngressSpec
+	if s.Ingress != nil {
+		out = *s.Ingress
+	}
+	out.Scheme = cmp.Or(out.Scheme, nexusv1.SchemeInternal)
+	out.HealthCheckPath = cmp.Or(out.HealthCheckPath, "/health")
+	return out
+}
+
+func (k *compiler) ingress() {
+	if !ingressEnabled(k.spec) {
+		return
+	}
+	in := ingressOf(k.spec)
+	b, f := backendOf(k.spec), frontendOf(k.spec)
+	o := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{
+		IngressClassName: new(ingressClass),
+		Rules: []networkingv1.IngressRule{{
+			Host: in.Host,
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{
+				Paths: []networkingv1.HTTPIngressPath{k.route("/api", b), k.route("/", f)},
+			}},
+		}},
+	}}
+	o.Annotations = k.albAnnotations(in)
+	var services []string
+	for _, c := range []component{b, f} {
+		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
+	}
+	k.workload(part{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, graph.NeedApplied(services...)...)
+}
+
+func (k *compiler) route(prefix string, c component) networkingv1.HTTPIngressPath {
+	return networkingv1.HTTPIngressPath{
+		Path: prefix, PathType: new(networkingv1.PathTypePrefix),
+		Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{
+			Name: k.names.Service(c.name), Port: networkingv1.ServiceBackendPort{Number: c.port},
+		}},
+	}
+}
+
+func (k *compiler) albAnnotations(in nexusv1.IngressSpec) map[string]string {
+	out := map[string]string{}
+	for key, v := range in.Annotations {
+		if !ownedAnnotation(key) {
+			out[key] = string(v)
+		}
+	}
+	out[alb+"scheme"] = string(in.Scheme)
+	out[alb+"target-type"] = "ip"
+	out[alb+"listen-ports"] = `[{"HTTP":80}]`
+	out[alb+"healthcheck-path"] = in.HealthCheckPath
+	out[alb+"success-codes"] = "200-399"
+	out[alb+"tags"] = k.balancerTags()
+	if in.CertificateArn != "" {
+		out[alb+"listen-ports"] = `[{"HTTP":80},{"HTTPS":443}]`
+		out[alb+"certificate-arn"] = in.CertificateArn
+		out[alb+"ssl-redirect"] = "443"
+		out[alb+"ssl-policy"] = tlsPolicy
+	}
+	if in.GroupName != "" {
+		out[albGroup+"name"] = in.GroupName
+	}
+	return out
+}
+
+func ownedAnnotation(key string) bool {
+	return slices.Contains(ownAnnotations, key) || strings.HasPrefix(key, albGroup) || strings.HasPrefix(key, reservedNexus)
+}
+
+// balancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
+func (k *compiler) balancerTags() string {
+	tags := []string{
+		"nexus.ai/capability=" + k.c.Namespace + "/" + k.c.Name, "nexus.ai/environment=" + k.names.Environment, "nexus.ai/managed-by=" + managedBy,
+	}
+	if k.facts.ClusterID != "" {
+		tags = append(tags, "nexus.ai/cluster="+k.facts.ClusterID)
+	}
+	return strings.Join(tags, ",")
+}
+
+// groupAllowed says whether a pattern of the administrator's matches the group.
+func groupAllowed(patterns []string, group string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		ok, err := path.Match(p, group)
+		return ok && err == nil
+	})
+}

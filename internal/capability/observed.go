@@ -1,0 +1,169 @@
+package capability
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// State is what became of one node of the graph. The zero value is an object that is not there.
+type State struct {
+	// Applied is true when the object is there as it was compiled.
+	Applied bool
+	// Ready is true when it is fit for use.
+	Ready bool
+	// Skipped is true when there is nothing to be done for it; it counts as done.
+	Skipped bool
+	// Stalled is true when only a person can help; Reason and Message then say how.
+	Stalled         bool
+	Reason, Message string
+	// ARN or identifier in AWS, once known.
+	ARN string
+	// Live is the object as the cluster has it; nil when there is none.
+	Live *unstructured.Unstructured
+}
+
+func (s State) done() bool { return s.Skipped || s.Applied && s.Ready }
+
+// there says whether the object exists at all.
+func (s State) there() bool { return s.Live != nil || s.Applied }
+
+// resourceState is the state in one word.
+func (s State) resourceState() nexusv1.ResourceState {
+	switch {
+	case s.Stalled:
+		return nexusv1.ResourceFailed
+	case s.done():
+		return nexusv1.ResourceReady
+	case s.there():
+		return nexusv1.ResourceProgressing
+	default:
+		return nexusv1.ResourceWaiting
+	}
+}
+
+// address is the first address of an object's load balancer, or "".
+func (s State) address() string {
+	if s.Live == nil {
+		return ""
+	}
+	list, _, _ := unstructured.NestedSlice(s.Live.Object, "status", "loadBalancer", "ingress")
+	if len(list) == 0 {
+		return ""
+	}
+	first, _ := list[0].(map[string]any)
+	if host, _ := first["hostname"].(string); host != "" {
+		return host
+	}
+	ip, _ := first["ip"].(string)
+	return ip
+}
+
+// unpopulated says whether a secret still holds the placeholders that the operator put.
+func (s State) unpopulated() bool {
+	if s.Live == nil {
+		return false
+	}
+	populated, found, err := unstructured.NestedBool(s.Live.Object, "status", "populated")
+	return err == nil && found && !populated
+}
+
+// drifted says whether AWS is seen to differ from what is declared.
+func (s State) drifted() bool {
+	if s.Live == nil {
+		return false
+	}
+	list, _, _ := unstructured.NestedSlice(s.Live.Object, "status", "drift")
+	return len(list) > 0
+}
+
+// Observed is all that a capability's status is made of.
+type Observed struct {
+	// Capability with the status it had.
+	Capability *nexusv1.NexusAICapability
+	Facts      Facts
+	// Graph is nil when there is none, because Err came first; the parts then keep what was last said of them.
+	Graph *graph.Graph
+	// States by node ID; what is missing is not there.
+	States map[string]State
+	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or
+	// a failure that passes. Failures of single children belong in their State.
+	Err error
+}
+
+func (o Observed) deleting() bool { return o.Capability.DeletionTimestamp != nil }
+
+// progress is the graph's view of a state.
+func (o Observed) progress(id string) graph.Progress {
+	switch s := o.States[id]; {
+	case s.done():
+		return graph.Ready
+	case s.Applied:
+		return graph.Applied
+	default:
+		return graph.Pending
+	}
+}
+
+// view is a node with its state.
+type view struct {
+	graph.Node
+	State
+}
+
+// explain says in words what a node lacks.
+func (v view) explain() string {
+	switch {
+	case v.State.Message != "":
+		return v.ID + ": " + v.State.Message
+	case v.State.Reason != "":
+		return v.ID + ": " + v.State.Reason
+	default:
+		return v.ID
+	}
+}
+
+func (o Observed) views() []view {
+	if o.Graph == nil {
+		return nil
+	}
+	nodes := o.Graph.Nodes()
+	out := make([]view, len(nodes))
+	for i, n := range nodes {
+		out[i] = view{n, o.States[n.ID]}
+	}
+	return out
+}
+
+// endpoints are where the capability answers by now.
+func (o Observed) endpoints() *nexusv1.EndpointsStatus {
+	c := o.Capability
+	n := NamesOf(c)
+	out := &nexusv1.EndpointsStatus{BackendInternal: backendInternalURL(c)}
+	state := func(kind, name string) State {
+		return o.States[graph.ID(kind, n.WorkloadNamespace(), name, c.Namespace)]
+	}
+	if !ingressEnabled(&c.Spec) {
+		if a := state(kindService, n.Service(frontend)).address(); a != "" {
+			out.URL = fmt.Sprintf("http://%s:%d", a, frontendOf(&c.Spec).port)
+		}
+		return out
+	}
+	in := ingressOf(&c.Spec)
+	host := state(kindIngress, n.Ingress()).address()
+	if host == "" {
+		return out
+	}
+	if in.Host != "" && in.Host[0] != '*' {
+		host = in.Host
+	}
+	scheme := "http://"
+	if in.CertificateArn != "" {
+		scheme = "https://"
+	}
+	out.URL = scheme + host
+	return out
+}

@@ -1,0 +1,58 @@
+package capability
+
+import (
+	"maps"
+	"slices"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+)
+
+// parameters makes the one object that holds all SSM parameters.
+func (k *compiler) parameters() {
+	o := &awsv1.SSMParameterSet{Spec: awsv1.SSMParameterSetSpec{
+		Path: k.names.ParameterPath(), Parameters: map[string]awsv1.SSMParameter{},
+	}}
+	for name, value := range k.parameterValues() {
+		o.Spec.Parameters[name] = awsv1.SSMParameter{Value: value, Type: "String"}
+	}
+	k.resource(part{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
+}
+
+// parameterValues are the parameters by their names below the path: what an application needs to find
+// everything that belongs to it.
+func (k *compiler) parameterValues() map[string]string {
+	v := map[string]string{
+		"aws/region": k.home.region, "aws/account-id": k.home.account,
+		"app/capability": k.names.Capability, "app/environment": k.names.Environment, "app/version": k.spec.Version,
+		"iam/app-role-arn": k.home.roleARN(k.names.AppRole()),
+		"k8s/namespace":    k.names.WorkloadNamespace(),
+	}
+	for _, t := range tables(k.spec) {
+		v["dynamodb/"+t.Name+"-table"] = k.names.Of(t.Name)
+	}
+	for _, b := range buckets(k.spec) {
+		v["s3/"+b.Name+"-bucket"] = k.names.Of(b.Name)
+	}
+	if glueEnabled(k.spec) {
+		v["glue/database"] = k.names.GlueDatabase()
+		for _, t := range glueTables {
+			v["glue/"+t+"-table"] = k.names.Glue(t)
+		}
+	}
+	return v
+}
+
+// maxNamedParameters is how many parameters a policy names one by one. All policies of a role share
+// 10,240 characters, so with more of them it names their path, which is this capability's alone.
+const maxNamedParameters = 24
+
+func (k *compiler) parameterARNs() []string {
+	names := slices.Sorted(maps.Keys(k.parameterValues()))
+	if len(names) > maxNamedParameters {
+		names = []string{"*"}
+	}
+	for i, n := range names {
+		names[i] = k.home.arn("ssm", "parameter"+k.names.ParameterPath()+"/"+n)
+	}
+	return names
+}

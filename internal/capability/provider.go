@@ -1,0 +1,32 @@
+package capability
+
+import (
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+func (k *compiler) providerID() string { return kindProvider + "/" + k.names.Prefix() }
+
+// provider makes the AWSProvider of a capability that refers to none. It has no credentials: the
+// operator lends its own identity to this capability's children only.
+func (k *compiler) provider() {
+	if k.spec.ProviderRef != nil {
+		return
+	}
+	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.home.region}}
+	p.Namespace = k.c.Namespace
+	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
+}
+
+// EffectiveDeletionPolicy is what becomes of the AWS resources: what the capability says, else Retain in
+// production and Delete elsewhere.
+func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
+	switch e := c.Spec.Environment; {
+	case c.Spec.DeletionPolicy != "":
+		return c.Spec.DeletionPolicy
+	case e == productionShort || e == productionLong:
+		return nexusv1.DeletionRetain
+	default:
+		return nexusv1.DeletionDelete
+	}
+}

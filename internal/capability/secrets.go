@@ -1,0 +1,114 @@
+package capability
+
+import (
+	"cmp"
+	"slices"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// defaultSecrets are the secrets of every capability. What nobody but us needs to know is generated;
+// what another company issues is a placeholder for people to fill in.
+var defaultSecrets = []nexusv1.SecretSpec{
+	{Name: "anthropic", Placeholder: placeholder("apiKey")},
+	{Name: "api-keys", Generate: generate("apiKey", "internalApiKey")},
+	{Name: "github", Placeholder: placeholder("token"), Generate: generate("webhookSecret")},
+	{Name: "license", Generate: generate("licenseKey", "signingKey")},
+	{Name: "openai", Placeholder: placeholder("apiKey")},
+	{Name: "wxcc", Placeholder: placeholder("clientId", "clientSecret", "refreshToken"), Generate: generate("webhookSecret")},
+}
+
+const defaultSecretLength = 40
+
+func placeholder(keys ...nexusv1.SecretKey) *nexusv1.PlaceholderSpec {
+	return &nexusv1.PlaceholderSpec{Keys: keys}
+}
+
+func generate(keys ...nexusv1.SecretKey) *nexusv1.GenerateSpec {
+	return &nexusv1.GenerateSpec{Keys: keys}
+}
+
+func isDefaultSecret(name string) bool {
+	return slices.ContainsFunc(defaultSecrets, func(s nexusv1.SecretSpec) bool { return s.Name == name })
+}
+
+// secretsOf returns the wanted secrets by name: the default ones, each with its default source unless
+// another is given, and the additional ones.
+func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
+	out := slices.Clone(defaultSecrets)
+	for _, given := range s.Secrets {
+		i := slices.IndexFunc(out, func(d nexusv1.SecretSpec) bool { return d.Name == given.Name })
+		switch {
+		case i < 0:
+			out = append(out, given)
+		case hasSource(given):
+			out[i] = given
+		default:
+			out[i].RecreateOnLoss = given.RecreateOnLoss
+		}
+	}
+	slices.SortFunc(out, func(a, b nexusv1.SecretSpec) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+func hasSource(s nexusv1.SecretSpec) bool {
+	return s.ValueFrom != nil || s.Generate != nil || s.Placeholder != nil
+}
+
+func (k *compiler) secrets() {
+	for _, s := range secretsOf(k.spec) {
+		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
+		k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o)
+	}
+}
+
+func (k *compiler) secret(s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
+	out := awsv1.SecretsManagerSecretSpec{
+		SecretName:     k.names.Secret(s.Name),
+		Description:    new("Secret " + s.Name + " of " + k.names.Prefix()),
+		RecreateOnLoss: s.RecreateOnLoss,
+	}
+	if v := s.ValueFrom; v != nil {
+		out.SecretStringRef = &awsv1.SecretKeyReference{Name: v.Name, Key: v.Key}
+	}
+	if g := s.Generate; g != nil {
+		out.Generate = &awsv1.SecretGenerate{Length: defaultSecretLength, Keys: keyNames(g.Keys)}
+		if g.Length != nil {
+			out.Generate.Length = *g.Length
+		}
+	}
+	if p := s.Placeholder; p != nil {
+		// The whole JSON object stands here: the generated keys in it are overwritten by their values.
+		out.Placeholder = map[string]awsv1.PlaceholderValue{}
+		for _, key := range p.Keys {
+			out.Placeholder[string(key)] = ""
+		}
+		if out.Generate != nil {
+			for _, key := range out.Generate.Keys {
+				out.Placeholder[key] = ""
+			}
+		}
+	}
+	return out
+}
+
+func keyNames(keys []nexusv1.SecretKey) []string {
+	var out []string
+	for _, k := range keys {
+		out = append(out, string(k))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// secretARNs name exactly the capability's secrets: AWS ends the ARN of a secret with a hyphen and six
+// characters of its own choice.
+// https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_iam-policies.html
+func (k *compiler) secretARNs() []string {
+	var out []string
+	for _, s := range secretsOf(k.spec) {
+		out = append(out, k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-??????"))
+	}
+	return out
+}

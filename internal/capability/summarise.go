@@ -1,0 +1,264 @@
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Report is a capability's status without times; Write puts it into one.
+type Report struct {
+	Phase      nexusv1.Phase
+	Step       nexusv1.StepStatus
+	Message    string
+	Conditions []metav1.Condition
+	Resources  []nexusv1.ResourceStatus
+	Endpoints  *nexusv1.EndpointsStatus
+	Region     string
+	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
+	Err error
+	// parts is false when nothing is known of the parts: what was last said of them stays.
+	parts bool
+}
+
+// maxResources is the bound of status.resources.
+const maxResources = 128
+
+// Summarise says what the states of a capability's objects mean for the whole. Pure, and without times:
+// the same states give the same report.
+func Summarise(o Observed) Report {
+	s := summary{Observed: o, nodes: o.views()}
+	r := Report{Region: o.Facts.region(o.Capability), Err: s.err(), parts: o.Graph != nil}
+	if r.parts {
+		r.Step = s.step()
+		r.Conditions = s.conditions()
+		r.Resources = s.resources()
+		r.Endpoints = o.endpoints()
+	}
+	r.Phase = s.phase(r.Err)
+	r.Message = s.message(r.Err)
+	return r
+}
+
+type summary struct {
+	Observed
+	nodes []view
+}
+
+// of returns the nodes of the steps for which keep is true.
+func (s summary) of(keep func(Step) bool) []view {
+	var out []view
+	for _, v := range s.nodes {
+		if step, ok := StepOf(v.Step); ok && keep(step) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (s summary) ofStep(name string) []view {
+	return s.of(func(t Step) bool { return t.Name == name })
+}
+
+// step counts the steps that are done; one without objects is skipped, which counts. While deleting it
+// counts those of which nothing is left.
+func (s summary) step() nexusv1.StepStatus {
+	out := nexusv1.StepStatus{Total: int32(len(Steps))}
+	steps := slices.Clone(Steps)
+	if s.deleting() {
+		slices.SortStableFunc(steps, func(a, b Step) int { return a.removal - b.removal })
+	}
+	for _, t := range steps {
+		unfinished := slices.ContainsFunc(s.ofStep(t.Name), func(v view) bool {
+			if s.deleting() {
+				return v.there()
+			}
+			return !v.done()
+		})
+		if !unfinished {
+			out.Current++
+		} else if out.Name == "" {
+			out.Name = t.Name
+		}
+	}
+	if out.Name == "" {
+		out.Name = steps[len(steps)-1].Name
+	}
+	return out
+}
+
+// err is why the capability is not Ready: what kept us from working, else the first child that only a
+// person can help, else the first that is not done.
+func (s summary) err() error {
+	switch {
+	case s.Err != nil:
+		return s.Err
+	case s.Capability.Spec.Suspend && !s.deleting():
+		return &status.Waiting{Reason: status.ReasonPaused, For: "spec.suspend to be false"}
+	case s.Graph == nil:
+		return &status.Waiting{For: "the first look at the capability"}
+	}
+	if err := s.stalled(); err != nil {
+		return err
+	}
+	if s.deleting() {
+		return s.remaining()
+	}
+	for _, v := range s.nodes {
+		if !v.done() {
+			return &status.Waiting{Reason: status.ReasonProgressing, For: s.lack(v)}
+		}
+	}
+	return nil
+}
+
+func (s summary) stalled() error {
+	var first *view
+	more := 0
+	for i, v := range s.nodes {
+		switch {
+		case !v.Stalled:
+		case first == nil:
+			first = &s.nodes[i]
+		default:
+			more++
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	message := first.explain()
+	if more > 0 {
+		message += fmt.Sprintf(" (and %d more, see status.resources)", more)
+	}
+	return &status.Stalled{Reason: orReason(first.Reason, status.ReasonProgressing), Message: message}
+}
+
+// remaining says what is still to be removed, in the order of removal.
+func (s summary) remaining() error {
+	var first string
+	left := 0
+	for _, wave := range DeletionOrder(s.Graph) {
+		for _, id := range wave {
+			if !s.States[id].there() {
+				continue
+			}
+			if left++; first == "" {
+				first = view{State: s.States[id]}.named(id)
+			}
+		}
+	}
+	if left == 0 {
+		return &status.Waiting{Reason: status.ReasonDeleting, For: "the finalizer to be removed"}
+	}
+	return &status.Waiting{Reason: status.ReasonDeleting, For: fmt.Sprintf("%d objects to be gone, now %s", left, first)}
+}
+
+func (v view) named(id string) string {
+	v.ID = id
+	return v.explain()
+}
+
+// lack says what a node is waiting for: other nodes, or itself.
+func (s summary) lack(v view) string {
+	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.there() {
+		return unmet[0]
+	}
+	return v.explain()
+}
+
+// phase is derived; the only thing it remembers is whether the capability has been Running before.
+func (s summary) phase(err error) nexusv1.Phase {
+	_, isStalled := status.AsStalled(err)
+	_, isWaiting := status.AsWaiting(err)
+	was := s.Capability.Status.Phase
+	switch {
+	case s.deleting():
+		return nexusv1.PhaseDeleting
+	case s.Capability.Spec.Suspend:
+		return nexusv1.PhaseSuspended
+	case isStalled:
+		return nexusv1.PhaseFailed
+	case err == nil:
+		return nexusv1.PhaseRunning
+	case !isWaiting && was != "": // a failure that passes changes nothing
+		return was
+	case s.hasRun():
+		return nexusv1.PhaseUpdating
+	default:
+		return s.provisioning()
+	}
+}
+
+func (s summary) hasRun() bool {
+	return slices.ContainsFunc(s.Capability.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
+}
+
+// provisioning is the phase of the first step that is not done, and Pending before any can begin.
+func (s summary) provisioning() nexusv1.Phase {
+	for _, v := range s.nodes {
+		if _, inStep := StepOf(v.Step); !inStep && !v.done() {
+			return nexusv1.PhasePending
+		}
+	}
+	for _, v := range s.nodes {
+		if t, ok := StepOf(v.Step); ok && !v.done() {
+			return t.Phase
+		}
+	}
+	return nexusv1.PhasePending
+}
+
+func (s summary) message(err error) string {
+	if err != nil {
+		return status.Bound(err.Error(), 1024)
+	}
+	if names := s.unpopulatedSecrets(); len(names) > 0 {
+		return status.Bound("everything runs; secrets to be filled in: "+strings.Join(names, ", "), 1024)
+	}
+	return "everything runs"
+}
+
+func (s summary) unpopulatedSecrets() []string {
+	var out []string
+	for _, v := range s.ofStep(StepSecrets) {
+		if !v.unpopulated() {
+			continue
+		}
+		name, _, _ := nestedString(v, "spec", "secretName")
+		out = append(out, name)
+	}
+	return out
+}
+
+func (s summary) resources() []nexusv1.ResourceStatus {
+	var out []nexusv1.ResourceStatus
+	for _, v := range s.nodes {
+		if len(out) == maxResources {
+			break
+		}
+		r := nexusv1.ResourceStatus{Kind: v.Object.GetKind(), Name: v.Object.GetName(), ARN: v.ARN, State: v.resourceState()}
+		if ns := v.Object.GetNamespace(); ns != s.Capability.Namespace {
+			r.Namespace = ns
+		}
+		if r.State != nexusv1.ResourceReady {
+			r.Reason = v.Reason
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+func orReason(reason, other string) string {
+	if reason == "" {
+		return other
+	}
+	return reason
+}
+
+func progress(s nexusv1.StepStatus) string { return fmt.Sprintf("%d/%d", s.Current, s.Total) }

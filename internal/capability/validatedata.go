@@ -1,0 +1,149 @@
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// sortedKeys makes the first field at fault the same one every time.
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// distinct requires legal names, each once.
+func (v *verdict) distinct(at string, names []string, most int) {
+	v.require(len(names) <= maxList, at, "at most %d", maxList)
+	seen := map[string]bool{}
+	for i, n := range names {
+		field := fmt.Sprintf("%s[%d].name", at, i)
+		v.matches(field, n, most, namePattern)
+		v.require(!seen[n], field, "%q is there twice", n)
+		seen[n] = true
+	}
+}
+
+func namesIn[T any](list []T, name func(T) string) []string {
+	out := make([]string, len(list))
+	for i, item := range list {
+		out[i] = name(item)
+	}
+	return out
+}
+
+func (v *verdict) data(d *nexusv1.DataServicesSpec) {
+	if d == nil {
+		return
+	}
+	if d.DynamoDB != nil {
+		v.tables("spec.dataServices.dynamodb", d.DynamoDB)
+	}
+	if d.S3 != nil {
+		v.buckets("spec.dataServices.s3", d.S3)
+	}
+	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}
+	if glueEnabled(spec) {
+		has := slices.ContainsFunc(buckets(spec), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
+		v.require(has, "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
+	}
+	if c := crawlerSpec(spec); c != nil {
+		v.matches("spec.dataServices.glue.crawler.schedule", c.Schedule, 255, schedulePattern)
+	}
+}
+
+func (v *verdict) tables(at string, d *nexusv1.DynamoDBSpec) {
+	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
+	v.distinct(at+".tables", namesIn(d.Tables, func(t nexusv1.TableSpec) string { return t.Name }), maxTablePurpose)
+	for i, t := range d.Tables {
+		field := fmt.Sprintf("%s.tables[%d]", at, i)
+		v.require(t.RangeKey == nil || t.HashKey != nil, field+".rangeKey", "needs hashKey")
+		v.attribute(field+".hashKey", t.HashKey)
+		v.attribute(field+".rangeKey", t.RangeKey)
+		if t.HashKey != nil && t.RangeKey != nil {
+			v.require(t.HashKey.Name != t.RangeKey.Name, field+".rangeKey.name", "is the hashKey's name too")
+		}
+		if t.TTL != nil {
+			v.require(len(t.TTL.AttributeName) <= 255, field+".ttl.attributeName", "at most 255 characters")
+		}
+	}
+}
+
+func (v *verdict) attribute(at string, a *nexusv1.KeyAttribute) {
+	if a == nil {
+		return
+	}
+	v.require(a.Name != "" && len(a.Name) <= 255, at+".name", "1 to 255 characters")
+	oneOf(v, at+".type", a.Type, "S", "N", "B")
+}
+
+func (v *verdict) buckets(at string, d *nexusv1.S3Spec) {
+	v.optional(at+".kmsKeyArn", d.KMSKeyArn, 2048, keyPattern)
+	v.distinct(at+".buckets", namesIn(d.Buckets, func(b nexusv1.BucketSpec) string { return b.Name }), maxBucketPurpose)
+	v.lifecycle(at+".lifecycle", d.Lifecycle)
+	for i, b := range d.Buckets {
+		field := fmt.Sprintf("%s.buckets[%d]", at, i)
+		for _, ending := range reservedEndings {
+			v.require(!strings.HasSuffix("-"+b.Name, ending), field+".name", "S3 reserves names that end in %s", ending)
+		}
+		v.lifecycle(field+".lifecycle", b.Lifecycle)
+	}
+}
+
+func (v *verdict) lifecycle(at string, rules []nexusv1.LifecycleRule) {
+	v.require(len(rules) <= maxList, at, "at most %d", maxList)
+	seen := map[string]bool{}
+	for i, r := range rules {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		v.require(r.ID != "" && len(r.ID) <= 255, field+".id", "1 to 255 characters")
+		v.require(!seen[r.ID], field+".id", "%q is there twice", r.ID)
+		seen[r.ID] = true
+		days := []*int32{r.ExpirationDays, r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays}
+		acts := len(r.Transitions) > 0
+		for _, d := range days {
+			acts = acts || d != nil
+			v.require(d == nil || *d >= 1, field, "days are at least 1")
+		}
+		v.require(acts, field, "needs an action")
+		v.require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
+		for _, t := range r.Transitions {
+			v.require(t.Days >= 0, field+".transitions", "days are at least 0")
+			oneOf(v, field+".transitions", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		}
+	}
+}
+
+func (v *verdict) secrets(list []nexusv1.SecretSpec) {
+	v.distinct("spec.secrets", namesIn(list, func(s nexusv1.SecretSpec) string { return s.Name }), maxSecretPurpose)
+	for i, s := range list {
+		at := fmt.Sprintf("spec.secrets[%d]", i)
+		v.require(hasSource(s) || isDefaultSecret(s.Name), at, "an additional secret needs valueFrom, generate or placeholder")
+		v.require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
+		if s.ValueFrom != nil {
+			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
+		}
+		v.sources(at, s)
+	}
+}
+
+func (v *verdict) sources(at string, s nexusv1.SecretSpec) {
+	var keys []nexusv1.SecretKey
+	if g := s.Generate; g != nil {
+		v.require(g.Length == nil || *g.Length >= 16 && *g.Length <= 1024, at+".generate.length", "16 to 1024")
+		v.require(s.Placeholder == nil || len(g.Keys) > 0, at+".generate.keys", "are needed beside placeholder")
+		keys = append(keys, g.Keys...)
+	}
+	if p := s.Placeholder; p != nil {
+		v.require(len(p.Keys) > 0, at+".placeholder.keys", "at least one")
+		keys = append(keys, p.Keys...)
+	}
+	v.require(len(keys) <= 32, at, "at most 32 keys")
+	seen := map[nexusv1.SecretKey]bool{}
+	for _, k := range keys {
+		v.require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Bound(string(k), 64), secretKeyPattern)
+		v.require(!seen[k], at, "the key %q is there twice", k)
+		seen[k] = true
+	}
+}

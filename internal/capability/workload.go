@@ -1,0 +1,230 @@
+package capability
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// The components of a capability.
+const (
+	backend  = "backend"
+	frontend = "frontend"
+)
+
+// component is one of the two workloads with its defaults.
+type component struct {
+	name, step string
+	nexusv1.ComponentSpec
+	port     int32
+	replicas int32
+}
+
+func backendOf(s *nexusv1.NexusAICapabilitySpec) component {
+	return resolved(component{name: backend, step: StepBackend, ComponentSpec: s.Backend.ComponentSpec, port: 8000})
+}
+
+func frontendOf(s *nexusv1.NexusAICapabilitySpec) component {
+	return resolved(component{name: frontend, step: StepFrontend, ComponentSpec: s.Frontend.ComponentSpec, port: 8080})
+}
+
+func resolved(c component) component {
+	c.replicas = 2
+	if c.Replicas != nil {
+		c.replicas = *c.Replicas
+	}
+	if c.Port != nil {
+		c.port = *c.Port
+	}
+	return c
+}
+
+// dualService says whether the backend has a Service for traffic inside the cluster of its own.
+func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
+
+// backendInternalURL is where the frontend, and whoever else is inside the cluster, finds the backend.
+func backendInternalURL(c *nexusv1.NexusAICapability) string {
+	n := NamesOf(c)
+	service := n.Service(backend)
+	if dualService(&c.Spec) {
+		service = n.InternalService(backend)
+	}
+	return fmt.Sprintf("http://%s.%s.svc:%d", service, n.WorkloadNamespace(), backendOf(&c.Spec).port)
+}
+
+func (k *compiler) workloads() {
+	settings := k.settings()
+	o := &corev1.ConfigMap{Data: settings}
+	configID := k.workload(part{"ConfigMap", k.names.ConfigMap(), StepBackend, backend}, o)
+	sum := k.checksum(settings)
+	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
+		k.deployment(c, sum, configID)
+		k.disruptionBudget(c)
+		k.service(c, k.names.Service(c.name), serviceType(k.spec, c))
+		if c.name == backend && dualService(k.spec) {
+			k.service(c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP)
+		}
+	}
+}
+
+// settings are what the workloads are told: names and places, never secret values.
+func (k *compiler) settings() map[string]string {
+	v := map[string]string{
+		"NEXUS_CAPABILITY": k.names.Capability, "NEXUS_ENVIRONMENT": k.names.Environment, "NEXUS_VERSION": k.spec.Version,
+		"NEXUS_REGION": k.home.region, "AWS_REGION": k.home.region,
+		"NEXUS_SSM_PREFIX": k.names.ParameterPath(), "NEXUS_SECRETS_PREFIX": k.names.SecretPath(),
+		"NEXUS_BACKEND_URL": "/api", "NEXUS_BACKEND_INTERNAL_URL": backendInternalURL(k.c),
+	}
+	for _, t := range tables(k.spec) {
+		v["NEXUS_DYNAMODB_TABLE_"+variable(t.Name)] = k.names.Of(t.Name)
+	}
+	for _, b := range buckets(k.spec) {
+		v["NEXUS_S3_BUCKET_"+variable(b.Name)] = k.names.Of(b.Name)
+	}
+	if glueEnabled(k.spec) {
+		v["NEXUS_GLUE_DATABASE"] = k.names.GlueDatabase()
+		for _, t := range glueTables {
+			v["NEXUS_GLUE_TABLE_"+variable(t)] = k.names.Glue(t)
+		}
+	}
+	return v
+}
+
+// checksum changes whenever a setting does; JSON sorts the keys.
+func (k *compiler) checksum(settings map[string]string) string {
+	b, err := json.Marshal(settings)
+	if err != nil {
+		k.fail(err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// deployment waits for all of AWS: an application must find its data when it starts.
+func (k *compiler) deployment(c component, checksum, configID string) {
+	o := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
+		Replicas:             &c.replicas,
+		RevisionHistoryLimit: new(int32(5)),
+		Selector:             &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
+		Strategy: appsv1.DeploymentStrategy{
+			Type:          appsv1.RollingUpdateDeploymentStrategyType,
+			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
+		},
+		Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, nil), Annotations: map[string]string{AnnotationChecksum: checksum}},
+			Spec:       k.pod(c),
+		},
+	}}
+	account := graph.ID("ServiceAccount", k.names.WorkloadNamespace(), k.names.ServiceAccount(), k.c.Namespace)
+	after := append(graph.NeedReady(k.aws...), graph.NeedApplied(configID, account)...)
+	k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, after...)
+}
+
+// pod meets the Pod Security standard "restricted".
+// https://kubernetes.io/docs/concepts/security/pod-security-standards/
+func (k *compiler) pod(c component) corev1.PodSpec {
+	return corev1.PodSpec{
+		ServiceAccountName: k.names.ServiceAccount(),
+		// The credentials for AWS come in a volume of their own; the Kubernetes API is none of the app's business.
+		AutomountServiceAccountToken: new(false),
+		SecurityContext: &corev1.PodSecurityContext{
+			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		},
+		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
+			k.spread(c, corev1.LabelTopologyZone), k.spread(c, corev1.LabelHostname),
+		},
+		Containers: []corev1.Container{{
+			Name:  c.name,
+			Image: c.Image,
+			Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}},
+			EnvFrom: []corev1.EnvFromSource{{
+				ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.names.ConfigMap()}},
+			}},
+			Resources: resourcesOf(c),
+			SecurityContext: &corev1.SecurityContext{
+				AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			},
+			StartupProbe:  &corev1.Probe{ProbeHandler: listens(), PeriodSeconds: 5, FailureThreshold: 60},
+			LivenessProbe: &corev1.Probe{ProbeHandler: listens(), PeriodSeconds: 20, TimeoutSeconds: 5},
+			ReadinessProbe: &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
+				HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.spec).HealthCheckPath, Port: intstr.FromString("http")},
+			}},
+		}},
+	}
+}
+
+func listens() corev1.ProbeHandler {
+	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")}}
+}
+
+func (k *compiler) spread(c component, topology string) corev1.TopologySpreadConstraint {
+	return corev1.TopologySpreadConstraint{
+		MaxSkew: 1, TopologyKey: topology, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
+	}
+}
+
+// resourcesOf asks for a little when nothing is said, so that the scheduler has something to count.
+func resourcesOf(c component) corev1.ResourceRequirements {
+	if r := c.Resources; r != nil && len(r.Requests)+len(r.Limits) > 0 {
+		return corev1.ResourceRequirements{Requests: r.Requests, Limits: r.Limits}
+	}
+	return corev1.ResourceRequirements{Requests: corev1.ResourceList{
+		corev1.ResourceCPU: resource.MustParse("100m"), corev1.ResourceMemory: resource.MustParse("128Mi"),
+	}}
+}
+
+func (k *compiler) disruptionBudget(c component) {
+	o := &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{
+		MaxUnavailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
+	}}
+	k.workload(part{"PodDisruptionBudget", k.names.Of(c.name), c.step, c.name}, o)
+}
+
+// serviceType is what the component asks for, else a load balancer only when no ingress leads to it.
+func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceType {
+	if c.Service != nil && c.Service.Type != "" {
+		return c.Service.Type
+	}
+	if ingressEnabled(s) {
+		return corev1.ServiceTypeClusterIP
+	}
+	return corev1.ServiceTypeLoadBalancer
+}
+
+func (k *compiler) service(c component, name string, t corev1.ServiceType) {
+	o := &corev1.Service{Spec: corev1.ServiceSpec{
+		Type:     t,
+		Selector: k.selector(c.name),
+		Ports:    []corev1.ServicePort{{Name: "http", Port: c.port, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
+	}}
+	if t == corev1.ServiceTypeLoadBalancer {
+		o.Annotations = k.balancerAnnotations()
+	}
+	k.workload(part{kindService, name, c.step, c.name}, o)
+}
+
+// balancerAnnotations must be there when the Service is made: without them the cluster's own cloud
+// provider would make a public Classic Load Balancer.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/annotations/
+func (k *compiler) balancerAnnotations() map[string]string {
+	const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
+	return map[string]string{
+		prefix + "type":                     "external",
+		prefix + "nlb-target-type":          "ip",
+		prefix + "scheme":                   string(cmp.Or(ingressOf(k.spec).Scheme, nexusv1.SchemeInternal)),
+		prefix + "additional-resource-tags": k.balancerTags(),
+	}
+}

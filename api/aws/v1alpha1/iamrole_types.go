@@ -102,11 +102,11 @@ type IAMRoleStatus struct {
 	RoleId string `json:"roleId,omitempty"`
 	// ManagedPolicyNames are the inline policies the operator wrote, so that dropped ones are removed again.
 	// +optional
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=64
 	ManagedPolicyNames []string `json:"managedPolicyNames,omitempty"`
 	// AttachedPolicyArns are the managed policies the operator attached, so that dropped ones are detached again.
 	// +optional
-	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:MaxItems=64
 	AttachedPolicyArns []string `json:"attachedPolicyArns,omitempty"`
 }
 

@@ -74,6 +74,10 @@ type SecretsManagerSecretStatus struct {
 	// InitialVersionId is the version the operator put; while it is current, placeholders are not filled in yet.
 	// +optional
 	InitialVersionId string `json:"initialVersionId,omitempty"`
+	// SourceVersionId is the version that was put for secretStringRef last; a newer version of somebody
+	// else's stays current until the source changes again.
+	// +optional
+	SourceVersionId string `json:"sourceVersionId,omitempty"`
 	// Populated is false while the value is still the placeholder that the operator put.
 	// +optional
 	Populated *bool `json:"populated,omitempty"`

@@ -187,9 +187,18 @@ func check(in v1alpha1.DynamoDBTableSpec) error {
 		return status.Invalid("spec.provisionedThroughput", "is needed with billingMode PROVISIONED")
 	case !provisioned && in.ProvisionedThroughput != nil:
 		return status.Invalid("spec.provisionedThroughput", "needs billingMode PROVISIONED")
-	case in.SSE != nil && in.SSE.KMSKeyID != "" && !in.SSE.Enabled:
+	case in.SSE != nil:
+		return checkEncryption(*in.SSE)
+	default:
+		return nil
+	}
+}
+
+func checkEncryption(e v1alpha1.DynamoDBSSE) error {
+	switch key := e.KMSKeyID; {
+	case key != "" && !e.Enabled:
 		return status.Invalid("spec.sse.kmsKeyID", "needs sse.enabled: true")
-	case in.SSE != nil && in.SSE.KMSKeyID != awsManagedKey && isAlias(in.SSE.KMSKeyID):
+	case key != awsManagedKey && isAlias(key):
 		return status.Invalid("spec.sse.kmsKeyID", "is an alias; give the key's ARN or ID: DynamoDB reports only those, so an alias cannot be compared")
 	default:
 		return nil

@@ -81,9 +81,9 @@ func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 
 // kube are the group versions of the Kubernetes kinds a capability becomes.
 var kube = map[string]schema.GroupVersion{
-	kindNamespace: {Version: "v1"}, kindService: {Version: "v1"}, "ServiceAccount": {Version: "v1"}, "ConfigMap": {Version: "v1"},
+	kindNamespace: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
 	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
-	"PodDisruptionBudget": {Group: "policy", Version: "v1"},
+	kindDisruptionBudget: {Group: "policy", Version: "v1"},
 }
 
 // object is what every API type is.

@@ -1,11 +1,12 @@
 package capability
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -30,17 +31,20 @@ func (s summary) conditions() []metav1.Condition {
 		}
 		out = append(out, c)
 	}
-	if s.deleting() {
-		return out
-	}
 	return append(out, s.populated(), s.driftFree())
+}
+
+// going is what the parts are while the capability is taken down.
+func (s summary) going() []metav1.Condition {
+	var out []metav1.Condition
+	for _, t := range partConditions {
+		out = append(out, metav1.Condition{Type: t, Status: metav1.ConditionFalse, Reason: status.ReasonDeleting})
+	}
+	return out
 }
 
 // part is the condition of some of the nodes.
 func (s summary) part(nodes []view) metav1.Condition {
-	if s.deleting() {
-		return metav1.Condition{Status: metav1.ConditionFalse, Reason: status.ReasonDeleting}
-	}
 	if len(nodes) == 0 {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonSkipped, Message: "not asked for"}
 	}
@@ -55,7 +59,7 @@ func (s summary) part(nodes []view) metav1.Condition {
 	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.there() && v.Reason == "" {
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: status.ReasonNotStarted, Message: v.ID + " waits for " + unmet[0]}
 	}
-	return metav1.Condition{Status: metav1.ConditionFalse, Reason: orReason(v.Reason, status.ReasonProgressing), Message: v.explain()}
+	return metav1.Condition{Status: metav1.ConditionFalse, Reason: cmp.Or(v.Reason, status.ReasonProgressing), Message: v.explain()}
 }
 
 // populated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
@@ -96,10 +100,9 @@ func nestedString(v view, path ...string) (string, bool, error) {
 // maxHistory is how many changes of phase are kept.
 const maxHistory = 20
 
-// Write puts the report into a status. Nothing in it changes, not even a time, when the report says what
-// the status says already.
-func (r Report) Write(st *nexusv1.NexusAICapabilityStatus, generation int64, now time.Time) {
-	before := st.DeepCopy()
+// WriteTo puts the report into a status. When it says what the status says already nothing changes, not
+// even a time. LastSyncTime is the writer's to set when something did change.
+func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, now time.Time) {
 	for _, c := range r.Conditions {
 		status.Set(&st.Conditions, generation, now, c)
 	}
@@ -110,22 +113,21 @@ func (r Report) Write(st *nexusv1.NexusAICapabilityStatus, generation int64, now
 		st.Phase = nexusv1.PhaseFailed // a passing failure that lasts
 	}
 	st.Message, st.ObservedGeneration = r.Message, generation
-	if r.Region != "" {
-		st.Region = r.Region
+	if r.Step != nil {
+		st.Step, st.Progress = r.Step, fmt.Sprintf("%d/%d", r.Step.Current, r.Step.Total)
 	}
-	if r.parts {
-		st.Step = &r.Step
-		st.Progress = progress(r.Step)
-		st.Resources, st.Endpoints = r.Resources, r.Endpoints
+	if r.Resources != nil {
+		st.Resources = r.Resources
 	}
+	if r.Endpoints != nil {
+		st.Endpoints = r.Endpoints
+	}
+	st.Region = cmp.Or(r.Region, st.Region)
 	reason := ""
 	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil {
 		reason = c.Reason
 	}
 	st.History = AppendHistory(st.History, st.Phase, reason, now)
-	if !equality.Semantic.DeepEqual(before, st) {
-		st.LastSyncTime = new(metav1.NewTime(now))
-	}
 }
 
 func (r Report) readyMessage() string {

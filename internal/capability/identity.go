@@ -134,5 +134,5 @@ func (k *compiler) namespace() {
 func (k *compiler) serviceAccount() {
 	o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
 	o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(k.names.AppRole())}
-	k.workload(part{"ServiceAccount", k.names.ServiceAccount(), StepServiceAccount, "identity"}, o)
+	k.workload(part{kindServiceAccount, k.names.ServiceAccount(), StepServiceAccount, "identity"}, o)
 }

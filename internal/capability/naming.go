@@ -8,25 +8,27 @@ import (
 
 // The kinds a capability becomes.
 const (
-	kindProvider      = "AWSProvider"
-	kindTable         = "DynamoDBTable"
-	kindBucket        = "S3Bucket"
-	kindGlueDatabase  = "GlueDatabase"
-	kindGlueTable     = "GlueTable"
-	kindGlueCrawler   = "GlueCrawler"
-	kindParameters    = "SSMParameterSet"
-	kindSecret        = "SecretsManagerSecret"
-	kindRole          = "IAMRole"
-	kindNamespace     = "Namespace"
-	kindService       = "Service"
-	kindIngress       = "Ingress"
-	kindDeployment    = "Deployment"
-	kindCapability    = "NexusAICapability"
-	callData          = "call-data"
-	productionShort   = "prod"
-	productionLong    = "production"
-	namespaceReserved = "kube-"
+	kindCapability       = "NexusAICapability"
+	kindProvider         = "AWSProvider"
+	kindTable            = "DynamoDBTable"
+	kindBucket           = "S3Bucket"
+	kindGlueDatabase     = "GlueDatabase"
+	kindGlueTable        = "GlueTable"
+	kindGlueCrawler      = "GlueCrawler"
+	kindParameters       = "SSMParameterSet"
+	kindSecret           = "SecretsManagerSecret"
+	kindRole             = "IAMRole"
+	kindNamespace        = "Namespace"
+	kindServiceAccount   = "ServiceAccount"
+	kindConfigMap        = "ConfigMap"
+	kindDeployment       = "Deployment"
+	kindDisruptionBudget = "PodDisruptionBudget"
+	kindService          = "Service"
+	kindIngress          = "Ingress"
 )
+
+// callData is the bucket that Glue reads.
+const callData = "call-data"
 
 // Purposes every capability has unless it lists its own.
 var (

@@ -1,7 +1,9 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -85,16 +87,17 @@ type Observed struct {
 	// Capability with the status it had.
 	Capability *nexusv1.NexusAICapability
 	Facts      Facts
-	// Graph is nil when there is none, because Err came first; the parts then keep what was last said of them.
+	// Graph is nil when there is none, because Err came first or the capability is being deleted; the parts
+	// then keep what was last said of them.
 	Graph *graph.Graph
-	// States by node ID; what is missing is not there.
+	// States by node ID; what is missing is not there. While deleting, those of the stage that is being removed do.
 	States map[string]State
+	// Deleting is true while the capability is taken down.
+	Deleting bool
 	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or
 	// a failure that passes. Failures of single children belong in their State.
 	Err error
 }
-
-func (o Observed) deleting() bool { return o.Capability.DeletionTimestamp != nil }
 
 // progress is the graph's view of a state.
 func (o Observed) progress(id string) graph.Progress {
@@ -126,7 +129,11 @@ func (v view) explain() string {
 	}
 }
 
+// views are the graph's nodes; while deleting, what is still there, in the order of deletion.
 func (o Observed) views() []view {
+	if o.Deleting {
+		return o.remaining()
+	}
 	if o.Graph == nil {
 		return nil
 	}
@@ -135,6 +142,19 @@ func (o Observed) views() []view {
 	for i, n := range nodes {
 		out[i] = view{n, o.States[n.ID]}
 	}
+	return out
+}
+
+func (o Observed) remaining() []view {
+	var out []view
+	for id, s := range o.States {
+		if s.there() {
+			out = append(out, view{graph.Node{ID: id}, s})
+		}
+	}
+	slices.SortFunc(out, func(a, b view) int {
+		return cmp.Or(cmp.Compare(stageOf(a.ID), stageOf(b.ID)), cmp.Compare(a.ID, b.ID))
+	})
 	return out
 }
 

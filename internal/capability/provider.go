@@ -24,7 +24,7 @@ func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolic
 	switch e := c.Spec.Environment; {
 	case c.Spec.DeletionPolicy != "":
 		return c.Spec.DeletionPolicy
-	case e == productionShort || e == productionLong:
+	case e == "prod" || e == "production":
 		return nexusv1.DeletionRetain
 	default:
 		return nexusv1.DeletionDelete

@@ -1,6 +1,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,19 +12,18 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Report is a capability's status without times; Write puts it into one.
+// Report is a capability's status without times; WriteTo puts it into one. What is nil or empty is not
+// known now, and what was last said of it stays.
 type Report struct {
 	Phase      nexusv1.Phase
-	Step       nexusv1.StepStatus
 	Message    string
+	Step       *nexusv1.StepStatus
 	Conditions []metav1.Condition
 	Resources  []nexusv1.ResourceStatus
 	Endpoints  *nexusv1.EndpointsStatus
 	Region     string
 	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
 	Err error
-	// parts is false when nothing is known of the parts: what was last said of them stays.
-	parts bool
 }
 
 // maxResources is the bound of status.resources.
@@ -32,16 +32,22 @@ const maxResources = 128
 // Summarise says what the states of a capability's objects mean for the whole. Pure, and without times:
 // the same states give the same report.
 func Summarise(o Observed) Report {
+	o.Deleting = o.Deleting || o.Capability.DeletionTimestamp != nil
 	s := summary{Observed: o, nodes: o.views()}
-	r := Report{Region: o.Facts.region(o.Capability), Err: s.err(), parts: o.Graph != nil}
-	if r.parts {
-		r.Step = s.step()
+	r := Report{Err: s.err()}
+	r.Phase, r.Message = s.phase(r.Err), s.message(r.Err)
+	switch {
+	case o.Deleting:
+		r.Step = new(s.undone())
+		r.Conditions = s.going()
+		r.Endpoints = &nexusv1.EndpointsStatus{}
+	case o.Graph != nil:
+		r.Step = new(s.step())
 		r.Conditions = s.conditions()
 		r.Resources = s.resources()
 		r.Endpoints = o.endpoints()
+		r.Region = o.Facts.region(o.Capability)
 	}
-	r.Phase = s.phase(r.Err)
-	r.Message = s.message(r.Err)
 	return r
 }
 
@@ -65,29 +71,36 @@ func (s summary) ofStep(name string) []view {
 	return s.of(func(t Step) bool { return t.Name == name })
 }
 
-// step counts the steps that are done; one without objects is skipped, which counts. While deleting it
-// counts those of which nothing is left.
+// step counts the steps that are done; one without objects is skipped, which counts.
 func (s summary) step() nexusv1.StepStatus {
 	out := nexusv1.StepStatus{Total: int32(len(Steps))}
-	steps := slices.Clone(Steps)
-	if s.deleting() {
-		slices.SortStableFunc(steps, func(a, b Step) int { return a.removal - b.removal })
-	}
-	for _, t := range steps {
-		unfinished := slices.ContainsFunc(s.ofStep(t.Name), func(v view) bool {
-			if s.deleting() {
-				return v.there()
-			}
-			return !v.done()
-		})
-		if !unfinished {
+	for _, t := range Steps {
+		if !slices.ContainsFunc(s.ofStep(t.Name), func(v view) bool { return !v.done() }) {
 			out.Current++
 		} else if out.Name == "" {
 			out.Name = t.Name
 		}
 	}
 	if out.Name == "" {
-		out.Name = steps[len(steps)-1].Name
+		out.Name = Steps[len(Steps)-1].Name
+	}
+	return out
+}
+
+// undone counts the steps of which nothing is left.
+func (s summary) undone() nexusv1.StepStatus {
+	out := nexusv1.StepStatus{Total: int32(len(Steps))}
+	at := len(DeletionOrder)
+	if len(s.nodes) > 0 {
+		at = stageOf(s.nodes[0].ID)
+	}
+	for i, stage := range DeletionOrder {
+		switch {
+		case i < at:
+			out.Current += int32(len(stage.Steps))
+		case out.Name == "" && len(stage.Steps) > 0:
+			out.Name = stage.Steps[0]
+		}
 	}
 	return out
 }
@@ -98,16 +111,16 @@ func (s summary) err() error {
 	switch {
 	case s.Err != nil:
 		return s.Err
-	case s.Capability.Spec.Suspend && !s.deleting():
+	case s.Capability.Spec.Suspend && !s.Deleting:
 		return &status.Waiting{Reason: status.ReasonPaused, For: "spec.suspend to be false"}
-	case s.Graph == nil:
+	case s.Graph == nil && !s.Deleting:
 		return &status.Waiting{For: "the first look at the capability"}
 	}
 	if err := s.stalled(); err != nil {
 		return err
 	}
-	if s.deleting() {
-		return s.remaining()
+	if s.Deleting {
+		return s.leaving()
 	}
 	for _, v := range s.nodes {
 		if !v.done() {
@@ -136,32 +149,19 @@ func (s summary) stalled() error {
 	if more > 0 {
 		message += fmt.Sprintf(" (and %d more, see status.resources)", more)
 	}
-	return &status.Stalled{Reason: orReason(first.Reason, status.ReasonProgressing), Message: message}
+	return &status.Stalled{Reason: cmp.Or(first.Reason, status.ReasonProgressing), Message: message}
 }
 
-// remaining says what is still to be removed, in the order of removal.
-func (s summary) remaining() error {
-	var first string
-	left := 0
-	for _, wave := range DeletionOrder(s.Graph) {
-		for _, id := range wave {
-			if !s.States[id].there() {
-				continue
-			}
-			if left++; first == "" {
-				first = view{State: s.States[id]}.named(id)
-			}
-		}
+// leaving says what is still to be removed.
+func (s summary) leaving() error {
+	if len(s.nodes) == 0 {
+		return &status.Waiting{Reason: status.ReasonDeleting, For: "the objects to be gone"}
 	}
-	if left == 0 {
-		return &status.Waiting{Reason: status.ReasonDeleting, For: "the finalizer to be removed"}
+	what := s.nodes[0].explain()
+	if n := len(s.nodes) - 1; n > 0 {
+		what += fmt.Sprintf(" (and %d more)", n)
 	}
-	return &status.Waiting{Reason: status.ReasonDeleting, For: fmt.Sprintf("%d objects to be gone, now %s", left, first)}
-}
-
-func (v view) named(id string) string {
-	v.ID = id
-	return v.explain()
+	return &status.Waiting{Reason: status.ReasonDeleting, For: what + " to be gone"}
 }
 
 // lack says what a node is waiting for: other nodes, or itself.
@@ -178,7 +178,7 @@ func (s summary) phase(err error) nexusv1.Phase {
 	_, isWaiting := status.AsWaiting(err)
 	was := s.Capability.Status.Phase
 	switch {
-	case s.deleting():
+	case s.Deleting:
 		return nexusv1.PhaseDeleting
 	case s.Capability.Spec.Suspend:
 		return nexusv1.PhaseSuspended
@@ -253,12 +253,3 @@ func (s summary) resources() []nexusv1.ResourceStatus {
 	}
 	return out
 }
-
-func orReason(reason, other string) string {
-	if reason == "" {
-		return other
-	}
-	return reason
-}
-
-func progress(s nexusv1.StepStatus) string { return fmt.Sprintf("%d/%d", s.Current, s.Total) }

@@ -111,7 +111,7 @@ func (v *verdict) identity(c *nexusv1.NexusAICapability) {
 	for _, p := range reservedPrefixes {
 		v.require(!strings.HasPrefix(s.CapabilityName, p), "spec.capabilityName", "must not begin with %s: AWS reserves it", p)
 	}
-	v.require(!strings.HasPrefix(s.CapabilityName+"-", namespaceReserved), "spec.capabilityName",
+	v.require(!strings.HasPrefix(s.CapabilityName+"-", "kube-"), "spec.capabilityName",
 		"must not be kube nor begin with kube-: Kubernetes reserves these namespaces")
 	v.matches("spec.environment", s.Environment, 16, environmentPattern)
 	v.require(len(s.CapabilityName)+len(s.Environment) <= maxNames, "spec.capabilityName",

@@ -67,7 +67,7 @@ func backendInternalURL(c *nexusv1.NexusAICapability) string {
 func (k *compiler) workloads() {
 	settings := k.settings()
 	o := &corev1.ConfigMap{Data: settings}
-	configID := k.workload(part{"ConfigMap", k.names.ConfigMap(), StepBackend, backend}, o)
+	configID := k.workload(part{kindConfigMap, k.names.ConfigMap(), StepBackend, backend}, o)
 	sum := k.checksum(settings)
 	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
 		k.deployment(c, sum, configID)
@@ -127,7 +127,7 @@ func (k *compiler) deployment(c component, checksum, configID string) {
 			Spec:       k.pod(c),
 		},
 	}}
-	account := graph.ID("ServiceAccount", k.names.WorkloadNamespace(), k.names.ServiceAccount(), k.c.Namespace)
+	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), k.names.ServiceAccount(), k.c.Namespace)
 	after := append(graph.NeedReady(k.aws...), graph.NeedApplied(configID, account)...)
 	k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, after...)
 }
@@ -190,7 +190,7 @@ func (k *compiler) disruptionBudget(c component) {
 	o := &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{
 		MaxUnavailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
 	}}
-	k.workload(part{"PodDisruptionBudget", k.names.Of(c.name), c.step, c.name}, o)
+	k.workload(part{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, o)
 }
 
 // serviceType is what the component asks for, else a load balancer only when no ingress leads to it.

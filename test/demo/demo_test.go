@@ -107,67 +107,85 @@ func needBed(t *testing.T) {
 	}
 }
 
-func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
+// demo is one demo in a folder of its own, with the test's program as operator.
+type demo struct {
+	*testing.T
+	dir string
+}
+
+func newDemo(t *testing.T) demo {
 	needBed(t)
-	dir := filepath.Join(t.TempDir(), "it's a demo")
+	d := demo{t, filepath.Join(t.TempDir(), "it's a demo")}
+	t.Cleanup(func() { _, _ = d.run("down") })
+	return d
+}
+
+func (d demo) run(verb string, more ...string) (string, error) {
+	d.Helper()
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		d.Fatal(err)
 	}
-	flags := []string{"-dir", dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases"}
-	t.Cleanup(func() { _, _ = output(t, append([]string{"down"}, flags...)...) })
+	args := []string{verb, "-dir", d.dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases"}
+	return output(d.T, append(args, more...)...)
+}
 
-	text, err := output(t, append([]string{"up", "-f", "../../examples/test-capability.yaml"}, flags...)...)
+// says fails unless a verb succeeds and prints all these texts.
+func (d demo) says(verb string, wants []string, more ...string) {
+	d.Helper()
+	text, err := d.run(verb, more...)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, text)
+		d.Fatalf("%s: %v\n%s", verb, err, text)
 	}
-	for _, want := range []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data", "nexuscapabilities          myapp-dev", "source " + dir + "/env"} {
+	for _, want := range wants {
 		if !strings.Contains(text, want) {
-			t.Errorf("up does not say %q:\n%s", want, text)
+			d.Errorf("%s does not say %q:\n%s", verb, want, text)
 		}
 	}
-	first, err := readState(options{dir: dir})
+}
+
+func (d demo) state() state {
+	d.Helper()
+	s, err := readState(options{dir: d.dir})
 	if err != nil {
-		t.Fatal(err)
+		d.Fatal(err)
 	}
-	env, err := os.ReadFile(filepath.Join(dir, "env"))
+	return s
+}
+
+func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
+	d := newDemo(t)
+	d.says("up", []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data", "nexuscapabilities          myapp-dev",
+		"source " + d.dir + "/env"}, "-f", "../../examples/test-capability.yaml")
+	first := d.state()
+	env, err := os.ReadFile(filepath.Join(d.dir, "env"))
 	if err != nil || !strings.Contains(string(env), `export KUBECONFIG='`+strings.ReplaceAll(first.Kubeconfig, "'", `'\''`)+`'`) {
 		t.Errorf("env: %v\n%s", err, env)
 	}
+	d.says("status", []string{"kube-apiserver", "myapp-dev-data"})
+	d.says("down", []string{"stopped 8 processes; none is left"})
+	if len(first.survivors()) != 0 {
+		t.Errorf("left behind: %v", first.survivors())
+	}
+	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
+		t.Errorf("files are left behind: %v", err)
+	}
+	d.says("down", []string{"no demo is running"})
+}
 
-	// A dead operator comes back.
+func TestADeadOperatorComesBackAndASecondUpStartsAnew(t *testing.T) {
+	d := newDemo(t)
+	d.says("up", nil)
+	first := d.state()
 	_ = syscall.Kill(first.Operator, syscall.SIGKILL)
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		if s, err := readState(options{dir: dir}); err == nil && s.Restarts == 1 && s.Operator != first.Operator {
-			break
-		}
+	for end := time.Now().Add(10 * time.Second); d.state().Restarts != 1 || d.state().Operator == first.Operator; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the operator was not started again")
 		}
 	}
-	if text, err := output(t, append([]string{"status"}, flags...)...); err != nil || !strings.Contains(text, "kube-apiserver") || !strings.Contains(text, "myapp-dev-data") {
-		t.Errorf("status: %v\n%s", err, text)
-	}
-
-	// Up again starts anew.
-	if text, err := output(t, append([]string{"up"}, flags...)...); err != nil || strings.Contains(text, "myapp-dev-data") {
-		t.Errorf("second up: %v\n%s", err, text)
-	}
-	second, err := readState(options{dir: dir})
-	if err != nil || second.PID == first.PID || len(first.survivors()) != 0 {
-		t.Errorf("the first demo is still there: %v, %v", first.survivors(), err)
-	}
-	if text, err := output(t, append([]string{"down"}, flags...)...); err != nil || !strings.Contains(text, "stopped 8 processes; none is left") {
-		t.Errorf("down: %v\n%s", err, text)
-	}
-	if len(second.survivors()) != 0 {
-		t.Errorf("left behind: %v", second.survivors())
-	}
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("files are left behind: %v", err)
-	}
-	if text, err := output(t, append([]string{"down"}, flags...)...); err != nil || text != "no demo is running\n" {
-		t.Errorf("second down: %v %q", err, text)
+	d.says("up", nil)
+	if second := d.state(); second.PID == first.PID || len(first.survivors()) != 0 {
+		t.Errorf("of the first demo is left: %v", first.survivors())
 	}
 }
 

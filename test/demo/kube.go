@@ -125,17 +125,13 @@ func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*un
 	for {
 		left := 0
 		for _, capability := range capabilities {
-			key := capability.GetNamespace() + "/" + capability.GetName()
 			live, err := c.dynamic.Resource(capabilityResource).Namespace(capability.GetNamespace()).Get(ctx, capability.GetName(), metav1.GetOptions{})
-			if err != nil && ctx.Err() == nil {
+			if err != nil {
 				return err
 			}
-			if err != nil || !isRunning(live) {
+			tell(live, told, begin)
+			if !isRunning(live) {
 				left++
-			}
-			if err == nil && progress(live) != told[key] {
-				told[key] = progress(live)
-				fmt.Printf("%6.1fs  %-30s %s\n", time.Since(begin).Seconds(), key, told[key])
 			}
 		}
 		if left == 0 {
@@ -146,6 +142,15 @@ func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*un
 			return fmt.Errorf("%d of %d capabilities are not running after %v", left, len(capabilities), time.Since(begin).Round(time.Second))
 		case <-time.After(100 * time.Millisecond):
 		}
+	}
+}
+
+// tell prints how far a capability is, unless that was told already.
+func tell(o *unstructured.Unstructured, told map[string]string, begin time.Time) {
+	key, line := o.GetNamespace()+"/"+o.GetName(), progress(o)
+	if told[key] != line {
+		told[key] = line
+		fmt.Printf("%6.1fs  %-30s %s\n", time.Since(begin).Seconds(), key, line)
 	}
 }
 

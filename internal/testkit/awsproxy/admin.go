@@ -26,7 +26,7 @@ func (p *Proxy) Reset() error {
 		return err
 	}
 	p.state.clear()
-	p.ledger.clear()
+	p.ledger.Clear()
 	return nil
 }
 

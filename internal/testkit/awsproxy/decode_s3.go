@@ -102,27 +102,26 @@ func bucketOp(method string, query url.Values) string {
 			return name
 		}
 	}
-	if method == http.MethodPost && query.Has("delete") {
-		return "DeleteObjects"
-	}
-	if query.Has("session") {
-		return "CreateSession"
-	}
 	for sub, name := range bucketOps {
 		if query.Has(sub) {
 			return configurationOp(method, sub, name, query)
 		}
 	}
-	switch method {
-	case http.MethodGet:
-		if query.Get("list-type") == "2" {
-			return "ListObjectsV2"
-		}
-		return "ListObjects"
-	case http.MethodPut:
-		return "CreateBucket"
+	switch {
+	case method == http.MethodPost && query.Has("delete"):
+		return "DeleteObjects"
+	case query.Has("session"):
+		return "CreateSession"
+	case method == http.MethodGet && query.Get("list-type") == "2":
+		return "ListObjectsV2"
 	}
-	return verbs[method] + "Bucket"
+	return plainBucketOps[method]
+}
+
+// plainBucketOps are those without a sub-resource.
+var plainBucketOps = map[string]string{
+	http.MethodGet: "ListObjects", http.MethodPut: "CreateBucket", http.MethodHead: "HeadBucket",
+	http.MethodDelete: "DeleteBucket", http.MethodPost: "PostObject",
 }
 
 func configurationOp(method, sub, name string, query url.Values) string {

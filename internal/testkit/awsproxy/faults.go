@@ -61,7 +61,7 @@ func LoseAnswer() Action { return ForwardThen(nil) }
 // client and close its endpoint), then resets the connection.
 func ForwardThen(hook func()) Action {
 	return Action{"answer lost", func(p *Proxy, t *transaction) {
-		p.ledger.end(t.x.call, p.forward(t.r.Context(), t.x))
+		p.answered(t.x.call, p.forward(t.r.Context(), t.x))
 		if hook != nil {
 			hook()
 		}
@@ -130,7 +130,7 @@ func Throttle() Action {
 func Truncate() Action {
 	return Action{"answer truncated", func(p *Proxy, t *transaction) {
 		a := p.forward(t.r.Context(), t.x)
-		p.ledger.end(t.x.call, a)
+		p.answered(t.x.call, a)
 		if a == nil || len(a.body) < 2 {
 			wire.Reset(t.w)
 			return

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
@@ -59,15 +57,7 @@ func (c Call) String() string {
 type Calls []Call
 
 // Filter returns the calls for which keep is true.
-func (cs Calls) Filter(keep func(Call) bool) Calls {
-	var out Calls
-	for _, c := range cs {
-		if keep(c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
+func (cs Calls) Filter(keep func(Call) bool) Calls { return wire.Filter(cs, keep) }
 
 // Writes returns the calls that can have changed something.
 func (cs Calls) Writes() Calls { return cs.Filter(func(c Call) bool { return c.Write }) }
@@ -95,97 +85,48 @@ func (cs Calls) From(endpoint string) Calls {
 func (cs Calls) Count() int { return len(cs) }
 
 // Labels returns the labels in order.
-func (cs Calls) Labels() []string {
-	labels := make([]string, len(cs))
-	for i, c := range cs {
-		labels[i] = c.Label()
-	}
-	return labels
-}
+func (cs Calls) Labels() []string { return wire.Each(cs, Call.Label) }
 
 // String gives the calls as a table, one line each.
-func (cs Calls) String() string {
-	lines := make([]string, len(cs))
-	for i, c := range cs {
-		lines[i] = c.String()
-	}
-	return strings.Join(lines, "\n")
-}
+func (cs Calls) String() string { return wire.Table(cs, Call.String) }
 
 // Mark is a point in the ledger.
 type Mark int
 
-type ledger struct {
-	mu    sync.Mutex
-	calls []*Call
-	seen  map[string]int
-}
-
-func (l *ledger) begin(x *exchange) *Call {
+// record puts a request into the ledger.
+func (p *Proxy) record(x *exchange) *Call {
 	c := &Call{
 		Service: x.service, Op: x.op, Resource: x.resource, Endpoint: x.endpoint.Name(),
 		Region: x.region, AccessKey: x.accessKey, UserAgent: x.http.UserAgent(),
 		Write: isWrite(x.op), Start: time.Now(), Body: string(x.body[:min(len(x.body), maxRecordedBody)]),
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen == nil {
-		l.seen = map[string]int{}
-	}
-	l.calls = append(l.calls, c)
-	l.seen[c.Label()]++
-	c.Seq, c.N = len(l.calls), l.seen[c.Label()]
+	p.ledger.Add(c, c.Label(), func(seq, n int) { c.Seq, c.N = seq, n })
 	return c
 }
 
-func (l *ledger) end(c *Call, a *answer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.Duration = time.Since(c.Start)
-	if a != nil {
-		c.Status, c.Error = a.status, errorCode(a)
-	}
-}
-
-func (l *ledger) setFault(c *Call, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.Fault = name
-}
-
-func (l *ledger) since(mark Mark) Calls {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out Calls
-	for _, c := range l.calls[min(max(int(mark), 0), len(l.calls)):] {
-		out = append(out, *c)
-	}
-	return out
-}
-
-func (l *ledger) clear() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.calls, l.seen = nil, nil
+// answered records how a request was answered, nil for not at all.
+func (p *Proxy) answered(c *Call, a *answer) {
+	p.ledger.Update(func() {
+		c.Duration = time.Since(c.Start)
+		if a != nil {
+			c.Status, c.Error = a.status, errorCode(a)
+		}
+	})
 }
 
 // Calls returns the whole ledger.
-func (p *Proxy) Calls() Calls { return p.ledger.since(0) }
+func (p *Proxy) Calls() Calls { return p.Since(0) }
 
 // Mark returns the present end of the ledger.
-func (p *Proxy) Mark() Mark {
-	p.ledger.mu.Lock()
-	defer p.ledger.mu.Unlock()
-	return Mark(len(p.ledger.calls))
-}
+func (p *Proxy) Mark() Mark { return Mark(p.ledger.Len()) }
 
 // Since returns the calls after a mark.
-func (p *Proxy) Since(mark Mark) Calls { return p.ledger.since(mark) }
+func (p *Proxy) Since(mark Mark) Calls { return p.ledger.Since(int(mark)) }
 
 // serveLedger answers GET /_ledger with the calls as JSON, without bodies,
 // which may hold secrets.
 func (p *Proxy) serveLedger(w http.ResponseWriter) {
-	calls := slices.Clone(p.Calls())
+	calls := p.Calls()
 	for i := range calls {
 		calls[i].Body = ""
 	}

@@ -8,7 +8,6 @@ package awsproxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -27,7 +26,7 @@ const maxBody = 256 << 20
 type Proxy struct {
 	backend   string // base URL of moto
 	transport *http.Transport
-	ledger    ledger
+	ledger    wire.Ledger[Call]
 	rules     wire.Rules[*Call, Action]
 	state     state
 
@@ -36,9 +35,8 @@ type Proxy struct {
 	gate     sync.RWMutex
 	enforced bool // guarded by gate
 
-	mu        sync.Mutex
 	main      *Endpoint
-	endpoints []*Endpoint
+	endpoints wire.Listeners
 }
 
 // Start returns a proxy in front of the moto at that base URL, listening on a
@@ -66,14 +64,7 @@ func (p *Proxy) URL() string { return p.main.URL() }
 // Close cuts every connection of every endpoint.
 func (p *Proxy) Close() error {
 	p.rules.Clear() // lets held requests go
-	p.mu.Lock()
-	all := p.endpoints
-	p.mu.Unlock()
-	var errs []error
-	for _, e := range all {
-		errs = append(errs, e.Close())
-	}
-	return errors.Join(errs...)
+	return p.endpoints.Close()
 }
 
 // Endpoint is one listener of a proxy. All endpoints share ledger and faults; an
@@ -83,16 +74,7 @@ type Endpoint = wire.Listener
 
 // Listen opens a further listener. The name is recorded with every request that
 // comes by it.
-func (p *Proxy) Listen(name string) (*Endpoint, error) {
-	e, err := wire.Listen(name, p.serve)
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.endpoints = append(p.endpoints, e)
-	return e, nil
-}
+func (p *Proxy) Listen(name string) (*Endpoint, error) { return p.endpoints.Listen(name, p.serve) }
 
 // exchange is one request on its way.
 type exchange struct {
@@ -120,20 +102,20 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 		return // the client has gone
 	}
 	x := &exchange{request: decode(r, body), endpoint: e}
-	x.call = p.ledger.begin(x)
+	x.call = p.record(x)
 	rule := p.rules.Match(x.call)
 	if rule == nil {
 		p.reply(w, x, p.forward(r.Context(), x))
 		return
 	}
-	p.ledger.setFault(x.call, rule.Action.name)
+	p.ledger.Update(func() { x.call.Fault = rule.Action.name })
 	rule.Action.apply(p, &transaction{w: w, r: r, x: x, released: rule.Released()})
 }
 
 // reply sends an answer; without one (the endpoint was closed, the emulator is
 // dead) the connection is reset.
 func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
-	p.ledger.end(x.call, a)
+	p.answered(x.call, a)
 	if a == nil {
 		wire.Reset(w)
 		return

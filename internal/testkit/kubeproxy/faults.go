@@ -43,7 +43,7 @@ func BeforeThen(hook func()) Action {
 		if hook != nil {
 			hook()
 		}
-		t.proxy.ledger.end(t.call, 0)
+		t.proxy.answered(t.call, 0)
 		wire.Reset(t.w)
 	}}
 }
@@ -111,7 +111,7 @@ func Fail(status int, reason metav1.StatusReason, message string) Action {
 			answer.Details.RetryAfterSeconds = 1
 			t.w.Header().Set("Retry-After", strconv.Itoa(1))
 		}
-		t.proxy.ledger.end(t.call, status)
+		t.proxy.answered(t.call, status)
 		t.w.Header().Set("Content-Type", "application/json")
 		t.w.WriteHeader(status)
 		_ = json.NewEncoder(t.w).Encode(answer)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
@@ -76,15 +75,7 @@ func (c Call) String() string {
 type Calls []Call
 
 // Filter returns the calls for which keep is true.
-func (cs Calls) Filter(keep func(Call) bool) Calls {
-	var out Calls
-	for _, c := range cs {
-		if keep(c) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
+func (cs Calls) Filter(keep func(Call) bool) Calls { return wire.Filter(cs, keep) }
 
 // Writes returns the calls that can have changed something.
 func (cs Calls) Writes() Calls { return cs.Filter(Call.Write) }
@@ -101,78 +92,34 @@ func (cs Calls) By(userAgent string) Calls {
 func (cs Calls) Count() int { return len(cs) }
 
 // Labels returns the labels in order.
-func (cs Calls) Labels() []string {
-	labels := make([]string, len(cs))
-	for i, c := range cs {
-		labels[i] = c.Label()
-	}
-	return labels
-}
+func (cs Calls) Labels() []string { return wire.Each(cs, Call.Label) }
 
 // String gives the calls as a table, one line each.
-func (cs Calls) String() string {
-	lines := make([]string, len(cs))
-	for i, c := range cs {
-		lines[i] = c.String()
-	}
-	return strings.Join(lines, "\n")
-}
+func (cs Calls) String() string { return wire.Table(cs, Call.String) }
 
 // Mark is a point in the ledger.
 type Mark int
 
-type ledger struct {
-	mu    sync.Mutex
-	calls []*Call
-	seen  map[string]int
-}
-
-func (l *ledger) begin(c Call, endpoint string) *Call {
+// record puts a request into the ledger.
+func (p *Proxy) record(c Call, endpoint string) *Call {
 	c.Endpoint, c.Start = endpoint, time.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.seen == nil {
-		l.seen = map[string]int{}
-	}
-	l.calls = append(l.calls, &c)
-	l.seen[c.Label()]++
-	c.Seq, c.N = len(l.calls), l.seen[c.Label()]
+	p.ledger.Add(&c, c.Label(), func(seq, n int) { c.Seq, c.N = seq, n })
 	return &c
 }
 
-func (l *ledger) end(c *Call, status int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.Duration, c.Status = time.Since(c.Start), status
-}
-
-func (l *ledger) setFault(c *Call, name string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	c.Fault = name
+// answered records how a request was answered, 0 for not at all.
+func (p *Proxy) answered(c *Call, status int) {
+	p.ledger.Update(func() { c.Duration, c.Status = time.Since(c.Start), status })
 }
 
 // Calls returns the whole ledger.
 func (p *Proxy) Calls() Calls { return p.Since(0) }
 
 // Mark returns the present end of the ledger.
-func (p *Proxy) Mark() Mark {
-	p.ledger.mu.Lock()
-	defer p.ledger.mu.Unlock()
-	return Mark(len(p.ledger.calls))
-}
+func (p *Proxy) Mark() Mark { return Mark(p.ledger.Len()) }
 
 // Since returns the calls after a mark.
-func (p *Proxy) Since(mark Mark) Calls {
-	l := &p.ledger
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out Calls
-	for _, c := range l.calls[min(max(int(mark), 0), len(l.calls)):] {
-		out = append(out, *c)
-	}
-	return out
-}
+func (p *Proxy) Since(mark Mark) Calls { return p.ledger.Since(int(mark)) }
 
 // Match says which requests a rule is about. Empty fields match everything; the
 // texts may contain * and ?.

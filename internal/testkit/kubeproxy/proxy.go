@@ -7,12 +7,10 @@ package kubeproxy
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 
 	"k8s.io/client-go/rest"
 
@@ -27,12 +25,11 @@ type Proxy struct {
 	backend   *url.URL
 	transport http.RoundTripper
 	rules     wire.Rules[*Call, Action]
-	ledger    ledger
+	ledger    wire.Ledger[Call]
 	watches   watches
 
-	mu        sync.Mutex
 	main      *Endpoint
-	endpoints []*Endpoint
+	endpoints wire.Listeners
 }
 
 // Endpoint is one listener of a proxy. All endpoints share identity, ledger and
@@ -64,29 +61,15 @@ func (p *Proxy) Config() *rest.Config { return p.main.Config() }
 // Listen opens a further listener. The name is recorded with every request that
 // comes by it.
 func (p *Proxy) Listen(name string) (*Endpoint, error) {
-	l, err := wire.Listen(name, p.serve)
-	if err != nil {
-		return nil, err
-	}
-	e := &Endpoint{l}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.endpoints = append(p.endpoints, e)
-	return e, nil
+	l, err := p.endpoints.Listen(name, p.serve)
+	return &Endpoint{l}, err
 }
 
 // Close cuts every connection of every endpoint.
 func (p *Proxy) Close() error {
 	p.rules.Clear()
 	p.watches.release()
-	p.mu.Lock()
-	all := p.endpoints
-	p.mu.Unlock()
-	var errs []error
-	for _, e := range all {
-		errs = append(errs, e.Close())
-	}
-	return errors.Join(errs...)
+	return p.endpoints.Close()
 }
 
 // transaction is one request with the connection to its client.
@@ -106,13 +89,13 @@ func (p *Proxy) serve(l *wire.Listener, w http.ResponseWriter, r *http.Request) 
 		return // the client has gone
 	}
 	t := &transaction{proxy: p, endpoint: l, w: w, r: r, body: body}
-	t.call = p.ledger.begin(decode(r, body), l.Name())
+	t.call = p.record(decode(r, body), l.Name())
 	rule := p.rules.Match(t.call)
 	if rule == nil {
 		t.pass()
 		return
 	}
-	p.ledger.setFault(t.call, rule.Action.name)
+	p.ledger.Update(func() { t.call.Fault = rule.Action.name })
 	t.released = rule.Released()
 	rule.Action.apply(t)
 }
@@ -141,7 +124,7 @@ func (t *transaction) answer(response *http.Response) {
 // gave no answer. The body of the answer is complete unless it is a watch.
 func (t *transaction) forward() *http.Response {
 	if !t.endpoint.Enter() {
-		t.proxy.ledger.end(t.call, 0)
+		t.proxy.answered(t.call, 0)
 		return nil
 	}
 	defer t.endpoint.Leave()
@@ -150,10 +133,10 @@ func (t *transaction) forward() *http.Response {
 		err = complete(response)
 	}
 	if err != nil {
-		t.proxy.ledger.end(t.call, 0)
+		t.proxy.answered(t.call, 0)
 		return nil
 	}
-	t.proxy.ledger.end(t.call, response.StatusCode)
+	t.proxy.answered(t.call, response.StatusCode)
 	return response
 }
 

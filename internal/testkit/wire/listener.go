@@ -7,6 +7,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -106,4 +107,40 @@ func Reset(w http.ResponseWriter) {
 		_ = tcp.SetLinger(0)
 	}
 	_ = conn.Close()
+}
+
+// Listeners are the listeners of one proxy. The zero value has none.
+type Listeners struct {
+	mu  sync.Mutex
+	all []*Listener
+}
+
+// Listen starts a listener and remembers it.
+func (ls *Listeners) Listen(name string, handle func(*Listener, http.ResponseWriter, *http.Request)) (*Listener, error) {
+	l, err := Listen(name, handle)
+	if err != nil {
+		return nil, err
+	}
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	ls.all = append(slices.DeleteFunc(ls.all, (*Listener).isClosed), l)
+	return l, nil
+}
+
+// Close closes every listener.
+func (ls *Listeners) Close() error {
+	ls.mu.Lock()
+	all := slices.Clone(ls.all)
+	ls.mu.Unlock()
+	var errs []error
+	for _, l := range all {
+		errs = append(errs, l.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (l *Listener) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
 }

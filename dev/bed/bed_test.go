@@ -1,0 +1,76 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestEveryProgramIsPinned(t *testing.T) {
+	dev, err := findDev()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range binaries {
+		if version, err := pinned(filepath.Join(dev, b.pins), b.module); err != nil || !strings.HasPrefix(version, "v") {
+			t.Errorf("%s: %q, %v", b.name, version, err)
+		}
+	}
+	if _, err := pinned(dev, "example.com/none"); err == nil {
+		t.Error("a module that is not required has a version")
+	}
+}
+
+func TestKubernetesIsStampedWithItsVersion(t *testing.T) {
+	flags := ldflags(binary{module: "k8s.io/kubernetes"}, "v1.35.4")
+	for _, want := range []string{"k8s.io/component-base/version.gitVersion=v1.35.4", "k8s.io/client-go/pkg/version.gitMinor=35"} {
+		if !strings.Contains(flags, want) {
+			t.Errorf("%q lacks %s", flags, want)
+		}
+	}
+}
+
+func TestTheKeyFollowsThePins(t *testing.T) {
+	dev := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(dev, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt"} {
+		write(name, "x")
+	}
+	key := func() string {
+		k, err := binKey(dev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return k
+	}
+	first := key()
+	if again := key(); again != first {
+		t.Errorf("%s, then %s", first, again)
+	}
+	write("requirements.txt", "y")
+	if key() == first {
+		t.Error("another pin, the same key")
+	}
+}
+
+func TestAnEmulatorWhoseInterpreterIsGoneIsNotUsable(t *testing.T) {
+	dir := t.TempDir()
+	for python, want := range map[string]bool{os.Args[0]: true, filepath.Join(dir, "gone"): false} {
+		script := "#!/bin/sh\nexec '" + python + "' -m moto.server \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(dir, "moto_server"), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := motoUsable(dir); got != want {
+			t.Errorf("%s: %v", python, got)
+		}
+	}
+}

@@ -56,7 +56,11 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, entries []eng
 	if err != nil {
 		return nil, err
 	}
-	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: metrics.Registry})
+	limits := awsclient.Limits{}
+	for k, rate := range o.AWSRates {
+		limits[k] = awsclient.Rate{PerSecond: rate.PerSecond, Burst: rate.Burst}
+	}
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: metrics.Registry, Limits: limits})
 	capabilities := NewCapability(env, o)
 	guards := Guards{AmbientNamespaces: o.AmbientNamespaces, AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID}
 	providers := NewProviders(env, guards, sessions, entries, capabilities)
@@ -97,7 +101,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 			&corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours,
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
-		Client: client.Options{Cache: &client.CacheOptions{Unstructured: true, DisableFor: []client.Object{&corev1.Secret{}}}},
+		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		// The process ends right after: nothing else may use the name.
 		Controller: config.Controller{SkipNameValidation: new(true)},
 	}

@@ -95,10 +95,10 @@ func setupResource(mgr manager.Manager, r *Resource, workers int) error {
 	for _, other := range r.Providers.Entries {
 		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(readyChanged{}))
 	}
-	return b.WithOptions(options(workers)).Complete(r)
+	return b.WithOptions(workerOptions(workers)).Complete(r)
 }
 
-func options(workers int) ctrlcontroller.Options {
+func workerOptions(workers int) ctrlcontroller.Options {
 	return ctrlcontroller.Options{MaxConcurrentReconciles: workers}
 }
 
@@ -136,7 +136,7 @@ func setupProvider(mgr manager.Manager, providers *Providers, workers int) error
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.AWSProvider{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, asked{}))).
 		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
-		WithOptions(options(workers)).
+		WithOptions(workerOptions(workers)).
 		Complete(r)
 }
 
@@ -180,3 +180,12 @@ func newList(c client.Client, e engine.Entry) client.ObjectList {
 }
 
 func lenOf(l client.ObjectList) int { return meta.LenList(l) }
+
+// onlyDeletes lets nothing through but deletions.
+type onlyDeletes struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (onlyDeletes) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (onlyDeletes) Update(event.UpdateEvent) bool { return false }

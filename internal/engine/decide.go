@@ -73,8 +73,10 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		return Plan{}, err
 	}
 	p, err := d.plan()
-	if d.seen.Exists {
-		p.Exists, p.Notes = true, d.seen.Notes
+	p.Exists = d.seen.Exists
+	if s, ok := status.AsStalled(err); d.seen.Exists && p.Cause != Gone && !(ok && s.Reason == status.ReasonConflict) {
+		// What is not ours is not published: its ARN in the status would count as ours from then on.
+		p.Notes = d.seen.Notes
 		p.Publish = func(r v1alpha1.Resource) { k.Publish(r.(CR), d.seen.State) }
 	}
 	p.TagKeys = sortedKeys(sc.Tags)
@@ -87,6 +89,8 @@ func (d decider[CR, S]) plan() (Plan, error) {
 	}
 	verdict, why := Judge(d.o, d.seen.Tags, d.seen.Created)
 	switch {
+	case verdict == Adopt && d.o.Deleting:
+		return Plan{Cause: Gone, Reason: "left alone: it was never adopted"}, nil
 	case verdict == Foreign && d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
 	case verdict == Foreign:

@@ -3,6 +3,7 @@ package kindtest
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -82,14 +83,10 @@ var faults = []fault{
 func strike(t *testing.T, e engine.Entry, l Life, c awsproxy.Call, f fault) {
 	r := NewRig(t)
 	s := l.subject(r, e)
-	killed := false
+	var killed atomic.Bool // set by the proxy, read by the pass
 	m := awsproxy.Match{Service: c.Service, Op: c.Op, Resource: c.Resource, Nth: c.N, Times: 1}
-	rule := r.AWS.Fault(m, f.action(func() { killed = true }))
-	kill := func() bool {
-		was := killed && f.kills
-		killed = false
-		return was
-	}
+	rule := r.AWS.Fault(m, f.action(func() { killed.Store(true) }))
+	kill := func() bool { return killed.Swap(false) && f.kills }
 	end(t, s, f, false, kill)
 	if !l.Exists(t, r) {
 		t.Fatalf("the resource is not there\n%s", r.AWS.Calls())

@@ -1,0 +1,205 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// teardown is the order in which a capability's children go: traffic first, then the workloads, then
+// access, and the data last. The provider stays until everything made through it is gone.
+var teardown = [][]schema.GroupVersionKind{
+	{networkingv1.SchemeGroupVersion.WithKind("Ingress")},
+	{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service"),
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
+	},
+	{corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
+	{corev1.SchemeGroupVersion.WithKind("Namespace")},
+	{v1alpha1.GroupVersion.WithKind("IAMRole")},
+	{v1alpha1.GroupVersion.WithKind("SecretsManagerSecret")},
+	{v1alpha1.GroupVersion.WithKind("SSMParameterSet")},
+	{v1alpha1.GroupVersion.WithKind("GlueCrawler"), v1alpha1.GroupVersion.WithKind("GlueTable")},
+	{v1alpha1.GroupVersion.WithKind("GlueDatabase")},
+	{v1alpha1.GroupVersion.WithKind("S3Bucket")},
+	{v1alpha1.GroupVersion.WithKind("DynamoDBTable")},
+	{v1alpha1.GroupVersion.WithKind("AWSProvider")},
+}
+
+// delete takes the capability down stage by stage and lets it go when nothing is left.
+func (r *Capability) delete(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(c)
+	if !controllerutil.ContainsFinalizer(c, CapabilityFinalizer) {
+		return reconcile.Result{}, nil
+	}
+	observed, done, err := r.takeDown(ctx, c)
+	if err == nil && done {
+		controllerutil.RemoveFinalizer(c, CapabilityFinalizer)
+		r.pauses.forget(key)
+		return reconcile.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})))
+	}
+	r.report(c, observed, err)
+	if werr := r.patchStatus(ctx, c, was); werr != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(werr)
+	}
+	if err != nil {
+		return reconcile.Result{RequeueAfter: r.pauses.after(key, err)}, nil
+	}
+	return reconcile.Result{RequeueAfter: r.Pace.jitter(sickPoll)}, nil
+}
+
+// takeDown deletes the first stage of which something is left, and says of everything that is left why.
+func (r *Capability) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
+	observed := capability.Observed{States: map[string]capability.State{}}
+	facts, err := r.facts(ctx, c)
+	if err != nil {
+		return observed, false, err
+	}
+	observed.Facts = facts
+	if g, err := capability.Compile(c, facts); err == nil {
+		observed.Graph = g // only for telling: what goes is what exists
+	}
+	var next []apply.Child
+	for _, kinds := range teardown {
+		children, err := r.Applier.Children(ctx, ownerOf(c), kinds)
+		if err != nil {
+			return observed, false, err
+		}
+		if len(next) == 0 {
+			next = children
+		}
+		for _, child := range children {
+			if observed.States[childID(c, child.Ref)], err = r.remains(ctx, child.Ref); err != nil {
+				return observed, false, err
+			}
+		}
+	}
+	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
+	for _, child := range next {
+		if _, err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
+			return observed, false, err
+		}
+	}
+	if len(next) > 0 {
+		return observed, false, nil
+	}
+	empty, err := r.nothingLeft(ctx, c)
+	return observed, empty, err
+}
+
+// nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
+func (r *Capability) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
+	for _, kinds := range teardown {
+		for _, k := range kinds {
+			o, err := r.Client.Scheme().New(k.GroupVersion().WithKind(k.Kind + "List"))
+			if err != nil {
+				return false, err
+			}
+			list := o.(client.ObjectList)
+			if err := r.Live.List(ctx, list, client.MatchingLabels{apply.LabelOwnerUID: string(c.UID)}, client.Limit(1)); err != nil {
+				return false, fmt.Errorf("looking for %s that are left: %w", k.Kind, err)
+			}
+			if meta.LenList(list) > 0 {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
+func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
+	return graph.ID(ref.Kind.Kind, ref.Namespace, ref.Name, c.Namespace)
+}
+
+func (r *Capability) removeChild(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref, orphan bool) (bool, error) {
+	if orphan && ref.Kind.Group != v1alpha1.GroupName {
+		return true, r.Applier.Orphan(ctx, ownerOf(c), ref)
+	}
+	if ref.Kind.Kind == "Namespace" {
+		guests, err := r.guests(ctx, ref.Name)
+		if err != nil {
+			return false, err
+		}
+		if guests != "" { // it is somebody's home by now: it stays, and only our mark goes
+			r.Events.Eventf(c, nil, "Normal", status.ReasonInUse, "Delete", "namespace %s stays: it holds %s", ref.Name, guests)
+			return true, r.Applier.Orphan(ctx, ownerOf(c), ref)
+		}
+	}
+	return r.Applier.Delete(ctx, ownerOf(c), ref)
+}
+
+// guests names something in a namespace that is neither ours nor made by Kubernetes itself.
+func (r *Capability) guests(ctx context.Context, namespace string) (string, error) {
+	for _, gvk := range []schema.GroupVersionKind{
+		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("StatefulSet"), appsv1.SchemeGroupVersion.WithKind("DaemonSet"), nexusv1.GroupVersion.WithKind("NexusAICapability"),
+	} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(8)); err != nil {
+			return "", fmt.Errorf("looking for guests in namespace %s: %w", namespace, err)
+		}
+		for _, o := range list.Items {
+			own := o.GetLabels()[LabelManagedBy] == ManagedBy || o.GetDeletionTimestamp() != nil
+			if !own && o.GetName() != "kube-root-ca.crt" {
+				return gvk.Kind + " " + o.GetName(), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// remains says why a child in deletion is still there, in its own words.
+func (r *Capability) remains(ctx context.Context, ref apply.Ref) (capability.State, error) {
+	s := capability.State{Applied: true, Reason: status.ReasonDeleting, Message: "is being deleted"}
+	o, err := r.Client.Scheme().New(ref.Kind)
+	if err != nil {
+		return s, err
+	}
+	obj := o.(client.Object)
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
+		return s, client.IgnoreNotFound(err)
+	}
+	h, err := r.healthOf(ctx, obj)
+	if err == nil && h.reason != "" && !h.ready {
+		s.Reason, s.Message, s.Stalled = h.reason, h.message, h.stalled
+	}
+	return s, err
+}
+
+// prune deletes what the capability no longer compiles to. It is only asked after every apply succeeded.
+func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph) error {
+	for _, kinds := range teardown {
+		children, err := r.Applier.Children(ctx, ownerOf(c), kinds)
+		if err != nil {
+			return err
+		}
+		for _, child := range children {
+			if _, wanted := g.Node(childID(c, child.Ref)); wanted {
+				continue
+			}
+			if _, err := r.removeChild(ctx, c, child.Ref, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package e2e
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// capability reads one from a file of the repository and gives it its own namespace.
+func (b *bed) capability(path string) *nexusv1.NexusAICapability {
+	b.Helper()
+	c := &nexusv1.NexusAICapability{}
+	for _, o := range b.file(path) {
+		if o.GetKind() == "NexusAICapability" {
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, c); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.namespace(c.Namespace)
+	return c
+}
+
+// running waits until a capability is Running and tells how long it took.
+func (b *bed) running(c *nexusv1.NexusAICapability) time.Duration {
+	b.Helper()
+	start := time.Now()
+	b.eventually(60*time.Second, c.Name+" to be Running", func() error {
+		if err := b.get(c); err != nil {
+			return err
+		}
+		st := c.Status
+		if st.Phase != nexusv1.PhaseRunning || !st.Ready || st.ObservedGeneration != c.Generation {
+			var waits []string
+			for _, r := range st.Resources {
+				if r.State != nexusv1.ResourceReady {
+					waits = append(waits, r.Kind+"/"+r.Name+" "+string(r.State)+" "+r.Reason)
+				}
+			}
+			return fmt.Errorf("phase %s, step %v, %s; %s", st.Phase, st.Step, st.Message, strings.Join(waits, ", "))
+		}
+		return nil
+	})
+	return time.Since(start)
+}
+
+func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
+	b := newBed(t)
+	for _, path := range []string{"examples/test-capability.yaml", "examples/nexus-ai-complete.yaml"} {
+		mark, _ := b.mark()
+		c := b.capability(path)
+		b.create(c)
+		took := b.running(c)
+		calls := b.w.AWS().Since(mark)
+		t.Logf("%s: Running after %.1f s, %d AWS writes, %d reads", c.Name, took.Seconds(), calls.Writes().Count(), calls.Reads().Count())
+		if c.Status.Step == nil || c.Status.Step.Current != 11 || c.Status.Step.Total != 11 {
+			t.Errorf("step %+v, want 11/11", c.Status.Step)
+		}
+		if n := calls.Writes().Count(); n > 60 {
+			t.Errorf("%d AWS writes, want at most 60:\n%s", n, calls.Writes())
+		}
+		seen := map[string]int{}
+		for _, w := range calls.Writes() {
+			seen[w.Label()]++
+		}
+		for label, n := range seen {
+			if n > 1 {
+				t.Errorf("%s was written %d times", label, n)
+			}
+		}
+		if f := calls.Failed().Writes(); len(f) > 0 {
+			t.Errorf("writes that AWS refused:\n%s", f)
+		}
+		b.workloads(c)
+	}
+	both := []client.Object{b.capability("examples/test-capability.yaml"), b.capability("examples/nexus-ai-complete.yaml")}
+	b.remove(both...)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind in AWS: %v", inv)
+	}
+	for _, c := range both {
+		b.nothingLeft(c.GetNamespace())
+	}
+}
+
+func (b *bed) workloads(c *nexusv1.NexusAICapability) {
+	b.Helper()
+	name := c.Spec.CapabilityName + "-" + c.Spec.Environment
+	for _, part := range []string{"backend", "frontend"} {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name + "-" + part, Namespace: c.Namespace}}
+		if err := b.get(d); err != nil || d.Status.AvailableReplicas == 0 {
+			b.Errorf("%s: %v, %d available", d.Name, err, d.Status.AvailableReplicas)
+		}
+	}
+	i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name + "-app-ingress", Namespace: c.Namespace}}
+	if err := b.get(i); err != nil || len(i.Status.LoadBalancer.Ingress) == 0 {
+		b.Errorf("%s: %v, no address", i.Name, err)
+	}
+}
+
+// nothingLeft asserts that a namespace holds nothing of ours.
+func (b *bed) nothingLeft(namespace string) {
+	b.Helper()
+	for _, l := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{},
+		&v1alpha1.S3BucketList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.AWSProviderList{}} {
+		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+			b.Error(err)
+		}
+		if n := lenOf(l); n > 0 {
+			b.Errorf("%d %T left in %s", n, l, namespace)
+		}
+	}
+}
+
+func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
+	b := newBed(t, "--check-interval=2s")
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	b.running(c)
+	time.Sleep(time.Second) // the last events of pods and endpoints
+	am, km := b.mark()
+	before := b.versions(c.Namespace)
+	b.eventually(20*time.Second, "everything to be checked", func() error {
+		for _, s := range []string{"s3", "dynamodb", "glue", "ssm", "secretsmanager", "iam"} {
+			if b.w.AWS().Since(am).Match(s, "*", "*").Count() < 4 {
+				return fmt.Errorf("%s was not", s)
+			}
+		}
+		return nil
+	})
+	if w := b.w.AWS().Since(am).Writes(); len(w) > 0 {
+		t.Errorf("AWS writes:\n%s", w)
+	}
+	if w := b.kubeWrites(km); len(w) > 0 {
+		t.Errorf("Kubernetes writes: %v", w)
+	}
+	after := b.versions(c.Namespace)
+	for k, v := range before {
+		if after[k] != v {
+			t.Errorf("%s changed its resourceVersion", k)
+		}
+	}
+	am, km = b.mark()
+	b.restart()
+	time.Sleep(3 * time.Second)
+	if w := append(b.w.AWS().Since(am).Writes().Labels(), fmt.Sprint(b.kubeWrites(km))); len(w) > 1 || w[0] != "[]" {
+		t.Errorf("writes after a restart: %v", w)
+	}
+	b.remove(c)
+}
+
+func (b *bed) versions(namespace string) map[string]string {
+	b.Helper()
+	out := map[string]string{}
+	for _, l := range []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueDatabaseList{},
+		&v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{},
+		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}} {
+		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace)); err != nil {
+			b.Fatal(err)
+		}
+		for _, o := range itemsOf(l) {
+			out[fmt.Sprintf("%T/%s", o, o.GetName())] = o.GetResourceVersion()
+		}
+	}
+	return out
+}
+
+func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Log("kubectl is not installed: names are checked by discovery alone")
+	}
+	b := newBed(t)
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	b.running(c)
+	names := map[string]bool{}
+	lists, err := b.discovery()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range lists {
+		names[r.Name], names[r.SingularName] = true, true
+		for _, s := range r.ShortNames {
+			names[s] = true
+		}
+	}
+	for _, n := range []string{"nexuscapabilities", "nexusaicapability", "ncap", "nexusaicapabilities", "nexuscapability"} {
+		if !names[n] {
+			t.Errorf("%s is not a name of the kind", n)
+		}
+		if kubectl == "" {
+			continue
+		}
+		out, err := exec.Command(kubectl, "--kubeconfig", b.w.Kubeconfig(), "get", n, "-n", c.Namespace).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "Running") || !strings.Contains(string(out), "11/11") {
+			t.Errorf("kubectl get %s: %v\n%s", n, err, out)
+		}
+		for line := range strings.SplitSeq(string(out), "\n") {
+			if len(line) > 80 && !strings.Contains(line, "elb.") {
+				t.Errorf("a line of %d columns: %s", len(line), line)
+			}
+		}
+	}
+	if kubectl != "" {
+		out, err := exec.Command(kubectl, "--kubeconfig", b.w.Kubeconfig(), "wait", "--for=condition=Ready", "nexusaicapability/myapp-dev", "-n", "myapp-dev", "--timeout=10s").CombinedOutput()
+		if err != nil {
+			t.Errorf("kubectl wait: %v\n%s", err, out)
+		}
+	}
+	b.remove(c)
+}
+
+func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
+	b := newBed(t)
+	rule := b.w.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "myapp-dev-license"},
+		awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: dynamodb:CreateTable"))
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	message := b.shows(c, "Stalled", metav1.ConditionTrue, "AccessDenied")
+	for _, want := range []string{"myapp-dev-license", "dynamodb:CreateTable"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("the message does not name %s: %s", want, message)
+		}
+	}
+	if c.Status.Phase != nexusv1.PhaseFailed {
+		t.Errorf("phase %s, want Failed", c.Status.Phase)
+	}
+	if d := (&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}); b.get(d) == nil {
+		t.Error("the backend runs though its tables are not there")
+	}
+	rule.Remove()
+	b.running(c)
+	b.remove(c)
+}
+
+func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
+	b := newBed(t)
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	b.running(c)
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}
+	b.edit(d, func() { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-config", Namespace: c.Namespace}}
+	if err := b.c.Delete(b.ctx(), cm); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(15*time.Second, "children to be healed", func() error {
+		if err := b.get(d); err != nil {
+			return err
+		}
+		if d.Spec.Template.Spec.Containers[0].Image == "evil:latest" {
+			return fmt.Errorf("the image is still the edited one")
+		}
+		return b.get(cm)
+	})
+	b.running(c)
+	b.edit(c, func() { c.Spec.Backend.Replicas = new(int32(3)) })
+	b.eventually(20*time.Second, "three replicas", func() error {
+		if err := b.get(d); err != nil {
+			return err
+		}
+		if *d.Spec.Replicas != 3 {
+			return fmt.Errorf("%d replicas", *d.Spec.Replicas)
+		}
+		return nil
+	})
+	b.running(c)
+	b.remove(c)
+}
+
+func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
+	b := newBed(t)
+	for _, at := range []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)", "secretsmanager.CreateSecret(*)#3"} {
+		op := b.op
+		died := make(chan struct{}, 1)
+		rule := b.w.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
+			_ = op.cmd.Process.Kill()
+			select {
+			case died <- struct{}{}:
+			default:
+			}
+		}))
+		c := b.capability("examples/test-capability.yaml")
+		b.create(c)
+		select {
+		case <-died:
+		case <-time.After(30 * time.Second):
+			t.Fatalf("%s was never called", at)
+		}
+		rule.Remove()
+		b.restart()
+		b.running(c)
+		b.remove(c)
+		if inv := b.inventory(); len(inv) > 0 {
+			t.Errorf("killed at %s, left behind: %v", at, inv)
+		}
+	}
+}
+
+func TestTheYoungerOfTwoCapabilitiesOfOneNameWaits(t *testing.T) {
+	b := newBed(t)
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	b.running(c)
+	mark, _ := b.mark()
+	rival := c.DeepCopy()
+	rival.ObjectMeta = metav1.ObjectMeta{Name: "rival", Namespace: b.ns}
+	rival.Status = nexusv1.NexusAICapabilityStatus{}
+	b.create(rival)
+	b.shows(rival, "Stalled", metav1.ConditionTrue, "NameConflict")
+	if w := b.w.AWS().Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("the rival wrote:\n%s", w)
+	}
+	b.remove(rival, c)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
+func TestACapabilitysProviderServesNobodyElse(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	c := b.capability("examples/test-capability.yaml")
+	b.create(c)
+	b.running(c)
+	thief := bucket("stolen-by-a-tenant")
+	thief.Namespace = c.Namespace
+	thief.Spec.ProviderRef.Name = "myapp-dev"
+	b.create(thief)
+	b.shows(thief, "Stalled", metav1.ConditionTrue, "NotPermitted")
+	// An owner reference, which anybody can write, changes nothing.
+	forged := bucket("forged-by-a-tenant")
+	forged.Namespace = c.Namespace
+	forged.Spec.ProviderRef.Name = "myapp-dev"
+	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}}
+	b.create(forged)
+	b.eventually(20*time.Second, "the forged object to be refused or pruned", func() error {
+		if b.get(forged) != nil {
+			return nil
+		}
+		c, err := b.condition(forged, "Ready")
+		if err == nil && c.Reason != "NotPermitted" {
+			err = fmt.Errorf("%+v", c)
+		}
+		return err
+	})
+	if inv := fmt.Sprint(b.inventory()); strings.Contains(inv, "tenant") {
+		t.Errorf("made with a borrowed identity: %s", inv)
+	}
+	b.remove(thief, forged, c)
+}

@@ -1,0 +1,418 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func bucket(name string) *v1alpha1.S3Bucket {
+	return &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: name,
+		Versioning: &v1alpha1.S3Versioning{Enabled: true}}}
+}
+
+func table(name string) *v1alpha1.DynamoDBTable {
+	return &v1alpha1.DynamoDBTable{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.DynamoDBTableSpec{CommonSpec: through("aws"), TableName: name,
+		HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"}, PointInTimeRecovery: aws.Bool(true)}}
+}
+
+func role(name string) *v1alpha1.IAMRole {
+	return &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("aws"), RoleName: name,
+		IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
+}
+
+// three are the kinds whose whole life is struck by every fault, with the operations that make and end them.
+var three = []struct {
+	name           string
+	make           func(string) v1alpha1.Resource
+	service        string
+	creates, ends  string
+	resourcePrefix string
+}{
+	{"S3Bucket", func(n string) v1alpha1.Resource { return bucket(n) }, "s3", "CreateBucket", "DeleteBucket", ""},
+	{"DynamoDBTable", func(n string) v1alpha1.Resource { return table(n) }, "dynamodb", "CreateTable", "DeleteTable", ""},
+	{"IAMRole", func(n string) v1alpha1.Resource { return role(n) }, "iam", "CreateRole", "DeleteRole", ""},
+}
+
+func (b *bed) provider() *v1alpha1.AWSProvider {
+	b.Helper()
+	p := provider("aws")
+	b.create(p)
+	b.ready(p)
+	return p
+}
+
+func (b *bed) s3() *s3.Client {
+	return s3.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.w.AWS().URL()),
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+}
+
+func (b *bed) mark() (awsproxy.Mark, world.AuditMark) {
+	b.Helper()
+	m, err := b.w.Audit().Mark()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return b.w.AWS().Mark(), m
+}
+
+// kubeWrites are the operator's writes to the API server since a mark, events left out.
+func (b *bed) kubeWrites(m world.AuditMark) []world.AuditEvent {
+	b.Helper()
+	all, err := b.w.Audit().Since(m, world.AuditFilter{UserAgent: "nexus-operator", Writes: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return slices.DeleteFunc(all, func(e world.AuditEvent) bool { return e.Resource == "events" })
+}
+
+func TestACreateCostsTwoKubernetesWritesAndACheckNone(t *testing.T) {
+	b := newBed(t, "--check-interval=2s")
+	b.provider()
+	for _, k := range three {
+		o := k.make("cost-" + strings.ToLower(k.name))
+		_, m := b.mark()
+		b.create(o)
+		b.ready(o)
+		var writes []string
+		for _, e := range b.kubeWrites(m) {
+			writes = append(writes, e.String())
+		}
+		if len(writes) != 2 {
+			t.Errorf("%s: a create took %d Kubernetes writes, want 2 (intent, status):\n%s", k.name, len(writes), strings.Join(writes, "\n"))
+		}
+		am, m := b.mark()
+		before := o.GetResourceVersion()
+		b.eventually(10*time.Second, "two checks", func() error {
+			if n := b.w.AWS().Since(am).Match(k.service, "*", "*").Count(); n < 4 {
+				return fmt.Errorf("%d calls", n)
+			}
+			return nil
+		})
+		if w := b.w.AWS().Since(am).Writes(); len(w) > 0 {
+			t.Errorf("%s: a check wrote to AWS:\n%s", k.name, w)
+		}
+		if w := b.kubeWrites(m); len(w) > 0 {
+			t.Errorf("%s: a check wrote to Kubernetes: %v", k.name, w)
+		}
+		if err := b.get(o); err != nil || o.GetResourceVersion() != before {
+			t.Errorf("%s: the object changed: %v", k.name, err)
+		}
+		b.remove(o)
+	}
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
+// strike is one way in which a call goes wrong.
+type strike struct {
+	name   string
+	action func(kill func()) awsproxy.Action
+	// shows is the reason seen meanwhile; empty where it passes unseen.
+	shows string
+	kills bool
+	// lasts keeps the fault until it was seen.
+	lasts bool
+}
+
+var strikes = []strike{
+	{name: "answer lost", action: func(func()) awsproxy.Action { return awsproxy.LoseAnswer() }},
+	{name: "operator killed right after", kills: true, action: awsproxy.ForwardThen},
+	{name: "operator killed right before", kills: true, action: awsproxy.BeforeThen},
+	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
+	{name: "denied", shows: "AccessDenied", lasts: true, action: func(func()) awsproxy.Action {
+		return awsproxy.Fail(403, "AccessDenied", "User: arn:aws:iam::123456789012:user/x is not authorized to perform this")
+	}},
+}
+
+func TestEveryCreateAndDeleteSurvivesFaults(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	n := 0
+	for _, k := range three {
+		for _, s := range strikes {
+			n++
+			t.Run(k.name+"/"+s.name, func(t *testing.T) {
+				name := fmt.Sprintf("strike-%d-%s", n, strings.ToLower(k.name))
+				o := k.make(name)
+				b.struck(t, s, k.service, k.creates, name, func() { b.create(o) }, func() { b.shows(o, "Ready", metav1.ConditionFalse, s.shows) }, func() { b.ready(o) })
+				if inv := fmt.Sprint(b.inventory()); strings.Count(inv, name) != 1 {
+					t.Errorf("want %s once: %s", name, inv)
+				}
+				b.struck(t, s, k.service, k.ends, name, func() { _ = b.c.Delete(b.ctx(), o) }, func() { b.shows(o, "Ready", metav1.ConditionFalse, s.shows) }, func() { b.gone(o) })
+				if inv := b.inventory(); len(inv) > 0 {
+					t.Errorf("left behind: %v", inv)
+				}
+			})
+		}
+	}
+}
+
+// struck does something while a call of it goes wrong, and sees it come to its end all the same.
+func (b *bed) struck(t *testing.T, s strike, service, op, resource string, do, shown, end func()) {
+	t.Helper()
+	died := make(chan struct{}, 1)
+	m := awsproxy.Match{Service: service, Op: op, Resource: resource, Times: 1}
+	if s.lasts {
+		m.Times = 0
+	}
+	op0 := b.op
+	rule := b.w.AWS().Fault(m, s.action(func() {
+		_ = op0.cmd.Process.Kill()
+		died <- struct{}{}
+	}))
+	do()
+	if s.kills {
+		select {
+		case <-died:
+			b.restart()
+		case <-time.After(20 * time.Second):
+			t.Fatal("the fault did not strike")
+		}
+	}
+	if s.lasts {
+		shown()
+		rule.Remove()
+	}
+	end()
+	if rule.Hits() == 0 {
+		t.Error("the fault did not strike")
+	}
+	rule.Remove()
+}
+
+func TestForeignResourcesAreReportedAndNeverTouched(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	if _, err := b.s3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("decoy-bucket"),
+		CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}}); err != nil {
+		t.Fatal(err)
+	}
+	mark, _ := b.mark()
+	o := bucket("decoy-bucket")
+	b.create(o)
+	message := b.shows(o, "Stalled", metav1.ConditionTrue, "Conflict")
+	if !strings.Contains(message, "adoptionPolicy") {
+		t.Errorf("the message gives no remedy: %s", message)
+	}
+	b.remove(o)
+	if w := b.w.AWS().Since(mark).Match("s3", "*", "decoy-bucket").Writes(); len(w) > 0 {
+		t.Errorf("a foreign bucket was written to:\n%s", w)
+	}
+	if inv := b.inventory(); !strings.Contains(fmt.Sprint(inv), "decoy-bucket") {
+		t.Error("the foreign bucket is gone")
+	}
+}
+
+func TestEditsConvergeAndDriftIsCorrected(t *testing.T) {
+	b := newBed(t, "--check-interval=1s")
+	b.provider()
+	o := bucket("edits")
+	b.create(o)
+	b.ready(o)
+	b.edit(o, func() {
+		o.Spec.Versioning.Enabled = false
+		o.Spec.Tags = map[string]v1alpha1.TagValue{"team": "search"}
+	})
+	b.ready(o)
+	v, err := b.s3().GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: aws.String("edits")})
+	if err != nil || v.Status != types.BucketVersioningStatusSuspended {
+		t.Errorf("versioning is %v, %v", v, err)
+	}
+	if _, err := b.s3().PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String("edits"),
+		VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}}); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(10*time.Second, "drift to be corrected", func() error {
+		v, err := b.s3().GetBucketVersioning(t.Context(), &s3.GetBucketVersioningInput{Bucket: aws.String("edits")})
+		if err == nil && v.Status != types.BucketVersioningStatusSuspended {
+			err = fmt.Errorf("versioning is %s", v.Status)
+		}
+		return err
+	})
+	b.edit(o, func() { o.Spec.Tags = nil })
+	b.ready(o)
+	tags, err := b.s3().GetBucketTagging(t.Context(), &s3.GetBucketTaggingInput{Bucket: aws.String("edits")})
+	if err != nil || slices.ContainsFunc(tags.TagSet, func(t types.Tag) bool { return *t.Key == "team" }) {
+		t.Errorf("a dropped tag stayed: %v %v", tags, err)
+	}
+}
+
+func TestBadInputIsRefusedAtAdmissionWithItsField(t *testing.T) {
+	b := newBed(t)
+	for _, c := range []struct {
+		field string
+		o     client.Object
+	}{
+		{"spec.bucketName", &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "Upper"}}},
+		{"spec.bucketName", &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{CommonSpec: through("aws"), BucketName: "192.168.1.1"}}},
+		{"deletionPolicy", func() client.Object {
+			o := bucket("a-bucket")
+			o.Spec.AdoptionPolicy = v1alpha1.AdoptAlways
+			return o
+		}()},
+		{"tag key", func() client.Object {
+			o := bucket("a-bucket")
+			o.Spec.Tags = map[string]v1alpha1.TagValue{"nexus.ai/owner": "me"}
+			return o
+		}()},
+		{"spec.tableName", func() client.Object { o := table("t"); return o }()},
+		{"provisionedThroughput", func() client.Object { o := table("ttt"); o.Spec.BillingMode = "PROVISIONED"; return o }()},
+		{"irsa", func() client.Object { o := role("r"); o.Spec.AssumeRolePolicyDocument = "{}"; return o }()},
+		{"spec.region", &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: "Mars"}}},
+		{"accessKeyIDRef", &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1", AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "a", Key: "b"}}}},
+		{"metadata.name", bucket(strings.Repeat("n", 151))},
+	} {
+		c.o.SetNamespace(b.ns)
+		if c.o.GetName() == "" {
+			c.o.SetName("bad")
+		}
+		if len(c.o.GetName()) > 63 {
+			c.o.(*v1alpha1.S3Bucket).Spec.BucketName = "fine"
+		}
+		err := b.c.Create(b.ctx(), c.o)
+		if err == nil || !strings.Contains(err.Error(), c.field) {
+			t.Errorf("want a refusal that names %s, got %v", c.field, err)
+		}
+	}
+	o := bucket("fixed-name")
+	b.create(o)
+	o.Spec.BucketName = "other-name"
+	if err := b.c.Update(b.ctx(), o); err == nil || !strings.Contains(err.Error(), "bucketName is immutable") {
+		t.Errorf("an immutable edit: %v", err)
+	}
+	d := table("fixed-table")
+	b.create(d)
+	d.Spec.RangeKey = &v1alpha1.DynamoDBAttribute{Name: "sk", Type: "S"}
+	if err := b.c.Update(b.ctx(), d); err == nil || !strings.Contains(err.Error(), "rangeKey is immutable") {
+		t.Errorf("setting an immutable optional field: %v", err)
+	}
+}
+
+func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
+	b := newBed(t, "--check-interval=1s", "--ambient-namespaces=nowhere")
+	p := provider("aws")
+	b.create(p)
+	if m := b.shows(p, "Stalled", metav1.ConditionTrue, "AmbientNotAllowed"); !strings.Contains(m, "--ambient-namespaces") {
+		t.Errorf("no remedy: %s", m)
+	}
+	b.edit(p, func() { p.Spec.CredentialsSecret = &v1alpha1.SecretReference{Name: "keys"} })
+	if m := b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsMissing"); !strings.Contains(m, "kubectl create rolebinding") {
+		t.Errorf("no remedy: %s", m)
+	}
+	o := bucket("later")
+	b.create(o)
+	b.shows(o, "Ready", metav1.ConditionFalse, "ProviderNotReady")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys"}, StringData: map[string]string{"AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "canary-of-the-operator"}}
+	b.create(secret)
+	b.ready(p, o)
+
+	// A refusal by STS, then an AWS that cannot be reached: both show, and heal by themselves.
+	rule := b.w.AWS().Fault(awsproxy.Match{Service: "sts"}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
+	rule.Remove()
+	b.ready(p, o)
+	rule = b.w.AWS().Fault(awsproxy.Match{}, awsproxy.DropBefore())
+	b.shows(o, "Reconciling", metav1.ConditionTrue, "Unreachable")
+	rule.Remove()
+	b.shows(o, "Reconciling", metav1.ConditionFalse, "Ready")
+	b.remove(o, p)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
+func TestAProviderThatMovesLosesNothing(t *testing.T) {
+	b := newBed(t, "--check-interval=1s")
+	p := b.provider()
+	o := table("stays")
+	b.create(o)
+	b.ready(o)
+	// The provider is replaced by one of the same name that leads to another region.
+	cut := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))
+	if err := b.c.Delete(b.ctx(), p); err != nil {
+		t.Fatal(err)
+	}
+	b.shows(p, "InUse", metav1.ConditionTrue, "InUse")
+	if err := b.c.Patch(b.ctx(), p, cut); err != nil {
+		t.Fatal(err)
+	}
+	moved := provider("aws")
+	moved.Spec.Region = "eu-west-1"
+	b.create(moved)
+	b.ready(moved)
+	b.shows(o, "Stalled", metav1.ConditionTrue, "ProviderMoved")
+	if err := b.c.Delete(b.ctx(), o); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(2 * time.Second)
+	if err := b.get(o); err != nil || len(o.Finalizers) == 0 {
+		t.Fatalf("the finalizer was dropped though the table is elsewhere: %v", err)
+	}
+	if inv := fmt.Sprint(b.inventory()); !strings.Contains(inv, "stays") {
+		t.Errorf("the table is gone: %s", inv)
+	}
+	if err := b.c.Delete(b.ctx(), moved); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.Patch(b.ctx(), moved, cut); err != nil {
+		t.Fatal(err)
+	}
+	b.create(provider("aws"))
+	b.gone(o)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
+func TestEverySampleComesTrue(t *testing.T) {
+	b := newBed(t)
+	var objs []*unstructured.Unstructured
+	for _, o := range b.file("examples/aws") {
+		o.SetNamespace(b.ns)
+		objs = append(objs, o)
+	}
+	if len(objs) < 9 {
+		t.Fatalf("%d samples, want one of each kind", len(objs))
+	}
+	for _, o := range objs {
+		if err := b.c.Create(b.ctx(), o); err != nil {
+			t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
+	for _, o := range objs {
+		b.eventually(40*time.Second, o.GetKind()+" "+o.GetName()+" to be ready", func() error {
+			if err := b.get(o); err != nil {
+				return err
+			}
+			if ok, _, _ := unstructured.NestedBool(o.Object, "status", "ready"); !ok {
+				return fmt.Errorf("%v", o.Object["status"])
+			}
+			return nil
+		})
+	}
+	for _, o := range objs {
+		if err := b.c.Delete(b.ctx(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, o := range objs {
+		b.gone(o)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -50,9 +51,17 @@ Everything goes on running. To look around:
   aws s3 ls
   tail -f %s
   curl -s $AWS_ENDPOINT_URL/_ledger        every AWS request so far
-To stop it all: go run ./test/demo down
-`, o.file("env"), o.file("operator.log"))
+To stop it all: go run ./test/demo down%s
+`, o.file("env"), o.file("operator.log"), o.dirFlag())
 	return nil
+}
+
+// dirFlag is what another verb needs to find this demo.
+func (o options) dirFlag() string {
+	if filepath.Base(o.dir) == ".demo" {
+		return ""
+	}
+	return " -dir " + o.dir
 }
 
 // prepareDir stops an earlier demo and empties the folder.

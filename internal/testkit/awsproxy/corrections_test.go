@@ -249,6 +249,9 @@ func TestTheInventoryShowsEverythingThatExists(t *testing.T) {
 	for i := range 110 {
 		must(t, createTable(ctx, c, fmt.Sprintf("table-%03d", i)))
 	}
+	_, err = c.dynamodb.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: aws.String("table-000"),
+		SSESpecification: &ddbtypes.SSESpecification{Enabled: aws.Bool(true)}}) // brings AWS's own key
+	must(t, err)
 	must(t, createBucket(ctx, c, "some-bucket"))
 	must(t, createRole(ctx, c, "app-role", trustAll))
 	for _, r := range otherRequests {

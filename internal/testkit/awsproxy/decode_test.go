@@ -114,7 +114,7 @@ var otherRequests = []request{
 	{"iam.PutRolePolicy(app-role)", true, func(ctx context.Context, c clients) {
 		c.iam.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: role, PolicyName: aws.String("p"), PolicyDocument: aws.String("{}")})
 	}},
-	{"iam.GetOpenIDConnectProvider(EXAMPLE)", false, func(ctx context.Context, c clients) {
+	{"iam.GetOpenIDConnectProvider(oidc.eks.ap-southeast-1.amazonaws.com/id/EXAMPLE)", false, func(ctx context.Context, c clients) {
 		c.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{
 			OpenIDConnectProviderArn: aws.String("arn:aws:iam::123456789012:oidc-provider/oidc.eks.ap-southeast-1.amazonaws.com/id/EXAMPLE")})
 	}},

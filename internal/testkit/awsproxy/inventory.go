@@ -100,7 +100,7 @@ var inventoryKinds = []inventoryKind{
 	{"rds/instance", false, listXML("rds", "DescribeDBInstances", "2014-10-31", "DBInstanceIdentifier")},
 	{"ec2/instance", false, listXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
-	{"kms/key", false, listJSON("kms", "TrentService.ListKeys", "Keys", "KeyId")},
+	{"kms/key", false, listKeys},
 }
 
 // lister asks an endpoint in one region.
@@ -258,6 +258,31 @@ func listSecrets(ctx context.Context, l *lister) ([]string, error) {
 		}
 	}
 	return names, err
+}
+
+// listKeys leaves out the keys that AWS itself keeps in the account (aws/s3 and
+// the like), which come with the first use of a service and cannot be deleted.
+// moto calls them CUSTOMER keys, but knows their aliases.
+func listKeys(ctx context.Context, l *lister) ([]string, error) {
+	ids, err := listJSON("kms", "TrentService.ListKeys", "Keys", "KeyId")(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	pages, err := l.json(ctx, "kms", "TrentService.ListAliases", map[string]any{})
+	if err != nil {
+		return nil, err
+	}
+	ofAWS := map[string]bool{}
+	for _, page := range pages {
+		aliases, _ := page["Aliases"].([]any)
+		for _, a := range aliases {
+			alias, _ := a.(map[string]any)
+			if strings.HasPrefix(text(alias["AliasName"]), "alias/aws/") {
+				ofAWS[text(alias["TargetKeyId"])] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(ids, func(id string) bool { return ofAWS[id] }), nil
 }
 
 // Diff compares two inventories and says what only the first or only the second

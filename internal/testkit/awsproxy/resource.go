@@ -136,6 +136,9 @@ func shortName(s string) string {
 	case "ssm":
 		return strings.TrimPrefix(name, "parameter")
 	case "iam", "sts":
+		if issuer, ok := strings.CutPrefix(name, "oidc-provider/"); ok {
+			return issuer
+		}
 		return name[strings.LastIndexByte(name, '/')+1:]
 	}
 	if _, rest, ok := strings.Cut(name, "/"); ok {

@@ -124,8 +124,13 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 	key := client.ObjectKeyFromObject(p.obj)
 	if out.Gone && err == nil {
 		p.r.checks.forget(key)
+		if err := p.release(ctx, out); apierrors.IsConflict(err) {
+			return reconcile.Result{RequeueAfter: p.r.pauses.after(key, err)}, nil
+		} else if err != nil {
+			return reconcile.Result{}, err
+		}
 		p.r.pauses.forget(key)
-		return reconcile.Result{}, p.release(ctx, out)
+		return reconcile.Result{}, nil
 	}
 	p.summarise(out, err)
 	if werr := p.patchStatus(ctx); werr != nil {
@@ -150,8 +155,8 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 		p.event("Normal", status.ReasonDeleting, "Delete", "the AWS resource stays: "+out.Plan.Reason)
 	}
 	err := p.r.Client.Patch(ctx, p.obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
-	if err != nil {
-		return client.IgnoreNotFound(fmt.Errorf("removing the finalizer: %w", err))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing the finalizer: %w", err)
 	}
 	return nil
 }

@@ -52,8 +52,11 @@ func (r *Capability) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	observed, done, err := r.takeDown(ctx, c)
 	if err == nil && done {
 		controllerutil.RemoveFinalizer(c, CapabilityFinalizer)
+		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+			return r.again(key, err)
+		}
 		r.pauses.forget(key)
-		return reconcile.Result{}, client.IgnoreNotFound(r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})))
+		return reconcile.Result{}, nil
 	}
 	r.report(c, observed, err)
 	if werr := r.patchStatus(ctx, c, was); werr != nil {

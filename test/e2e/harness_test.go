@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,12 +156,15 @@ func (b *bed) start(flags ...string) *operator {
 		b.Fatal(err)
 	}
 	o := &operator{t: b, aws: e, done: make(chan struct{}), flags: flags}
-	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--ambient-namespaces=*",
+	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
 		"--kube-api-qps=500", "--kube-api-burst=1000", "--stalled-interval=2s", "--retry-first=100ms", "--retry-most=2s",
 		"--aws-rates=ssm.PutParameter=100/200,*=500/1000,iam=200/200,ssm=200/200,glue=200/200"}, flags...)
+	if !slices.ContainsFunc(flags, func(f string) bool { return strings.HasPrefix(f, "--ambient-namespaces") }) {
+		args = append(args, "--ambient-namespaces=*")
+	}
 	o.cmd = exec.Command(binary, args...)
 	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+b.w.Kubeconfig(), "AWS_ENDPOINT_URL="+e.URL(), "AWS_REGION=ap-southeast-1",
-		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=canary-of-the-operator", "OPERATOR_NAMESPACE=default", "LOG_LEVEL=DEBUG")
+		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=canary-of-the-operator", "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
 	o.cmd.Stdout, o.cmd.Stderr = o, o
 	o.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := o.cmd.Start(); err != nil {
@@ -322,15 +326,18 @@ func (b *bed) gone(o client.Object) {
 	})
 }
 
-// inventory lists what is in AWS, by kind; kinds with nothing are left out.
+// inventory lists what is in AWS, by kind; kinds with nothing are left out. So are secrets in their
+// recovery window, which is how Secrets Manager deletes, and the keys that AWS itself keeps.
 func (b *bed) inventory() map[string][]string {
 	b.Helper()
 	inv, err := b.w.AWS().Inventory(b.ctx())
 	if err != nil {
 		b.Fatal(err)
 	}
+	delete(inv, "kms/key")
 	for k, v := range inv {
-		if len(v) == 0 {
+		inv[k] = slices.DeleteFunc(v, func(name string) bool { return strings.HasSuffix(name, "(scheduled for deletion)") })
+		if len(inv[k]) == 0 {
 			delete(inv, k)
 		}
 	}

@@ -38,18 +38,11 @@ func runTests(m *testing.M) (code int) {
 
 // Shared returns the world that the tests of a package share, starting it at
 // the first call. A package that calls it must have Main or StopShared run at
-// its end. In short mode, or where the test bed is not built, the test is
-// skipped, unless NEXUS_BED_REQUIRED is set (as in CI): then it fails.
+// its end. Where the test bed is not built, the test fails and says how to.
 func Shared(t testing.TB) *World {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("needs the test bed: skipped in short mode")
-	}
 	if _, err := BinDir(); err != nil {
-		if os.Getenv("NEXUS_BED_REQUIRED") != "" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	shared.Lock()
 	defer shared.Unlock()

@@ -37,8 +37,7 @@ func tables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 			out = append(out, nexusv1.TableSpec{Name: name})
 		}
 	}
-	slices.SortFunc(out, func(a, b nexusv1.TableSpec) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	return byName(out, func(t nexusv1.TableSpec) string { return t.Name })
 }
 
 // buckets returns the wanted buckets by name; none when S3 is off.
@@ -53,8 +52,13 @@ func buckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 			out = append(out, nexusv1.BucketSpec{Name: name})
 		}
 	}
-	slices.SortFunc(out, func(a, b nexusv1.BucketSpec) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	return byName(out, func(b nexusv1.BucketSpec) string { return b.Name })
+}
+
+// byName sorts a list, in which a name counts once.
+func byName[T any](list []T, name func(T) string) []T {
+	slices.SortStableFunc(list, func(a, b T) int { return cmp.Compare(name(a), name(b)) })
+	return slices.CompactFunc(list, func(a, b T) bool { return name(a) == name(b) })
 }
 
 func (k *compiler) dynamodb() {

@@ -1,6 +1,8 @@
 package capability
 
 import (
+	"slices"
+
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -9,8 +11,13 @@ import (
 // glueTables are the tables of the Data Catalog; each lies in the call-data bucket under its own name.
 var glueTables = []string{"call-records", "wxcc-calls"}
 
-func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+func glueWanted(s *nexusv1.NexusAICapabilitySpec) bool {
 	return s.DataServices != nil && enabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
+}
+
+// glueEnabled is true when Glue is wanted and has its bucket, as it has in every legal capability.
+func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
+	return glueWanted(s) && slices.ContainsFunc(buckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
 }
 
 // crawlerSpec returns the crawler's settings, or nil when there shall be none.

@@ -1,7 +1,6 @@
 package capability
 
 import (
-	"cmp"
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -48,8 +47,7 @@ func secretsOf(s *nexusv1.NexusAICapabilitySpec) []nexusv1.SecretSpec {
 			out[i].RecreateOnLoss = given.RecreateOnLoss
 		}
 	}
-	slices.SortFunc(out, func(a, b nexusv1.SecretSpec) int { return cmp.Compare(a.Name, b.Name) })
-	return out
+	return byName(out, func(s nexusv1.SecretSpec) string { return s.Name })
 }
 
 func hasSource(s nexusv1.SecretSpec) bool {

@@ -45,10 +45,7 @@ func (v *verdict) data(d *nexusv1.DataServicesSpec) {
 		v.buckets("spec.dataServices.s3", d.S3)
 	}
 	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}
-	if glueEnabled(spec) {
-		has := slices.ContainsFunc(buckets(spec), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
-		v.require(has, "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
-	}
+	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
 	if c := crawlerSpec(spec); c != nil {
 		v.matches("spec.dataServices.glue.crawler.schedule", c.Schedule, 255, schedulePattern)
 	}

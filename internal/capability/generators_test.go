@@ -1,0 +1,99 @@
+package capability_test
+
+import (
+	"strings"
+
+	"pgregory.net/rapid"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// anyNames draws legal pairs of capabilityName and environment. Many are made of few words, some of
+// which are parts of derived names, so that the names of two of them come as close as they can.
+func anyNames() *rapid.Generator[[2]string] {
+	words := rapid.SampledFrom([]string{"x", "dev", "prod", "call", "data", "wxcc", "app", "role", "glue", "db", "license", "journey", "a1"})
+	return rapid.Custom(func(t *rapid.T) [2]string {
+		if rapid.Bool().Draw(t, "arbitrary") {
+			return [2]string{
+				rapid.StringMatching(`[a-z][a-z0-9-]{0,38}[a-z0-9]`).Draw(t, "cap"), rapid.StringMatching(`[a-z][a-z0-9]{0,15}`).Draw(t, "env"),
+			}
+		}
+		name := strings.Join(rapid.SliceOfN(words, 1, 4).Draw(t, "words"), "-")
+		return [2]string{name, words.Draw(t, "env")}
+	}).Filter(func(n [2]string) bool {
+		for _, p := range []string{"aws", "ssm", "xn--", "sthree-", "amzn-s3-demo-", "kube-"} {
+			if strings.HasPrefix(n[0]+"-", p) && (p == "kube-" || strings.HasPrefix(n[0], p)) {
+				return false
+			}
+		}
+		return len(n[0])+len(n[1]) <= 41
+	})
+}
+
+func purpose(most int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		known := rapid.SampledFrom([]string{"call-data", "license", "data", "prod-license", "journey-logs", "models", "role"}).Draw(t, "known")
+		if rapid.Bool().Draw(t, "fresh") {
+			return rapid.StringMatching(`[a-z]([a-z0-9-]{0,18}[a-z0-9])?`).Draw(t, "purpose")
+		}
+		return known
+	}).Filter(func(s string) bool {
+		return len(s) <= most && !strings.HasSuffix("-"+s, "-s3alias") && !strings.HasSuffix(s, "--ol-s3") && !strings.HasSuffix(s, "--x-s3") && !strings.HasSuffix(s, "--table-s3")
+	})
+}
+
+func purposes(most int) *rapid.Generator[[]string] {
+	return rapid.SliceOfNDistinct(purpose(most), 0, 16, func(s string) string { return s })
+}
+
+func anyFlag() *rapid.Generator[*bool] { return rapid.Ptr(rapid.Bool(), true) }
+
+// anyCapability draws legal capabilities.
+func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
+	return rapid.Custom(func(t *rapid.T) *nexusv1.NexusAICapability {
+		n := anyNames().Draw(t, "names")
+		c := minimal()
+		c.Spec.CapabilityName, c.Spec.Environment = n[0], n[1]
+		c.Name = n[0] + "-" + n[1]
+		c.Namespace = rapid.SampledFrom([]string{c.Name, "team-a"}).Draw(t, "namespace")
+		c.Spec.Version = rapid.StringMatching(`[0-9]\.[0-9]{1,2}(-rc\.[0-9])?`).Draw(t, "version")
+		c.Spec.Region = rapid.SampledFrom([]string{"", "eu-west-1", "cn-north-1", "us-gov-west-1"}).Draw(t, "region")
+		c.Spec.DeletionPolicy = rapid.SampledFrom([]nexusv1.DeletionPolicy{"", nexusv1.DeletionDelete, nexusv1.DeletionRetain, nexusv1.DeletionOrphan}).Draw(t, "deletion")
+		c.Spec.Backend.DualService = anyFlag().Draw(t, "dual")
+		c.Spec.Frontend.Replicas = rapid.Ptr(rapid.Int32Range(0, 9), true).Draw(t, "replicas")
+		if rapid.Bool().Draw(t, "ingress") {
+			c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: anyFlag().Draw(t, "ingressEnabled")}
+		}
+		if rapid.IntRange(0, 3).Draw(t, "provider") == 0 {
+			c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}
+		}
+		c.Spec.DataServices = anyData(t)
+		for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 16, func(s string) string { return s }).Draw(t, "secrets") {
+			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
+		}
+		return c
+	})
+}
+
+func anyData(t *rapid.T) *nexusv1.DataServicesSpec {
+	d := &nexusv1.DataServicesSpec{}
+	if rapid.Bool().Draw(t, "dynamodb") {
+		d.DynamoDB = &nexusv1.DynamoDBSpec{Enabled: anyFlag().Draw(t, "dynamodbEnabled")}
+		for _, name := range purposes(40).Draw(t, "tables") {
+			d.DynamoDB.Tables = append(d.DynamoDB.Tables, nexusv1.TableSpec{Name: name})
+		}
+	}
+	hasCallData := false
+	if rapid.Bool().Draw(t, "s3") {
+		d.S3 = &nexusv1.S3Spec{Enabled: anyFlag().Draw(t, "s3Enabled")}
+		for _, name := range purposes(20).Draw(t, "buckets") {
+			d.S3.Buckets = append(d.S3.Buckets, nexusv1.BucketSpec{Name: name})
+			hasCallData = hasCallData || name == "call-data"
+		}
+		hasCallData = (hasCallData || len(d.S3.Buckets) == 0) && (d.S3.Enabled == nil || *d.S3.Enabled)
+	}
+	if hasCallData && rapid.Bool().Draw(t, "glue") {
+		d.Glue = &nexusv1.GlueSpec{Crawler: &nexusv1.CrawlerSpec{Enabled: anyFlag().Draw(t, "crawler")}}
+	}
+	return d
+}

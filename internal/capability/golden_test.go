@@ -1,0 +1,204 @@
+package capability_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/pmezard/go-difflib/difflib"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// print renders a graph as manifests, each under its place in the graph. Policy documents are unfolded,
+// so that a change in one is a line in a difference; brief leaves out what every object has.
+func print(t *testing.T, g *graph.Graph, brief bool) string {
+	t.Helper()
+	var b strings.Builder
+	for _, n := range g.Nodes() {
+		fmt.Fprintf(&b, "---\n# %s, step %q\n", n.ID, n.Step)
+		if n.Unresolved != "" {
+			fmt.Fprintf(&b, "# known after: %s\n", n.Unresolved)
+		}
+		for _, e := range n.After {
+			fmt.Fprintf(&b, "# after: %s%s\n", e.To, map[graph.Progress]string{graph.Applied: " (applied)"}[e.Need])
+		}
+		o := n.Object.Object
+		if brief { // TestEveryObjectCarriesItsOwnerAndLabels looks at these
+			unstructured.RemoveNestedField(o, "metadata", "labels")
+			unstructured.RemoveNestedField(o, "metadata", "ownerReferences")
+			unstructured.RemoveNestedField(o, "spec", "template", "metadata", "labels")
+		}
+		text, err := yaml.Marshal(unfold(o))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Write(text)
+	}
+	return b.String()
+}
+
+// unfold replaces every JSON object in a string by what it says.
+func unfold(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			v[key] = unfold(item)
+		}
+	case []any:
+		for i, item := range v {
+			v[i] = unfold(item)
+		}
+	case string:
+		var m map[string]any
+		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &m) == nil {
+			return m
+		}
+	}
+	return v
+}
+
+// golden compares got with testdata/<file>, and prints only the difference: as a patch of the file.
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", file)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if string(want) == got {
+		return
+	}
+	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+		A: difflib.SplitLines(string(want)), B: difflib.SplitLines(got), FromFile: "a/" + path, ToFile: "b/" + path, Context: 3,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Errorf("not as expected; apply this, or run the test with -update:\n%s", diff)
+}
+
+func TestCompileGivesExactlyTheseObjects(t *testing.T) {
+	for _, file := range []string{"test-capability.yaml", "nexus-ai-complete.yaml"} {
+		t.Run(file, func(t *testing.T) {
+			golden(t, file, print(t, compile(t, example(t, file), facts()), false))
+		})
+	}
+}
+
+// variants differ from examples/test-capability.yaml in one respect each.
+var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts){
+	"dynamodb-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.Spec.DataServices.DynamoDB = nil },
+	"s3-and-glue-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DataServices.S3.Enabled, c.Spec.DataServices.Glue = new(false), nil
+	},
+	"glue-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.Spec.DataServices.Glue.Enabled = new(false) },
+	"crawler-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DataServices.Glue.Crawler = &nexusv1.CrawlerSpec{Enabled: new(false)}
+	},
+	"no-data": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.Spec.DataServices = nil },
+	"ingress-off": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
+	},
+	"other-namespace": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { c.Namespace = "team-a" },
+	"production-retains": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Name, c.Namespace, c.Spec.Environment, c.Spec.DeletionPolicy = "myapp-prod", "myapp-prod", "prod", ""
+	},
+	"account-unknown": func(_ *nexusv1.NexusAICapability, f *capability.Facts) { f.Account, f.Partition = "", "" },
+	"china": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		c.Spec.Region, f.Partition = "cn-north-1", "aws-cn"
+	},
+	"provider-given": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "shared"}, ""
+		f.ProviderRegion, f.RolePath, f.Boundary = "us-east-1", "/teams/a/", "arn:aws:iam::123456789012:policy/boundary"
+		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: f.Boundary, ExtraPolicyStatements: []nexusv1.PolicyStatement{
+			{Actions: []nexusv1.PolicyAction{"sqs:SendMessage"}, Resources: []nexusv1.PolicyResource{"arn:aws:sqs:us-east-1:123456789012:jobs"}},
+		}}
+	},
+	"provider-unknown": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		c.Spec.ProviderRef, c.Spec.Region = &nexusv1.ProviderReference{Name: "shared"}, ""
+		f.Account, f.Partition = "", ""
+	},
+	"secrets": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.Secrets = []nexusv1.SecretSpec{
+			{Name: "openai", ValueFrom: &nexusv1.SecretKeySelector{Name: "keys", Key: "openai.json"}},
+			{Name: "wxcc", RecreateOnLoss: true},
+			{Name: "smtp", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"user", "password"}}},
+			{Name: "session", Generate: &nexusv1.GenerateSpec{Length: new(int32(64))}},
+		}
+	},
+	"stores-of-its-own": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DriftPolicy = nexusv1.DriftReport
+		c.Spec.DataServices.DynamoDB = &nexusv1.DynamoDBSpec{
+			KMSKeyArn: "arn:aws:kms:ap-southeast-1:123456789012:key/k-1", RecreateOnLoss: true, PointInTimeRecovery: new(false),
+			Tables: []nexusv1.TableSpec{
+				{Name: "license", PointInTimeRecovery: new(true)},
+				{Name: "events", HashKey: &nexusv1.KeyAttribute{Name: "id", Type: "S"}, TTL: &nexusv1.TableTTL{Enabled: true}},
+			},
+		}
+		c.Spec.DataServices.S3 = &nexusv1.S3Spec{
+			KMSKeyArn: "arn:aws:kms:ap-southeast-1:123456789012:key/k-2", ForceDestroy: true, RecreateOnLoss: true,
+			Lifecycle: []nexusv1.LifecycleRule{{ID: "old", ExpirationDays: new(int32(90))}},
+			Buckets: []nexusv1.BucketSpec{{Name: "call-data"}, {Name: "models", ForceDestroy: new(false), Lifecycle: []nexusv1.LifecycleRule{
+				{ID: "cold", Prefix: "v1/", Transitions: []nexusv1.LifecycleTransition{{Days: 30, StorageClass: "GLACIER_IR"}}},
+			}}},
+		}
+		c.Spec.DataServices.Glue.Crawler = &nexusv1.CrawlerSpec{Schedule: "cron(15 12 * * ? *)"}
+	},
+	"traffic": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		f.AllowedIngressGroups = []string{"team-*"}
+		c.Spec.Backend.DualService, c.Spec.Backend.Port = new(false), new(int32(9000))
+		c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeNodePort}
+		c.Spec.Frontend.Replicas = new(int32(0))
+		c.Spec.Frontend.Resources = &nexusv1.ComponentResources{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+		c.Spec.Ingress = &nexusv1.IngressSpec{
+			Scheme: nexusv1.SchemeInternetFacing, Host: "app.example.com", HealthCheckPath: "/healthz", GroupName: "team-a",
+			CertificateArn: "arn:aws:acm:ap-southeast-1:123456789012:certificate/abc",
+			Annotations: map[string]nexusv1.AnnotationValue{
+				"alb.ingress.kubernetes.io/wafv2-acl-arn": "arn:acl", "alb.ingress.kubernetes.io/scheme": "internal",
+				"alb.ingress.kubernetes.io/group.order": "1", "kubernetes.io/ingress.class": "nginx", "nexus.ai/capability": "other/one",
+			},
+		}
+	},
+}
+
+// TestCompileOfAVariantDiffersOnlyWhereItMust holds the difference to the objects of the example, so that
+// a golden file shows what a field does.
+func TestCompileOfAVariantDiffersOnlyWhereItMust(t *testing.T) {
+	base := print(t, compile(t, example(t, "test-capability.yaml"), facts()), true)
+	for name, edit := range variants {
+		t.Run(name, func(t *testing.T) {
+			c, f := example(t, "test-capability.yaml"), facts()
+			edit(c, &f)
+			// Another environment changes every name: here only what else it changes is of interest.
+			got := strings.ReplaceAll(print(t, compile(t, c, f), true), "prod", "dev")
+			diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
+				A: difflib.SplitLines(base), B: difflib.SplitLines(got), FromFile: "test-capability", ToFile: name, Context: 2,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, filepath.Join("variants", name+".diff"), diff)
+		})
+	}
+}

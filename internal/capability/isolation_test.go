@@ -1,0 +1,220 @@
+package capability_test
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"pgregory.net/rapid"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// iamMatch says whether an IAM resource pattern matches an ARN: * is any text, ? any one character.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
+func iamMatch(pattern, arn string) bool {
+	star, back := -1, 0
+	p, a := 0, 0
+	for a < len(arn) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, back = p, a
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == arn[a]):
+			p++
+			a++
+		case star >= 0:
+			back++
+			p, a = star+1, back
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+func TestTheMatcherKnowsStarsAndQuestionMarks(t *testing.T) {
+	for _, tc := range []struct {
+		pattern, arn string
+		want         bool
+	}{
+		{"a", "a", true}, {"a", "b", false}, {"a*", "a", true}, {"a*c", "abbbc", true}, {"a*c", "abbbd", false}, {"*", "anything", true},
+		{"a??", "abc", true}, {"a??", "ab", false}, {"a??", "abcd", false}, {"a*b*c", "axbxbxc", true}, {"", "", true}, {"", "a", false},
+		{"s:x-??????", "s:x-AbCdEf", true}, {"s:x-??????", "s:x-y-AbCdEf", false},
+	} {
+		if got := iamMatch(tc.pattern, tc.arn); got != tc.want {
+			t.Errorf("%q on %q: %v", tc.pattern, tc.arn, got)
+		}
+	}
+}
+
+// arns are the ARNs of everything in AWS that a capability becomes, and of things in it.
+func arns(t fatal, g *graph.Graph, account, region string) []string {
+	prefix := func(service string) string { return "arn:aws:" + service + ":" + region + ":" + account + ":" }
+	var out []string
+	name := func(o *unstructured.Unstructured, field string) string { return at(t, o, "spec", field).(string) }
+	for _, o := range ofKind(g, "DynamoDBTable") {
+		out = append(out, prefix("dynamodb")+"table/"+name(o, "tableName"))
+	}
+	for _, o := range ofKind(g, "S3Bucket") {
+		b := "arn:aws:s3:::" + name(o, "bucketName")
+		out = append(out, b, b+"/call-records/dt=1/a.json", b+"/wxcc-calls/b", b+"/c")
+	}
+	for _, db := range ofKind(g, "GlueDatabase") {
+		out = append(out, prefix("glue")+"database/"+name(db, "databaseName"))
+		for _, o := range ofKind(g, "GlueTable") {
+			out = append(out, prefix("glue")+"table/"+name(db, "databaseName")+"/"+name(o, "tableName"))
+		}
+	}
+	for _, o := range ofKind(g, "GlueCrawler") {
+		out = append(out, prefix("glue")+"crawler/"+name(o, "crawlerName"))
+	}
+	for _, o := range ofKind(g, "SSMParameterSet") {
+		path := prefix("ssm") + "parameter" + name(o, "path")
+		out = append(out, path)
+		for p := range at(t, o, "spec", "parameters").(map[string]any) {
+			out = append(out, path+"/"+p)
+		}
+	}
+	for _, o := range ofKind(g, "SecretsManagerSecret") {
+		out = append(out, prefix("secretsmanager")+"secret:"+name(o, "secretName")+"-AbCdEf")
+	}
+	for _, o := range ofKind(g, "IAMRole") {
+		out = append(out, "arn:aws:iam::"+account+":role/"+name(o, "roleName"))
+	}
+	return out
+}
+
+// resources are the patterns of a role's policies.
+func resources(t fatal, role *unstructured.Unstructured) []string {
+	var out []string
+	for _, p := range policies(t, role) {
+		for _, s := range p.Statement {
+			if s.Effect != "Allow" || len(s.Action) == 0 || len(s.Resource) == 0 {
+				t.Fatalf("%s: a statement that is not plain: %+v", role.GetName(), s)
+			}
+			for _, a := range s.Action {
+				if strings.Contains(a, "*") {
+					t.Fatalf("%s allows %s", role.GetName(), a)
+				}
+			}
+			out = append(out, s.Resource...)
+		}
+	}
+	return out
+}
+
+func plain(n [2]string) *nexusv1.NexusAICapability {
+	return minimal(withData, func(c *nexusv1.NexusAICapability) {
+		c.Name = n[0] + "-" + n[1]
+		c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = n[0], n[1], "eu-west-1"
+	})
+}
+
+func TestNoPolicyOfOneCapabilityReachesAnother(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := anyNames().Draw(t, "a"), anyNames().Draw(t, "b")
+		if a == b {
+			return
+		}
+		theirs := arns(t, compile(t, plain(b), facts()), "123456789012", "eu-west-1")
+		for _, role := range ofKind(compile(t, plain(a), facts()), "IAMRole") {
+			for _, pattern := range resources(t, role) {
+				for _, arn := range theirs {
+					if iamMatch(pattern, arn) {
+						t.Fatalf("%s of %v may use %s of %v: it allows %s", role.GetName(), a, arn, b, pattern)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCapability().Draw(t, "capability")
+		c.Spec.Region, c.Spec.ProviderRef = "eu-west-1", nil
+		g := compile(t, c, facts())
+		patterns := resources(t, object(t, g, "IAMRole/"+c.Spec.CapabilityName+"-"+c.Spec.Environment+"-app-role"))
+		for _, arn := range arns(t, g, "123456789012", "eu-west-1") {
+			if strings.Contains(arn, ":role/") {
+				continue
+			}
+			covered := false
+			for _, p := range patterns {
+				covered = covered || iamMatch(p, arn)
+			}
+			if !covered {
+				t.Fatalf("nothing allows %s", arn)
+			}
+		}
+	})
+}
+
+// A purpose that is not a default may give a name that another capability has too: x, dev, prod-license
+// and x-dev, prod, license are one table. Whose it is shows only when it is ready.
+func TestNobodyGetsRightsOnANameThatCouldBeAnothers(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCapability().Draw(t, "capability")
+		g := compile(t, c, facts())
+		prefix := c.Spec.CapabilityName + "-" + c.Spec.Environment
+		n, _ := g.Node("IAMRole/" + prefix + "-app-role")
+		usual := map[string]bool{}
+		for _, d := range ofKind(compile(t, plain([2]string{c.Spec.CapabilityName, c.Spec.Environment}), facts()), "S3Bucket") {
+			usual["S3Bucket/"+d.GetName()] = true
+		}
+		for _, d := range ofKind(compile(t, plain([2]string{c.Spec.CapabilityName, c.Spec.Environment}), facts()), "DynamoDBTable") {
+			usual["DynamoDBTable/"+d.GetName()] = true
+		}
+		for _, id := range g.IDs() {
+			if kind := kindOf(id); kind != "S3Bucket" && kind != "DynamoDBTable" || usual[id] {
+				continue
+			}
+			waits := false
+			for _, e := range n.After {
+				waits = waits || e.To == id && e.Need == graph.Ready
+			}
+			if !waits {
+				t.Fatalf("the role does not wait for %s", id)
+			}
+		}
+	})
+}
+
+func TestTheTrustOfTheRolesIsNarrow(t *testing.T) {
+	c := minimal(withData, func(c *nexusv1.NexusAICapability) { c.Namespace = "team-a" })
+	g := compile(t, c, facts())
+	app := object(t, g, "IAMRole/myapp-dev-app-role")
+	if at(t, app, "spec", "irsa", "namespace") != "myapp-dev" || at(t, app, "spec", "irsa", "serviceAccount") != "myapp-dev-app-sa" {
+		t.Errorf("the app role trusts %v", at(t, app, "spec", "irsa"))
+	}
+	const want = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},` +
+		`"Action":["sts:AssumeRole"],"Condition":{"StringEquals":{"aws:SourceAccount":["123456789012"]}}}]}`
+	if got := at(t, object(t, g, "IAMRole/myapp-dev-glue-role"), "spec", "assumeRolePolicyDocument"); got != want {
+		t.Errorf("the crawler's role trusts %v", got)
+	}
+}
+
+func TestTheLargestCapabilityFitsIntoItsPolicy(t *testing.T) {
+	c := minimal(withData, func(c *nexusv1.NexusAICapability) {
+		c.Spec.CapabilityName, c.Spec.Environment = strings.Repeat("c", 25), strings.Repeat("e", 16)
+		c.Spec.Region = "ap-southeast-1"
+		c.Name = "largest"
+		for i := range 16 {
+			letter := string(rune('a' + i))
+			c.Spec.DataServices.DynamoDB.Tables = append(c.Spec.DataServices.DynamoDB.Tables, nexusv1.TableSpec{Name: strings.Repeat(letter, 40)})
+			c.Spec.DataServices.S3.Buckets = append(c.Spec.DataServices.S3.Buckets, nexusv1.BucketSpec{Name: strings.Repeat(letter, 20)})
+			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: strings.Repeat(letter, 40), Generate: &nexusv1.GenerateSpec{}})
+		}
+		c.Spec.DataServices.S3.Buckets[0].Name = "call-data"
+	})
+	g := compile(t, c, facts())
+	if g.Len() > 128 {
+		t.Errorf("%d objects do not fit into status.resources", g.Len())
+	}
+	if err := capability.Validate(c, facts()); err != nil {
+		t.Error(err)
+	}
+}

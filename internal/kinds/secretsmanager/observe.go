@@ -47,7 +47,7 @@ func (s *secret) Observe(ctx context.Context, want SecretState) (kind.Seen[Secre
 			have.Current = id
 		}
 	}
-	_, labelled := out.VersionIdsToStages[aws.ToString(want.SourceVersion)]
+	labelled := len(out.VersionIdsToStages[aws.ToString(want.SourceVersion)]) > 0
 	if err := s.source(ctx, want, labelled, &have); err != nil {
 		return absent, err
 	}

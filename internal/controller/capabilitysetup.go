@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -117,14 +116,4 @@ func (r *Capability) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICap
 	now := metav1.NewTime(r.Clock.Now())
 	c.Status.LastSyncTime = &now
 	return r.Client.Status().Patch(ctx, c, client.MergeFrom(was))
-}
-
-// objectsOf returns the items of a typed list.
-func objectsOf(l client.ObjectList) ([]client.Object, error) {
-	var out []client.Object
-	err := meta.EachListItem(l, func(o runtime.Object) error {
-		out = append(out, o.(client.Object))
-		return nil
-	})
-	return out, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -153,6 +152,3 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, cfg *rest.Config, 
 		Pace: Pace{CheckEvery: o.CheckEvery, CheckEveryOf: o.CheckEveryOf, StalledEvery: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }
-
-// trimScheme is how IAM names an issuer: without https://.
-func trimScheme(issuer string) string { return strings.TrimPrefix(issuer, "https://") }

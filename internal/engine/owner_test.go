@@ -89,7 +89,7 @@ func TestIntentSurvivesItsAnnotations(t *testing.T) {
 
 func TestTokensAreStableAndApart(t *testing.T) {
 	o := Owner{UID: "u"}
-	if Token(o, "a") != Token(o, "a") {
+	if first, second := Token(o, "a"), Token(o, "a"); first != second {
 		t.Error("not stable")
 	}
 	others := []string{Token(Owner{UID: "v"}, "a"), Token(o, "b"), Token(Owner{UID: "u", Intent: &Intent{Attempt: 2}}, "a")}

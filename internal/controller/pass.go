@@ -36,20 +36,9 @@ func newPass(r *Resource, obj v1alpha1.Resource) *pass {
 
 // advance gathers what the engine needs and lets it work. What needs no AWS is settled before.
 func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
-	deleting := p.obj.GetDeletionTimestamp() != nil
-	if deleting && !controllerutil.ContainsFinalizer(p.obj, Finalizer(p.r.Entry.Name())) {
-		return engine.Outcome{Gone: true}, nil
-	}
-	if paused(p.obj) {
-		return engine.Outcome{}, &status.Waiting{Reason: status.ReasonPaused, For: "annotation " + engine.AnnotationPaused + " to be removed", After: time.Hour}
-	}
-	intent, err := engine.ReadIntent(p.obj.GetAnnotations())
-	if err != nil {
-		return engine.Outcome{}, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
-	}
-	// Without a record nothing was ever made; with Retain what was made stays. Neither needs credentials.
-	if deleting && (intent == nil || p.deletionPolicy() == v1alpha1.DeletionRetain) {
-		return engine.Outcome{Gone: true}, nil
+	intent, done, err := p.without()
+	if done || err != nil {
+		return engine.Outcome{Gone: done}, err
 	}
 	if err := ownNamespace("spec.providerRef.namespace", p.obj.CommonSpec().ProviderRef.Namespace, p.obj); err != nil {
 		return engine.Outcome{}, err
@@ -77,6 +66,24 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return plan, err
 	}
 	return engine.Advance(ctx, decide, p.r.Entry.Meta(), owner, p)
+}
+
+// without settles what needs neither AWS nor credentials: a pause, and deletions that leave AWS alone.
+// Done says that the object may go; the intent is what was recorded otherwise.
+func (p *pass) without() (intent *engine.Intent, done bool, err error) {
+	deleting := p.obj.GetDeletionTimestamp() != nil
+	if deleting && !controllerutil.ContainsFinalizer(p.obj, Finalizer(p.r.Entry.Name())) {
+		return nil, true, nil
+	}
+	if paused(p.obj) {
+		return nil, false, &status.Waiting{Reason: status.ReasonPaused, For: "annotation " + engine.AnnotationPaused + " to be removed", After: time.Hour}
+	}
+	intent, err = engine.ReadIntent(p.obj.GetAnnotations())
+	if err != nil {
+		return nil, false, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
+	}
+	// Without a record nothing was ever made; with Retain what was made stays.
+	return intent, deleting && (intent == nil || p.deletionPolicy() == v1alpha1.DeletionRetain), nil
 }
 
 func (p *pass) deletionPolicy() v1alpha1.DeletionPolicy {

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -33,11 +34,7 @@ func normalise(key string, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if key == "Condition" || strings.HasPrefix(key, conditionKey) {
-				out[k] = normalise(conditionKey+k, e)
-				continue
-			}
-			out[k] = normalise(k, e)
+			out[k] = normalise(below(key, k), e)
 		}
 		return out
 	case []any:
@@ -49,17 +46,24 @@ func normalise(key string, v any) any {
 		return v
 	case bool:
 		// Condition values are strings to AWS: {"Bool": {"aws:SecureTransport": false}} comes back quoted.
-		if strings.HasPrefix(key, conditionKey) {
-			if v {
-				return "true"
-			}
-			return "false"
+		if inCondition(key) {
+			return strconv.FormatBool(v)
 		}
 		return v
 	default:
 		return v
 	}
 }
+
+// below is the key of an element of a map: everything below a Condition stays marked as such.
+func below(parent, key string) string {
+	if parent == "Condition" || inCondition(parent) {
+		return conditionKey + key
+	}
+	return key
+}
+
+func inCondition(key string) bool { return strings.HasPrefix(key, conditionKey) }
 
 // conditionKey marks everything below a Condition, where every list is a set.
 const conditionKey = "Condition/"
@@ -69,7 +73,7 @@ func normaliseList(key string, v []any) any {
 	for i, e := range v {
 		out[i] = normalise(key, e)
 	}
-	if slices.Contains(unordered, key) || strings.HasPrefix(key, conditionKey) {
+	if slices.Contains(unordered, key) || inCondition(key) {
 		slices.SortFunc(out, func(a, b any) int {
 			x, _ := json.Marshal(a)
 			y, _ := json.Marshal(b)

@@ -122,20 +122,18 @@ type denyWithoutTLS struct {
 // Nil means that neither is declared; "" that there shall be none.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html
 func wantedPolicy(in v1alpha1.S3BucketSpec, arn string) (*string, error) {
-	tls := aws.ToBool(in.TLSOnly)
+	policy := aws.ToString(in.Policy)
 	switch {
 	case in.Policy == nil && in.TLSOnly == nil:
 		return nil, nil
-	case in.Policy != nil && *in.Policy != "" && !json.Valid([]byte(*in.Policy)):
+	case policy != "" && !json.Valid([]byte(policy)):
 		return nil, errors.New("is not JSON")
-	case !tls && in.Policy == nil:
-		return aws.String(""), nil
-	case !tls:
-		return in.Policy, nil
+	case !aws.ToBool(in.TLSOnly):
+		return &policy, nil
 	}
 	doc := document{Version: "2012-10-17"}
-	if p := aws.ToString(in.Policy); p != "" {
-		if err := json.Unmarshal([]byte(p), &doc); err != nil {
+	if policy != "" {
+		if err := json.Unmarshal([]byte(policy), &doc); err != nil {
 			return nil, errors.New("is not a policy document whose Statement is a list")
 		}
 	}

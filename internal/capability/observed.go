@@ -28,7 +28,7 @@ type State struct {
 	Live *unstructured.Unstructured
 }
 
-func (s State) done() bool { return s.Skipped || s.Applied && s.Ready }
+func (s State) done() bool { return !s.Stalled && (s.Skipped || s.Applied && s.Ready) }
 
 // there says whether the object exists at all.
 func (s State) there() bool { return s.Live != nil || s.Applied }

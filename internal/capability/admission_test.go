@@ -1,0 +1,188 @@
+package capability_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"pgregory.net/rapid"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func TestMain(m *testing.M) {
+	world.Main(m, world.Options{NoAWS: true, CRDs: []string{"../../config/crd/bases"}})
+}
+
+// server creates objects on a real API server, without keeping them and with unknown fields refused.
+type server struct{ client dynamic.Interface }
+
+func newServer(t *testing.T) server {
+	t.Helper()
+	client, err := dynamic.NewForConfig(world.Shared(t).Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server{client}
+}
+
+// plurals of the kinds, for which this test needs no discovery.
+var plurals = map[string]string{
+	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
+	"GlueDatabase": "gluedatabases", "GlueTable": "gluetables", "GlueCrawler": "gluecrawlers", "SSMParameterSet": "ssmparametersets",
+	"SecretsManagerSecret": "secretsmanagersecrets", "IAMRole": "iamroles", "Namespace": "namespaces", "ServiceAccount": "serviceaccounts",
+	"ConfigMap": "configmaps", "Deployment": "deployments", "PodDisruptionBudget": "poddisruptionbudgets", "Service": "services", "Ingress": "ingresses",
+}
+
+func (s server) admit(o *unstructured.Unstructured) error {
+	gvk := o.GroupVersionKind()
+	resources := s.client.Resource(schema.GroupVersionResource{Group: gvk.Group, Version: gvk.Version, Resource: plurals[gvk.Kind]})
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	o = o.DeepCopy()
+	o.SetUID("")
+	var err error
+	if gvk.Kind == "Namespace" {
+		_, err = resources.Create(context.Background(), o, options)
+	} else {
+		o.SetNamespace("default") // the only one that is sure to be there
+		_, err = resources.Namespace("default").Create(context.Background(), o, options)
+	}
+	return err
+}
+
+func manifest(t fatal, c *nexusv1.NexusAICapability) *unstructured.Unstructured {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	delete(content, "status")
+	o := &unstructured.Unstructured{Object: content}
+	o.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("NexusAICapability"))
+	return o
+}
+
+// unseen is what only the operator can see to be wrong: it needs facts, or arithmetic on quantities.
+var unseen = map[string]bool{
+	"request over limit": true, "negative request": true, "negative limit": true, "a foreign group": true,
+	"rights beyond the administrator's boundary": true, "the operator's namespace": true, "another region than the provider's": true,
+}
+
+func TestAdmissionRefusesWhatTheOperatorRefuses(t *testing.T) {
+	s := newServer(t)
+	for name, tc := range wrong {
+		err := s.admit(manifest(t, minimal(tc.edit)))
+		if unseen[name] != (err == nil) || err != nil && !apierrors.IsInvalid(err) {
+			t.Errorf("%s: admission says %v", name, err)
+		}
+	}
+}
+
+func TestAdmissionAcceptsWhatTheOperatorAcceptsAndWhatItMakesOfIt(t *testing.T) {
+	s := newServer(t)
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCapability().Draw(t, "capability")
+		if err := s.admit(manifest(t, c)); err != nil {
+			t.Fatalf("the capability: %v", err)
+		}
+		if rapid.IntRange(0, 9).Draw(t, "dice") > 0 {
+			return // a sample is enough: there are 40 objects in one
+		}
+		for _, n := range compile(t, c, facts()).Nodes() {
+			if err := s.admit(n.Object); err != nil && n.Unresolved == "" {
+				t.Fatalf("%s: %v", n.ID, err)
+			}
+		}
+	})
+}
+
+func TestAdmissionAcceptsTheExamplesAndWhatEveryVariantBecomes(t *testing.T) {
+	s := newServer(t)
+	for name, edit := range variants {
+		c, f := example(t, "test-capability.yaml"), facts()
+		edit(c, &f)
+		if err := s.admit(manifest(t, c)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, n := range compile(t, c, f).Nodes() {
+			if err := s.admit(n.Object); err != nil && n.Unresolved == "" {
+				t.Errorf("%s: %s: %v", name, n.ID, err)
+			}
+		}
+	}
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := filepath.Glob("../../examples/aws/*.yaml")
+	if err != nil || len(samples) < 9 {
+		t.Fatalf("samples: %v, %v", samples, err)
+	}
+	for _, file := range append(files, samples...) {
+		objects, err := world.ReadManifests(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range objects {
+			if err := s.admit(o); err != nil {
+				t.Errorf("%s: %v", file, err)
+			}
+		}
+	}
+}
+
+// What is immutable stays so in every way: changed, set later, and removed.
+func TestAdmissionKeepsTheIdentityOfACapability(t *testing.T) {
+	s := newServer(t)
+	gvr := nexusv1.GroupVersion.WithResource("nexuscapabilities")
+	c := s.client.Resource(gvr).Namespace("default")
+	first := minimal(withData, func(c *nexusv1.NexusAICapability) {
+		c.UID = ""
+		c.Namespace = "default"
+		c.Spec.DataServices.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "a"}, {Name: "b", HashKey: &nexusv1.KeyAttribute{Name: "id", Type: "S"}}}
+	})
+	live, err := c.Create(context.Background(), manifest(t, first), metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Delete(context.Background(), live.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	for name, tc := range map[string]struct {
+		edit
+		refused bool
+	}{
+		"nothing":                      {func(*nexusv1.NexusAICapability) {}, false},
+		"the version":                  {func(c *nexusv1.NexusAICapability) { c.Spec.Version = "2" }, false},
+		"another table":                {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "c"}} }), false},
+		"the capabilityName":           {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName = "other" }, true},
+		"the environment":              {func(c *nexusv1.NexusAICapability) { c.Spec.Environment = "prod" }, true},
+		"a region where there is none": {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "eu-west-1" }, true},
+		"a key where there is none": {func(c *nexusv1.NexusAICapability) {
+			c.Spec.DataServices.DynamoDB.Tables[0].HashKey = &nexusv1.KeyAttribute{Name: "id", Type: "S"}
+		}, true},
+		"no key where there is one": {func(c *nexusv1.NexusAICapability) { c.Spec.DataServices.DynamoDB.Tables[1].HashKey = nil }, true},
+		"another key":               {func(c *nexusv1.NexusAICapability) { c.Spec.DataServices.DynamoDB.Tables[1].HashKey.Name = "pk" }, true},
+	} {
+		next := first.DeepCopy()
+		tc.edit(next)
+		m := manifest(t, next)
+		m.SetResourceVersion(live.GetResourceVersion())
+		_, err := c.Update(context.Background(), m, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+		if tc.refused != apierrors.IsInvalid(err) || !tc.refused && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := capability.Validate(first, facts()); err != nil {
+		t.Error(err)
+	}
+}

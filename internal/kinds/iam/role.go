@@ -156,8 +156,8 @@ func (r *role) create(want RoleState) func(context.Context, string) (string, err
 	}
 }
 
-// settings are the parts that the role has once. UpdateRole gets both of its parts each time: one that
-// is left out is reset.
+// settings are the parts that the role has once. UpdateRole gets both of its parts each time, for one
+// that is left out may be reset: https://docs.aws.amazon.com/IAM/latest/APIReference/API_UpdateRole.html
 func (r *role) settings(want, have RoleState, diff kind.Diff) []kind.Step {
 	var steps []kind.Step
 	if diff.Under("Trust") {

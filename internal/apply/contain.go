@@ -1,0 +1,232 @@
+package apply
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Difference is a place where a live object is not as desired.
+type Difference struct {
+	// Path such as spec.template.spec.containers[app].image.
+	Path string
+	// Have is the live value, nil where there is none.
+	Have any
+}
+
+// Differences lists, in order of path, what of desired is not contained in live. What live has beyond
+// desired — defaults, other managers' fields and elements of keyed lists — is no difference: a
+// server-side apply would not change it either. Of the metadata only labels, annotations and owner
+// references are compared; of status nothing.
+//
+// Both must be in the same form, either as sent or as read through the same Go type; then an empty map
+// or list is a value like any other, and differs from an absent one.
+func Differences(desired, live *unstructured.Unstructured) []Difference {
+	c := comparison{keys: mergeKeys(desired)}
+	for _, k := range sortedKeys(desired.Object) {
+		switch k {
+		case "apiVersion", "kind", "metadata", "status":
+		default:
+			have, ok := live.Object[k]
+			c.value(place{k, k}, desired.Object[k], have, ok)
+		}
+	}
+	for _, k := range []string{"labels", "annotations"} {
+		want, _, _ := unstructured.NestedMap(desired.Object, "metadata", k)
+		have, _, _ := unstructured.NestedMap(live.Object, "metadata", k)
+		c.maps(place{"metadata." + k, "metadata." + k}, want, have)
+	}
+	want, _, _ := unstructured.NestedSlice(desired.Object, "metadata", "ownerReferences")
+	have, _, _ := unstructured.NestedSlice(live.Object, "metadata", "ownerReferences")
+	c.keyed(place{"metadata.ownerReferences", ""}, []string{"uid"}, want, have)
+	return c.found
+}
+
+// place is where the comparison is: as shown, and as field names only.
+type place struct{ shown, fields string }
+
+func (p place) field(k string) place {
+	return place{p.shown + "." + k, p.fields + "." + k}
+}
+
+func (p place) element(id string) place {
+	return place{p.shown + "[" + id + "]", p.fields}
+}
+
+type comparison struct {
+	keys  func(place) []string
+	found []Difference
+}
+
+func (c *comparison) differ(p place, have any) {
+	c.found = append(c.found, Difference{Path: p.shown, Have: have})
+}
+
+func (c *comparison) value(p place, want, have any, present bool) {
+	if want == nil {
+		return // says nothing
+	}
+	if !present || have == nil {
+		c.differ(p, nil)
+		return
+	}
+	switch want := want.(type) {
+	case map[string]any:
+		if have, ok := have.(map[string]any); ok {
+			c.maps(p, want, have)
+			return
+		}
+		c.differ(p, have)
+	case []any:
+		if have, ok := have.([]any); ok {
+			c.lists(p, want, have)
+			return
+		}
+		c.differ(p, have)
+	default:
+		if !sameScalar(p, want, have) {
+			c.differ(p, have)
+		}
+	}
+}
+
+func (c *comparison) maps(p place, want, have map[string]any) {
+	for _, k := range sortedKeys(want) {
+		v, ok := have[k]
+		c.value(p.field(k), want[k], v, ok)
+	}
+}
+
+func (c *comparison) lists(p place, want, have []any) {
+	if keys := c.keys(p); keys != nil && len(want) > 0 {
+		c.keyed(p, keys, want, have)
+		return
+	}
+	if len(want) != len(have) {
+		c.differ(p, have)
+		return
+	}
+	for i := range want {
+		c.value(p.element(fmt.Sprint(i)), want[i], have[i], true)
+	}
+}
+
+// keyed compares a list whose elements have identity: order is not compared, and elements beyond the
+// desired ones are others'.
+func (c *comparison) keyed(p place, keys []string, want, have []any) {
+	found := make(map[string]any, len(have))
+	for _, e := range have {
+		found[identity(keys, e)] = e
+	}
+	for _, e := range want {
+		id := identity(keys, e)
+		v, ok := found[id]
+		c.value(p.element(id), e, v, ok)
+	}
+}
+
+func identity(keys []string, element any) string {
+	m, _ := element.(map[string]any)
+	var parts []string
+	for _, k := range keys {
+		v, ok := m[k]
+		if !ok && k == "protocol" {
+			v, ok = "TCP", true // the default, and part of the key
+		}
+		if ok {
+			parts = append(parts, fmt.Sprint(v))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
+
+// sameScalar compares strings, booleans and numbers of whichever Go type, and quantities by amount.
+func sameScalar(p place, want, have any) bool {
+	if want == have {
+		return true
+	}
+	if isQuantity(p) {
+		a, aerr := resource.ParseQuantity(fmt.Sprint(want))
+		b, berr := resource.ParseQuantity(fmt.Sprint(have))
+		return aerr == nil && berr == nil && a.Cmp(b) == 0
+	}
+	a, aok := number(want)
+	b, bok := number(have)
+	return aok && bok && a == b
+}
+
+func number(v any) (float64, bool) { // exact to 2^53, beyond which no field of these APIs goes
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case int:
+		return float64(v), true
+	case int32:
+		return float64(v), true
+	case float64:
+		return v, true
+	default:
+		return 0, false
+	}
+}
+
+// isQuantity says whether the value at a place is one of resources.limits or resources.requests.
+func isQuantity(p place) bool {
+	parts := strings.Split(p.fields, ".")
+	n := len(parts)
+	return n >= 3 && parts[n-3] == "resources" && (parts[n-2] == "limits" || parts[n-2] == "requests")
+}
+
+// podKeys are the merge keys of a pod's lists that are compared by key, by their path in the pod's spec.
+// https://kubernetes.io/docs/reference/generated/kubernetes-api/v1.35/ ("map type" lists)
+var podKeys = map[string][]string{
+	"containers": {"name"}, "initContainers": {"name"}, "volumes": {"name"}, "imagePullSecrets": {"name"},
+	"hostAliases": {"ip"}, "topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
+	"containers.env": {"name"}, "containers.ports": {"containerPort", "protocol"}, "containers.volumeMounts": {"mountPath"},
+	"initContainers.env": {"name"}, "initContainers.ports": {"containerPort", "protocol"}, "initContainers.volumeMounts": {"mountPath"},
+}
+
+// mergeKeys returns which lists of a kind of object have elements with identity. Of kinds not listed,
+// lists are compared whole: an element too many in a network policy or a role is a difference.
+func mergeKeys(u *unstructured.Unstructured) func(place) []string {
+	gvk := u.GroupVersionKind()
+	switch gvk.Group + "/" + gvk.Kind {
+	case "/Pod":
+		return podAt("spec.")
+	case "apps/Deployment", "apps/StatefulSet", "apps/DaemonSet", "batch/Job":
+		return podAt("spec.template.spec.")
+	case "batch/CronJob":
+		return podAt("spec.jobTemplate.spec.template.spec.")
+	case "/Service":
+		return only("spec.ports", "port", "protocol")
+	case "/ServiceAccount":
+		return only("imagePullSecrets", "name")
+	default:
+		return func(place) []string { return nil }
+	}
+}
+
+func podAt(spec string) func(place) []string {
+	return func(p place) []string {
+		field, ok := strings.CutPrefix(p.fields, spec)
+		if !ok {
+			return nil
+		}
+		return podKeys[field]
+	}
+}
+
+func only(path string, keys ...string) func(place) []string {
+	return func(p place) []string {
+		if p.fields != path {
+			return nil
+		}
+		return keys
+	}
+}

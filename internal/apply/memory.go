@@ -1,0 +1,68 @@
+package apply
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+)
+
+// memory is what is worth remembering of our writes. Both maps are small at rest, and losing them costs
+// no more than a write without effect.
+type memory struct {
+	mu sync.Mutex
+	// written holds the resourceVersion of our last write until the cache has caught up with it.
+	written map[Ref]string
+	// insisted holds the fingerprint of what an apply could not settle, because a webhook or the server
+	// says otherwise. Until it changes there is no point in applying again.
+	insisted map[Ref]string
+}
+
+func (m *memory) wrote(ref Ref, version string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.written == nil {
+		m.written = map[Ref]string{}
+	}
+	m.written[ref] = version
+}
+
+// lags says whether a cached object is older than our last write of it.
+func (m *memory) lags(ref Ref, version string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	written, ok := m.written[ref]
+	if !ok {
+		return false
+	}
+	if order, err := resourceversion.CompareResourceVersion(version, written); err == nil && order < 0 {
+		return true
+	}
+	delete(m.written, ref)
+	return false
+}
+
+func (m *memory) insist(ref Ref, insists bool, fingerprint string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !insists {
+		delete(m.insisted, ref)
+		return
+	}
+	if m.insisted == nil {
+		m.insisted = map[Ref]string{}
+	}
+	m.insisted[ref] = fingerprint
+}
+
+func (m *memory) insists(ref Ref, fingerprint string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fingerprint != "" && m.insisted[ref] == fingerprint
+}
+
+func (m *memory) forget(ref Ref) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.written, ref)
+	delete(m.insisted, ref)
+}

@@ -1,0 +1,88 @@
+package apply
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// current returns a child from the cache, or from the API server where the cache does not have it or
+// has not caught up with our own last write; nil when it is absent there too.
+func (a *Applier) current(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
+	have, err := a.cached(ctx, ref)
+	if err != nil || have != nil && !a.memory.lags(ref, have.GetResourceVersion()) {
+		return have, err
+	}
+	have = ref.empty()
+	err = a.Live.Get(ctx, ref.key(), have)
+	if apierrors.IsNotFound(err) {
+		a.memory.forget(ref)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return have, nil
+}
+
+// cached reads through the Go type where there is one: an unstructured read would start a second
+// informer beside the controllers' own.
+func (a *Applier) cached(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
+	obj := a.typed(ref.Kind)
+	if obj == nil {
+		obj = ref.empty()
+	}
+	err := a.Client.Get(ctx, ref.key(), obj)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return asUnstructured(obj, ref.Kind)
+}
+
+// typed returns a new object of the kind's Go type, nil when the scheme has none.
+func (a *Applier) typed(kind schema.GroupVersionKind) client.Object {
+	obj, err := a.Client.Scheme().New(kind)
+	if err != nil {
+		return nil
+	}
+	o, _ := obj.(client.Object)
+	return o
+}
+
+func asUnstructured(obj client.Object, kind schema.GroupVersionKind) (*unstructured.Unstructured, error) {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u, nil
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, err
+	}
+	u := &unstructured.Unstructured{Object: m}
+	u.SetGroupVersionKind(kind) // typed reads leave it out
+	return u, nil
+}
+
+// normal brings an object into the form in which it is compared: that of its Go type, which drops
+// empties and spells quantities as the API server does. What does not fit the type, or has none, stays
+// as it is; the server then says what is wrong with it.
+func (a *Applier) normal(u *unstructured.Unstructured) *unstructured.Unstructured {
+	obj := a.typed(u.GroupVersionKind())
+	if obj == nil {
+		return u
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+		return u
+	}
+	n, err := asUnstructured(obj, u.GroupVersionKind())
+	if err != nil {
+		return u
+	}
+	return n
+}

@@ -1,0 +1,167 @@
+package apply
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// Delete removes one child, in the background, and only the very object that was judged to be the
+// owner's. It is to be called again until gone, which is true once the API server itself says that the
+// child is absent. A foreign object of that name is left alone and logged: our child is gone.
+func (a *Applier) Delete(ctx context.Context, owner Owner, ref Ref) (gone bool, err error) {
+	have, err := a.owned(ctx, owner, ref)
+	if err != nil {
+		return false, err
+	}
+	if have == nil {
+		a.memory.forget(ref)
+		return true, nil
+	}
+	if have.GetDeletionTimestamp() != nil {
+		return false, nil
+	}
+	uid := have.GetUID()
+	err = a.Client.Delete(ctx, have, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if apierrors.IsNotFound(err) {
+		a.memory.forget(ref)
+		return true, nil
+	}
+	if err != nil {
+		return false, explain(ref, "deleting", err)
+	}
+	return false, nil
+}
+
+// Orphan lets go of one child: our owner reference, label and annotations are removed in one patch, and
+// the object stays. Absent and foreign objects need nothing.
+func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
+	have, err := a.owned(ctx, owner, ref)
+	if err != nil || have == nil {
+		return err
+	}
+	next := have.DeepCopy()
+	next.SetOwnerReferences(slices.DeleteFunc(next.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.UID }))
+	labels := without(next.GetLabels(), owner.label())
+	if labels[labelManagedBy] == FieldOwner {
+		labels = without(labels, labelManagedBy)
+	}
+	next.SetLabels(labels)
+	next.SetAnnotations(without(next.GetAnnotations(), AnnotationOwner, AnnotationHash))
+	// The list of owner references is replaced as a whole, so nobody may have written it meanwhile.
+	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
+	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
+		return explain(ref, "orphaning", err)
+	}
+	a.memory.forget(ref)
+	return nil
+}
+
+// owned returns the child if it exists and is the owner's, else nil.
+func (a *Applier) owned(ctx context.Context, owner Owner, ref Ref) (*unstructured.Unstructured, error) {
+	if err := errors.Join(owner.complete(), ref.complete()); err != nil {
+		return nil, err
+	}
+	have, err := a.current(ctx, ref)
+	if meta.IsNoMatchError(err) {
+		return nil, nil // its kind is not installed, so there is none
+	}
+	if err != nil {
+		return nil, explain(ref, "reading", err)
+	}
+	if have == nil {
+		return nil, nil
+	}
+	whose, why := judge(owner, ref, have)
+	if whose != ours || a.reserved(owner, ref) {
+		log.FromContext(ctx).Info("An object with the name of a child is left alone: it is not ours", "object", ref.String(), "why", why)
+		return nil, nil
+	}
+	return have, nil
+}
+
+// Child is an object of an owner that exists.
+type Child struct {
+	Ref
+	UID types.UID
+	// Deleting is true once its deletion was asked for.
+	Deleting bool
+}
+
+// Children lists what exists of an owner, over the given kinds, from the cache, in a stable order. Kinds
+// that are not installed have none.
+func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind) ([]Child, error) {
+	if err := owner.complete(); err != nil {
+		return nil, err
+	}
+	var out []Child
+	for _, k := range kinds {
+		list := a.list(k)
+		err := a.Client.List(ctx, list, client.MatchingLabels{owner.label(): string(owner.UID)}, client.UnsafeDisableDeepCopy)
+		if meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return nil, explain(Ref{Kind: k}, "listing", err)
+		}
+		if err := meta.EachListItem(list, func(item runtime.Object) error {
+			o := item.(client.Object)
+			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
+			if whose, _ := judge(owner, ref, o); whose == ours {
+				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil})
+			}
+			return nil
+		}); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out, func(a, b Child) int {
+		return cmp.Or(cmp.Compare(a.Kind.String(), b.Kind.String()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func (a *Applier) list(k schema.GroupVersionKind) client.ObjectList {
+	k.Kind += "List"
+	if obj, err := a.Client.Scheme().New(k); err == nil {
+		if l, ok := obj.(client.ObjectList); ok {
+			return l
+		}
+	}
+	l := &unstructured.UnstructuredList{}
+	l.SetGroupVersionKind(k)
+	return l
+}
+
+// Surplus returns the children that are not desired, whichever version they were listed in.
+func Surplus(children []Child, desired []Ref) []Child {
+	type id struct {
+		kind            schema.GroupKind
+		namespace, name string
+	}
+	keep := make(map[id]bool, len(desired))
+	for _, r := range desired {
+		keep[id{r.Kind.GroupKind(), r.Namespace, r.Name}] = true
+	}
+	return slices.DeleteFunc(slices.Clone(children), func(c Child) bool {
+		return keep[id{c.Kind.GroupKind(), c.Namespace, c.Name}]
+	})
+}
+
+func without(m map[string]string, keys ...string) map[string]string {
+	for _, k := range keys {
+		delete(m, k)
+	}
+	return m
+}

@@ -129,6 +129,9 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 			state("S3Bucket/myapp-dev-call-data", capability.State{Stalled: true, Reason: "NameTaken", Message: "taken"}),
 			state("IAMRole/myapp-dev-app-role", capability.State{Stalled: true, Reason: "AccessDenied", Message: "denied"})},
 			"Failed 9/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: taken (and 1 more, see status.resources)"},
+		"what stalls is not done, even where it was": {[]func(*capability.Observed){
+			state("S3Bucket/myapp-dev-call-data", capability.State{Applied: true, Ready: true, Stalled: true, Reason: "AccessDenied", Message: "denied"})},
+			"Failed 10/11 S3 ready=False/AccessDenied", "S3Bucket/myapp-dev-call-data: denied"},
 		"the input is wrong": {[]func(*capability.Observed){func(o *capability.Observed) {
 			o.Graph, o.States, o.Err = nil, nil, status.Invalid("spec.version", "too long")
 		}}, "Failed   ready=False/InvalidSpec", "spec.version: too long"},

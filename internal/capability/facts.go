@@ -20,7 +20,7 @@ type Facts struct {
 	Account, Partition string
 	// Boundary and RolePath are the provider's permissionsBoundaryARN and rolePathPrefix.
 	Boundary, RolePath string
-	// Issuer is the cluster's OIDC issuer. The role's own object resolves it; here it is for printing.
+	// Issuer is the cluster's OIDC issuer. Compile does without: the role's own object makes its trust of it.
 	Issuer string
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string

@@ -184,6 +184,10 @@ func (v *verdict) rights(id *nexusv1.IdentitySpec, f Facts) {
 	}
 	const at = "spec.identity.extraPolicyStatements"
 	v.optional("spec.identity.permissionsBoundaryARN", id.PermissionsBoundaryARN, 2048, boundaryPattern)
+	if b := id.PermissionsBoundaryARN; b != "" && f.Boundary != "" && b != f.Boundary {
+		v.refuse(status.ReasonNotPermitted, "spec.identity.permissionsBoundaryARN",
+			"the provider bounds every role by %s: leave the field out or repeat that", f.Boundary)
+	}
 	if len(id.ExtraPolicyStatements) == 0 {
 		return
 	}

@@ -198,6 +198,23 @@ func TestRightsWithinTheAdministratorsBoundaryAreGiven(t *testing.T) {
 	}
 }
 
+func TestTheProvidersBoundaryCannotBeReplaced(t *testing.T) {
+	f := facts()
+	f.Boundary = boundary
+	c := minimal(func(c *nexusv1.NexusAICapability) {
+		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: "arn:aws:iam::aws:policy/AdministratorAccess"}
+	})
+	if stalled, _ := status.AsStalled(capability.Validate(c, f)); field(stalled) != "spec.identity.permissionsBoundaryARN" {
+		t.Errorf("got %+v", stalled)
+	}
+	c.Spec.Identity = nil
+	for _, role := range ofKind(compile(t, c, f), "IAMRole") {
+		if at(t, role, "spec", "permissionsBoundary") != boundary {
+			t.Errorf("%s is bounded by %v", role.GetName(), at(t, role, "spec", "permissionsBoundary"))
+		}
+	}
+}
+
 func TestTooManyRightsAreRefusedBeforeAWSDoes(t *testing.T) {
 	f := facts()
 	f.Boundary = boundary

@@ -3,7 +3,9 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -80,38 +82,78 @@ func (r *Capability) deployment(ctx context.Context, d *appsv1.Deployment) (heal
 		return health{}, err
 	}
 	for i := range pods.Items {
-		if h, sick := sickPod(&pods.Items[i]); sick {
+		if h, sick := r.sickPod(&pods.Items[i]); sick {
+			h.stalled = h.stalled || h.reason == status.ReasonProbeFailing && overdue(d)
 			return h, nil
+		}
+	}
+	for _, c := range st.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			return health{reason: status.ReasonPodsRefused, stalled: true, message: "its pods are refused: " + status.Bound(c.Message, 512)}, nil
 		}
 	}
 	return health{reason: status.ReasonProgressing, message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, want), want)}, nil
 }
 
-// sickPod finds what keeps a pod from becoming ready, with what to do about it.
-func sickPod(p *corev1.Pod) (health, bool) {
+// overdue says whether the rollout took longer than its progressDeadlineSeconds.
+func overdue(d *appsv1.Deployment) bool {
+	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded"
+	})
+}
+
+// sickPod finds what keeps a pod from becoming ready, with what to do about it. Pods on their way out
+// say nothing of the workload.
+func (r *Capability) sickPod(p *corev1.Pod) (health, bool) {
+	if p.DeletionTimestamp != nil {
+		return health{}, false
+	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return health{reason: status.ReasonUnschedulable, message: "a pod finds no node: " + c.Message + "; add nodes or lower its requests"}, true
+			return health{reason: status.ReasonUnschedulable, message: "a pod finds no node: " + status.Bound(c.Message, 512) +
+				"; add nodes or lower its requests"}, true
 		}
 	}
-	for _, c := range p.Status.ContainerStatuses {
-		if w := c.State.Waiting; w != nil {
-			if h, sick := sickContainer(c, w); sick {
-				return h, true
-			}
+	for _, c := range append(slices.Clone(p.Status.InitContainerStatuses), p.Status.ContainerStatuses...) {
+		if h, sick := r.sickContainer(c); sick {
+			return h, true
 		}
 	}
 	return health{}, false
 }
 
-func sickContainer(c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) (health, bool) {
+// slowStart is how long a container that runs may take to answer its readiness probe before that is told.
+const slowStart = 10 * time.Second
+
+func (r *Capability) sickContainer(c corev1.ContainerStatus) (health, bool) {
+	w, running := c.State.Waiting, c.State.Running
+	switch {
+	case w != nil && w.Reason == "CrashLoopBackOff", !c.Ready && c.RestartCount > 1 && c.LastTerminationState.Terminated != nil:
+		// Between two crashes it runs for a moment; that is no reason to say anything else.
+		return health{reason: status.ReasonCrashLoop, stalled: true, message: fmt.Sprintf(
+			"container %s keeps crashing%s: see kubectl logs --previous", c.Name, exitCode(c))}, true
+	case w != nil:
+		return cannotStart(c, w)
+	case running != nil && !c.Ready && r.Clock.Now().Sub(running.StartedAt.Time) > slowStart:
+		return health{reason: status.ReasonProbeFailing, message: fmt.Sprintf(
+			"container %s runs and is not ready: its readiness probe fails; check the probe's path and port, and kubectl logs", c.Name)}, true
+	default:
+		return health{}, false
+	}
+}
+
+func exitCode(c corev1.ContainerStatus) string {
+	if t := c.LastTerminationState.Terminated; t != nil {
+		return fmt.Sprintf(" (exit code %d)", t.ExitCode)
+	}
+	return ""
+}
+
+func cannotStart(c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) (health, bool) {
 	switch w.Reason {
 	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName":
 		return health{reason: status.ReasonImagePull, stalled: true, message: fmt.Sprintf(
 			"image %s cannot be pulled: push it, or check its name and the nodes' right to pull it", c.Image)}, true
-	case "CrashLoopBackOff":
-		return health{reason: status.ReasonCrashLoop, stalled: true, message: fmt.Sprintf(
-			"container %s keeps crashing: see kubectl logs --previous", c.Name)}, true
 	case "CreateContainerConfigError", "CreateContainerError":
 		if strings.Contains(w.Message, "run as root") || strings.Contains(w.Message, "runAsNonRoot") {
 			return health{reason: status.ReasonImageRunsAsRoot, stalled: true, message: fmt.Sprintf(

@@ -55,6 +55,7 @@ const (
 	ReasonCrashLoop             = "CrashLoopBackOff"
 	ReasonUnschedulable         = "Unschedulable"
 	ReasonProbeFailing          = "ProbeFailing"
+	ReasonPodsRefused           = "PodsRefused"
 	ReasonIngressClassMissing   = "IngressClassMissing"
 	ReasonIngressControllerGone = "IngressControllerGone"
 	ReasonIssuerUnknown         = "IssuerUnknown"

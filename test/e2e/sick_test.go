@@ -1,0 +1,191 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// small is a capability without data services, in the namespace of its workloads.
+func (b *bed) small(name string) *nexusv1.NexusAICapability {
+	b.Helper()
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: name + "-dev", Namespace: name + "-dev"}}
+	c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Version = name, "dev", "1"
+	c.Spec.Backend.Image, c.Spec.Frontend.Image = "registry.example/backend:1", "registry.example/frontend:1"
+	b.namespace(c.Namespace)
+	return c
+}
+
+// healed waits until a capability is Running again and complains when that took longer than promised.
+func (b *bed) healed(c *nexusv1.NexusAICapability) {
+	b.Helper()
+	took := b.running(c)
+	b.Logf("%s is well after %.1f s", c.Name, took.Seconds())
+	if took > 10*time.Second {
+		b.Errorf("%s took %s to heal, want at most 10 s", c.Name, took)
+	}
+}
+
+func TestSickWorkloadsShowTheirReasonAndRemedyAndHeal(t *testing.T) {
+	b := newBed(t)
+	sick := []struct {
+		name, condition, reason, remedy string
+		failed                          bool
+		spoil                           func(*nexusv1.NexusAICapability)
+	}{
+		{"sick-image", "BackendReady", "ImagePullBackOff", "push it", true,
+			func(c *nexusv1.NexusAICapability) { c.Spec.Backend.Image = "registry.example/backend:ImagePullBackOff" }},
+		{"sick-crash", "BackendReady", "CrashLoopBackOff", "kubectl logs --previous", true,
+			func(c *nexusv1.NexusAICapability) { c.Spec.Backend.Image = "registry.example/backend:CrashLoopBackOff" }},
+		{"sick-root", "FrontendReady", "ImageRunsAsRoot", "numeric USER", true,
+			func(c *nexusv1.NexusAICapability) {
+				c.Spec.Frontend.Image = "registry.example/frontend:CreateContainerConfigError"
+			}},
+		{"sick-lost", "FrontendReady", "Unschedulable", "lower its requests", false,
+			func(c *nexusv1.NexusAICapability) {
+				c.Spec.Frontend.Resources = &nexusv1.ComponentResources{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("900")}}
+			}},
+		{"sick-probe", "BackendReady", "ProbeFailing", "readiness probe", false,
+			func(c *nexusv1.NexusAICapability) { c.Spec.Backend.Image = "registry.example/backend:NotReady" }},
+	}
+	all := make([]*nexusv1.NexusAICapability, len(sick))
+	for i, s := range sick {
+		all[i] = b.small(s.name)
+		s.spoil(all[i])
+		b.create(all[i])
+	}
+	for i, s := range sick {
+		c := all[i]
+		message := b.shows(c, s.condition, metav1.ConditionFalse, s.reason)
+		if !strings.Contains(message, s.remedy) || !strings.Contains(c.Status.Message, s.remedy) {
+			t.Errorf("%s: %q and %q do not say %q", s.name, message, c.Status.Message, s.remedy)
+		}
+		if failed := c.Status.Phase == nexusv1.PhaseFailed; failed != s.failed {
+			t.Errorf("%s: phase %s, want Failed: %t", s.name, c.Status.Phase, s.failed)
+		}
+		if stalled, err := b.condition(c, "Stalled"); err != nil || (stalled.Status == metav1.ConditionTrue) != s.failed {
+			t.Errorf("%s: Stalled=%s %v", s.name, stalled.Status, err)
+		}
+	}
+	for i := range sick {
+		b.edit(all[i], func() {
+			well := b.small(all[i].Spec.CapabilityName)
+			all[i].Spec.Backend, all[i].Spec.Frontend = well.Spec.Backend, well.Spec.Frontend
+		})
+	}
+	for _, c := range all {
+		b.healed(c)
+	}
+	b.removeAll(all)
+}
+
+func (b *bed) removeAll(all []*nexusv1.NexusAICapability) {
+	b.Helper()
+	var objs []client.Object
+	for _, c := range all {
+		objs = append(objs, c)
+	}
+	b.remove(objs...)
+	if inv := b.inventory(); len(inv) > 0 {
+		b.Errorf("left behind: %v", inv)
+	}
+}
+
+func TestAWorkloadThatGetsSickLaterFailsTheCapabilityUntilItIsWell(t *testing.T) {
+	b := newBed(t)
+	c := b.small("later")
+	b.create(c)
+	b.running(c)
+	pods := &corev1.PodList{}
+	if err := b.c.List(b.ctx(), pods, client.InNamespace(c.Namespace), client.MatchingLabels{"app.kubernetes.io/component": "backend"}); err != nil || len(pods.Items) == 0 {
+		t.Fatalf("%d pods, %v", len(pods.Items), err)
+	}
+	// One of the pods begins to crash, as a kubelet would tell it.
+	p := &pods.Items[0]
+	for i := range p.Status.Conditions {
+		if k := p.Status.Conditions[i].Type; k == corev1.PodReady || k == corev1.ContainersReady {
+			p.Status.Conditions[i].Status = corev1.ConditionFalse
+		}
+	}
+	st := &p.Status.ContainerStatuses[0]
+	st.Ready, st.RestartCount = false, 3
+	st.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	st.LastTerminationState = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}
+	if err := b.c.Status().Update(b.ctx(), p); err != nil {
+		t.Fatal(err)
+	}
+	message := b.shows(c, "BackendReady", metav1.ConditionFalse, "CrashLoopBackOff")
+	if !strings.Contains(message, "137") || c.Status.Phase != nexusv1.PhaseFailed || c.Status.Ready {
+		t.Errorf("phase %s, ready %t: %s", c.Status.Phase, c.Status.Ready, message)
+	}
+	if err := b.c.Delete(b.ctx(), p); err != nil {
+		t.Fatal(err)
+	}
+	b.healed(c)
+	if c, err := b.condition(c, "Stalled"); err != nil || c.Status != metav1.ConditionFalse {
+		t.Errorf("Stalled=%s %v", c.Status, err)
+	}
+	b.removeAll([]*nexusv1.NexusAICapability{c})
+}
+
+func TestWithoutItsIngressClassACapabilitySaysWhatToInstall(t *testing.T) {
+	b := newBed(t)
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
+	if err := b.get(class); err != nil {
+		t.Fatal(err)
+	}
+	// What plays the load balancer controller plays the pods too: neither is there for a while.
+	if err := b.w.Kill(world.Kwok); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.Delete(b.ctx(), class); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.w.Restart(world.Kwok); err != nil {
+			t.Error(err)
+		}
+		_ = b.c.Create(b.ctx(), fresh(class))
+	})
+	c := b.small("classless")
+	b.create(c)
+	message := b.shows(c, "IngressReady", metav1.ConditionFalse, "IngressClassMissing")
+	for _, want := range []string{"AWS Load Balancer Controller", "ingress.enabled"} {
+		if !strings.Contains(message, want) {
+			t.Errorf("the message does not say %q: %s", want, message)
+		}
+	}
+	if c.Status.Phase != nexusv1.PhaseFailed {
+		t.Errorf("phase %s, want Failed", c.Status.Phase)
+	}
+	if err := b.c.Create(b.ctx(), fresh(class)); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(10*time.Second, "the class to be noticed", func() error {
+		s, err := b.condition(c, "Stalled")
+		if err == nil && s.Status == metav1.ConditionTrue {
+			err = fmt.Errorf("%s", s.Message)
+		}
+		return err
+	})
+	if err := b.w.Restart(world.Kwok); err != nil {
+		t.Fatal(err)
+	}
+	b.healed(c)
+	b.removeAll([]*nexusv1.NexusAICapability{c})
+}
+
+// fresh is an IngressClass as it would be made anew.
+func fresh(i *networkingv1.IngressClass) *networkingv1.IngressClass {
+	return &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: i.Name}, Spec: i.Spec}
+}

@@ -147,6 +147,9 @@ func (r *Provider) release(ctx context.Context, provider, was *v1alpha1.AWSProvi
 	if n > 0 {
 		status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
 			Reason: status.ReasonInUse, Message: fmt.Sprintf("%d objects still use this provider; it goes when they are gone", n)})
+		// A deletion counts as a new generation: without a look at it the dependents, which need the
+		// provider for their own deletion, would take it for not ready, for ever.
+		r.summarise(provider, was, r.authenticate(ctx, provider))
 		return reconcile.Result{RequeueAfter: inUsePoll}, client.IgnoreNotFound(r.patchStatus(ctx, provider, was))
 	}
 	controllerutil.RemoveFinalizer(provider, Finalizer("AWSProvider"))

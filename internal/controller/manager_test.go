@@ -1,0 +1,338 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/controller"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/secretsmanager"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func TestMain(m *testing.M) {
+	ctrl.SetLogger(logr.Discard())
+	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}})
+}
+
+func entries() []engine.Entry {
+	return []engine.Entry{
+		engine.For(s3.NewBucket), engine.For(dynamodb.NewTable), engine.For(iam.NewRole), engine.For(glue.NewDatabase), engine.For(glue.NewTable),
+		engine.For(glue.NewCrawler), engine.For(ssm.NewParameterSet), engine.For(secretsmanager.NewSecret),
+	}
+}
+
+// home is a running manager in this process, so that the race detector and the coverage see it.
+type home struct {
+	*testing.T
+	w *world.World
+	c client.Client
+}
+
+func start(t *testing.T, flags ...string) *home {
+	t.Helper()
+	w := world.Shared(t)
+	if err := w.AWS().Reset(); err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range map[string]string{"AWS_ENDPOINT_URL": w.AWS().URL(), "AWS_REGION": "ap-southeast-1", "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"} {
+		t.Setenv(k, v)
+	}
+	args := append([]string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--kube-api-qps=500", "--kube-api-burst=1000",
+		"--stalled-interval=1s", "--retry-first=50ms", "--retry-most=1s", "--aws-rates=ssm.PutParameter=100/200"}, flags...)
+	o, err := options.Parse(args, os.Getenv)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	mgr, err := controller.New(ctx, w.Config(), o, entries(), logr.Discard())
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the manager ended with %v", err)
+		}
+	})
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(w.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &home{T: t, w: w, c: c}
+}
+
+func (h *home) ctx() context.Context { return context.WithoutCancel(h.Context()) }
+
+func (h *home) create(objs ...client.Object) {
+	h.Helper()
+	for _, o := range objs {
+		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: o.GetNamespace()}}
+		if err := h.c.Create(h.ctx(), ns); err != nil && !apierrors.IsAlreadyExists(err) {
+			h.Fatal(err)
+		}
+		if err := h.c.Create(h.ctx(), o); err != nil {
+			h.Fatal(err)
+		}
+	}
+}
+
+func (h *home) eventually(what string, check func() error) {
+	h.Helper()
+	var err error
+	for deadline := time.Now().Add(90 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	h.Fatalf("%s: %v", what, err)
+}
+
+// shows waits for a condition of any object.
+func (h *home) shows(o client.Object, kind, state, reason string) string {
+	h.Helper()
+	var message string
+	h.eventually(fmt.Sprintf("%s to show %s=%s/%s", o.GetName(), kind, state, reason), func() error {
+		gvk, err := h.c.GroupVersionKindFor(o)
+		if err != nil {
+			return err
+		}
+		u := &unstructured.Unstructured{}
+		u.SetGroupVersionKind(gvk)
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), u); err != nil {
+			return err
+		}
+		list, _, _ := unstructured.NestedSlice(u.Object, "status", "conditions")
+		for _, item := range list {
+			c := item.(map[string]any)
+			if c["type"] == kind && c["status"] == state && c["reason"] == reason && c["observedGeneration"] == u.GetGeneration() {
+				message, _ = c["message"].(string)
+				return nil
+			}
+		}
+		return fmt.Errorf("%v", list)
+	})
+	return message
+}
+
+func (h *home) remove(objs ...client.Object) {
+	h.Helper()
+	for _, o := range objs {
+		if err := h.c.Delete(h.ctx(), o); client.IgnoreNotFound(err) != nil {
+			h.Fatal(err)
+		}
+	}
+	for _, o := range objs {
+		h.eventually(o.GetName()+" to be gone", func() error {
+			err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(o), o)
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			if r, ok := o.(v1alpha1.Resource); ok {
+				return fmt.Errorf("still there (%v): %+v", err, r.CommonStatus().Conditions)
+			}
+			return fmt.Errorf("still there (%v)", err)
+		})
+	}
+}
+
+func (h *home) left() string {
+	h.Helper()
+	inv, err := h.w.AWS().Inventory(h.ctx())
+	if err != nil {
+		h.Fatal(err)
+	}
+	var out []string
+	for kind, names := range inv {
+		for _, n := range names {
+			if !strings.HasSuffix(n, "(scheduled for deletion)") {
+				out = append(out, kind+" "+n)
+			}
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func example(namespace string) *nexusv1.NexusAICapability {
+	return &nexusv1.NexusAICapability{
+		ObjectMeta: metav1.ObjectMeta{Name: "app", Namespace: namespace},
+		Spec: nexusv1.NexusAICapabilitySpec{
+			CapabilityName: namespace, Version: "1", Environment: "dev",
+			Frontend: nexusv1.FrontendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "front:1"}}, Backend: nexusv1.BackendSpec{ComponentSpec: nexusv1.ComponentSpec{Image: "back:1"}},
+			DataServices: &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}, S3: &nexusv1.S3Spec{}, Glue: &nexusv1.GlueSpec{}},
+		},
+	}
+}
+
+func TestACapabilityLivesInAnotherNamespaceThanItsWorkloads(t *testing.T) {
+	h := start(t)
+	c := example("elsewhere")
+	h.create(c)
+	h.shows(c, "Ready", "True", "Ready")
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "elsewhere-dev"}}
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(ns), ns); err != nil || ns.Labels["nexus.ai/capability-uid"] != string(c.UID) {
+		t.Errorf("the workloads' namespace: %v %v", err, ns.Labels)
+	}
+
+	// A data service that is switched off goes, and with it what it made.
+	h.eventually("an edit", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		c.Spec.DataServices.Glue = nil
+		return h.c.Update(h.ctx(), c)
+	})
+	h.eventually("Glue to be gone", func() error {
+		if s := h.left(); strings.Contains(s, "glue") {
+			return errors.New(s)
+		}
+		return nil
+	})
+	h.shows(c, "Ready", "True", "Ready")
+	h.remove(c)
+	if s := h.left(); s != "" {
+		t.Errorf("left in AWS: %s", s)
+	}
+	h.eventually("the namespace to go", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(ns), ns); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("still there (%v)", err)
+		}
+		return nil
+	})
+}
+
+func TestAForeignNamespaceIsNeverUsed(t *testing.T) {
+	h := start(t)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "taken-dev"}}
+	if err := h.c.Create(h.ctx(), ns); err != nil {
+		t.Fatal(err)
+	}
+	c := example("taken")
+	h.create(c)
+	if m := h.shows(c, "Stalled", "True", "Conflict"); !strings.Contains(m, "taken-dev") {
+		t.Errorf("the message does not name the namespace: %s", m)
+	}
+	h.remove(c)
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(ns), ns); err != nil || ns.DeletionTimestamp != nil {
+		t.Errorf("the foreign namespace was touched: %v", err)
+	}
+}
+
+func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
+	h := start(t)
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
+		AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
+	h.create(p)
+	h.shows(p, "Stalled", "True", "CredentialsMissing")
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: "rotation"}, StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
+	h.create(s)
+	h.shows(p, "Ready", "True", "Authenticated")
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "rotated", Namespace: "rotation"}, Spec: v1alpha1.S3BucketSpec{
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "keys"}}, BucketName: "rotated"}}
+	h.create(b)
+	h.shows(b, "Ready", "True", "Ready")
+	mark := h.w.AWS().Mark()
+	s.StringData = map[string]string{"id": "AKIASECOND", "secret": "two"}
+	if err := h.c.Update(h.ctx(), s); err != nil {
+		t.Fatal(err)
+	}
+	changed := time.Now()
+	h.eventually("the new key to be used", func() error {
+		used := h.w.AWS().Since(mark).Filter(func(c awsproxy.Call) bool { return c.AccessKey == "AKIASECOND" })
+		if used.Count() == 0 {
+			return fmt.Errorf("%s", h.w.AWS().Since(mark))
+		}
+		return nil
+	})
+	if took := time.Since(changed); took > 5*time.Second {
+		t.Errorf("the new key was used after %s, want at most 5 s", took)
+	}
+	h.remove(b, p)
+}
+
+func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
+	h := start(t, "--ambient-namespaces=*", "--check-interval=1s")
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "pause"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause", Annotations: map[string]string{engine.AnnotationPaused: "true"}},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "paused-bucket"}}
+	h.create(p, b)
+	h.shows(b, "Ready", "False", "Paused")
+	if s := h.left(); s != "" {
+		t.Errorf("made though paused: %s", s)
+	}
+	patch := func(annotations string) {
+		t.Helper()
+		if err := h.c.Patch(h.ctx(), b, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":`+annotations+`}}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	patch(`{"nexus.ai/paused":null}`)
+	h.shows(b, "Ready", "True", "Ready")
+	patch(`{"nexus.ai/reconcile-requested-at":"now"}`)
+	h.eventually("the request to be answered", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil {
+			return err
+		}
+		if b.Status.LastHandledReconcileAt != "now" {
+			return fmt.Errorf("lastHandledReconcileAt is %q", b.Status.LastHandledReconcileAt)
+		}
+		return nil
+	})
+	h.remove(b, p)
+}
+
+func TestReferencesAreWaitedFor(t *testing.T) {
+	h := start(t, "--ambient-namespaces=*")
+	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}
+	table := &v1alpha1.GlueTable{ObjectMeta: metav1.ObjectMeta{Name: "calls", Namespace: "refs"}, Spec: v1alpha1.GlueTableSpec{CommonSpec: common, TableName: "calls", DatabaseRef: &v1alpha1.ObjectReference{Name: "db"}}}
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "refs"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	h.create(table)
+	h.shows(table, "Ready", "False", "ProviderMissing")
+	h.create(p)
+	h.shows(table, "Ready", "False", "Waiting")
+	db := &v1alpha1.GlueDatabase{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "refs"}, Spec: v1alpha1.GlueDatabaseSpec{CommonSpec: common, DatabaseName: "refs_db"}}
+	h.create(db)
+	began := time.Now()
+	h.shows(table, "Ready", "True", "Ready")
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("the table noticed its database after %s: by its watch it is at once", took)
+	}
+	// The database goes first: the table is found again by what was recorded, not by its reference.
+	if err := h.c.Delete(h.ctx(), db); err != nil {
+		t.Fatal(err)
+	}
+	h.remove(table, db, p)
+	if s := h.left(); s != "" {
+		t.Errorf("left in AWS: %s", s)
+	}
+}

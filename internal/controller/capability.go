@@ -115,9 +115,6 @@ func (r *Capability) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err != nil {
 		return observed, err
 	}
-	if err := capability.Validate(c, facts); err != nil {
-		return observed, err
-	}
 	g, err := capability.Compile(c, facts)
 	if err != nil {
 		return observed, err
@@ -198,12 +195,9 @@ func (r *Capability) Vouches(ctx context.Context, obj client.Object) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	if capability.Validate(c, facts) != nil {
-		return false, nil
-	}
 	g, err := capability.Compile(c, facts)
 	if err != nil {
-		return false, nil
+		return false, nil // what compiles to nothing vouches for nothing
 	}
 	m, err := manifest(r.Client.Scheme(), obj)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 
 // What marks a child as ours.
 const (
-	// LabelOwnerUID holds the UID of a child's owner; caches of children select on it.
+	// LabelOwnerUID holds the UID of a child's owner.
 	LabelOwnerUID = "nexus.ai/capability-uid"
 	// AnnotationOwner names the owner for people: Kind/namespace/name.
 	AnnotationOwner = "nexus.ai/owner"
@@ -22,6 +22,10 @@ const (
 	AnnotationHash = "nexus.ai/desired-hash"
 
 	labelManagedBy = "app.kubernetes.io/managed-by"
+	// prefix is that of every label that only we write.
+	prefix = "nexus.ai/"
+	// annotationCapability leads from a child in another namespace to its capability.
+	annotationCapability = "nexus.ai/capability"
 )
 
 // Owner is the object whose children are applied, listed and removed.

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -44,7 +46,7 @@ func (a *Applier) Delete(ctx context.Context, owner Owner, ref Ref) (gone bool, 
 	return false, nil
 }
 
-// Orphan lets go of one child: our owner reference, label and annotations are removed in one patch, and
+// Orphan lets go of one child: our owner reference, labels and annotations are removed in one patch, and
 // the object stays. Absent and foreign objects need nothing.
 func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	have, err := a.owned(ctx, owner, ref)
@@ -53,12 +55,13 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	}
 	next := have.DeepCopy()
 	next.SetOwnerReferences(slices.DeleteFunc(next.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.UID }))
-	labels := without(next.GetLabels(), owner.label())
-	if labels[labelManagedBy] == FieldOwner {
-		labels = without(labels, labelManagedBy)
-	}
-	next.SetLabels(labels)
-	next.SetAnnotations(without(next.GetAnnotations(), AnnotationOwner, AnnotationHash))
+	next.SetLabels(without(next.GetLabels(), func(k, v string) bool {
+		return k == owner.label() || k == labelManagedBy && v == FieldOwner || strings.HasPrefix(k, prefix)
+	}))
+	// Of the annotations only ours go: an AWS object's own controller remembers things in others.
+	next.SetAnnotations(without(next.GetAnnotations(), func(k, _ string) bool {
+		return k == AnnotationOwner || k == AnnotationHash || k == annotationCapability
+	}))
 	// The list of owner references is replaced as a whole, so nobody may have written it meanwhile.
 	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
@@ -159,9 +162,7 @@ func Surplus(children []Child, desired []Ref) []Child {
 	})
 }
 
-func without(m map[string]string, keys ...string) map[string]string {
-	for _, k := range keys {
-		delete(m, k)
-	}
+func without(m map[string]string, drop func(k, v string) bool) map[string]string {
+	maps.DeleteFunc(m, drop)
 	return m
 }

@@ -20,7 +20,8 @@ func stamp(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructu
 	}
 	delete(want.Object, "status")
 	want.Object["metadata"] = meta
-	want.SetLabels(with(desired.GetLabels(), o.label(), string(o.UID)))
+	// Caches of children select on managed-by: a child without it would be read live every time.
+	want.SetLabels(with(with(desired.GetLabels(), labelManagedBy, FieldOwner), o.label(), string(o.UID)))
 	want.SetAnnotations(with(desired.GetAnnotations(), AnnotationOwner, o.String()))
 	if o.refersTo(desired) {
 		meta["ownerReferences"] = []any{o.reference()}

@@ -3,9 +3,11 @@ package controller
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -43,7 +45,10 @@ func (r *Provider) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	provider := &v1alpha1.AWSProvider{}
 	if err := r.Client.Get(ctx, req.NamespacedName, provider); err != nil {
 		r.pauses.forget(req.NamespacedName)
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		if client.IgnoreNotFound(err) == nil { // its finalizer may have been cut
+			err = r.sweep(ctx, req.Namespace, "")
+		}
+		return reconcile.Result{}, err
 	}
 	was := provider.DeepCopy()
 	if provider.DeletionTimestamp != nil {
@@ -52,20 +57,63 @@ func (r *Provider) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if controllerutil.AddFinalizer(provider, Finalizer("AWSProvider")) {
 		// Before anything is made through it: a provider must not vanish from under its dependents.
 		if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
-			return reconcile.Result{}, client.IgnoreNotFound(err)
+			return r.retry(provider, err)
 		}
 		was = provider.DeepCopy()
 	}
-	err := r.authenticate(ctx, provider)
+	return r.settle(ctx, provider, was)
+}
+
+// settle authenticates, and writes down who that is and what keeps the provider or its Secret.
+func (r *Provider) settle(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(provider)
+	going, err := r.hold(ctx, provider)
+	if err != nil {
+		return reconcile.Result{RequeueAfter: r.pauses.after(key, err)}, nil
+	}
+	if len(going) > 0 || provider.Status.ObservedGeneration != provider.Generation { // a reference may have been dropped
+		if err := r.sweep(ctx, provider.Namespace, ""); err != nil {
+			return reconcile.Result{RequeueAfter: r.pauses.after(key, err)}, nil
+		}
+	}
+	inUse, err := r.use(ctx, provider, going)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = r.authenticate(ctx, provider)
 	r.summarise(provider, was, err)
 	if werr := r.patchStatus(ctx, provider, was); werr != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(werr)
 	}
-	if err != nil {
-		return reconcile.Result{RequeueAfter: r.pauses.after(req.NamespacedName, err)}, nil
+	switch {
+	case err != nil:
+		return reconcile.Result{RequeueAfter: r.pauses.after(key, err)}, nil
+	case inUse:
+		r.pauses.forget(key)
+		return reconcile.Result{RequeueAfter: r.Pace.jitter(inUsePoll)}, nil
+	default:
+		r.pauses.forget(key)
+		return atRest(r.Pace.jitter(r.Pace.CheckEvery)), nil
 	}
-	r.pauses.forget(req.NamespacedName)
-	return atRest(r.Pace.jitter(r.Pace.CheckEvery)), nil
+}
+
+// use says in a condition who keeps a provider, or a Secret of it, that is to be deleted.
+func (r *Provider) use(ctx context.Context, provider *v1alpha1.AWSProvider, going []string) (bool, error) {
+	what := "this provider"
+	if provider.DeletionTimestamp == nil {
+		if len(going) == 0 {
+			meta.RemoveStatusCondition(&provider.Status.Conditions, conditionInUse)
+			return false, nil
+		}
+		what = "Secret " + strings.Join(going, ", ")
+	}
+	n, err := r.Dependents(ctx, provider.Namespace, provider.Name)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
+		Reason: status.ReasonInUse, Message: fmt.Sprintf("%d objects still need %s, which goes when they are gone", n, what)})
+	return true, nil
 }
 
 // authenticate asks STS who the provider's identity is and holds the answer against the guards.
@@ -78,7 +126,11 @@ func (r *Provider) authenticate(ctx context.Context, provider *v1alpha1.AWSProvi
 	if err != nil {
 		return err
 	}
-	session, err := r.Providers.Sessions.Revalidate(ctx, id)
+	ask := r.Providers.Sessions.Revalidate
+	if provider.DeletionTimestamp != nil && status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		ask = r.Providers.Sessions.Open // every dependent that goes brings us here: asked again only with other keys
+	}
+	session, err := ask(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -132,10 +184,12 @@ func (r *Provider) patchStatus(ctx context.Context, provider, was *v1alpha1.AWSP
 	return r.Client.Status().Patch(ctx, provider, client.MergeFrom(was))
 }
 
-// inUsePoll is how soon a provider in deletion counts its dependents again.
-const inUsePoll = 2 * time.Second
+// inUsePoll is how soon a provider that is to be deleted looks again at itself and its dependents, whose
+// end it is told of besides.
+const inUsePoll = 10 * time.Second
 
-// release lets a deleted provider go once nothing depends on it.
+// release lets a deleted provider go once nothing depends on it. Until then it is kept fit for use,
+// because its dependents cannot go without it.
 func (r *Provider) release(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(provider, Finalizer("AWSProvider")) {
 		return reconcile.Result{}, nil
@@ -145,19 +199,25 @@ func (r *Provider) release(ctx context.Context, provider, was *v1alpha1.AWSProvi
 		return reconcile.Result{}, err
 	}
 	if n > 0 {
-		status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
-			Reason: status.ReasonInUse, Message: fmt.Sprintf("%d objects still use this provider; it goes when they are gone", n)})
-		// A deletion counts as a new generation: without a look at it the dependents, which need the
-		// provider for their own deletion, would take it for not ready, for ever.
-		r.summarise(provider, was, r.authenticate(ctx, provider))
-		return reconcile.Result{RequeueAfter: inUsePoll}, client.IgnoreNotFound(r.patchStatus(ctx, provider, was))
+		return r.settle(ctx, provider, was)
+	}
+	if err := r.sweep(ctx, provider.Namespace, provider.UID); err != nil {
+		return reconcile.Result{RequeueAfter: r.pauses.after(client.ObjectKeyFromObject(provider), err)}, nil
 	}
 	controllerutil.RemoveFinalizer(provider, Finalizer("AWSProvider"))
 	if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+		return r.retry(provider, err)
 	}
 	r.Providers.forget(provider.UID)
 	return reconcile.Result{}, nil
+}
+
+// retry tries again what another writer came before in.
+func (r *Provider) retry(provider *v1alpha1.AWSProvider, err error) (reconcile.Result, error) {
+	if client.IgnoreNotFound(err) == nil {
+		return reconcile.Result{}, nil
+	}
+	return reconcile.Result{RequeueAfter: r.pauses.after(client.ObjectKeyFromObject(provider), err)}, nil
 }
 
 // CountDependents counts through the cache's index on the provider's name.

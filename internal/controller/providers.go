@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -204,15 +205,18 @@ func (p *Providers) checkEndpoint(provider *v1alpha1.AWSProvider) error {
 	refuse := func(why string) error {
 		return &status.Stalled{Reason: status.ReasonEndpointNotAllowed, Field: "spec.endpoint", Message: why}
 	}
+	u, err := url.Parse(e)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return refuse("must be a plain URL: scheme, host and port") // what stands before an @ only looks like a host
+	}
 	allowed := slices.ContainsFunc(p.Guards.AllowedEndpoints, func(pattern string) bool {
 		ok, err := path.Match(pattern, e)
 		return err == nil && ok
 	})
-	loopback := strings.HasPrefix(e, "http://127.0.0.1:") || strings.HasPrefix(e, "http://localhost:") || strings.HasPrefix(e, "http://[::1]:")
 	switch {
 	case !allowed:
 		return refuse("is not among the operator's --allowed-endpoints")
-	case !strings.HasPrefix(e, "https://") && !loopback && !p.Guards.Development:
+	case u.Scheme != "https" && !loopback(u.Host) && !p.Guards.Development:
 		return refuse("must be https unless it is loopback")
 	case !hasCredentials(provider) && !p.Guards.Development:
 		return refuse("must not receive the operator's own credentials: give the provider a credentialsSecret")

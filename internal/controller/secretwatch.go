@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,6 +26,8 @@ type secretWatch struct {
 	mu      sync.Mutex
 	ctx     context.Context // that of Start; nil before
 	running map[string]bool
+	// early are the namespaces that were asked for before Start.
+	early []string
 }
 
 func newSecretWatch(env Environment, config *rest.Config, changed chan<- event.GenericEvent) *secretWatch {
@@ -35,7 +38,11 @@ func newSecretWatch(env Environment, config *rest.Config, changed chan<- event.G
 func (w *secretWatch) Start(ctx context.Context) error {
 	w.mu.Lock()
 	w.ctx = ctx
+	early := w.early
 	w.mu.Unlock()
+	for _, namespace := range early {
+		w.ensure(ctx, namespace)
+	}
 	<-ctx.Done()
 	return nil
 }
@@ -45,7 +52,11 @@ func (w *secretWatch) Start(ctx context.Context) error {
 func (w *secretWatch) ensure(ctx context.Context, namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.ctx == nil || w.running[namespace] {
+	if w.ctx == nil {
+		w.early = append(w.early, namespace)
+		return
+	}
+	if w.running[namespace] {
 		return
 	}
 	probe := &metav1.PartialObjectMetadataList{}
@@ -99,8 +110,5 @@ func (w *secretWatch) notify(o any) {
 }
 
 func readsSecret(p *v1alpha1.AWSProvider, name string) bool {
-	s := p.Spec
-	return s.CredentialsSecret != nil && s.CredentialsSecret.Name == name ||
-		s.AccessKeyIDRef != nil && s.AccessKeyIDRef.Name == name ||
-		s.SecretAccessKeyRef != nil && s.SecretAccessKeyRef.Name == name
+	return slices.Contains(secretsOf(p), name)
 }

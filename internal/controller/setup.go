@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -133,11 +134,19 @@ func setupProvider(mgr manager.Manager, providers *Providers, workers int) error
 	if err := mgr.Add(secrets); err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(mgr).
+	b := ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.AWSProvider{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, asked{}))).
-		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{})).
-		WithOptions(workerOptions(workers)).
-		Complete(r)
+		WatchesRawSource(source.Channel(changed, &handler.EnqueueRequestForObject{}))
+	for _, e := range entries {
+		b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(providerOf), builder.WithPredicates(onlyDeletes{}))
+	}
+	return b.WithOptions(workerOptions(workers)).Complete(r)
+}
+
+// providerOf maps an object to its provider.
+func providerOf(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
 }
 
 // asked lets events through that change what an annotation asks for.

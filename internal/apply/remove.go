@@ -100,6 +100,9 @@ type Child struct {
 	UID types.UID
 	// Deleting is true once its deletion was asked for.
 	Deleting bool
+	// Controlled is true while an owner reference says so: the garbage collector cuts those of objects
+	// that are to outlive their owner.
+	Controlled bool
 }
 
 // Children lists what exists of an owner, over the given kinds, from the cache, in a stable order. Kinds
@@ -122,7 +125,7 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 			o := item.(client.Object)
 			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
 			if whose, _ := judge(owner, ref, o); whose == ours {
-				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil})
+				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil, Controlled: metav1.IsControlledBy(o, owner)})
 			}
 			return nil
 		}); err != nil {

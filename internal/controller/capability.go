@@ -204,7 +204,7 @@ func (r *Capability) Vouches(ctx context.Context, obj client.Object) (bool, erro
 		return false, err
 	}
 	n, ok := g.Node(graph.ID(m.GetKind(), m.GetNamespace(), m.GetName(), c.Namespace))
-	return ok && n.Unresolved == "" && sameSpec(r.Client.Scheme(), n.Object, m), nil
+	return ok && n.Unresolved == "" && apply.SameSpec(r.Client.Scheme(), n.Object, m), nil
 }
 
 func reconcileAt(o client.Object) string { return o.GetAnnotations()[engine.AnnotationReconcileAt] }

@@ -148,7 +148,7 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, cfg *rest.Config, 
 	}
 	return Environment{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("nexus-operator"), Clock: clock.RealClock{},
-		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, Issuer: issuer.get,
+		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates, Issuer: issuer.get,
 		Pace: Pace{CheckEvery: o.CheckEvery, CheckEveryOf: o.CheckEveryOf, StalledEvery: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

@@ -262,8 +262,7 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 	h.create(b)
 	h.shows(b, "Ready", "True", "Ready")
 	mark := h.w.AWS().Mark()
-	s.StringData = map[string]string{"id": "AKIASECOND", "secret": "two"}
-	if err := h.c.Update(h.ctx(), s); err != nil {
+	if err := h.c.Patch(h.ctx(), s, client.RawPatch("application/merge-patch+json", []byte(`{"stringData":{"id":"AKIASECOND","secret":"two"}}`))); err != nil {
 		t.Fatal(err)
 	}
 	changed := time.Now()
@@ -286,7 +285,7 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause", Annotations: map[string]string{engine.AnnotationPaused: "true"}},
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "paused-bucket"}}
 	h.create(p, b)
-	h.shows(b, "Ready", "False", "Paused")
+	h.shows(b, "Paused", "True", "Paused")
 	if s := h.left(); s != "" {
 		t.Errorf("made though paused: %s", s)
 	}

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -51,8 +53,15 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if err != nil {
 		return engine.Outcome{}, err
 	}
+	if err := p.fits(session, intent); err != nil {
+		return engine.Outcome{}, err
+	}
 	p.home = engine.Home(session.Partition, session.Account, session.Region)
 	owner := p.owner(provider, intent)
+	if owner.Deleting && (intent == nil || !trusted && p.r.Providers.borrowed(provider)) {
+		// Nobody vouches for what is written in the object: only its UID, which is the server's, counts.
+		owner.OnlyOwn = true
+	}
 	sc, err := p.scope(ctx, session, provider, owner)
 	if err != nil {
 		return engine.Outcome{}, err
@@ -68,6 +77,21 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	return engine.Advance(ctx, decide, p.r.Entry.Meta(), owner, p)
 }
 
+// fits says whether a session leads to where the resource lives, when the record of it was taken away
+// and only the ARN in the status tells.
+func (p *pass) fits(session *awsclient.Session, intent *engine.Intent) error {
+	parts := strings.SplitN(p.obj.CommonStatus().ARN, ":", 6)
+	if intent != nil || len(parts) < 6 {
+		return nil
+	}
+	region, account := parts[3], parts[4] // S3 names neither, IAM no region
+	if region != "" && region != session.Region || account != "" && account != session.Account {
+		return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
+			"the resource is %s and the provider leads to account %s, region %s; point the provider back", p.obj.CommonStatus().ARN, session.Account, session.Region)}
+	}
+	return nil
+}
+
 // without settles what needs neither AWS nor credentials: a pause, and deletions that leave AWS alone.
 // Done says that the object may go; the intent is what was recorded otherwise.
 func (p *pass) without() (intent *engine.Intent, done bool, err error) {
@@ -75,15 +99,16 @@ func (p *pass) without() (intent *engine.Intent, done bool, err error) {
 	if deleting && !controllerutil.ContainsFinalizer(p.obj, Finalizer(p.r.Entry.Name())) {
 		return nil, true, nil
 	}
-	if paused(p.obj) {
-		return nil, false, &status.Waiting{Reason: status.ReasonPaused, For: "annotation " + engine.AnnotationPaused + " to be removed", After: time.Hour}
-	}
 	intent, err = engine.ReadIntent(p.obj.GetAnnotations())
 	if err != nil {
 		return nil, false, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
 	}
-	// Without a record nothing was ever made; with Retain what was made stays.
-	return intent, deleting && (intent == nil || p.deletionPolicy() == v1alpha1.DeletionRetain), nil
+	// Without a record nothing was ever made, unless the status knows better: then the annotation was
+	// taken away. With Retain what was made stays, as does what was only observed.
+	st, spec := p.obj.CommonStatus(), p.obj.CommonSpec()
+	nothing := intent == nil && st.ARN == "" && st.ID == ""
+	stays := p.deletionPolicy() == v1alpha1.DeletionRetain || spec.ManagementPolicy == v1alpha1.ManageObserve
+	return intent, deleting && (nothing || stays), nil
 }
 
 func (p *pass) deletionPolicy() v1alpha1.DeletionPolicy {
@@ -101,11 +126,11 @@ func (p *pass) owner(provider *v1alpha1.AWSProvider, intent *engine.Intent) engi
 	o := engine.Owner{
 		Kind: p.r.Entry.Name(), Namespace: p.obj.GetNamespace(), Name: p.obj.GetName(), UID: string(p.obj.GetUID()),
 		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs,
-		Generation: p.obj.GetGeneration(), ObservedGeneration: st.ObservedGeneration,
+		Generation: p.obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
 		Deleting: p.obj.GetDeletionTimestamp() != nil, Deletion: p.deletionPolicy(),
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
-		AllowAdoption: provider.Spec.AllowAdoption && spec.DeletionPolicy != "",
-		Intent:        intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: st.ManagedTagKeys,
+		AllowAdoption: provider.Spec.AllowAdoption && spec.DeletionPolicy != "", TrustAttempts: p.r.TrustAttempts,
+		Intent: intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: st.ManagedTagKeys,
 	}
 	if s, ok := p.obj.(interface{ RecreatesOnLoss() bool }); ok {
 		o.RecreateOnLoss = s.RecreatesOnLoss()
@@ -127,7 +152,9 @@ func (p *pass) scope(ctx context.Context, session *awsclient.Session, provider *
 	if len(tags) > maxTags {
 		return kind.Scope{}, status.Invalid("spec.tags", "%d tags with the provider's defaultTags, at most %d are possible", len(tags), maxTags)
 	}
-	maps.Copy(tags, o.OwnerTags())
+	if o.Management != v1alpha1.ManageObserve { // who only looks owns nothing
+		maps.Copy(tags, o.OwnerTags())
+	}
 	return kind.Scope{
 		Tags: tags, OwnerTags: o.OwnerTags(),
 		Partition: session.Partition, Account: session.Account, Region: session.Region,
@@ -229,6 +256,7 @@ func (p *pass) event(kind, reason, action, note string) {
 // summarise turns the pass into the object's status, in memory.
 func (p *pass) summarise(out engine.Outcome, err error) {
 	st, now := p.obj.CommonStatus(), p.r.Clock.Now()
+	meta.RemoveStatusCondition(&st.Conditions, conditionPaused)
 	status.Summarise(&st.Conditions, status.Result{Err: err, Generation: p.obj.GetGeneration(), Now: now})
 	for _, n := range out.Plan.Notes {
 		c := metav1.Condition{Type: n.Type, Status: metav1.ConditionFalse, Reason: n.Reason, Message: n.Message}
@@ -240,7 +268,10 @@ func (p *pass) summarise(out engine.Outcome, err error) {
 	st.Ready = status.ReadyAt(st.Conditions, p.obj.GetGeneration())
 	st.Drift = driftEntries(out.Drift)
 	if out.Synced && err == nil {
-		st.ManagedTagKeys = out.Plan.TagKeys
+		st.SyncedGeneration = p.obj.GetGeneration()
+		if out.Plan.Cause == engine.InSync {
+			st.ManagedTagKeys = out.Plan.TagKeys
+		}
 		st.LastHandledReconcileAt = p.obj.GetAnnotations()[engine.AnnotationReconcileAt]
 	}
 	if _, transient := errors.AsType[*status.Retrying](err); !transient {

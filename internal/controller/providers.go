@@ -37,8 +37,6 @@ type Guards struct {
 	AllowedEndpoints []string
 	// AllowCustomExternalID lets a provider choose its ExternalID.
 	AllowCustomExternalID bool
-	// Development lets an endpoint go with ambient credentials, and be http beyond loopback.
-	Development bool
 }
 
 // Providers leads from an object to the session through which AWS is reached.
@@ -110,7 +108,7 @@ func whyNot(conds []metav1.Condition) string {
 // mayUse keeps the provider that a capability generated, and with it the operator's own identity, to
 // what that capability compiles to.
 func (p *Providers) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) error {
-	if hasCredentials(provider) || p.ambientAllowed(provider.Namespace) {
+	if !p.borrowed(provider) {
 		return nil
 	}
 	a, b := metav1.GetControllerOf(provider), metav1.GetControllerOf(obj)
@@ -122,6 +120,11 @@ func (p *Providers) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource
 		return &status.Waiting{Reason: status.ReasonNotPermitted, For: "the object to be as its capability declares it", After: providerPoll}
 	}
 	return nil
+}
+
+// borrowed says whether a provider acts with the operator's own identity only because a capability made it.
+func (p *Providers) borrowed(provider *v1alpha1.AWSProvider) bool {
+	return !hasCredentials(provider) && !p.ambientAllowed(provider.Namespace)
 }
 
 func (p *Providers) ambientAllowed(namespace string) bool {
@@ -216,9 +219,9 @@ func (p *Providers) checkEndpoint(provider *v1alpha1.AWSProvider) error {
 	switch {
 	case !allowed:
 		return refuse("is not among the operator's --allowed-endpoints")
-	case u.Scheme != "https" && !loopback(u.Host) && !p.Guards.Development:
+	case u.Scheme != "https" && !loopback(u.Host):
 		return refuse("must be https unless it is loopback")
-	case !hasCredentials(provider) && !p.Guards.Development:
+	case !hasCredentials(provider):
 		return refuse("must not receive the operator's own credentials: give the provider a credentialsSecret")
 	}
 	return nil

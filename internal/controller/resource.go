@@ -8,6 +8,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,6 +35,8 @@ type Environment struct {
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string
 	PreviousClusterIDs []string
+	// TrustAttempts is for endpoints whose creates drop tags; see engine.Owner.
+	TrustAttempts bool
 	// Issuer answers with the cluster's OIDC issuer URL, empty while unknown.
 	Issuer func(ctx context.Context) string
 	// Pace is how fast failures are retried and how often AWS is looked at.
@@ -68,6 +72,12 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		r.pauses.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if paused(obj) {
+		return reconcile.Result{}, newPass(r, obj).pause(ctx)
+	}
+	if abandoned(obj) {
+		return r.abandon(ctx, obj)
+	}
 	if wait := r.rest(obj); wait > 0 {
 		return atRest(wait), nil
 	}
@@ -86,8 +96,8 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 // of an interval, so that a thousand objects do not ask at once.
 func (r *Resource) rest(obj v1alpha1.Resource) time.Duration {
 	st := obj.CommonStatus()
-	fresh := obj.GetDeletionTimestamp() == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
-		!paused(obj) && st.LastHandledReconcileAt == obj.GetAnnotations()[engine.AnnotationReconcileAt]
+	fresh := obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, conditionPaused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
+		st.LastHandledReconcileAt == obj.GetAnnotations()[engine.AnnotationReconcileAt]
 	if !fresh {
 		return 0
 	}
@@ -114,6 +124,16 @@ func (r *Resource) interval() time.Duration {
 func atRest(after time.Duration) reconcile.Result {
 	low := handler.LowPriority
 	return reconcile.Result{RequeueAfter: after, Priority: &low}
+}
+
+// conditionPaused says that an object is frozen: neither written, nor deleted, nor looked at.
+const conditionPaused = "Paused"
+
+// pause says so and leaves what was last known to be true.
+func (p *pass) pause(ctx context.Context) error {
+	status.Set(&p.obj.CommonStatus().Conditions, p.obj.GetGeneration(), p.r.Clock.Now(), metav1.Condition{Type: conditionPaused, Status: metav1.ConditionTrue,
+		Reason: status.ReasonPaused, Message: "remove annotation " + engine.AnnotationPaused + " to go on"})
+	return client.IgnoreNotFound(p.patchStatus(ctx))
 }
 
 func paused(obj client.Object) bool { return obj.GetAnnotations()[engine.AnnotationPaused] == "true" }

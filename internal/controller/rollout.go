@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
@@ -84,6 +85,9 @@ func (o *rollout) progress(id string) graph.Progress {
 func (o *rollout) apply(ctx context.Context, id string) {
 	n, _ := o.graph.Node(id)
 	res, err := o.r.Applier.Apply(ctx, o.owner, n.Object)
+	if err == nil && n.Object.GroupVersionKind().Group == v1alpha1.GroupName {
+		res.Live, err = o.r.Applier.Exact(ctx, n.Object, res.Live)
+	}
 	var h health
 	if err == nil {
 		h, err = o.health(ctx, res.Live)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -155,7 +156,7 @@ type asked struct{ predicate.Funcs }
 // Update implements predicate.Predicate.
 func (asked) Update(e event.UpdateEvent) bool {
 	a, b := e.ObjectOld.GetAnnotations(), e.ObjectNew.GetAnnotations()
-	return a[engine.AnnotationPaused] != b[engine.AnnotationPaused] || a[engine.AnnotationReconcileAt] != b[engine.AnnotationReconcileAt]
+	return slices.ContainsFunc([]string{engine.AnnotationPaused, engine.AnnotationReconcileAt, AnnotationAbandon}, func(k string) bool { return a[k] != b[k] })
 }
 
 // readyChanged lets events through after which a dependent may go on, or must stop.

@@ -1,14 +1,17 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -79,32 +82,120 @@ func (r *Capability) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	if g, err := capability.Compile(c, facts); err == nil {
 		observed.Graph = g // only for telling: what goes is what exists
 	}
-	var next []apply.Child
+	stages, err := r.childrenOf(ctx, c)
+	if err != nil {
+		return observed, false, err
+	}
+	for _, child := range slices.Concat(stages...) {
+		if observed.States[childID(c, child.Ref)], err = r.remains(ctx, child.Ref); err != nil {
+			return observed, false, err
+		}
+	}
+	switch {
+	case len(stages) == 0:
+		empty, err := r.nothingLeft(ctx, c)
+		return observed, empty, err
+	case keepsChildren(c, stages):
+		return observed, false, r.letGo(ctx, c, stages)
+	default:
+		return observed, false, r.removeStage(ctx, c, stages)
+	}
+}
+
+// childrenOf lists what exists of the capability, stage by stage; stages without anything are left out.
+func (r *Capability) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
+	var out [][]apply.Child
 	for _, kinds := range teardown {
 		children, err := r.Applier.Children(ctx, ownerOf(c), kinds)
 		if err != nil {
-			return observed, false, err
+			return nil, err
 		}
-		if len(next) == 0 {
-			next = children
+		if len(children) > 0 {
+			out = append(out, children)
 		}
-		for _, child := range children {
-			if observed.States[childID(c, child.Ref)], err = r.remains(ctx, child.Ref); err != nil {
-				return observed, false, err
+	}
+	return out, nil
+}
+
+// keepsChildren says whether the user asked to keep the objects (kubectl delete --cascade=orphan). The
+// API server's finalizer says so until the garbage collector has cut the owner references; from then
+// on, also if we were not there to see the finalizer, the missing references do.
+func keepsChildren(c *nexusv1.NexusAICapability, stages [][]apply.Child) bool {
+	if slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
+		return true
+	}
+	near := 0
+	for _, child := range slices.Concat(stages...) {
+		if child.Namespace == c.Namespace {
+			near++
+			if child.Controlled {
+				return false
 			}
 		}
 	}
-	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
-	for _, child := range next {
-		if _, err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
-			return observed, false, err
+	return near > 0
+}
+
+// letGo takes our marks off every child, which stays and, in AWS, goes on being kept as declared. What
+// the garbage collector cannot reach comes first: what is near proves until the end what was asked for.
+func (r *Capability) letGo(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+	all := slices.Concat(stages...)
+	slices.SortStableFunc(all, func(a, b apply.Child) int {
+		return cmp.Compare(near(a, c), near(b, c))
+	})
+	for _, child := range all {
+		if err := r.Applier.Orphan(ctx, ownerOf(c), child.Ref); err != nil {
+			return err
 		}
 	}
-	if len(next) > 0 {
-		return observed, false, nil
+	return nil
+}
+
+func near(child apply.Child, c *nexusv1.NexusAICapability) int {
+	if child.Namespace == c.Namespace {
+		return 1
 	}
-	empty, err := r.nothingLeft(ctx, c)
-	return observed, empty, err
+	return 0
+}
+
+// removeStage deletes what is first in order. Every AWS child is told before what becomes of its
+// resource: the policy may have been edited right before the deletion, and a cascade may delete all at once.
+func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+	for _, child := range slices.Concat(stages...) {
+		if err := r.tellPolicy(ctx, c, child.Ref); err != nil {
+			return err
+		}
+	}
+	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
+	for _, child := range stages[0] {
+		if _, err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellPolicy brings a child's deletionPolicy in line with its capability's.
+func (r *Capability) tellPolicy(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref) error {
+	o, err := r.Client.Scheme().New(ref.Kind)
+	if err != nil {
+		return err
+	}
+	obj, ok := o.(v1alpha1.Resource)
+	if !ok {
+		return nil
+	}
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	want := v1alpha1.DeletionPolicy(capability.EffectiveDeletionPolicy(c))
+	if obj.CommonSpec().DeletionPolicy == want {
+		return nil
+	}
+	was := obj.DeepCopyObject().(client.Object)
+	obj.CommonSpec().DeletionPolicy = want
+	err = r.Client.Patch(ctx, obj, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), client.FieldOwner(apply.FieldOwner))
+	return client.IgnoreNotFound(err)
 }
 
 // nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
@@ -198,6 +289,9 @@ func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, g 
 		for _, child := range children {
 			if _, wanted := g.Node(childID(c, child.Ref)); wanted {
 				continue
+			}
+			if err := r.tellPolicy(ctx, c, child.Ref); err != nil {
+				return err
 			}
 			if _, err := r.removeChild(ctx, c, child.Ref, false); err != nil {
 				return err

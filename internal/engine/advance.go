@@ -103,7 +103,7 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 		return true, a.commit(ctx, p)
 	}
 	if a.held(p) {
-		return true, nil
+		return true, a.reported(p)
 	}
 	if err := a.mayCreate(p); err != nil {
 		return true, err
@@ -116,12 +116,17 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 
 // held says that the differences are to be reported only.
 func (a *advance) held(p Plan) bool {
-	if a.o.Deleting || !(a.o.Management == v1alpha1.ManageObserve || a.o.Drift == v1alpha1.DriftReport && p.Cause == Drifted) {
-		return false
+	behindOurBack := p.Cause == Drifted || p.Cause == New && a.o.Known
+	return a.o.Management == v1alpha1.ManageObserve || a.o.Drift == v1alpha1.DriftReport && behindOurBack && !a.o.Deleting
+}
+
+// reported ends a pass that only looks: differences are no failure, absence is.
+func (a *advance) reported(p Plan) error {
+	a.out.Drift, a.out.Synced = p.Diff, p.Exists
+	if p.Exists {
+		return nil
 	}
-	a.out.Drift = p.Diff
-	a.out.Synced = p.Exists
-	return true
+	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource does not exist, and the object's policies forbid to make it"}
 }
 
 // gone verifies an absence by a second look: one answer may come from a replica that lags.

@@ -280,7 +280,7 @@ func TestReferencesAreRecordedWhenTheyChange(t *testing.T) {
 
 func TestDrift(t *testing.T) {
 	o := us()
-	o.Intent, o.ObservedGeneration = recorded(), 1
+	o.Intent, o.SyncedGeneration = recorded(), 1
 	fresh := func() *box { return &box{exists: true, tags: o.OwnerTags(), color: "blue"} }
 	red := map[string]string{"color": "red"}
 
@@ -294,15 +294,34 @@ func TestDrift(t *testing.T) {
 	if out, _, err := advanceBox(t, b, report, red); err != nil || !out.Synced || len(out.Drift) != 1 || len(b.writes) > 0 {
 		t.Error("report:", out, err, b.writes)
 	}
-	report.ObservedGeneration = 0
+	report.SyncedGeneration = 0
 	if out, _, err := advanceBox(t, b, report, red); err != nil || len(out.Drift) != 0 || b.color != "red" {
 		t.Error("what the user edits is applied all the same:", out, err)
 	}
 	observe := o
-	observe.Management, observe.ObservedGeneration, observe.Intent = v1alpha1.ManageObserve, 0, nil
+	observe.Management, observe.SyncedGeneration, observe.Intent = v1alpha1.ManageObserve, 0, nil
 	b = fresh()
 	if out, h, err := advanceBox(t, b, observe, red); err != nil || len(out.Drift) != 1 || len(b.writes)+len(h.committed) > 0 {
 		t.Error("observe:", out, err, b.writes)
+	}
+}
+
+func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
+	o := us()
+	o.Management = v1alpha1.ManageObserve
+	b := &box{exists: true, tags: map[string]string{TagOwner: "x"}, color: "red"}
+	if out, h, err := advanceBox(t, b, o, map[string]string{"color": "red"}); err != nil || !out.Synced || len(b.writes)+len(h.committed) > 0 {
+		t.Error("somebody's:", out, err, b.writes)
+	}
+	_, _, err := advanceBox(t, &box{}, o, nil)
+	stalls(t, err, status.ReasonMissing)
+	o = us()
+	o.Drift, o.Known, o.Intent = v1alpha1.DriftReport, true, recorded()
+	b = &box{}
+	_, _, err = advanceBox(t, b, o, nil)
+	stalls(t, err, status.ReasonMissing)
+	if len(b.writes) > 0 {
+		t.Error("Report made anew what had vanished")
 	}
 }
 
@@ -326,7 +345,8 @@ func TestDeleting(t *testing.T) {
 		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Deletion = v1alpha1.DeletionOrphan }, gone: true, writes: []string{"box:Tag"}},
 		{name: "a create whose answer may be lost is waited for", b: &box{}, edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, waits: status.ReasonDeleting},
 		{name: "a create seen in this pass is not waited for", b: mine(), edit: func(o *Owner) { o.Known, o.Intent = false, &Intent{Home: "aws/1/r", At: noon.Add(-time.Second)} }, gone: true, writes: []string{"box:Delete"}},
-		{name: "Report and Observe do not keep a deletion from happening", b: mine(), edit: func(o *Owner) { o.Drift = v1alpha1.DriftReport }, gone: true, writes: []string{"box:Delete"}},
+		{name: "Observe never deletes", b: mine(), edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }, gone: true},
+		{name: "Report does not keep a deletion from happening", b: mine(), edit: func(o *Owner) { o.Drift = v1alpha1.DriftReport }, gone: true, writes: []string{"box:Delete"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := o

@@ -87,7 +87,14 @@ func (d decider[CR, S]) plan() (Plan, error) {
 	if !d.seen.Exists {
 		return d.absent()
 	}
+	observing := d.o.Management == v1alpha1.ManageObserve
+	if observing && d.o.Deleting {
+		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
+	}
 	verdict, why := Judge(d.o, d.seen.Tags, d.seen.Created)
+	if observing { // whose it is does not matter to who only looks
+		verdict = Ours
+	}
 	switch {
 	case verdict == Adopt && d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: it was never adopted"}, nil
@@ -148,7 +155,7 @@ func (d decider[CR, S]) converge(v Verdict) (Plan, error) {
 		return p, nil
 	}
 	p.Cause = Edited
-	if d.o.Generation == d.o.ObservedGeneration && v == Ours {
+	if d.o.Generation == d.o.SyncedGeneration && v == Ours {
 		p.Cause = Drifted
 	}
 	for _, c := range p.Diff {

@@ -32,14 +32,21 @@ type Owner struct {
 	Cluster  string
 	Previous []string
 
-	Generation, ObservedGeneration int64
-	Deleting                       bool
-	Deletion                       v1alpha1.DeletionPolicy
-	Adoption                       v1alpha1.AdoptionPolicy
-	Management                     v1alpha1.ManagementPolicy
-	Drift                          v1alpha1.DriftPolicy
+	// Generation is the object's; SyncedGeneration the last one at which AWS was seen to be as declared.
+	Generation, SyncedGeneration int64
+	Deleting                     bool
+	Deletion                     v1alpha1.DeletionPolicy
+	Adoption                     v1alpha1.AdoptionPolicy
+	Management                   v1alpha1.ManagementPolicy
+	Drift                        v1alpha1.DriftPolicy
 	// AllowAdoption is the provider's word on adoptionPolicy Always.
 	AllowAdoption bool
+	// OnlyOwn leaves everything alone that does not carry the object's own UID, which no author of an
+	// object can choose: for deletions that nobody vouches for.
+	OnlyOwn bool
+	// TrustAttempts accepts an untagged resource as the fruit of a recorded attempt. The record is an
+	// annotation, which the object's author could forge: it is for endpoints whose creates drop tags.
+	TrustAttempts bool
 	// Intent is what was persisted before the first write to AWS; nil when nothing was.
 	Intent *Intent
 	// Known is true once the resource was seen to exist.
@@ -94,6 +101,9 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 	if !owned(tags) {
 		return judgeUnowned(o, created)
 	}
+	if o.OnlyOwn && tags[TagOwnerUID] != o.UID {
+		return Foreign, "it was not made for this object"
+	}
 	who := fmt.Sprintf("%s in cluster %s", orUnknown(tags[TagOwner]), orUnknown(tags[TagCluster]))
 	ourCluster := tags[TagCluster] == o.Cluster
 	for _, p := range o.Previous {
@@ -112,10 +122,12 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 }
 
 func judgeUnowned(o Owner, created time.Time) (Verdict, string) {
-	if o.Intent.proves(created) {
+	switch {
+	case o.OnlyOwn:
+		return Foreign, "it carries no owner tags"
+	case o.TrustAttempts && o.Intent.proves(created):
 		return Ours, ""
-	}
-	if o.Adoption == v1alpha1.AdoptAlways && o.AllowAdoption && o.Deletion != "" {
+	case o.Adoption == v1alpha1.AdoptAlways && o.AllowAdoption && o.Deletion != "":
 		return Adopt, ""
 	}
 	return Foreign, "it already exists and carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or choose another name"

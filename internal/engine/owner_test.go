@@ -43,11 +43,15 @@ func TestJudge(t *testing.T) {
 			o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
 		}), want: Adopt},
 		{name: "nobody, the provider forbids adoption", o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
-		{name: "nobody, made after our recorded attempt", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Truncate(time.Second), want: Ours},
-		{name: "nobody, made before our recorded attempt", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(-time.Minute), want: Foreign},
-		{name: "nobody, no creation time", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), want: Foreign},
-		{name: "nobody, no attempt recorded", o: with(func(o *Owner) { o.Intent = &Intent{} }), created: at, want: Foreign},
-		{name: "somebody's, made after our attempt", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), tags: tags(map[string]string{TagCluster: "c0"}), created: at.Add(time.Minute), want: Foreign},
+		{name: "nobody, made after our recorded attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Truncate(time.Second), want: Ours},
+		{name: "nobody, made after a recorded attempt that a tenant could have forged", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute), want: Foreign},
+		{name: "an earlier object's, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(map[string]string{TagOwnerUID: "u0"}), want: Foreign},
+		{name: "our own, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(nil), want: Ours},
+		{name: "nobody's, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn, o.TrustAttempts, o.Intent = true, true, &Intent{At: at} }), created: at.Add(time.Minute), want: Foreign},
+		{name: "nobody, made before our recorded attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Add(-time.Minute), want: Foreign},
+		{name: "nobody, no creation time", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), want: Foreign},
+		{name: "nobody, no attempt recorded", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{}, true }), created: at, want: Foreign},
+		{name: "somebody's, made after our attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), tags: tags(map[string]string{TagCluster: "c0"}), created: at.Add(time.Minute), want: Foreign},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, why := Judge(c.o, c.tags, c.created)

@@ -68,8 +68,10 @@ type Subject struct {
 	Secrets map[string]string
 	// Deleting, AllowAdoption, Trusted, Boundary, RolePath and DefaultTags are facts beside the object.
 	Deleting, AllowAdoption, Trusted bool
-	Boundary, RolePath               string
-	DefaultTags                      map[string]string
+	// TrustAttempts is for endpoints whose creates drop tags.
+	TrustAttempts      bool
+	Boundary, RolePath string
+	DefaultTags        map[string]string
 	// Clock is moved on by waiting.
 	Clock time.Time
 	// Actions are the steps AWS accepted.
@@ -111,9 +113,9 @@ func (s *Subject) Owner() engine.Owner {
 	spec, st := s.Object.CommonSpec(), s.Object.CommonStatus()
 	o := engine.Owner{
 		Kind: s.Entry.Name(), Namespace: s.Object.GetNamespace(), Name: s.Object.GetName(), UID: string(s.Object.GetUID()), Cluster: Cluster,
-		Generation: s.Object.GetGeneration(), ObservedGeneration: st.ObservedGeneration, Deleting: s.Deleting,
+		Generation: s.Object.GetGeneration(), SyncedGeneration: st.SyncedGeneration, Deleting: s.Deleting,
 		Deletion: spec.DeletionPolicy, Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
-		AllowAdoption: s.AllowAdoption && spec.DeletionPolicy != "", Intent: s.Intent,
+		AllowAdoption: s.AllowAdoption && spec.DeletionPolicy != "", Intent: s.Intent, TrustAttempts: s.TrustAttempts,
 		Known: st.ARN != "" || st.ID != "", ManagedTagKeys: st.ManagedTagKeys,
 	}
 	if o.Deletion == "" {
@@ -184,7 +186,7 @@ func (s *Subject) Pass(ctx context.Context, kill func() bool) (engine.Outcome, e
 	}
 	st := working.CommonStatus()
 	if out.Synced && err == nil {
-		st.ObservedGeneration = working.GetGeneration()
+		st.SyncedGeneration = working.GetGeneration()
 		st.ManagedTagKeys = out.Plan.TagKeys
 	}
 	s.Object = working

@@ -4,7 +4,6 @@ package options
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -40,6 +39,8 @@ type Options struct {
 	AllowedEndpoints []string
 	// AllowedIngressGroups are patterns of ALB groups that a capability may join.
 	AllowedIngressGroups []string
+	// TrustUntaggedCreates takes an untagged resource for ours after a recorded attempt to create it.
+	TrustUntaggedCreates bool
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
 	// ClusterID marks resources in AWS; empty is the UID of namespace kube-system.
@@ -136,6 +137,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) {
 	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil, "namespaces (patterns) whose AWSProviders may use the operator's own identity")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "endpoints (patterns) that an AWSProvider may name")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "ALB groups (patterns) that a capability may join")
+	fs.BoolVar(&o.TrustUntaggedCreates, "trust-untagged-creates", false, "for AWS-compatible endpoints whose creates drop tags: take an untagged resource for ours after a recorded attempt; never where tenants create objects")
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "let AWSProviders choose their ExternalID")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "marks our resources in AWS; default the UID of namespace kube-system")
 	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "clusters whose AWS resources this one inherits")
@@ -186,8 +188,10 @@ func (o *Options) validate() error {
 		check(err == nil, "pattern %q is malformed", p)
 	}
 	for _, e := range o.AllowedEndpoints {
-		_, err := url.Parse(e)
-		check(err == nil, "--allowed-endpoints: %q is not a URL pattern", e)
+		scheme, host, ok := strings.Cut(e, "://")
+		_, err := path.Match(host, "")
+		check(ok && (scheme == "https" || scheme == "http") && err == nil && host != "" && !strings.ContainsAny(host, "/@"),
+			"--allowed-endpoints: %q is not of the form https://host or https://host:port, with * and ? as wildcards", e)
 	}
 	return errors.Join(errs...)
 }

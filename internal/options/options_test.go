@@ -43,7 +43,7 @@ func TestBadInputNamesItsFlag(t *testing.T) {
 		"--stalled-interval":    {"--stalled-interval=0s"},
 		"--kube-api-qps":        {"--kube-api-qps=0"},
 		"--log-level":           {"--log-level=LOUD"},
-		"--allowed-endpoints":   {"--allowed-endpoints=http://%zz"},
+		"--allowed-endpoints":   {"--allowed-endpoints=ftp://x"},
 		"pattern":               {"--ambient-namespaces=["},
 		"unexpected argument":   {"start"},
 		"unknown flag":          {"--nonsense"},

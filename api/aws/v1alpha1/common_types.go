@@ -155,6 +155,10 @@ type CommonStatus struct {
 	// ObservedGeneration is the generation that the conditions speak of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// SyncedGeneration is the last generation at which AWS was seen to be as declared: what differs at
+	// that generation was changed outside.
+	// +optional
+	SyncedGeneration int64 `json:"syncedGeneration,omitempty"`
 	// ARN is the Amazon Resource Name, once known.
 	// +optional
 	ARN string `json:"arn,omitempty"`

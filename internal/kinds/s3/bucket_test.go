@@ -205,11 +205,16 @@ func TestBucketCosts(t *testing.T) {
 	}
 }
 
-func TestAnUntaggedBucketOfOurOwnAttemptIsOurs(t *testing.T) {
+func TestAnUntaggedBucketOfOurOwnAttemptIsOursOnlyWhereCreatesDropTags(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(nil))
 	s.Intent = &engine.Intent{Home: engine.Home(kindtest.Partition, kindtest.Account, kindtest.Region), Attempt: 1, At: s.Clock}
 	createBucket(t, r)
+	_, err := s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
+		t.Fatalf("the record, which a tenant could have written, was believed: %v", err)
+	}
+	s.TrustAttempts = true
 	out, err := s.Settle(t.Context(), nil)
 	must(t, err)
 	if !out.Synced {

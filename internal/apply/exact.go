@@ -1,0 +1,47 @@
+package apply
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Exact takes out of a live child's spec what others added to it: server-side apply leaves fields of
+// other managers alone, and a child that may do more than its owner says is not the owner's word. The
+// live child, as Apply returned it, is patched only when its spec is not the desired one to the letter.
+func (a *Applier) Exact(ctx context.Context, desired, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	if SameSpec(a.Client.Scheme(), desired, live) {
+		return live, nil
+	}
+	next := live.DeepCopy()
+	next.Object["spec"] = runtime.DeepCopyJSONValue(desired.Object["spec"])
+	patch := client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})
+	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); err != nil {
+		return nil, explain(RefOf(live), "restoring the spec of", err)
+	}
+	a.memory.wrote(RefOf(live), next.GetResourceVersion())
+	return next, nil
+}
+
+// SameSpec says whether two objects of a kind of the scheme declare the same, to the letter. Both are
+// read through their Go type, so that an absent field and its zero value are told apart as the kind does.
+func SameSpec(scheme *runtime.Scheme, a, b *unstructured.Unstructured) bool {
+	x, okA := typedSpec(scheme, a)
+	y, okB := typedSpec(scheme, b)
+	return okA && okB && equality.Semantic.DeepEqual(x, y)
+}
+
+func typedSpec(scheme *runtime.Scheme, u *unstructured.Unstructured) (any, bool) {
+	typed, err := scheme.New(u.GroupVersionKind())
+	if err != nil {
+		return nil, false
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
+		return nil, false
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	return m["spec"], err == nil
+}

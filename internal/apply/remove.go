@@ -125,7 +125,7 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 			o := item.(client.Object)
 			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
 			if whose, _ := judge(owner, ref, o); whose == ours {
-				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil, Controlled: metav1.IsControlledBy(o, owner)})
+				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil, Controlled: controls(owner, o)})
 			}
 			return nil
 		}); err != nil {
@@ -168,4 +168,9 @@ func Surplus(children []Child, desired []Ref) []Child {
 func without(m map[string]string, drop func(k, v string) bool) map[string]string {
 	maps.DeleteFunc(m, drop)
 	return m
+}
+
+func controls(owner Owner, child metav1.Object) bool {
+	c := metav1.GetControllerOf(child)
+	return c != nil && c.UID == owner.UID
 }

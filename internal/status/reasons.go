@@ -33,6 +33,7 @@ const (
 	ReasonNotPermitted      = "NotPermitted"
 	ReasonBucketNotEmpty    = "BucketNotEmpty"
 	ReasonDeletionProtected = "DeletionProtected"
+	ReasonAbandoned         = "Abandoned"
 	ReasonInternal          = "InternalError"
 
 	ReasonAuthenticated         = "Authenticated"

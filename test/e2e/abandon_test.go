@@ -1,0 +1,76 @@
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	o := bucket("given-up")
+	o.Annotations = map[string]string{"nexus.ai/abandon": "not-my-uid"}
+	b.create(o)
+	b.ready(o)
+	rule := b.w.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
+	if err := b.c.Delete(b.ctx(), o); err != nil {
+		t.Fatal(err)
+	}
+	b.shows(o, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
+	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = "still-not-my-uid" })
+	time.Sleep(time.Second)
+	if err := b.get(o); err != nil || len(o.Finalizers) == 0 {
+		t.Fatalf("a UID of somebody else was taken for the object's: %v", err)
+	}
+	mark, _ := b.mark()
+	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) })
+	b.gone(o)
+	if w := b.w.AWS().Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("AWS was written to:\n%s", w)
+	}
+	rule.Remove()
+	if inv := fmt.Sprint(b.inventory()); !strings.Contains(inv, "given-up") {
+		t.Errorf("the bucket is gone: %s", inv)
+	}
+	b.eventually(10*time.Second, "an event to tell of it", func() error {
+		events := &eventsv1.EventList{}
+		if err := b.c.List(b.ctx(), events, client.InNamespace(b.ns)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.Reason == "Abandoned" && e.Regarding.UID == o.UID && strings.Contains(e.Note, "arn:aws:s3:::given-up") {
+				return nil
+			}
+		}
+		return fmt.Errorf("none among %d", len(events.Items))
+	})
+	if log := b.Op.Log(); !strings.Contains(log, "Abandoned") || !strings.Contains(log, string(o.UID)) {
+		t.Error("the log does not tell of it")
+	}
+}
+
+func TestTheAnnotationAloneAbandonsNothing(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	o := bucket("not-deleted")
+	b.create(o)
+	b.ready(o)
+	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) })
+	time.Sleep(time.Second)
+	if err := b.get(o); err != nil || len(o.Finalizers) == 0 || o.DeletionTimestamp != nil {
+		t.Errorf("%v, finalizers %v", err, o.Finalizers)
+	}
+	b.edit(o, func() { delete(o.Annotations, "nexus.ai/abandon") })
+	b.remove(o)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}

@@ -1,0 +1,228 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// withStores adds a table, a bucket and the catalog, one of each.
+func withStores(c *nexusv1.NexusAICapability) *nexusv1.NexusAICapability {
+	c.Spec.DataServices = &nexusv1.DataServicesSpec{
+		DynamoDB: &nexusv1.DynamoDBSpec{Tables: []nexusv1.TableSpec{{Name: "license"}}},
+		S3:       &nexusv1.S3Spec{Buckets: []nexusv1.BucketSpec{{Name: "call-data"}}},
+		Glue:     &nexusv1.GlueSpec{},
+	}
+	return c
+}
+
+// children lists what the operator keeps in a namespace, of the kinds a capability becomes.
+func (b *bed) children(namespace string) []client.Object {
+	b.Helper()
+	var out []client.Object
+	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{},
+		&v1alpha1.GlueDatabaseList{}, &v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
+		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.IngressList{}} {
+		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace)); err != nil {
+			b.Fatal(err)
+		}
+		_ = meta.EachListItem(l, func(o runtime.Object) error {
+			out = append(out, o.(client.Object))
+			return nil
+		})
+	}
+	return out
+}
+
+func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	for name, policy := range map[string]metav1.DeletionPropagation{"behind": metav1.DeletePropagationBackground, "before": metav1.DeletePropagationForeground} {
+		c := withStores(b.small(name))
+		b.create(c)
+		b.running(c)
+		if err := b.c.Delete(b.ctx(), c, client.PropagationPolicy(policy)); err != nil {
+			t.Fatal(err)
+		}
+		b.gone(c)
+		if inv := b.inventory(); len(inv) > 0 {
+			t.Errorf("%s: left behind in AWS: %v", policy, inv)
+		}
+		b.eventually(5*time.Second, "the children to be gone", func() error {
+			if left := b.children(c.Namespace); len(left) > 0 {
+				return fmt.Errorf("%d left, such as %T %s", len(left), left[0], left[0].GetName())
+			}
+			return nil
+		})
+	}
+}
+
+func TestAnOrphanCascadeKeepsEveryObjectWithoutOurMarks(t *testing.T) {
+	for _, absent := range []bool{false, true} {
+		t.Run(fmt.Sprintf("operator away %t", absent), func(t *testing.T) {
+			b := newBed(t)
+			c := withStores(b.small(fmt.Sprintf("orphan-%t", absent)))
+			b.create(c)
+			b.running(c)
+			before, inv := b.children(c.Namespace), fmt.Sprint(b.inventory())
+			if absent { // the garbage collector is done before we look
+				b.Op.Kill()
+			}
+			if err := b.c.Delete(b.ctx(), c, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+				t.Fatal(err)
+			}
+			if absent {
+				b.eventually(10*time.Second, "the garbage collector to cut the references", func() error {
+					err := b.get(c)
+					if err == nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
+						err = fmt.Errorf("%v", c.Finalizers)
+					}
+					return err
+				})
+				b.restart()
+			}
+			b.gone(c)
+			after := b.children(c.Namespace)
+			if len(after) != len(before) {
+				t.Errorf("%d of %d objects are left", len(after), len(before))
+			}
+			for _, o := range after {
+				marks := fmt.Sprint(o.GetLabels(), o.GetOwnerReferences())
+				if o.GetDeletionTimestamp() != nil || strings.Contains(marks, string(c.UID)) || o.GetLabels()["app.kubernetes.io/managed-by"] != "" {
+					t.Errorf("%T %s: %v %s", o, o.GetName(), o.GetDeletionTimestamp(), marks)
+				}
+			}
+			if now := fmt.Sprint(b.inventory()); now != inv {
+				t.Errorf("AWS changed from %s to %s", inv, now)
+			}
+			for _, o := range after { // each can still be deleted by itself
+				if err := b.c.Delete(b.ctx(), o); err != nil {
+					t.Error(err)
+				}
+			}
+			b.eventually(20*time.Second, "the objects to go one by one", func() error {
+				if left := b.children(c.Namespace); len(left) > 0 {
+					return fmt.Errorf("%d left, such as %T %s", len(left), left[0], left[0].GetName())
+				}
+				return nil
+			})
+			if inv := b.inventory(); len(inv) > 0 {
+				t.Errorf("left behind in AWS: %v", inv)
+			}
+		})
+	}
+}
+
+func TestTheDeletionOfAWholeNamespaceEndsWell(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	own := withStores(b.small("whole"))
+	keyedOne := b.small("keyed")
+	b.create(own)
+	secret, p := keys("keys", "AKIAWHOLE"), keyed("aws", "keys")
+	secret.Namespace, p.Namespace = keyedOne.Namespace, keyedOne.Namespace
+	keyedOne.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	b.create(secret, p, keyedOne)
+	b.running(own)
+	b.running(keyedOne)
+	for _, c := range []*nexusv1.NexusAICapability{own, keyedOne} {
+		if err := b.c.Delete(b.ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []*nexusv1.NexusAICapability{own, keyedOne} {
+		b.gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}})
+	}
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind in AWS: %v", inv)
+	}
+}
+
+func TestACapabilityDeletedWhileItIsCreatedLeavesNothing(t *testing.T) {
+	b := newBed(t)
+	for i, at := range []awsproxy.Match{{Service: "sts"}, {Service: "dynamodb", Op: "CreateTable"}, {Service: "iam", Op: "CreateRole"}, {Service: "ssm", Op: "PutParameter"}} {
+		c := withStores(b.small(fmt.Sprintf("early-%d", i)))
+		mark, _ := b.mark()
+		b.create(c)
+		b.eventually(20*time.Second, "the call to be made", func() error {
+			if b.w.AWS().Since(mark).Match(at.Service, at.Op, "*").Count() == 0 {
+				return fmt.Errorf("not yet")
+			}
+			return nil
+		})
+		b.remove(c)
+		if inv := b.inventory(); len(inv) > 0 {
+			t.Errorf("deleted at %s.%s, left behind: %v", at.Service, at.Op, inv)
+		}
+		if left := b.children(c.Namespace); len(left) > 0 {
+			t.Errorf("deleted at %s.%s, %d objects left, such as %T %s", at.Service, at.Op, len(left), left[0], left[0].GetName())
+		}
+	}
+}
+
+func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	c := withStores(b.small("keyless"))
+	secret, p := keys("keys", "AKIAKEYLESS"), keyed("aws", "keys")
+	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
+	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	b.create(secret, p, c)
+	b.running(c)
+	// Somebody forces the Secret away.
+	if err := b.c.Delete(b.ctx(), secret); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.Patch(b.ctx(), secret, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsMissing")
+	if err := b.c.Delete(b.ctx(), c); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(15*time.Second, "the capability to say what it misses", func() error {
+		if err := b.get(c); err != nil {
+			return err
+		}
+		ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
+		if c.Status.Phase != nexusv1.PhaseDeleting || ready == nil || !strings.Contains(ready.Message, "Secret "+c.Namespace+"/keys") {
+			return fmt.Errorf("%s: %+v", c.Status.Phase, ready)
+		}
+		return nil
+	})
+	if len(c.Finalizers) == 0 {
+		t.Error("the finalizer is gone")
+	}
+	if inv := b.inventory(); len(inv["s3/bucket"]) == 0 || len(inv["dynamodb/table"]) == 0 {
+		t.Errorf("AWS is not as it was: %v", inv)
+	}
+	again := keys("keys", "AKIAAGAIN")
+	again.Namespace = c.Namespace
+	b.create(again)
+	b.gone(c)
+	b.remove(p)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind in AWS: %v", inv)
+	}
+	if err := b.c.Delete(b.ctx(), again); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(5*time.Second, "the Secret to be let go", func() error {
+		if err := b.get(again); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("still there: %v, finalizers %v", err, again.Finalizers)
+		}
+		return nil
+	})
+}

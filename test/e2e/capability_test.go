@@ -10,52 +10,15 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 )
-
-// capability reads one from a file of the repository and gives it its own namespace.
-func (b *bed) capability(path string) *nexusv1.NexusAICapability {
-	b.Helper()
-	c := &nexusv1.NexusAICapability{}
-	for _, o := range b.file(path) {
-		if o.GetKind() == "NexusAICapability" {
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, c); err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	b.namespace(c.Namespace)
-	return c
-}
-
-// running waits until a capability is Running and tells how long it took.
-func (b *bed) running(c *nexusv1.NexusAICapability) time.Duration {
-	b.Helper()
-	start := time.Now()
-	b.eventually(60*time.Second, c.Name+" to be Running", func() error {
-		if err := b.get(c); err != nil {
-			return err
-		}
-		st := c.Status
-		if st.Phase != nexusv1.PhaseRunning || !st.Ready || st.ObservedGeneration != c.Generation {
-			var waits []string
-			for _, r := range st.Resources {
-				if r.State != nexusv1.ResourceReady {
-					waits = append(waits, r.Kind+"/"+r.Name+" "+string(r.State)+" "+r.Reason)
-				}
-			}
-			return fmt.Errorf("phase %s, step %v, %s; %s", st.Phase, st.Step, st.Message, strings.Join(waits, ", "))
-		}
-		return nil
-	})
-	return time.Since(start)
-}
 
 func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 	b := newBed(t)
@@ -119,7 +82,7 @@ func (b *bed) nothingLeft(namespace string) {
 		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			b.Error(err)
 		}
-		if n := lenOf(l); n > 0 {
+		if n := meta.LenList(l); n > 0 {
 			b.Errorf("%d %T left in %s", n, l, namespace)
 		}
 	}
@@ -171,7 +134,7 @@ func (b *bed) versions(namespace string) map[string]string {
 		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)
 		}
-		for _, o := range itemsOf(l) {
+		for _, o := range kit.Items(l) {
 			out[fmt.Sprintf("%T/%s", o, o.GetName())] = o.GetResourceVersion()
 		}
 	}
@@ -280,10 +243,10 @@ func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 	b := newBed(t)
 	for _, at := range []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)", "ssm.PutParameter(*)#3"} {
-		op := b.op
+		op := b.Op
 		died := make(chan struct{}, 1)
 		rule := b.w.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
-			_ = op.cmd.Process.Kill()
+			op.Kill()
 			select {
 			case died <- struct{}{}:
 			default:

@@ -18,7 +18,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func bucket(name string) *v1alpha1.S3Bucket {
@@ -60,25 +59,6 @@ func (b *bed) provider() *v1alpha1.AWSProvider {
 func (b *bed) s3() *s3.Client {
 	return s3.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.w.AWS().URL()),
 		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-}
-
-func (b *bed) mark() (awsproxy.Mark, world.AuditMark) {
-	b.Helper()
-	m, err := b.w.Audit().Mark()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return b.w.AWS().Mark(), m
-}
-
-// kubeWrites are the operator's writes to the API server since a mark, events left out.
-func (b *bed) kubeWrites(m world.AuditMark) []world.AuditEvent {
-	b.Helper()
-	all, err := b.w.Audit().Since(m, world.AuditFilter{UserAgent: "nexus-operator", Writes: true})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return slices.DeleteFunc(all, func(e world.AuditEvent) bool { return e.Resource == "events" })
 }
 
 func TestACreateCostsTwoKubernetesWritesAndACheckNone(t *testing.T) {
@@ -172,9 +152,9 @@ func (b *bed) struck(t *testing.T, s strike, service, op, resource string, do, s
 	if s.lasts {
 		m.Times = 0
 	}
-	op0 := b.op
+	victim := b.Op
 	rule := b.w.AWS().Fault(m, s.action(func() {
-		_ = op0.cmd.Process.Kill()
+		victim.Kill()
 		died <- struct{}{}
 	}))
 	do()

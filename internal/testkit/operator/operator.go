@@ -1,0 +1,194 @@
+// Package operator runs the operator's own binary as a process of a test: with its own ways to AWS and
+// to the API server, so that a kill cuts everything that is under way, and with its log read for what
+// must never stand in it.
+package operator
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// Canary is the operator's own AWS secret key. It must never be seen again.
+const Canary = "canary-of-the-operator"
+
+const mainPackage = "github.com/nexus-operator/nexus-operator/cmd/nexus-operator"
+
+// Options say how an operator is run.
+type Options struct {
+	// Kube leads its calls to the API server by a proxy of that server; nil: straight.
+	Kube *kubeproxy.Proxy
+	// Flags come after, and so override, those of every test: short pauses, high rates.
+	Flags []string
+}
+
+// Operator is one process. What it was started with is kept for Restart.
+type Operator struct {
+	t       testing.TB
+	world   *world.World
+	options Options
+	cmd     *exec.Cmd
+	aws     *awsproxy.Endpoint
+	kube    *kubeproxy.Endpoint
+	done    chan struct{}
+	killed  atomic.Bool
+	once    sync.Once
+
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+var (
+	serial   atomic.Int64
+	building sync.Mutex
+)
+
+// Build compiles the operator once for a world, into its folder, and returns the binary. With
+// NEXUS_RACE=1 the binary looks for data races, which is several times slower.
+func Build(w *world.World) (string, error) {
+	building.Lock()
+	defer building.Unlock()
+	binary := filepath.Join(w.Dir(), "nexus-operator")
+	if _, err := os.Stat(binary); err == nil {
+		return binary, nil
+	}
+	args := []string{"build", "-o", binary}
+	if os.Getenv("NEXUS_RACE") == "1" {
+		args = append(args, "-race")
+	}
+	if out, err := exec.Command("go", append(args, mainPackage)...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building the operator: %w\n%s", err, out)
+	}
+	return binary, nil
+}
+
+// Start runs the operator against a world.
+func Start(t testing.TB, w *world.World, options Options) *Operator {
+	t.Helper()
+	binary, err := Build(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := fmt.Sprintf("operator-%d", serial.Add(1))
+	o := &Operator{t: t, world: w, options: options, done: make(chan struct{})}
+	if o.aws, err = w.AWS().Listen(name); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := w.Kubeconfig()
+	if options.Kube != nil {
+		if o.kube, err = options.Kube.Listen(name); err != nil {
+			t.Fatal(err)
+		}
+		kubeconfig = filepath.Join(w.Dir(), name+".kubeconfig")
+		if err := world.WriteKubeconfig(kubeconfig, o.kube.Config()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o.cmd = exec.Command(binary, flags(options.Flags)...)
+	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "AWS_ENDPOINT_URL="+o.aws.URL(), "AWS_REGION=ap-southeast-1",
+		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
+	o.cmd.Stdout, o.cmd.Stderr = o, o
+	o.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := o.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = o.cmd.Wait()
+		close(o.done)
+	}()
+	return o
+}
+
+func flags(own []string) []string {
+	all := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+		"--kube-api-qps=500", "--kube-api-burst=1000", "--stalled-interval=2s", "--retry-first=100ms", "--retry-most=2s",
+		"--aws-rates=ssm.PutParameter=100/200,*=500/1000,iam=200/200,ssm=200/200,glue=200/200"}
+	if !slices.ContainsFunc(own, func(f string) bool { return strings.HasPrefix(f, "--ambient-namespaces") }) {
+		all = append(all, "--ambient-namespaces=*")
+	}
+	return append(all, own...)
+}
+
+// Write collects the log.
+func (o *Operator) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.Write(p)
+}
+
+// Log returns what the operator has written so far.
+func (o *Operator) Log() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.out.String()
+}
+
+// PID returns the id of the process.
+func (o *Operator) PID() int { return o.cmd.Process.Pid }
+
+// Kill ends the operator as a crash would: at once, and what it has under way with it. When it returns
+// nothing of this operator takes effect any more. It may be called from the hook of a fault, and twice.
+func (o *Operator) Kill() {
+	o.once.Do(func() {
+		select {
+		case <-o.done:
+		default:
+			o.killed.Store(true)
+		}
+		_ = o.cmd.Process.Signal(syscall.SIGKILL)
+		_ = o.aws.Close()
+		if o.kube != nil {
+			_ = o.kube.Close()
+		}
+		<-o.done
+	})
+}
+
+// Stop kills the operator and reads its log.
+func (o *Operator) Stop() {
+	o.t.Helper()
+	o.Kill()
+	for _, problem := range Problems(o.Log()) {
+		o.t.Errorf("the operator's log: %s", problem)
+	}
+	if !o.killed.Load() {
+		o.t.Errorf("the operator ended by itself:\n%s", Tail(o.Log(), 4000))
+	}
+}
+
+// Restart stops the operator and starts another in the same way, or with other flags.
+func (o *Operator) Restart(flags ...string) *Operator {
+	o.t.Helper()
+	o.Stop()
+	options := o.options
+	if len(flags) > 0 {
+		options.Flags = flags
+	}
+	return Start(o.t, o.world, options)
+}
+
+// Problems are the lines of a log that must not be: panics, data races, secrets.
+func Problems(log string) []string {
+	var found []string
+	for _, bad := range []string{"panic:", "Observed a panic", "fatal error:", "DATA RACE", Canary} {
+		if i := strings.Index(log, bad); i >= 0 {
+			found = append(found, fmt.Sprintf("contains %q: …%s", bad, log[max(0, i-500):min(len(log), i+3000)]))
+		}
+	}
+	return found
+}
+
+// Tail returns the last n bytes of a log.
+func Tail(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -51,11 +51,11 @@ lint: vet $(GOLANGCI) ## vet and golangci-lint.
 .PHONY: test
 test: bed ## Run every test; the control plane and AWS are real and emulated, nothing is mocked.
 	go test -timeout 25m $$(go list ./... | grep -vE '$(subst $(eval ) ,|,$(patsubst ./%/...,/%(/|$$),$(RACE)))')
-	go test -timeout 25m $(RACE_FLAG) $(RACE)
+	go test -timeout 25m $(RACE_FLAG) -coverprofile=cover.out $(RACE)
 
 .PHONY: budgets
 budgets: ## Measure sizes, complexity, duplication and coverage against the design's budgets.
-	@./test/house/budgets.sh
+	@./test/house/budgets.sh $(wildcard cover.out)
 
 .PHONY: demo
 demo: bed build ## Bring up a local world, the operator and two capabilities; leaves it running.

@@ -84,32 +84,40 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 }
 
 func (d decider[CR, S]) plan() (Plan, error) {
-	if !d.seen.Exists {
-		return d.absent()
-	}
 	observing := d.o.Management == v1alpha1.ManageObserve
-	if observing && d.o.Deleting {
-		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
-	}
-	verdict, why := Judge(d.o, d.seen.Tags, d.seen.Created)
-	if observing { // whose it is does not matter to who only looks
-		verdict = Ours
+	verdict, why := Ours, "" // whose it is does not matter to who only looks
+	if !observing {
+		verdict, why = Judge(d.o, d.seen.Tags, d.seen.Created)
 	}
 	switch {
-	case verdict == Adopt && d.o.Deleting:
-		return Plan{Cause: Gone, Reason: "left alone: it was never adopted"}, nil
-	case verdict == Foreign && d.o.Deleting:
-		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
+	case !d.seen.Exists:
+		return d.absent()
+	case d.o.Deleting && observing:
+		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
+	case d.o.Deleting:
+		return d.leave(verdict, why)
 	case verdict == Foreign:
 		return Plan{}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource is not ours: " + why}
-	case d.o.Deleting && d.o.Deletion == v1alpha1.DeletionOrphan:
+	case d.seen.Busy != "":
+		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
+	default:
+		return d.converge(verdict)
+	}
+}
+
+// leave decides on a resource whose object is being deleted.
+func (d decider[CR, S]) leave(verdict Verdict, why string) (Plan, error) {
+	switch {
+	case verdict == Adopt:
+		return Plan{Cause: Gone, Reason: "left alone: it was never adopted"}, nil
+	case verdict == Foreign:
+		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
+	case d.o.Deletion == v1alpha1.DeletionOrphan:
 		return d.orphan(), nil
 	case d.seen.Busy != "":
 		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
-	case d.o.Deleting:
-		return d.remove()
 	default:
-		return d.converge(verdict)
+		return d.remove()
 	}
 }
 

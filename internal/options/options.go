@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -173,11 +174,7 @@ func (o *Options) validate() error {
 		}
 	}
 	o.LogLevel = strings.ToUpper(o.LogLevel)
-	switch o.LogLevel {
-	case "DEBUG", "INFO", "WARN", "ERROR":
-	default:
-		check(false, "--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
-	}
+	check(slices.Contains([]string{"DEBUG", "INFO", "WARN", "ERROR"}, o.LogLevel), "--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
 	check(o.Workers > 0, "--workers: must be positive")
 	check(o.QPS > 0 && o.Burst > 0, "--kube-api-qps and --kube-api-burst: must be positive")
 	check(o.CheckEvery >= minInterval, "--check-interval: must be at least %s", minInterval)
@@ -188,10 +185,13 @@ func (o *Options) validate() error {
 		check(err == nil, "pattern %q is malformed", p)
 	}
 	for _, e := range o.AllowedEndpoints {
-		scheme, host, ok := strings.Cut(e, "://")
-		_, err := path.Match(host, "")
-		check(ok && (scheme == "https" || scheme == "http") && err == nil && host != "" && !strings.ContainsAny(host, "/@"),
-			"--allowed-endpoints: %q is not of the form https://host or https://host:port, with * and ? as wildcards", e)
+		check(isEndpointPattern(e), "--allowed-endpoints: %q is not of the form https://host or https://host:port, with * and ? as wildcards", e)
 	}
 	return errors.Join(errs...)
+}
+
+func isEndpointPattern(e string) bool {
+	scheme, host, _ := strings.Cut(e, "://")
+	_, err := path.Match(host, "")
+	return (scheme == "https" || scheme == "http") && host != "" && err == nil && !strings.ContainsAny(host, "/@")
 }

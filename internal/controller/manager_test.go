@@ -335,3 +335,64 @@ func TestReferencesAreWaitedFor(t *testing.T) {
 		t.Errorf("left in AWS: %s", s)
 	}
 }
+
+func TestASickWorkloadShowsItsTroubleAndHeals(t *testing.T) {
+	h := start(t)
+	c := example("sick")
+	c.Spec.DataServices = nil
+	c.Spec.Backend.Image = "back:ImagePullBackOff"
+	h.create(c)
+	if m := h.shows(c, "Stalled", "True", "ImagePullBackOff"); !strings.Contains(m, "back:ImagePullBackOff") {
+		t.Errorf("the message does not name the image: %s", m)
+	}
+	for _, image := range []string{"back:CrashLoopBackOff", "back:CreateContainerConfigError", "back:2"} {
+		h.eventually("an edit", func() error {
+			if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil {
+				return err
+			}
+			c.Spec.Backend.Image = image
+			return h.c.Update(h.ctx(), c)
+		})
+		switch image {
+		case "back:CrashLoopBackOff":
+			h.shows(c, "BackendReady", "False", "CrashLoopBackOff")
+		case "back:CreateContainerConfigError":
+			h.shows(c, "BackendReady", "False", "ImageRunsAsRoot")
+		}
+	}
+	h.shows(c, "Ready", "True", "Ready")
+	h.remove(c)
+}
+
+func TestAnAbandonedObjectGoesAndItsResourceStays(t *testing.T) {
+	h := start(t, "--ambient-namespaces=*")
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "abandon"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "abandoned", Namespace: "abandon"},
+		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "abandoned"}}
+	h.create(p, b)
+	h.shows(b, "Ready", "True", "Ready")
+	rule := h.w.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "AccessDenied", "no more"))
+	if err := h.c.Delete(h.ctx(), b); err != nil {
+		t.Fatal(err)
+	}
+	h.shows(b, "Stalled", "True", "AccessDenied")
+	annotate := func(value string) {
+		t.Helper()
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"nexus.ai/abandon":%q}}}`, value)
+		if err := h.c.Patch(h.ctx(), b, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	annotate("another-uid")
+	time.Sleep(2 * time.Second)
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil {
+		t.Fatalf("another object's UID abandoned it: %v", err)
+	}
+	annotate(string(b.UID))
+	h.remove(b)
+	rule.Remove()
+	if s := h.left(); !strings.Contains(s, "abandoned") {
+		t.Errorf("the bucket is gone: %s", s)
+	}
+	h.remove(p)
+}

@@ -42,9 +42,6 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if done || err != nil {
 		return engine.Outcome{Gone: done}, err
 	}
-	if err := ownNamespace("spec.providerRef.namespace", p.obj.CommonSpec().ProviderRef.Namespace, p.obj); err != nil {
-		return engine.Outcome{}, err
-	}
 	trusted, err := p.r.Vouch.Vouches(ctx, p.obj)
 	if err != nil {
 		return engine.Outcome{}, err
@@ -58,23 +55,25 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	}
 	p.home = engine.Home(session.Partition, session.Account, session.Region)
 	owner := p.owner(provider, intent)
-	if owner.Deleting && (intent == nil || !trusted && p.r.Providers.borrowed(provider)) {
-		// Nobody vouches for what is written in the object: only its UID, which is the server's, counts.
-		owner.OnlyOwn = true
-	}
+	// Where nobody vouches for what is written in the object, only its UID, which is the server's, counts.
+	owner.OnlyOwn = owner.Deleting && (intent == nil || !trusted && p.r.Providers.borrowed(provider))
 	sc, err := p.scope(ctx, session, provider, owner)
 	if err != nil {
 		return engine.Outcome{}, err
 	}
 	sc.Trusted = trusted
-	decide := func(ctx context.Context, o engine.Owner) (engine.Plan, error) {
+	return engine.Advance(ctx, p.decider(session, sc), p.r.Entry.Meta(), owner, p)
+}
+
+// decider decides for the object under one identity, and keeps what AWS assigned.
+func (p *pass) decider(session *awsclient.Session, sc kind.Scope) engine.Decider {
+	return func(ctx context.Context, o engine.Owner) (engine.Plan, error) {
 		plan, err := p.r.Entry.Decide(ctx, session.Config, sc, o, p.obj)
 		if plan.Publish != nil {
 			plan.Publish(p.obj)
 		}
 		return plan, err
 	}
-	return engine.Advance(ctx, decide, p.r.Entry.Meta(), owner, p)
 }
 
 // fits says whether a session leads to where the resource lives, when the record of it was taken away

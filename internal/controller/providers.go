@@ -74,6 +74,9 @@ const providerPoll = 30 * time.Second
 // for, also while deleting: a missing credential never drops a finalizer.
 func (p *Providers) For(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, *v1alpha1.AWSProvider, error) {
 	name := obj.CommonSpec().ProviderRef.Name
+	if err := ownNamespace("spec.providerRef.namespace", obj.CommonSpec().ProviderRef.Namespace, obj); err != nil {
+		return nil, nil, err
+	}
 	provider := &v1alpha1.AWSProvider{}
 	err := p.Client.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: name}, provider)
 	if apierrors.IsNotFound(err) {
@@ -209,7 +212,7 @@ func (p *Providers) checkEndpoint(provider *v1alpha1.AWSProvider) error {
 		return &status.Stalled{Reason: status.ReasonEndpointNotAllowed, Field: "spec.endpoint", Message: why}
 	}
 	u, err := url.Parse(e)
-	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || !plain(u) {
 		return refuse("must be a plain URL: scheme, host and port") // what stands before an @ only looks like a host
 	}
 	allowed := slices.ContainsFunc(p.Guards.AllowedEndpoints, func(pattern string) bool {
@@ -225,6 +228,11 @@ func (p *Providers) checkEndpoint(provider *v1alpha1.AWSProvider) error {
 		return refuse("must not receive the operator's own credentials: give the provider a credentialsSecret")
 	}
 	return nil
+}
+
+// plain says whether a URL is scheme, host and port alone.
+func plain(u *url.URL) bool {
+	return u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && strings.Trim(u.Path, "/") == ""
 }
 
 // checkAmbient lets the operator's own identity be used where the administrator said so, and by the

@@ -10,10 +10,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -98,7 +100,7 @@ func (r *Capability) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	case keepsChildren(c, stages):
 		return observed, false, r.letGo(ctx, c, stages)
 	default:
-		return observed, false, r.removeStage(ctx, c, stages)
+		return observed, false, r.removeStage(ctx, c, observed, stages)
 	}
 }
 
@@ -158,11 +160,14 @@ func near(child apply.Child, c *nexusv1.NexusAICapability) int {
 	return 0
 }
 
-// removeStage deletes what is first in order. Every AWS child is told before what becomes of its
-// resource: the policy may have been edited right before the deletion, and a cascade may delete all at once.
-func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+// removeStage deletes what is first in order. Every AWS child is told before what the capability says
+// now: policies may be edited right before the deletion, and while it waits for a bucket to be emptied.
+func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
 	for _, child := range slices.Concat(stages...) {
-		if err := r.tellPolicy(ctx, c, child.Ref); err != nil {
+		if child.Kind.Group != v1alpha1.GroupName || child.Kind.Kind == "AWSProvider" {
+			continue
+		}
+		if err := r.tell(ctx, c, o, child.Ref); err != nil {
 			return err
 		}
 	}
@@ -175,26 +180,31 @@ func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 	return nil
 }
 
-// tellPolicy brings a child's deletionPolicy in line with its capability's.
-func (r *Capability) tellPolicy(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref) error {
-	o, err := r.Client.Scheme().New(ref.Kind)
+// tell brings the spec of a child that is to go in line with its capability; its deletionPolicy at least,
+// where the rest is not known.
+func (r *Capability) tell(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, ref apply.Ref) error {
+	made, err := r.Client.Scheme().New(ref.Kind)
 	if err != nil {
 		return err
 	}
-	obj, ok := o.(v1alpha1.Resource)
-	if !ok {
-		return nil
-	}
+	obj := made.(v1alpha1.Resource)
 	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	want := v1alpha1.DeletionPolicy(capability.EffectiveDeletionPolicy(c))
-	if obj.CommonSpec().DeletionPolicy == want {
-		return nil
+	live, err := manifest(r.Client.Scheme(), obj)
+	if err != nil {
+		return err
 	}
-	was := obj.DeepCopyObject().(client.Object)
-	obj.CommonSpec().DeletionPolicy = want
-	err = r.Client.Patch(ctx, obj, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}), client.FieldOwner(apply.FieldOwner))
+	want := live.DeepCopy()
+	if err := unstructured.SetNestedField(want.Object, string(capability.EffectiveDeletionPolicy(c)), "spec", "deletionPolicy"); err != nil {
+		return err
+	}
+	if o.Graph != nil && o.Facts.Account != "" {
+		if n, ok := o.Graph.Node(childID(c, ref)); ok && n.Unresolved == "" {
+			want = n.Object
+		}
+	}
+	_, err = r.Applier.Exact(ctx, want, live)
 	return client.IgnoreNotFound(err)
 }
 
@@ -273,10 +283,26 @@ func (r *Capability) remains(ctx context.Context, ref apply.Ref) (capability.Sta
 		return s, client.IgnoreNotFound(err)
 	}
 	h, err := r.healthOf(ctx, obj)
+	if i, ok := obj.(*networkingv1.Ingress); ok && err == nil {
+		h, err = r.held(ctx, i)
+	}
 	if err == nil && h.reason != "" && !h.ready {
 		s.Reason, s.Message, s.Stalled = h.reason, h.message, h.stalled
 	}
 	return s, err
+}
+
+// held says whom an Ingress in deletion waits for, if nobody is left to let it go.
+func (r *Capability) held(ctx context.Context, i *networkingv1.Ingress) (health, error) {
+	if i.DeletionTimestamp == nil || len(i.Finalizers) == 0 {
+		return health{}, nil
+	}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: ptr.Deref(i.Spec.IngressClassName, "alb")}, &networkingv1.IngressClass{})
+	if !apierrors.IsNotFound(err) {
+		return health{}, err
+	}
+	return health{reason: status.ReasonIngressControllerGone, stalled: true, message: fmt.Sprintf(
+		"finalizers %v hold it and the load balancer controller is gone: install it again, or remove the finalizers and delete the load balancer in AWS by hand", i.Finalizers)}, nil
 }
 
 // prune deletes what the capability no longer compiles to. It is only asked after every apply succeeded.
@@ -290,8 +316,10 @@ func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, g 
 			if _, wanted := g.Node(childID(c, child.Ref)); wanted {
 				continue
 			}
-			if err := r.tellPolicy(ctx, c, child.Ref); err != nil {
-				return err
+			if child.Kind.Group == v1alpha1.GroupName && child.Kind.Kind != "AWSProvider" {
+				if err := r.tell(ctx, c, capability.Observed{}, child.Ref); err != nil {
+					return err
+				}
 			}
 			if _, err := r.removeChild(ctx, c, child.Ref, false); err != nil {
 				return err

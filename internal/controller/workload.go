@@ -74,7 +74,7 @@ func (r *Capability) deployment(ctx context.Context, d *appsv1.Deployment) (heal
 		want = *d.Spec.Replicas
 	}
 	st := d.Status
-	if st.ObservedGeneration >= d.Generation && st.UpdatedReplicas >= want && st.AvailableReplicas >= want && st.Replicas == st.UpdatedReplicas {
+	if rolledOut(d, want) {
 		return health{ready: true}, nil
 	}
 	pods := &corev1.PodList{}
@@ -93,6 +93,12 @@ func (r *Capability) deployment(ctx context.Context, d *appsv1.Deployment) (heal
 		}
 	}
 	return health{reason: status.ReasonProgressing, message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, want), want)}, nil
+}
+
+// rolledOut says whether every replica is of the newest template, is available, and is the only one.
+func rolledOut(d *appsv1.Deployment, want int32) bool {
+	st := d.Status
+	return st.ObservedGeneration >= d.Generation && st.UpdatedReplicas >= want && st.AvailableReplicas >= want && st.Replicas == st.UpdatedReplicas
 }
 
 // overdue says whether the rollout took longer than its progressDeadlineSeconds.

@@ -56,7 +56,7 @@ type Result struct {
 // Plan is what an apply would do; it comes from reads alone.
 type Plan struct {
 	Change Change
-	// Differences is what of the desired state the live object lacks; all of it when it is absent.
+	// Differences is what of the desired state the live object lacks; none when it is absent.
 	Differences []Difference
 	// Drift are the differences of an object whose desired state is what was applied last.
 	Drift []Difference
@@ -138,7 +138,7 @@ const retry = 5 * time.Second
 
 func (a *Applier) compare(ref Ref, want, live *unstructured.Unstructured) Plan {
 	p := Plan{Change: Updated, Live: live, want: want}
-	p.Differences = Differences(a.normal(want), a.normal(live))
+	p.Differences = Differences(a.wanted(want), a.normal(live))
 	if want.GetAnnotations()[AnnotationHash] == live.GetAnnotations()[AnnotationHash] {
 		p.Drift = p.Differences
 	}
@@ -167,7 +167,7 @@ func (a *Applier) run(ctx context.Context, p Plan) (Result, error) {
 		}
 	}
 	a.memory.wrote(ref, answer.GetResourceVersion())
-	rest := Differences(a.normal(p.want), a.normal(answer))
+	rest := Differences(a.wanted(p.want), a.normal(answer))
 	a.memory.insist(ref, len(rest) > 0, fingerprint(p.want, rest))
 	return Result{Change: changeOf(p, answer), Drift: p.Drift, Live: answer}, nil
 }

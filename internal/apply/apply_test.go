@@ -193,11 +193,49 @@ func TestAHandEditIsHealedAndReported(t *testing.T) {
 		}
 	}
 	live := b.live(ref)
-	if d := apply.Differences(desired, live); contains(paths(d), "image") || metav1.GetControllerOf(live) == nil || live.GetLabels()["theirs"] != "x" {
-		t.Errorf("still different at %s, or controlled by %v, or another's label is gone: %v", paths(d), metav1.GetControllerOf(live), live.GetLabels())
+	containers, _, _ := unstructured.NestedSlice(live.Object, "spec", "template", "spec", "containers")
+	if containers[0].(map[string]any)["image"] != "app:1" || metav1.GetControllerOf(live) == nil || live.GetLabels()["theirs"] != "x" {
+		t.Errorf("the containers are %v, the controller %v, the labels %v", containers, metav1.GetControllerOf(live), live.GetLabels())
 	}
 	b.caughtUp(ref)
 	b.apply(desired, apply.Unchanged)
+}
+
+func TestAHandEditOfWhatIsDesiredEmptyIsHealed(t *testing.T) {
+	set := func(v any, path ...string) func(*unstructured.Unstructured) {
+		return func(u *unstructured.Unstructured) {
+			if err := unstructured.SetNestedField(u.Object, v, path...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		desired string
+		edit    func(*unstructured.Unstructured)
+		drift   string
+	}{
+		"a denying policy opened":    {"a denying policy", set([]any{map[string]any{}}, "spec", "ingress"), "spec.ingress"},
+		"a policy for all narrowed":  {"a network policy", set(map[string]any{"a": "b"}, "spec", "podSelector", "matchLabels"), "spec.podSelector.matchLabels"},
+		"a rule for all narrowed":    {"a network policy", set([]any{map[string]any{}, map[string]any{"from": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec", "ingress"), "spec.ingress[0].ports spec.ingress[1].from"},
+		"rules cleared by hand":      {"an S3Bucket", func(u *unstructured.Unstructured) { unstructured.RemoveNestedField(u.Object, "spec", "lifecycleRules") }, "spec.lifecycleRules"},
+		"an empty value set by hand": {"a ConfigMap", set("x", "data", "A"), "data.A"},
+		"a node selector added":      {"a Deployment", set("b", "spec", "template", "spec", "nodeSelector", "a"), "spec.template.spec.nodeSelector"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			desired := b.manifest("%s", spelled[tc.desired])
+			ref := b.given(desired)
+			b.edit(ref, tc.edit)
+			b.caughtUp(ref)
+			if r := b.apply(desired, apply.Updated); paths(r.Drift) != tc.drift {
+				t.Errorf("the drift is at %q, expected %q", paths(r.Drift), tc.drift)
+			}
+			b.caughtUp(ref)
+			if p, err := b.Plan(t.Context(), b.owner, desired); err != nil || len(p.Differences) > 0 {
+				t.Errorf("still different at %s (%v)", paths(p.Differences), err)
+			}
+		})
+	}
 }
 
 func TestWhatAPersonAddsElsewhereStays(t *testing.T) {
@@ -234,7 +272,9 @@ func TestReplicasThatAreNotDesiredAreLeftToTheAutoscaler(t *testing.T) {
 	desired := b.manifest("%s", spelled["a Deployment"])
 	unstructured.RemoveNestedField(desired.Object, "spec", "replicas")
 	ref := b.given(desired)
-	b.edit(ref, func(u *unstructured.Unstructured) { _ = unstructured.SetNestedField(u.Object, int64(3), "spec", "replicas") })
+	b.edit(ref, func(u *unstructured.Unstructured) {
+		_ = unstructured.SetNestedField(u.Object, int64(3), "spec", "replicas")
+	})
 	b.caughtUp(ref)
 	b.apply(desired, apply.Unchanged)
 	if n, _, _ := unstructured.NestedInt64(b.live(ref).Object, "spec", "replicas"); n != 3 {
@@ -353,6 +393,9 @@ func TestWhatTheServerRefusesIsForAPersonToMend(t *testing.T) {
 	stalled(b.manifest(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 99999}]}}`), status.ReasonInvalidSpec, "spec.ports[0].port")
 	stalled(b.manifest(`{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: many}}`), status.ReasonInvalidSpec, "ports")
 	d := b.manifest("%s", spelled["a Deployment"])
+	twice := parse(t, strings.Replace(spelled["a Deployment"], "{name: POD,", "{name: A, value: twice}, {name: POD,", 1))
+	twice.SetNamespace(b.ns)
+	stalled(twice, status.ReasonInvalidSpec, `duplicate entries for key [name="A"]`)
 	b.given(d)
 	_ = unstructured.SetNestedField(d.Object, "other", "spec", "selector", "matchLabels", "app")
 	_ = unstructured.SetNestedField(d.Object, "other", "spec", "template", "metadata", "labels", "app")

@@ -18,10 +18,11 @@ type Difference struct {
 	Have any
 }
 
-// Differences lists, in order of path, what of desired is not contained in live. What live has beyond
-// desired — defaults, other managers' fields and elements of keyed lists — is no difference: a
-// server-side apply would not change it either. Of the metadata only labels, annotations and owner
-// references are compared; of status nothing.
+// Differences lists, in order of path, what of desired is not contained in live: what a server-side
+// apply would change. What live has beyond desired is no difference where others may have a say —
+// defaults, fields of maps, elements of keyed lists — and one where the API server knows only one owner
+// of the whole: in selectors and in the elements of lists without keys. Of the metadata only labels,
+// annotations and owner references are compared; of status nothing.
 //
 // Both must be in the same form, either as sent or as read through the same Go type; then an empty map
 // or list is a value like any other, and differs from an absent one.
@@ -32,30 +33,42 @@ func Differences(desired, live *unstructured.Unstructured) []Difference {
 		case "apiVersion", "kind", "metadata", "status":
 		default:
 			have, ok := live.Object[k]
-			c.value(place{k, k}, desired.Object[k], have, ok)
+			c.value(place{shown: k, fields: k}, desired.Object[k], have, ok)
 		}
 	}
 	for _, k := range []string{"labels", "annotations"} {
 		want, _, _ := unstructured.NestedMap(desired.Object, "metadata", k)
 		have, _, _ := unstructured.NestedMap(live.Object, "metadata", k)
-		c.maps(place{"metadata." + k, "metadata." + k}, want, have)
+		c.maps(place{shown: "metadata." + k}, want, have)
 	}
 	want, _, _ := unstructured.NestedSlice(desired.Object, "metadata", "ownerReferences")
 	have, _, _ := unstructured.NestedSlice(live.Object, "metadata", "ownerReferences")
-	c.keyed(place{"metadata.ownerReferences", ""}, []string{"uid"}, want, have)
+	c.keyed(place{shown: "metadata.ownerReferences"}, []string{"uid"}, want, have)
 	return c.found
 }
 
 // place is where the comparison is: as shown, and as field names only.
-type place struct{ shown, fields string }
+type place struct {
+	shown, fields string
+	// atomic is true inside what has one owner as a whole.
+	atomic bool
+}
 
 func (p place) field(k string) place {
-	return place{p.shown + "." + k, p.fields + "." + k}
+	return place{p.shown + "." + k, p.fields + "." + k, p.atomic || atomicFields[k]}
 }
 
-func (p place) element(id string) place {
-	return place{p.shown + "[" + id + "]", p.fields}
+func (p place) element(id string, keyed bool) place {
+	return place{p.shown + "[" + id + "]", p.fields, p.atomic || !keyed}
 }
+
+// atomicFields are the maps that Kubernetes' own kinds replace as a whole.
+var atomicFields = map[string]bool{
+	"selector": true, "labelSelector": true, "podSelector": true, "namespaceSelector": true, "nodeSelector": true,
+}
+
+// unset is desired of a field that is said to be empty and that its Go type then leaves out.
+type unset struct{}
 
 type comparison struct {
 	keys  func(place) []string
@@ -67,30 +80,47 @@ func (c *comparison) differ(p place, have any) {
 }
 
 func (c *comparison) value(p place, want, have any, present bool) {
-	if want == nil {
-		return // says nothing
-	}
-	if !present || have == nil {
-		c.differ(p, nil)
-		return
-	}
+	same := true
 	switch want := want.(type) {
+	case nil: // says nothing
+	case unset:
+		same = isEmpty(have) || c.shared(p, have)
 	case map[string]any:
-		if have, ok := have.(map[string]any); ok {
-			c.maps(p, want, have)
-			return
+		var m map[string]any
+		if m, same = have.(map[string]any); same {
+			c.maps(p, want, m)
 		}
-		c.differ(p, have)
 	case []any:
-		if have, ok := have.([]any); ok {
-			c.lists(p, want, have)
-			return
+		var l []any
+		if l, same = have.([]any); same {
+			c.lists(p, want, l)
 		}
-		c.differ(p, have)
 	default:
-		if !sameScalar(p, want, have) {
-			c.differ(p, have)
-		}
+		same = present && sameScalar(p, want, have)
+	}
+	if !same {
+		c.differ(p, have)
+	}
+}
+
+// shared says whether a value at a place may be others' although we desire it empty.
+func (c *comparison) shared(p place, have any) bool {
+	if _, ok := have.(map[string]any); ok {
+		return !p.atomic
+	}
+	return c.keys(p) != nil
+}
+
+func isEmpty(v any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	default:
+		return v == "" || v == false || v == int64(0) || v == float64(0)
 	}
 }
 
@@ -99,6 +129,26 @@ func (c *comparison) maps(p place, want, have map[string]any) {
 		v, ok := have[k]
 		c.value(p.field(k), want[k], v, ok)
 	}
+	if !p.atomic {
+		return
+	}
+	for _, k := range sortedKeys(have) {
+		if _, said := want[k]; !said && !unsaid(k, have[k]) {
+			c.differ(p.field(k), have[k])
+		}
+	}
+}
+
+// defaults are what the API server itself adds to the elements of lists that it else replaces whole.
+var defaults = map[string]any{
+	"protocol": "TCP", "apiVersion": "v1", "expirationSeconds": int64(3600), "apiGroup": "rbac.authorization.k8s.io",
+}
+
+// unsaid says whether a live value means no more than its absence. An empty map may mean everything:
+// of selectors it selects all.
+func unsaid(k string, v any) bool {
+	_, isMap := v.(map[string]any)
+	return !isMap && (isEmpty(v) || v == defaults[k])
 }
 
 func (c *comparison) lists(p place, want, have []any) {
@@ -111,7 +161,7 @@ func (c *comparison) lists(p place, want, have []any) {
 		return
 	}
 	for i := range want {
-		c.value(p.element(fmt.Sprint(i)), want[i], have[i], true)
+		c.value(p.element(fmt.Sprint(i), false), want[i], have[i], true)
 	}
 }
 
@@ -125,7 +175,7 @@ func (c *comparison) keyed(p place, keys []string, want, have []any) {
 	for _, e := range want {
 		id := identity(keys, e)
 		v, ok := found[id]
-		c.value(p.element(id), e, v, ok)
+		c.value(p.element(id, true), e, v, ok)
 	}
 }
 

@@ -75,7 +75,13 @@ func TestDifferencesAreWhatAnApplyWouldChange(t *testing.T) {
 		{"a list shorter", other("{a: [x, y]}"), other("{a: [x]}"), "spec.a"},
 		{"a list longer", other("{a: [x]}"), other("{a: [x, y]}"), "spec.a"},
 		{"a list reordered", other("{a: [x, y]}"), other("{a: [y, x]}"), "spec.a[0] spec.a[1]"},
-		{"defaults inside the elements of a list", other("{a: [{b: 1}]}"), other("{a: [{b: 1, c: 2}]}"), ""},
+		{"a field more in an element of a list", other("{a: [{b: 1}]}"), other("{a: [{b: 1, c: 2}]}"), "spec.a[0].c"},
+		{"defaults in an element of a list", other("{a: [{b: 1}]}"), other("{a: [{b: 1, protocol: TCP, optional: false, c: '', d: [], e: null, f: 0}]}"), ""},
+		{"no default in an element of a list", other("{a: [{b: 1}]}"), other("{a: [{b: 1, protocol: UDP}]}"), "spec.a[0].protocol"},
+		{"a peer opened to all namespaces", policy("[], from: [{podSelector: {a: b}}]"), policy("[], from: [{podSelector: {a: b}, namespaceSelector: {}}]"), "spec.ingress[0].from[0].namespaceSelector"},
+		{"a selector narrowed", other("{podSelector: {}}"), other("{podSelector: {matchLabels: {a: b}}}"), "spec.podSelector.matchLabels"},
+		{"a selector widened", other("{selector: {a: b, c: d}}"), other("{selector: {a: b}}"), "spec.selector.c"},
+		{"a selector of nodes added to", deployment("{nodeSelector: {a: b}}"), deployment("{nodeSelector: {a: b, c: d}}"), "spec.template.spec.nodeSelector.c"},
 		{"status is not ours", object("status: {a: 1}"), object("status: {a: 2}"), ""},
 		{"top-level data", "{apiVersion: v1, kind: ConfigMap, data: {a: x}}", "{apiVersion: v1, kind: ConfigMap, data: {a: y, b: z}}", "data.a"},
 
@@ -211,22 +217,15 @@ func isMap(e any) bool {
 	return ok
 }
 
-// grow adds fields to maps at random.
-func grow(t *rapid.T, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if k != "metadata" {
-				grow(t, v[k])
-			}
+// grow adds fields to maps at random, except within lists: those may be one whole.
+func grow(t *rapid.T, m map[string]any) {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if inner, ok := m[k].(map[string]any); ok && k != "metadata" {
+			grow(t, inner)
 		}
-		if rapid.Bool().Draw(t, "grow") {
-			v["added"] = "by another"
-		}
-	case []any:
-		for _, e := range v {
-			grow(t, e)
-		}
+	}
+	if rapid.Bool().Draw(t, "grow") {
+		m["added"] = "by another"
 	}
 }
 
@@ -234,7 +233,7 @@ func grow(t *rapid.T, v any) {
 func leavesOf(m map[string]any, depth int) []func(*rapid.T) {
 	var out []func(*rapid.T)
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		if depth == 0 && (k == "apiVersion" || k == "kind" || k == "status") || depth > 0 && elementKeys[k] {
+		if depth == 0 && (k == "apiVersion" || k == "kind") || depth > 0 && elementKeys[k] {
 			continue
 		}
 		switch v := m[k].(type) {
@@ -245,16 +244,20 @@ func leavesOf(m map[string]any, depth int) []func(*rapid.T) {
 				out = append(out, leavesOf(e.(map[string]any), depth+1)...)
 			}
 		default:
-			out = append(out, func(t *rapid.T) {
-				if rapid.Bool().Draw(t, "remove") {
-					delete(m, k)
-				} else {
-					m[k] = "changed by hand"
-				}
-			})
+			out = append(out, changing(m, k))
 		}
 	}
 	return out
+}
+
+func changing(m map[string]any, k string) func(*rapid.T) {
+	return func(t *rapid.T) {
+		if rapid.Bool().Draw(t, "remove") {
+			delete(m, k)
+		} else {
+			m[k] = "changed by hand"
+		}
+	}
 }
 
 var elementKeys = map[string]bool{

@@ -2,10 +2,13 @@ package apply
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -21,13 +24,29 @@ func explain(ref Ref, doing string, err error) error {
 		return &status.Waiting{For: "kind " + ref.Kind.GroupKind().String() + " to be installed in the cluster", After: 6 * retry}
 	case apierrors.IsNotFound(err) && ref.Namespace != "":
 		return &status.Waiting{For: "namespace " + ref.Namespace + " to exist", After: retry}
+	case otherUID(err):
+		return apierrors.NewConflict(schema.GroupResource{Group: ref.Kind.Group, Resource: ref.Kind.Kind}, ref.Name, err)
 	case apierrors.IsForbidden(err):
 		return &status.Stalled{Reason: status.ReasonAccessDenied, Message: err.Error(), Cause: err}
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err), unfit(err):
 		return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error(), Cause: err}
 	case apierrors.IsTooManyRequests(err):
 		return &status.Retrying{Reason: status.ReasonThrottled, Cause: err}
 	default:
 		return err
 	}
+}
+
+// otherUID says whether an apply hit another object than the one meant: the server takes the UID in an
+// apply for an attempt to change it, except where the object is gone, which it calls a conflict.
+func otherUID(err error) bool {
+	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
+	return apierrors.IsInvalid(err) && ok && cause.Field == "metadata.uid"
+}
+
+// unfit says whether a manifest does not fit its kind's schema: a wrong type, an unknown field, two
+// elements of a list with one key. The server answers 500 and no reason.
+// https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/structuredmerge.go#L143
+func unfit(err error) bool {
+	return strings.Contains(err.Error(), "failed to create typed patch object")
 }

@@ -133,15 +133,11 @@ const (
 
 // judge says whose an existing object is, and for a foreign one why.
 func judge(o Owner, ref Ref, have metav1.Object) (verdict, string) {
-	c := metav1.GetControllerOf(have)
+	if c := metav1.GetControllerOf(have); c != nil {
+		return judgeController(o, c, have)
+	}
 	uid, labelled := have.GetLabels()[o.label()]
 	switch {
-	case c != nil && c.UID == o.UID:
-		return ours, ""
-	case c != nil && o.is(*c) && o.refersTo(have):
-		return doomed, ""
-	case c != nil:
-		return foreign, fmt.Sprintf("it is controlled by %s/%s", c.Kind, c.Name)
 	case uid == string(o.UID):
 		return ours, ""
 	case !labelled:
@@ -152,6 +148,18 @@ func judge(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 		return inherited, ""
 	default:
 		return foreign, "it belongs to " + orUnknown(have.GetAnnotations()[AnnotationOwner]) + " with UID " + uid
+	}
+}
+
+// judgeController goes by the object's controller, which weighs more than any label.
+func judgeController(o Owner, c *metav1.OwnerReference, have metav1.Object) (verdict, string) {
+	switch {
+	case c.UID == o.UID:
+		return ours, ""
+	case o.is(*c) && o.refersTo(have):
+		return doomed, ""
+	default:
+		return foreign, fmt.Sprintf("it is controlled by %s/%s", c.Kind, c.Name)
 	}
 }
 

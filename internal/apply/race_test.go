@@ -217,24 +217,26 @@ func TestWhatTheServerInsistsOnIsNotFoughtOver(t *testing.T) {
 	b.apply(b.configMap("a", "k", "v2"), apply.Unchanged)
 }
 
-func TestAPlanWritesNothing(t *testing.T) {
+func TestAPlanSaysWhatAnApplyWouldDoAndWritesNothing(t *testing.T) {
 	b := newBed(t)
-	writes := b.writes()
-	p, err := b.Plan(t.Context(), b.owner, b.configMap("a", "k", "v"))
-	if err != nil || p.Change != apply.Created || p.Live != nil {
-		t.Errorf("the plan is %v, %v", p, err)
+	planned := func(desired *unstructured.Unstructured, change apply.Change, differences, drift string) apply.Plan {
+		t.Helper()
+		writes := b.writes()
+		p, err := b.Plan(t.Context(), b.owner, desired)
+		if err != nil || p.Change != change || paths(p.Differences) != differences || paths(p.Drift) != drift {
+			t.Errorf("the plan is %s with differences %q and drift %q (%v)", p.Change, paths(p.Differences), paths(p.Drift), err)
+		}
+		writes(0)
+		return p
 	}
-	writes(0)
+	if p := planned(b.configMap("a", "k", "v"), apply.Created, "", ""); p.Live != nil {
+		t.Errorf("what is to be created is there already: %v", p.Live)
+	}
 	ref := b.given(b.configMap("a", "k", "v"))
 	b.edit(ref, func(u *unstructured.Unstructured) { _ = unstructured.SetNestedField(u.Object, "x", "data", "k") })
 	b.caughtUp(ref)
-	writes = b.writes()
-	if p, err = b.Plan(t.Context(), b.owner, b.configMap("a", "k", "v")); err != nil || p.Change != apply.Updated || paths(p.Drift) != "data.k" || p.Drift[0].Have != "x" {
-		t.Errorf("the plan is %v, %v", p, err)
+	if p := planned(b.configMap("a", "k", "v"), apply.Updated, "data.k", "data.k"); p.Drift[0].Have != "x" {
+		t.Errorf("live is said to have %v", p.Drift[0].Have)
 	}
-	p, err = b.Plan(t.Context(), b.owner, b.configMap("a", "k", "v2"))
-	if err != nil || p.Change != apply.Updated || len(p.Drift) > 0 || !contains(paths(p.Differences), "data.k") {
-		t.Errorf("the plan is %v, %v", p, err)
-	}
-	writes(0)
+	planned(b.configMap("a", "k", "v2"), apply.Updated, "data.k metadata.annotations."+apply.AnnotationHash, "")
 }

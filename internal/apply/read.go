@@ -86,3 +86,42 @@ func (a *Applier) normal(u *unstructured.Unstructured) *unstructured.Unstructure
 	}
 	return n
 }
+
+// wanted is the normal form of a desired object, holding what it says and no more: zero values that the
+// Go type added are left out, and what was said to be empty, which the type drops, is marked.
+func (a *Applier) wanted(desired *unstructured.Unstructured) *unstructured.Unstructured {
+	n := a.normal(desired)
+	if n != desired {
+		asSaid(n.Object, desired.Object)
+	}
+	return n
+}
+
+func asSaid(normal, said any) {
+	switch normal := normal.(type) {
+	case map[string]any:
+		if said, ok := said.(map[string]any); ok {
+			asSaidOf(normal, said)
+		}
+	case []any:
+		said, _ := said.([]any)
+		for i := range min(len(normal), len(said)) {
+			asSaid(normal[i], said[i])
+		}
+	}
+}
+
+func asSaidOf(normal, said map[string]any) {
+	for k, v := range normal {
+		if s, ok := said[k]; ok {
+			asSaid(v, s)
+		} else {
+			delete(normal, k)
+		}
+	}
+	for k, s := range said {
+		if _, ok := normal[k]; !ok && s != nil && isEmpty(s) {
+			normal[k] = unset{}
+		}
+	}
+}

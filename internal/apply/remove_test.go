@@ -163,10 +163,10 @@ func TestChildrenAreWhatExistsOfAnOwner(t *testing.T) {
 	}
 	var got []string
 	for _, c := range children {
-		if c.UID == "" {
-			t.Errorf("%s has no UID", c.Ref)
+		if inside := c.Namespace == b.ns; c.UID == "" || c.Controlled != inside {
+			t.Errorf("%s has the UID %q and is controlled: %v", c.Ref, c.UID, c.Controlled)
 		}
-		name := c.Ref.String()
+		name := c.String()
 		if c.Deleting {
 			name += " (deleting)"
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -180,7 +181,7 @@ func (b *bucket) Remove(seen kind.Seen[BucketState]) []kind.Step {
 				Delete: &types.Delete{Objects: s.Objects, Quiet: aws.Bool(true)}})
 			if err == nil && len(out.Errors) > 0 {
 				e := out.Errors[0]
-				err = fmt.Errorf("object %s: %s: %s", aws.ToString(e.Key), aws.ToString(e.Code), aws.ToString(e.Message))
+				err = &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
 			}
 			return "", err
 		}}}

@@ -1,0 +1,308 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/glue"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// account is AWS as somebody else with rights in it sees it.
+func (b *bed) account() aws.Config {
+	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+}
+
+func must[T any](b *bed, out T, err error) T {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return out
+}
+
+// open lifts a bucket's policy for a moment: the emulator reads a Deny without its condition on TLS.
+func (b *bed) open(bucket string, do func()) {
+	b.Helper()
+	p, err := b.s3().GetBucketPolicy(b.ctx(), &s3.GetBucketPolicyInput{Bucket: &bucket})
+	policy := must(b, p, err).Policy
+	b.unlock(bucket)
+	do()
+	_, err = b.s3().PutBucketPolicy(b.ctx(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: policy})
+	must(b, 0, err)
+}
+
+// unlock lifts a bucket's policy for good.
+func (b *bed) unlock(bucket string) {
+	b.Helper()
+	_, err := b.s3().DeleteBucketPolicy(b.ctx(), &s3.DeleteBucketPolicyInput{Bucket: &bucket})
+	must(b, 0, err)
+}
+
+// put writes an object into a bucket.
+func (b *bed) put(bucket, key, body string) {
+	b.Helper()
+	b.open(bucket, func() {
+		_, err := b.s3().PutObject(b.ctx(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)})
+		must(b, 0, err)
+	})
+}
+
+// seed puts an object, an item and a secret's value into a capability's stores.
+func (b *bed) seed(prefix, path string) {
+	b.Helper()
+	b.put(prefix+"-call-data", "call-records/1.json", `{"call":1}`)
+	_, err := dynamodb.NewFromConfig(b.account()).PutItem(b.ctx(), &dynamodb.PutItemInput{TableName: aws.String(prefix + "-license"),
+		Item: map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"}, "sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}})
+	must(b, 0, err)
+	_, err = secretsmanager.NewFromConfig(b.account()).PutSecretValue(b.ctx(), &secretsmanager.PutSecretValueInput{
+		SecretId: aws.String(path + "/openai"), SecretString: aws.String(`{"apiKey":"typed in by hand"}`)})
+	must(b, 0, err)
+}
+
+// data reads all that must never change by itself: objects, items, and the versions and values of secrets.
+func (b *bed) data(prefix string) map[string]string {
+	b.Helper()
+	out := map[string]string{}
+	b.open(prefix+"-call-data", func() {
+		object, err := b.s3().GetObject(b.ctx(), &s3.GetObjectInput{Bucket: aws.String(prefix + "-call-data"), Key: aws.String("call-records/1.json")})
+		body, err := io.ReadAll(must(b, object, err).Body)
+		out["object"] = string(must(b, body, err)) + " " + aws.ToString(object.VersionId)
+	})
+	scan, err := dynamodb.NewFromConfig(b.account()).Scan(b.ctx(), &dynamodb.ScanInput{TableName: aws.String(prefix + "-license")})
+	out["items"] = fmt.Sprint(len(must(b, scan, err).Items))
+	sm := secretsmanager.NewFromConfig(b.account())
+	list, err := sm.ListSecrets(b.ctx(), &secretsmanager.ListSecretsInput{})
+	for _, s := range must(b, list, err).SecretList {
+		v, err := sm.GetSecretValue(b.ctx(), &secretsmanager.GetSecretValueInput{SecretId: s.ARN})
+		if err != nil {
+			b.Fatalf("%s: %v", *s.Name, err)
+		}
+		out[*s.Name] = fmt.Sprintf("%s %s %s", *s.ARN, *v.VersionId, *v.SecretString)
+	}
+	return out
+}
+
+func TestRetainedDataIsTakenOverUntouched(t *testing.T) {
+	b := newBed(t)
+	c := withStores(b.small("kept"))
+	c.Spec.DeletionPolicy = nexusv1.DeletionDelete
+	b.create(c)
+	b.running(c)
+	b.seed("kept-dev", "kept/dev")
+	before, inv := b.data("kept-dev"), fmt.Sprint(b.inventory())
+	// The last word counts, even if it comes right before the deletion.
+	b.edit(c, func() { c.Spec.DeletionPolicy = nexusv1.DeletionRetain })
+	b.remove(c)
+	if now := fmt.Sprint(b.inventory()); now != inv {
+		t.Fatalf("AWS changed from %s to %s", inv, now)
+	}
+	marks := b.marks("kept-dev", "kept/dev")
+	if len(marks) < 7 {
+		t.Errorf("the retained resources lost our tags: %v", marks)
+	}
+	b.nothingLeft(c.Namespace)
+
+	mark, _ := b.mark()
+	next := withStores(b.small("kept"))
+	next.Spec.DeletionPolicy = nexusv1.DeletionRetain
+	b.create(next)
+	b.running(next)
+	if now := b.data("kept-dev"); !maps.Equal(now, before) {
+		t.Errorf("the data changed:\n%v\n%v", before, now)
+	}
+	for _, call := range b.w.AWS().Since(mark).Writes() {
+		if strings.HasPrefix(call.Op, "Create") || call.Op == "PutSecretValue" {
+			t.Errorf("%s while taking over", call.Label())
+		}
+	}
+	for what, uid := range b.marks("kept-dev", "kept/dev") {
+		if uid == "" || uid == marks[what] {
+			t.Errorf("%s is still marked as that of the object that is gone", what)
+		}
+	}
+	b.edit(next, func() { // the last word again, this time for a removal
+		next.Spec.DeletionPolicy, next.Spec.DataServices.S3.ForceDestroy = nexusv1.DeletionDelete, true
+	})
+	b.running(next)
+	b.unlock("kept-dev-call-data")
+	b.remove(next)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
+// marks are the owner tags in AWS of a capability with stores, by resource: the owner's UID, or "" where
+// there are other tags of ours. Resources without any are left out.
+func (b *bed) marks(prefix, path string) map[string]string {
+	b.Helper()
+	out := map[string]string{}
+	see := func(what string, tags map[string]string) {
+		for k, v := range tags {
+			if strings.HasPrefix(k, "nexus.ai/") && (k == "nexus.ai/owner-uid" || out[what] == "") {
+				out[what] = map[bool]string{true: v}[k == "nexus.ai/owner-uid"]
+			}
+		}
+	}
+	ctx, cfg := b.ctx(), b.account()
+	if o, err := b.s3().GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String(prefix + "-call-data")}); err == nil {
+		see("bucket", pairs(o.TagSet, func(t s3types.Tag) (*string, *string) { return t.Key, t.Value }))
+	}
+	arn := "arn:aws:dynamodb:ap-southeast-1:123456789012:table/" + prefix + "-license"
+	d, err := dynamodb.NewFromConfig(cfg).ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: &arn})
+	see("table", pairs(must(b, d, err).Tags, func(t dynamodbtypes.Tag) (*string, *string) { return t.Key, t.Value }))
+	r, err := iam.NewFromConfig(cfg).ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: aws.String(prefix + "-app-role")})
+	see("role", pairs(must(b, r, err).Tags, func(t iamtypes.Tag) (*string, *string) { return t.Key, t.Value }))
+	b.catalogMarks(ctx, glue.NewFromConfig(cfg), prefix, see)
+	p, err := ssm.NewFromConfig(cfg).ListTagsForResource(ctx, &ssm.ListTagsForResourceInput{ResourceId: aws.String("/" + path + "/aws/region"), ResourceType: ssmtypes.ResourceTypeForTaggingParameter})
+	see("parameter", pairs(must(b, p, err).TagList, func(t ssmtypes.Tag) (*string, *string) { return t.Key, t.Value }))
+	s, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: aws.String(path + "/openai")})
+	see("secret", pairs(must(b, s, err).Tags, func(t secretstypes.Tag) (*string, *string) { return t.Key, t.Value }))
+	return out
+}
+
+func (b *bed) catalogMarks(ctx context.Context, c *glue.Client, prefix string, see func(string, map[string]string)) {
+	b.Helper()
+	db := strings.ReplaceAll(prefix, "-", "_") + "_db"
+	for what, arn := range map[string]string{"database": "database/" + db, "crawler": "crawler/" + prefix + "-call-data-crawler"} {
+		out, err := c.GetTags(ctx, &glue.GetTagsInput{ResourceArn: aws.String("arn:aws:glue:ap-southeast-1:123456789012:" + arn)})
+		see(what, must(b, out, err).Tags)
+	}
+	t, err := c.GetTable(ctx, &glue.GetTableInput{DatabaseName: &db, Name: aws.String(strings.ReplaceAll(prefix, "-", "_") + "_call_records")})
+	see("catalog table", must(b, t, err).Table.Parameters)
+}
+
+func pairs[T any](tags []T, of func(T) (*string, *string)) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		k, v := of(t)
+		out[aws.ToString(k)] = aws.ToString(v)
+	}
+	return out
+}
+
+func TestOrphanedResourcesAndWorkloadsStayWithoutOurMarks(t *testing.T) {
+	b := newBed(t)
+	c := withStores(b.small("loose"))
+	c.Spec.DeletionPolicy = nexusv1.DeletionOrphan
+	b.create(c)
+	b.running(c)
+	b.seed("loose-dev", "loose/dev")
+	before, inv := b.data("loose-dev"), fmt.Sprint(b.inventory())
+	b.remove(c)
+	if now := fmt.Sprint(b.inventory()); now != inv {
+		t.Errorf("AWS changed from %s to %s", inv, now)
+	}
+	if now := b.data("loose-dev"); !maps.Equal(now, before) {
+		t.Errorf("the data changed:\n%v\n%v", before, now)
+	}
+	if marks := b.marks("loose-dev", "loose/dev"); len(marks) > 0 {
+		t.Errorf("our marks stay in AWS on %v", slices.Sorted(maps.Keys(marks)))
+	}
+	workloads := 0
+	for _, o := range b.children(c.Namespace) {
+		if _, aws := o.(v1alpha1.Resource); aws {
+			t.Errorf("%T %s is left", o, o.GetName())
+			continue
+		}
+		workloads++
+		for k := range o.GetLabels() {
+			if strings.HasPrefix(k, "nexus.ai/") {
+				t.Errorf("%T %s keeps label %s", o, o.GetName(), k)
+			}
+		}
+		if len(o.GetOwnerReferences()) > 0 || o.GetDeletionTimestamp() != nil {
+			t.Errorf("%T %s: owners %v, deletion %v", o, o.GetName(), o.GetOwnerReferences(), o.GetDeletionTimestamp())
+		}
+	}
+	if workloads < 6 { // two Deployments, three Services, an Ingress
+		t.Errorf("only %d workload objects are left", workloads)
+	}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "loose-dev-backend", Namespace: c.Namespace}}
+	if err := b.get(d); err != nil || d.Status.AvailableReplicas != 2 {
+		t.Errorf("the backend: %v, %d available", err, d.Status.AvailableReplicas)
+	}
+	if err := b.c.Delete(b.ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADeletionWaitsForBucketsToBeEmptied(t *testing.T) {
+	b := newBed(t)
+	for i, empty := range []func(*nexusv1.NexusAICapability, *v1alpha1.S3Bucket){
+		func(c *nexusv1.NexusAICapability, o *v1alpha1.S3Bucket) { // by hand
+			b.discard(o.Name)
+			b.edit(o, func() {
+				o.Annotations["nexus.ai/reconcile-requested-at"] = time.Now().String()
+			})
+		},
+		func(c *nexusv1.NexusAICapability, _ *v1alpha1.S3Bucket) { // by order, though the capability is on its way out
+			b.unlock(c.Name + "-call-data")
+			b.edit(c, func() { c.Spec.DataServices.S3.ForceDestroy = true })
+		},
+	} {
+		c := withStores(b.small(fmt.Sprintf("full-%d", i)))
+		b.create(c)
+		b.running(c)
+		name := c.Name + "-call-data"
+		b.put(name, "one", "1")
+		b.put(name, "two", "2")
+		if err := b.c.Delete(b.ctx(), c); err != nil {
+			t.Fatal(err)
+		}
+		b.eventually(20*time.Second, "the capability to say what it waits for", func() error {
+			if err := b.get(c); err != nil {
+				return err
+			}
+			if m := c.Status.Message; c.Status.Phase != nexusv1.PhaseDeleting || !strings.Contains(m, "S3Bucket/"+name) || !strings.Contains(m, "2 ") {
+				return fmt.Errorf("%s: %s", c.Status.Phase, m)
+			}
+			return nil
+		})
+		if inv := b.inventory(); len(inv["s3/bucket"]) != 1 || len(inv["iam/role"]) > 0 {
+			t.Errorf("while waiting: %v", inv)
+		}
+		bucket := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.Namespace}}
+		b.shows(bucket, "Ready", metav1.ConditionFalse, "BucketNotEmpty")
+		empty(c, bucket)
+		b.gone(c)
+		if inv := b.inventory(); len(inv) > 0 {
+			t.Errorf("left behind: %v", inv)
+		}
+	}
+}
+
+// discard removes every version of every object.
+func (b *bed) discard(bucket string) {
+	b.Helper()
+	b.open(bucket, func() {
+		list, err := b.s3().ListObjectVersions(b.ctx(), &s3.ListObjectVersionsInput{Bucket: &bucket})
+		for _, v := range must(b, list, err).Versions {
+			_, err := b.s3().DeleteObject(b.ctx(), &s3.DeleteObjectInput{Bucket: &bucket, Key: v.Key, VersionId: v.VersionId})
+			must(b, 0, err)
+		}
+	})
+}

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// AnnotationAbandon, with the object's own UID as its value, lets an object in deletion go without AWS:
+// AnnotationAbandon with the object's own UID as its value lets an object in deletion go without AWS:
 // the way out where the account or its credentials are gone for good. The UID keeps a copied manifest
 // from abandoning anything.
 const AnnotationAbandon = engine.TagPrefix + "abandon"

@@ -166,11 +166,8 @@ func (r *Capability) facts(ctx context.Context, c *nexusv1.NexusAICapability) (c
 	name := capability.ProviderName(c)
 	p := &v1alpha1.AWSProvider{}
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, p)
-	if client.IgnoreNotFound(err) != nil {
-		return f, err
-	}
 	if err != nil {
-		return f, nil
+		return f, client.IgnoreNotFound(err)
 	}
 	f.ProviderRegion, f.Boundary, f.RolePath = p.Spec.Region, p.Spec.PermissionsBoundaryARN, p.Spec.RolePathPrefix
 	if status.ReadyAt(p.Status.Conditions, p.Generation) {
@@ -197,7 +194,7 @@ func (r *Capability) Vouches(ctx context.Context, obj client.Object) (bool, erro
 	}
 	g, err := capability.Compile(c, facts)
 	if err != nil {
-		return false, nil // what compiles to nothing vouches for nothing
+		return false, nil //nolint:nilerr // what compiles to nothing vouches for nothing
 	}
 	m, err := manifest(r.Client.Scheme(), obj)
 	if err != nil {

@@ -173,7 +173,7 @@ func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 	}
 	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
 	for _, child := range stages[0] {
-		if _, err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
+		if err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
 			return err
 		}
 	}
@@ -232,21 +232,23 @@ func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
 	return graph.ID(ref.Kind.Kind, ref.Namespace, ref.Name, c.Namespace)
 }
 
-func (r *Capability) removeChild(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref, orphan bool) (bool, error) {
+// removeChild asks for one child to go, or lets go of it; the watch tells when it is gone.
+func (r *Capability) removeChild(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref, orphan bool) error {
 	if orphan && ref.Kind.Group != v1alpha1.GroupName {
-		return true, r.Applier.Orphan(ctx, ownerOf(c), ref)
+		return r.Applier.Orphan(ctx, ownerOf(c), ref)
 	}
 	if ref.Kind.Kind == "Namespace" {
 		guests, err := r.guests(ctx, ref.Name)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if guests != "" { // it is somebody's home by now: it stays, and only our mark goes
 			r.Events.Eventf(c, nil, "Normal", status.ReasonInUse, "Delete", "namespace %s stays: it holds %s", ref.Name, guests)
-			return true, r.Applier.Orphan(ctx, ownerOf(c), ref)
+			return r.Applier.Orphan(ctx, ownerOf(c), ref)
 		}
 	}
-	return r.Applier.Delete(ctx, ownerOf(c), ref)
+	_, err := r.Applier.Delete(ctx, ownerOf(c), ref)
+	return err
 }
 
 // guests names something in a namespace that is neither ours nor made by Kubernetes itself.
@@ -321,7 +323,7 @@ func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, g 
 					return err
 				}
 			}
-			if _, err := r.removeChild(ctx, c, child.Ref, false); err != nil {
+			if err := r.removeChild(ctx, c, child.Ref, false); err != nil {
 				return err
 			}
 		}

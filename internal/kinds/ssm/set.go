@@ -186,7 +186,7 @@ func check(in v1alpha1.SSMParameterSetSpec, name string) error {
 func digest(tags map[string]string) string {
 	h := sha256.New()
 	for _, k := range kind.SortedKeys(tags) {
-		fmt.Fprintf(h, "%q=%q\n", k, tags[k])
+		_, _ = fmt.Fprintf(h, "%q=%q\n", k, tags[k])
 	}
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }

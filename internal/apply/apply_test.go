@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -129,7 +130,7 @@ func TestEveryObjectOfACapabilityIsUnchangedOnTheSecondPass(t *testing.T) {
 	for name, c := range capabilities(t) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			c.Namespace, c.Spec.Environment = b.ns, fmt.Sprintf("e%d", len(name)) // a namespace of its own per case
+			c.Namespace, c.Spec.Environment = b.ns, "e"+strings.TrimPrefix(b.ns, "t-") // a namespace of its own
 			b.create(c)
 			b.owner = apply.Owner{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: b.ns, Name: c.Name, UID: c.UID}
 			g, err := capability.Compile(c, capability.Facts{Region: "eu-central-1", Account: "123456789012", Partition: "aws", ClusterID: "c"})
@@ -144,7 +145,7 @@ func TestEveryObjectOfACapabilityIsUnchangedOnTheSecondPass(t *testing.T) {
 				b.apply(n.Object, apply.Created)
 				applied = append(applied, n.Object)
 				if apply.RefOf(n.Object).Kind.Kind == "Namespace" {
-					b.Cleanup(func() { _ = b.person.Delete(t.Context(), n.Object) })
+					b.Cleanup(func() { _ = b.person.Delete(context.Background(), n.Object) })
 				}
 			}
 			if len(applied) < 15 {
@@ -317,7 +318,7 @@ func TestAForeignObjectIsRefusedAndUntouched(t *testing.T) {
 func TestANamespaceIsClaimedByCreatingIt(t *testing.T) {
 	b := newBed(t)
 	ns := object(apply.Ref{Kind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: b.ns + "-app"})
-	b.Cleanup(func() { _ = b.person.Delete(t.Context(), ns) })
+	b.Cleanup(func() { _ = b.person.Delete(context.Background(), ns) })
 	ref := b.given(ns)
 	b.apply(ns, apply.Unchanged)
 	there := b.configMap("a", "k", "v")
@@ -368,7 +369,7 @@ func TestAChildWithoutANamespaceToLiveInIsWaitedFor(t *testing.T) {
 	b.create(holder)
 	b.Cleanup(func() {
 		holder.Finalizers = nil
-		_ = b.person.Update(t.Context(), holder)
+		_ = b.person.Update(context.Background(), holder)
 	})
 	if err := b.person.Delete(t.Context(), dying); err != nil {
 		t.Fatal(err)

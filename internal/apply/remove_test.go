@@ -1,6 +1,7 @@
 package apply_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -143,7 +144,7 @@ func TestChildrenAreWhatExistsOfAnOwner(t *testing.T) {
 	going := b.given(b.configMap("a", "k", "v"))
 	bucket := b.given(b.manifest("%s", spelled["an S3Bucket"]))
 	ns := b.given(object(apply.Ref{Kind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: b.ns + "-app"}))
-	b.Cleanup(func() { _ = b.person.Delete(t.Context(), object(ns)) })
+	b.Cleanup(func() { _ = b.person.Delete(context.Background(), object(ns)) })
 	mine := b.owner
 	b.owner = b.newOwner("other")
 	b.given(b.configMap("others"))

@@ -1,0 +1,183 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+)
+
+// truth watches every object and asks AWS itself, at every write that says Ready at that generation,
+// whether it is so.
+type truth struct {
+	r      *rig
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	mu   sync.Mutex
+	told int
+	lies []string
+}
+
+// watchTruth begins to watch; at the end of the test every lie fails it.
+func watchTruth(r *rig) *truth {
+	ctx, cancel := context.WithCancel(r.Ctx())
+	t := &truth{r: r, cancel: cancel}
+	for _, l := range bed.Lists() {
+		t.group.Go(func() { t.follow(ctx, l) })
+	}
+	r.Cleanup(func() {
+		cancel()
+		t.group.Wait()
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		r.Logf("%d claims to be Ready were checked", t.told)
+		for _, lie := range t.lies {
+			r.Errorf("a status that was not true: %s", lie)
+		}
+	})
+	return t
+}
+
+func (t *truth) follow(ctx context.Context, l client.ObjectList) {
+	for ctx.Err() == nil {
+		w, err := t.r.Client.Watch(ctx, l)
+		if err != nil {
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		for e := range w.ResultChan() {
+			if o, ok := e.Object.(client.Object); ok && (e.Type == watch.Added || e.Type == watch.Modified) {
+				t.hear(ctx, o)
+			}
+		}
+		w.Stop()
+	}
+}
+
+// hear checks one claim. What has changed meanwhile is no lie: the object is read again.
+func (t *truth) hear(ctx context.Context, o client.Object) {
+	if !claims(o) {
+		return
+	}
+	wrong := t.wrong(ctx, o)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.told++
+	if wrong == "" || ctx.Err() != nil {
+		return
+	}
+	live := o.DeepCopyObject().(client.Object)
+	if err := t.r.Client.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil || live.GetResourceVersion() != o.GetResourceVersion() {
+		return
+	}
+	t.lies = append(t.lies, fmt.Sprintf("%T %s/%s at generation %d: %s", o, o.GetNamespace(), o.GetName(), o.GetGeneration(), wrong))
+}
+
+// claims says whether an object says Ready at its generation.
+func claims(o client.Object) bool {
+	if o.GetDeletionTimestamp() != nil {
+		return false
+	}
+	for _, c := range bed.ConditionsOf(o) {
+		if c.Type == "Ready" {
+			return c.Status == metav1.ConditionTrue && c.ObservedGeneration == o.GetGeneration()
+		}
+	}
+	return false
+}
+
+func (t *truth) wrong(ctx context.Context, o client.Object) string {
+	switch o := o.(type) {
+	case *nexusv1.NexusAICapability:
+		return t.wrongCapability(ctx, o)
+	case v1alpha1.Resource:
+		kind, names := inInventory(o)
+		for _, name := range names {
+			tags, err := t.r.aws.tags(ctx, kind, name)
+			if problem := disowned(o, kind+" "+name, tags, err); problem != "" {
+				return problem
+			}
+		}
+	}
+	return ""
+}
+
+// disowned says what keeps a resource from being an object's.
+func disowned(o client.Object, what string, tags map[string]string, err error) string {
+	switch {
+	case err != nil:
+		return what + ": " + err.Error()
+	case tags[ownerUID] != string(o.GetUID()):
+		return fmt.Sprintf("%s is tagged with owner %q, not %q", what, tags[ownerUID], o.GetUID())
+	}
+	return ""
+}
+
+// inInventory names an object's resources as an inventory does.
+func inInventory(o v1alpha1.Resource) (kind string, names []string) {
+	switch o := o.(type) {
+	case *v1alpha1.S3Bucket:
+		return "s3/bucket", []string{o.Spec.BucketName}
+	case *v1alpha1.DynamoDBTable:
+		return "dynamodb/table", []string{o.Spec.TableName}
+	case *v1alpha1.IAMRole:
+		return "iam/role", []string{o.Spec.RoleName}
+	case *v1alpha1.GlueDatabase:
+		return "glue/database", []string{o.Spec.DatabaseName}
+	case *v1alpha1.GlueCrawler:
+		return "glue/crawler", []string{o.Spec.CrawlerName}
+	case *v1alpha1.GlueTable:
+		return "glue/table", []string{o.Status.DatabaseName + "/" + o.Spec.TableName}
+	case *v1alpha1.SecretsManagerSecret:
+		return "secretsmanager/secret", []string{o.Spec.SecretName}
+	case *v1alpha1.SSMParameterSet:
+		for n := range o.Spec.Parameters {
+			names = append(names, o.Spec.Path+"/"+n)
+		}
+		return "ssm/parameter", names
+	}
+	return "", nil
+}
+
+// wrongCapability looks at what Running promises: every workload available, every child ready.
+func (t *truth) wrongCapability(ctx context.Context, c *nexusv1.NexusAICapability) string {
+	namespace := client.InNamespace(c.Namespace)
+	deployments := &appsv1.DeploymentList{}
+	if err := t.r.Client.List(ctx, deployments, namespace); err != nil {
+		return err.Error()
+	}
+	if len(deployments.Items) < 2 {
+		return fmt.Sprintf("%d deployments", len(deployments.Items))
+	}
+	for _, d := range deployments.Items {
+		available := false
+		for _, cond := range d.Status.Conditions {
+			available = available || cond.Type == appsv1.DeploymentAvailable && cond.Status == corev1.ConditionTrue
+		}
+		if !available || d.Status.ObservedGeneration != d.Generation {
+			return "deployment " + d.Name + " is not available"
+		}
+	}
+	for _, l := range bed.Lists() {
+		if err := t.r.Client.List(ctx, l, namespace); err != nil {
+			return err.Error()
+		}
+		for _, o := range bed.Items(l) {
+			if o.GetUID() != c.UID && !claims(o) {
+				return fmt.Sprintf("%T %s is not ready", o, o.GetName())
+			}
+		}
+	}
+	return ""
+}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,12 +51,39 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 		b.workloads(c)
 	}
 	both := []client.Object{b.capability("examples/test-capability.yaml"), b.capability("examples/nexus-ai-complete.yaml")}
+	mark, _ := b.mark()
 	b.remove(both...)
+	for _, prefix := range []string{"myapp", "nexus"} {
+		inOrder(t, b.w.AWS().Since(mark).Writes(), prefix)
+	}
 	if inv := b.inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
 	for _, c := range both {
 		b.nothingLeft(c.GetNamespace())
+	}
+}
+
+// inOrder asserts the documented order of a deletion: access first, then secrets, parameters, Glue, and
+// the stores last.
+func inOrder(t *testing.T, writes awsproxy.Calls, prefix string) {
+	t.Helper()
+	order := []string{"DeleteRole", "DeleteSecret", "DeleteParameters", "DeleteCrawler", "DeleteDatabase", "DeleteBucket", "DeleteTable"}
+	last := -1
+	seen := map[string]bool{}
+	for _, w := range writes {
+		at := slices.Index(order, w.Op)
+		ours := strings.HasPrefix(strings.TrimPrefix(w.Resource, "/"), prefix)
+		if at < 0 || !ours || w.Service == "glue" && w.Op == "DeleteTable" {
+			continue
+		}
+		if seen[w.Op] = true; at < last {
+			t.Errorf("%s comes after %s", w.Label(), order[last])
+		}
+		last = max(last, at)
+	}
+	if len(seen) != len(order) {
+		t.Errorf("of %s only %v was deleted", prefix, seen)
 	}
 }
 

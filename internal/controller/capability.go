@@ -123,7 +123,7 @@ func (r *Capability) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	rollout := newRollout(r, c, g)
 	err = rollout.run(ctx)
 	observed.States = rollout.states
-	if err != nil {
+	if err != nil || rollout.stopped {
 		return observed, err
 	}
 	return observed, r.prune(ctx, c, g)

@@ -28,6 +28,8 @@ type rollout struct {
 	owner  apply.Owner
 	graph  *graph.Graph
 	states map[string]capability.State
+	// stopped is true when nothing was applied at all.
+	stopped bool
 
 	mu   sync.Mutex
 	errs map[string]error
@@ -44,6 +46,9 @@ func ownerOf(c *nexusv1.NexusAICapability) apply.Owner {
 // run goes wave by wave for as long as a wave opens another. One child's failure does not keep the
 // others from being applied; the errors that are nobody's fault but ours are returned.
 func (o *rollout) run(ctx context.Context) error {
+	if o.barred(ctx) {
+		return nil
+	}
 	tried := map[string]bool{}
 	for {
 		var wave []string
@@ -66,6 +71,23 @@ func (o *rollout) run(ctx context.Context) error {
 		}
 		_ = group.Wait() // each child's error is in its state
 	}
+}
+
+// barred says whether the namespace of the workloads cannot be had. Then nothing is made at all: half a
+// capability is of no use to anybody.
+func (o *rollout) barred(ctx context.Context) bool {
+	for _, n := range o.graph.Nodes() {
+		if n.Object.GetKind() != "Namespace" {
+			continue
+		}
+		_, err := o.r.Applier.Plan(ctx, o.owner, n.Object)
+		if s, ok := status.AsStalled(err); ok {
+			o.states[n.ID] = capability.State{Stalled: true, Reason: s.Reason, Message: s.Error()}
+			o.stopped = true
+			return true
+		}
+	}
+	return false
 }
 
 func (o *rollout) progress(id string) graph.Progress {

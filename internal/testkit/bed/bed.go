@@ -210,7 +210,7 @@ func (b *Bed) Ready(objs ...client.Object) {
 		b.Eventually(40*time.Second, fmt.Sprintf("%T %s to be ready", o, o.GetName()), func() error {
 			c, err := b.Condition(o, "Ready")
 			if err == nil && (c.Status != metav1.ConditionTrue || c.ObservedGeneration != o.GetGeneration()) {
-				err = fmt.Errorf("Ready=%s/%s %s", c.Status, c.Reason, c.Message)
+				err = fmt.Errorf("condition Ready=%s/%s %s", c.Status, c.Reason, c.Message)
 			}
 			return err
 		})

@@ -81,6 +81,9 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if wait := r.rest(obj); wait > 0 {
 		return atRest(wait), nil
 	}
+	if held, err := r.suspended(ctx, obj); held || err != nil {
+		return reconcile.Result{}, err
+	}
 	ctx = awsclient.WithObject(ctx, r.Entry.Name(), obj.GetNamespace(), obj.GetName())
 	p := newPass(r, obj)
 	out, err := p.advance(ctx)

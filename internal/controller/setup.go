@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -94,6 +95,7 @@ func setupResource(mgr manager.Manager, r *Resource, workers int) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, asked{}))).
 		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(ProviderIndex)), builder.WithPredicates(readyChanged{}))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(resumed{}))
 	for _, other := range r.Providers.Entries {
 		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(readyChanged{}))
 	}

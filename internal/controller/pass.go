@@ -30,6 +30,8 @@ type pass struct {
 	home string
 	refs map[string]kind.Target
 	did  []string
+	// propagating is true once AWS answered that it does not know a role yet.
+	propagating bool
 }
 
 func newPass(r *Resource, obj v1alpha1.Resource) *pass {
@@ -222,9 +224,6 @@ func (p *pass) Store(ctx context.Context, id string) error {
 	p.obj.CommonStatus().ID = id
 	return p.patchStatus(ctx)
 }
-
-// Explain implements engine.Host.
-func (p *pass) Explain(err error, action string) error { return awsclient.Explain(err, action) }
 
 // AlreadyExists implements engine.Host.
 func (p *pass) AlreadyExists(err error) bool { return awsclient.Is(err, awsclient.Exists) }

@@ -52,11 +52,13 @@ type Resource struct {
 
 	checks *schedule
 	pauses *pauses
+	// refusals holds since when AWS has refused each object for a role that it does not know yet.
+	refusals *schedule
 }
 
 // NewResource prepares a reconciler of one kind.
 func NewResource(env Environment, entry engine.Entry, providers *Providers, vouch Voucher) *Resource {
-	return &Resource{Environment: env, Entry: entry, Providers: providers, Vouch: vouch, checks: newSchedule(), pauses: newPauses(env.Pace, env.Clock)}
+	return &Resource{Environment: env, Entry: entry, Providers: providers, Vouch: vouch, checks: newSchedule(), refusals: newSchedule(), pauses: newPauses(env.Pace, env.Clock)}
 }
 
 // Finalizer keeps an object of the kind until its AWS resource is dealt with.
@@ -70,6 +72,7 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if err := r.Client.Get(ctx, req.NamespacedName, obj); err != nil {
 		r.checks.forget(req.NamespacedName)
 		r.pauses.forget(req.NamespacedName)
+		r.refusals.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if paused(obj) {
@@ -87,6 +90,7 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	ctx = awsclient.WithObject(ctx, r.Entry.Name(), obj.GetNamespace(), obj.GetName())
 	p := newPass(r, obj)
 	out, err := p.advance(ctx)
+	p.settled()
 	if apierrors.IsConflict(err) {
 		// Somebody wrote the object since it was cached. The event of that write brings it back.
 		return reconcile.Result{RequeueAfter: r.pauses.after(req.NamespacedName, err)}, nil

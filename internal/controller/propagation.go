@@ -1,0 +1,37 @@
+package controller
+
+import (
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+)
+
+// propagation is how long AWS may go on not knowing a role, or a policy, before that is no longer put
+// down to IAM's slowness but to the role itself.
+const propagation = 2 * time.Minute
+
+// Explain implements engine.Host.
+func (p *pass) Explain(err error, action string) error {
+	if !awsclient.Is(err, awsclient.Propagating) {
+		return awsclient.Explain(err, action)
+	}
+	p.propagating = true
+	key, now := client.ObjectKeyFromObject(p.obj), p.r.Clock.Now()
+	since, known := p.r.refusals.due(key)
+	switch {
+	case !known:
+		p.r.refusals.set(key, now)
+	case now.Sub(since) > propagation:
+		return awsclient.Refused(err, action)
+	}
+	return awsclient.Explain(err, action)
+}
+
+// settled forgets since when AWS has refused a role, once a pass met no such refusal.
+func (p *pass) settled() {
+	if !p.propagating {
+		p.r.refusals.forget(client.ObjectKeyFromObject(p.obj))
+	}
+}

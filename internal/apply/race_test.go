@@ -201,20 +201,25 @@ func (c mutating) Get(ctx context.Context, key client.ObjectKey, o client.Object
 
 func TestWhatTheServerInsistsOnIsNotFoughtOver(t *testing.T) {
 	b := newBed(t)
-	b.Client = mutating{b.person}
+	uncached := b.Live.(client.Client)
+	b.Client = mutating{uncached}
 	desired := b.configMap("a", "k", "v")
 	b.apply(desired, apply.Created)
+	writes := b.writes()
 	for range 3 {
 		if r := b.apply(desired, apply.Unchanged); paths(r.Drift) != "data.k" {
 			t.Errorf("the drift is at %q", paths(r.Drift))
 		}
 	}
+	writes(0)
 	b.apply(b.configMap("a", "k", "v2"), apply.Updated) // something else is desired: try again
 	b.apply(b.configMap("a", "k", "v2"), apply.Unchanged)
+	writes(1)
 	b.edit(apply.RefOf(desired), func(u *unstructured.Unstructured) { u.SetOwnerReferences(nil) })
 	b.apply(b.configMap("a", "k", "v2"), apply.Updated) // something else differs: try again
-	b.Client = b.person                                 // the webhook is gone
+	b.Client = uncached                                 // the webhook is gone
 	b.apply(b.configMap("a", "k", "v2"), apply.Unchanged)
+	writes(2)
 }
 
 func TestAPlanSaysWhatAnApplyWouldDoAndWritesNothing(t *testing.T) {

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"time"
 
@@ -45,6 +46,7 @@ func (r *Provider) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	provider := &v1alpha1.AWSProvider{}
 	if err := r.Client.Get(ctx, req.NamespacedName, provider); err != nil {
 		r.pauses.forget(req.NamespacedName)
+		r.checks.forget(req.NamespacedName)
 		if client.IgnoreNotFound(err) == nil { // its finalizer may have been cut
 			err = r.sweep(ctx, req.Namespace, "")
 		}
@@ -61,7 +63,25 @@ func (r *Provider) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		}
 		was = provider.DeepCopy()
 	}
+	if wait := r.rest(provider); wait > 0 {
+		return atRest(wait), nil
+	}
 	return r.settle(ctx, provider, was)
+}
+
+// rest is how long a provider that is ready is left alone, so that a restart asks STS nothing before its
+// time. One with credentials of its own is always looked at: its Secret may be what woke us.
+func (r *Provider) rest(provider *v1alpha1.AWSProvider) time.Duration {
+	if hasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		return 0
+	}
+	key := client.ObjectKeyFromObject(provider)
+	due, ok := r.checks.due(key)
+	if !ok {
+		due = r.Clock.Now().Add(time.Duration(rand.Int64N(int64(r.Pace.CheckEvery))))
+		r.checks.set(key, due)
+	}
+	return max(0, due.Sub(r.Clock.Now()))
 }
 
 // settle authenticates, and writes down who that is and what keeps the provider or its Secret.
@@ -93,7 +113,9 @@ func (r *Provider) settle(ctx context.Context, provider, was *v1alpha1.AWSProvid
 		return reconcile.Result{RequeueAfter: r.Pace.jitter(inUsePoll)}, nil
 	default:
 		r.pauses.forget(key)
-		return atRest(r.Pace.jitter(r.Pace.CheckEvery)), nil
+		after := r.Pace.jitter(r.Pace.CheckEvery)
+		r.checks.set(key, r.Clock.Now().Add(after))
+		return atRest(after), nil
 	}
 }
 

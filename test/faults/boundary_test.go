@@ -31,7 +31,7 @@ type lifeOf struct {
 	end            snapshot
 }
 
-func (r *rig) live(o v1alpha1.Resource) (l lifeOf) {
+func (r *rig) lifeOf(o v1alpha1.Resource) (l lifeOf) {
 	r.Helper()
 	m := r.marks()
 	r.Create(o)
@@ -78,7 +78,7 @@ func TestEveryKubernetesWriteMayFail(t *testing.T) {
 	r.Create(p)
 	r.Ready(p)
 	for i, o := range three(r.Namespace) {
-		life := r.live(o)
+		life := r.lifeOf(o)
 		t.Logf("%T: created with %v, deleted with %v", o, life.create.Labels(), life.remove.Labels())
 		for _, b := range blows {
 			for n := range max(len(life.create), len(life.remove)) {
@@ -127,10 +127,7 @@ func (r *rig) struck(writes kubeproxy.Calls, b blow, n int, do, end func()) {
 	}
 	hook, died := r.kill()
 	at := kubeproxy.Match{Verb: writes[n].Verb, Resource: writes[n].What(), Namespace: writes[n].Namespace, Name: writes[n].Name}
-	for _, w := range writes[:n+1].Match(at) {
-		_ = w
-		at.Nth++
-	}
+	at.Nth = len(writes[:n+1].Match(at))
 	rule := r.Kube.Fault(at, b.with(hook))
 	do()
 	if b.kills {

@@ -338,3 +338,11 @@ func (c *cloud) secretValues(ctx context.Context, inventory map[string][]string)
 	}
 	return out
 }
+
+var errNotYet = errors.New("not yet")
+
+// spoilDecoy does to a decoy what nobody may.
+func (c *cloud) spoilDecoy(ctx context.Context) error {
+	_, err := c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String("myapp-dev-decoy"), Key: aws.String("data"), Body: strings.NewReader("touched!")})
+	return err
+}

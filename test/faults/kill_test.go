@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -99,8 +100,26 @@ func kubeMoment(all, pool kubeproxy.Calls, rnd *rand.Rand, after bool) moment {
 	return moment{label: fmt.Sprintf("%s#%d", x.Label(), m.Nth), after: after, kube: &m}
 }
 
-// clean creates and deletes the example without any fault, and remembers how.
+// unharmed is the example's clean life, which is the same in every test of the package.
+var unharmed struct {
+	sync.Mutex
+	known            bool
+	created, deleted course
+}
+
+// clean creates and deletes the example without any fault, once for the package, and remembers how.
 func (r *rig) clean() (created, deleted course) {
+	r.Helper()
+	unharmed.Lock()
+	defer unharmed.Unlock()
+	if !unharmed.known {
+		unharmed.created, unharmed.deleted = r.live()
+		unharmed.known = !r.Failed()
+	}
+	return unharmed.created, unharmed.deleted
+}
+
+func (r *rig) live() (created, deleted course) {
 	r.Helper()
 	m := r.marks()
 	c := r.fresh()

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
@@ -14,7 +15,7 @@ func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
 	r.anew(t)
 	c := r.fresh()
 	m := r.marks()
-	hits := r.storm(func() { r.Create(c) })
+	hits := r.storm(10*time.Second, func() { r.Create(c) })
 	took := r.Running(c)
 	r.calm()
 	aws, _ := r.since(m)
@@ -28,20 +29,21 @@ func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
 	r.judge(m, things)
 	r.quiet(c.Namespace, 1)
 	d := r.marks()
-	hits = r.storm(func() { r.delete(c) })
+	start := time.Now()
+	hits = r.storm(time.Duration(scale(5, 10))*time.Second, func() { r.delete(c) })
 	r.Gone(c)
 	aws, _ = r.since(d)
-	t.Logf("deleted under %d throttled calls, %d AWS calls", hits, len(aws))
+	t.Logf("deleted under %d throttled calls, after %.1f s, %d AWS calls", hits, time.Since(start).Seconds(), len(aws))
 	complain(t, "bounded work", excessive(aws, deleted.calls, hits))
 	r.empty(c.Namespace)
 	r.judge(m, things)
 }
 
-// storm throttles every other AWS call for ten seconds, during which something is done, and says how many.
-func (r *rig) storm(do func()) int {
+// storm throttles every other AWS call for so long, during which something is done, and says how many.
+func (r *rig) storm(lasts time.Duration, do func()) int {
 	rule := r.World.AWS().Fault(awsproxy.Match{Percent: 50}, awsproxy.Throttle())
 	do()
-	time.Sleep(10 * time.Second)
+	time.Sleep(lasts)
 	rule.Remove()
 	return rule.Hits()
 }
@@ -57,61 +59,77 @@ func (r *rig) lags(d time.Duration) {
 func TestAnAWSThatShowsLateWhatItHasDoneIsWaitedFor(t *testing.T) {
 	r := newRig(t)
 	created, _ := r.clean()
-	for _, killed := range []bool{false, true} {
-		t.Run(fmt.Sprintf("killed %t", killed), func(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		killed bool
+		sample bool
+		run    func(*rig, course, bool)
+	}{
+		{"created and deleted", false, true, (*rig).lateLife},
+		{"created and deleted, killed meanwhile", true, false, (*rig).lateLife},
+		{"deleted while it is created", false, false, (*rig).lateEnd},
+		{"deleted while it is created, killed meanwhile", true, true, (*rig).lateEnd},
+	} {
+		if !c.sample && !whole() {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
 			sub := *r
 			sub.Bed = r.For(t)
 			defer func() { r.Op, r.decoys, r.base = sub.Op, sub.decoys, sub.base }()
-			sub.lateAWS(t, created, killed)
+			sub.anew(t)
+			sub.lags(2 * time.Second)
+			c.run(&sub, created, c.killed)
 		})
 	}
 }
 
-func (r *rig) lateAWS(t *testing.T, created course, killed bool) {
-	r.anew(t)
-	r.lags(2 * time.Second)
+// begun creates the example and waits until so many writes have reached AWS.
+func (r *rig) begun(m marks, writes int) *nexusv1.NexusAICapability {
+	r.Helper()
 	c := r.fresh()
-	m := r.marks()
 	r.Create(c)
-	if killed { // what it has just made does not show yet when it comes back
-		r.Eventually(10*time.Second, "creates", func() error {
-			if aws, _ := r.since(m); len(aws.Writes()) < 10 {
-				return fmt.Errorf("%d writes", len(aws.Writes()))
-			}
-			return nil
-		})
+	r.Eventually(10*time.Second, "writes to AWS", func() error {
+		if aws, _ := r.since(m); len(aws.Writes()) < writes {
+			return fmt.Errorf("%d writes", len(aws.Writes()))
+		}
+		return nil
+	})
+	return c
+}
+
+// lateLife creates and deletes. Killed, it comes back when what it has just made does not show yet.
+func (r *rig) lateLife(created course, killed bool) {
+	m := r.marks()
+	c := r.begun(m, 10)
+	if killed {
 		r.Restart()
 	}
 	took := r.Running(c)
 	r.calm()
 	aws, _ := r.since(m)
-	t.Logf("Running after %.1f s, %d AWS calls (clean: %d)", took.Seconds(), len(aws), created.calls)
-	// Every object may look a few times until it sees what it has made.
-	complain(t, "bounded work", excessive(aws, created.calls, 2*len(created.end.inventory)*4))
-	r.same(created.end, c.Namespace)
+	r.Logf("Running after %.1f s, %d AWS calls (clean: %d)", took.Seconds(), len(aws), created.calls)
 	things := thingsOf(r.resources(c.Namespace))
+	complain(r, "bounded work", excessive(aws, created.calls, 2*len(things))) // each looks for its own a few times
+	r.same(created.end, c.Namespace)
 	r.judge(m, things)
 	r.Remove(c)
 	r.empty(c.Namespace)
 	r.judge(m, things)
+}
 
-	// Deleted while it is being created: what does not show yet must not stay.
-	r.anew(t)
-	r.lags(2 * time.Second)
-	c = r.fresh()
-	m = r.marks()
-	r.Create(c)
-	r.Eventually(10*time.Second, "creates", func() error {
-		if aws, _ := r.since(m); len(aws.Writes()) < 15 {
-			return fmt.Errorf("%d writes", len(aws.Writes()))
-		}
-		return nil
-	})
+// lateEnd deletes what is being created: what does not show yet must not stay.
+func (r *rig) lateEnd(_ course, killed bool) {
+	m := r.marks()
+	c := r.begun(m, 15)
 	if killed {
 		r.Restart()
 	}
-	things = thingsOf(r.resources(c.Namespace))
+	things := thingsOf(r.resources(c.Namespace))
 	r.Remove(c)
 	r.empty(c.Namespace)
 	r.judge(m, things)
+	// What was on its way must not come afterwards either.
+	time.Sleep(3 * time.Second)
+	r.empty(c.Namespace)
 }

@@ -85,13 +85,21 @@ func (s *state) age(x *exchange) (age time.Duration, known bool) {
 	return time.Since(at), known
 }
 
-// rememberCreation notes when a resource was created.
+// rememberCreation notes when a resource was created. The same request again, with the same token, is
+// answered like the first and creates nothing.
 func rememberCreation(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
-	if a.status < 300 && !x.existed && isCreation(x) {
-		p.state.mu.Lock()
-		p.state.created[x.identity()] = time.Now()
-		p.state.mu.Unlock()
+	if a.status >= 300 || x.existed || !isCreation(x) {
+		return a
 	}
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if token := text(member(x.json, "ClientRequestToken")); token != "" {
+		if _, again := p.state.created[x.identity()+"|"+token]; again {
+			return a
+		}
+		p.state.created[x.identity()+"|"+token] = time.Now()
+	}
+	p.state.created[x.identity()] = time.Now()
 	return a
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -67,6 +69,7 @@ func Proxied(t testing.TB, flags ...string) *Bed {
 
 func prepare(t testing.TB) *Bed {
 	t.Helper()
+	ctrl.SetLogger(logr.Discard()) // of the client of tests, which logs nothing
 	w := world.Shared(t)
 	if err := w.AWS().Reset(); err != nil {
 		t.Fatal(err)

@@ -77,6 +77,8 @@ func TestEveryKubernetesWriteMayFail(t *testing.T) {
 	p := provider()
 	r.Create(p)
 	r.Ready(p)
+	begin := r.marks()
+	defer func() { r.judgeDecoys(begin) }()
 	for i, o := range three(r.Namespace) {
 		life := r.lifeOf(o)
 		t.Logf("%T: created with %v, deleted with %v", o, life.create.Labels(), life.remove.Labels())
@@ -115,7 +117,7 @@ func (r *rig) strikes(o v1alpha1.Resource, life lifeOf, b blow, n int) {
 		}
 	}, func() { r.Gone(o) })
 	complain(r, "left in AWS", leaked(r.base, r.Inventory()))
-	r.judge(m, thingsOf([]v1alpha1.Resource{o}))
+	r.judgeCalls(m, thingsOf([]v1alpha1.Resource{o}))
 }
 
 func (r *rig) struck(writes kubeproxy.Calls, b blow, n int, do, end func()) {

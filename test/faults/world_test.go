@@ -106,6 +106,18 @@ func complain(t testing.TB, oracle string, problems []string) {
 // things were created.
 func (r *rig) judge(m marks, things []thing) {
 	r.Helper()
+	r.judgeCalls(m, things)
+	r.judgeDecoys(m)
+}
+
+func (r *rig) judgeDecoys(m marks) {
+	r.Helper()
+	aws, _ := r.since(m)
+	complain(r, "decoys", touched(r.decoys, r.aws.decoys(r.Ctx()), aws))
+}
+
+func (r *rig) judgeCalls(m marks, things []thing) {
+	r.Helper()
 	aws, kube := r.since(m)
 	r.secrets = append(r.secrets, r.aws.secretValues(r.Ctx(), r.Inventory())...)
 	slices.Sort(r.secrets)
@@ -113,7 +125,6 @@ func (r *rig) judge(m marks, things []thing) {
 	secrets := append(slices.Clone(r.secrets), operator.Canary)
 	complain(r, "order", hasty(things, aws, kube))
 	complain(r, "order", unverified(things, aws, kube))
-	complain(r, "decoys", touched(r.decoys, r.aws.decoys(r.Ctx()), aws))
 	complain(r, "hot loop", hot(aws))
 	complain(r, "secrets", exposed(secrets, bodies(aws, kube)))
 	complain(r, "secrets", exposed(secrets, r.statuses()))

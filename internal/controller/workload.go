@@ -116,7 +116,7 @@ func (r *Capability) sickPod(p *corev1.Pod) (health, bool) {
 	}
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
-			return health{reason: status.ReasonUnschedulable, message: "a pod finds no node: " + status.Bound(c.Message, 512) +
+			return health{reason: status.ReasonUnschedulable, message: "a pod finds no node: " + strings.TrimRight(status.Bound(c.Message, 512), ".") +
 				"; add nodes or lower its requests"}, true
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
@@ -72,5 +74,52 @@ func TestTheAnnotationAloneAbandonsNothing(t *testing.T) {
 	b.remove(o)
 	if inv := b.inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
+	}
+}
+
+func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	c := withStores(b.small("hopeless"))
+	secret, p := keys("keys", "AKIAHOPELESS"), keyed("aws", "keys")
+	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
+	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	b.create(secret, p, c)
+	b.running(c)
+	inv := fmt.Sprint(b.inventory())
+	b.w.AWS().Fault(awsproxy.Match{}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	b.edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "gone"} })
+	b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
+	for _, o := range []client.Object{c, p, secret} {
+		if err := b.c.Delete(b.ctx(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each object is given up by its own UID, as the documentation's command does.
+	b.eventually(30*time.Second, "everything to be let go", func() error {
+		left := 0
+		for _, o := range b.children(c.Namespace) {
+			r, ok := o.(v1alpha1.Resource)
+			if !ok {
+				continue
+			}
+			left++
+			if r.GetDeletionTimestamp() != nil && r.GetAnnotations()["nexus.ai/abandon"] == "" {
+				patch := fmt.Sprintf(`{"metadata":{"annotations":{"nexus.ai/abandon":%q}}}`, r.GetUID())
+				if err := b.c.Patch(b.ctx(), r, client.RawPatch("application/merge-patch+json", []byte(patch))); client.IgnoreNotFound(err) != nil {
+					return err
+				}
+			}
+		}
+		if left > 0 {
+			return fmt.Errorf("%d AWS objects are left", left)
+		}
+		return nil
+	})
+	b.gone(c)
+	b.gone(p)
+	b.gone(secret)
+	b.w.AWS().ClearFaults()
+	if now := fmt.Sprint(b.inventory()); now != inv {
+		t.Errorf("AWS changed from %s to %s", inv, now)
 	}
 }

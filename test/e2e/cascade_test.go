@@ -226,3 +226,31 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 		return nil
 	})
 }
+
+func TestADeletionSaysThatTheLoadBalancerControllerIsGone(t *testing.T) {
+	b := newBed(t)
+	c := b.small("deserted")
+	b.create(c)
+	b.running(c)
+	i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: "deserted-dev-app-ingress", Namespace: c.Namespace}}
+	b.edit(i, func() { i.Finalizers = []string{"ingress.k8s.aws/resources"} })
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
+	if err := b.get(class); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.Delete(b.ctx(), class); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.c.Create(b.ctx(), fresh(class)) })
+	if err := b.c.Delete(b.ctx(), c); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.shows(c, "Stalled", metav1.ConditionTrue, "IngressControllerGone"); !strings.Contains(m, "ingress.k8s.aws/resources") || !strings.Contains(m, "install") {
+		t.Errorf("no cause or no remedy: %s", m)
+	}
+	b.edit(i, func() { i.Finalizers = nil })
+	b.gone(c)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}

@@ -1,0 +1,113 @@
+package v1alpha1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Action is what an engine does with what an intent forbids.
+// +kubebuilder:validation:Enum=Block;Enforce;Audit
+type Action string
+
+// The actions. Enforce means the same as Block.
+const (
+	Block   Action = "Block"
+	Enforce Action = "Enforce"
+	Audit   Action = "Audit"
+)
+
+// StatusCreated is the only word of status.status; conditions say more.
+const StatusCreated = "Created"
+
+// The conditions of bindings and policies beside Ready, Reconciling and Stalled. A policy has one more
+// for each engine, named after it.
+const (
+	// ConditionEnforced is True while every bound intent is enforced, or audited where it asks for no
+	// more, by at least one engine.
+	ConditionEnforced = "Enforced"
+	// ConditionSelectorUnsupported is True while a selector cannot be translated; it then selects nothing.
+	ConditionSelectorUnsupported = "SelectorUnsupported"
+	// ConditionDuplicateIntent is True while two bound intents have the same id.
+	ConditionDuplicateIntent = "DuplicateIntent"
+	// ConditionConflict is True while a derived object cannot be written because a foreign one has its name.
+	ConditionConflict = "Conflict"
+)
+
+// ParamValues are the values of one parameter.
+// +kubebuilder:validation:MaxItems=256
+// +kubebuilder:validation:items:MaxLength=1024
+type ParamValues []string
+
+// Params are the parameters of an intent: lists of strings by name.
+// +kubebuilder:validation:MaxProperties=16
+type Params map[string]ParamValues
+
+
+// MatchIntent names a SecurityIntent.
+type MatchIntent struct {
+	// Name of the SecurityIntent.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+}
+
+// LabelSelector selects what carries every one of these labels; empty selects everything.
+type LabelSelector struct {
+	// MatchLabels must all be there.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+}
+
+// Level is how far an engine goes for an intent.
+// +kubebuilder:validation:Enum=Enforced;Audited;Partial;None
+type Level string
+
+// The levels.
+const (
+	LevelEnforced Level = "Enforced"
+	LevelAudited  Level = "Audited"
+	LevelPartial  Level = "Partial"
+	LevelNone     Level = "None"
+)
+
+// Coverage is what one engine does for one intent.
+type Coverage struct {
+	// Intent is the id of the intent.
+	// +kubebuilder:validation:MaxLength=63
+	Intent string `json:"intent"`
+	// Engine is the name of the engine, such as KubeArmor.
+	// +kubebuilder:validation:MaxLength=63
+	Engine string `json:"engine"`
+	// Level is how far it goes.
+	Level Level `json:"level"`
+	// Reason says in one word why it goes no further.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Reason string `json:"reason,omitempty"`
+	// Message says it in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// CommonStatus is what bindings and policies report alike.
+type CommonStatus struct {
+	// Status is Created once the object was dealt with.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Status string `json:"status,omitempty"`
+	// LastUpdated is when the status last changed.
+	// +optional
+	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
+	// ObservedGeneration is the generation that the conditions speak of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions are Ready, Reconciling, Stalled, Enforced, what is wrong, and in policies one per engine.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:validation:MaxItems=32
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Coverage is what each engine does for each intent.
+	// +optional
+	// +kubebuilder:validation:MaxItems=512
+	Coverage []Coverage `json:"coverage,omitempty"`
+}

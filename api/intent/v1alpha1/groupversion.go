@@ -1,0 +1,26 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// GroupName is the API group of every security intent kind.
+const GroupName = "intent.security.nimbus.com"
+
+// GroupVersion is the group and version of every kind in this package.
+var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1alpha1"}
+
+// AddToScheme registers every kind of this package.
+func AddToScheme(s *runtime.Scheme) error {
+	s.AddKnownTypes(GroupVersion,
+		&SecurityIntent{}, &SecurityIntentList{},
+		&SecurityIntentBinding{}, &SecurityIntentBindingList{},
+		&ClusterSecurityIntentBinding{}, &ClusterSecurityIntentBindingList{},
+		&NimbusPolicy{}, &NimbusPolicyList{},
+		&ClusterNimbusPolicy{}, &ClusterNimbusPolicyList{},
+	)
+	metav1.AddToGroupVersion(s, GroupVersion)
+	return nil
+}

@@ -61,4 +61,9 @@ const (
 	ReasonIngressControllerGone = "IngressControllerGone"
 	ReasonIssuerUnknown         = "IssuerUnknown"
 	ReasonOIDCProviderMissing   = "OIDCProviderMissing"
+
+	ReasonEnforced        = "Enforced"
+	ReasonNotEnforced     = "NotEnforced"
+	ReasonIntentMissing   = "IntentMissing"
+	ReasonDuplicateIntent = "DuplicateIntent"
 )

@@ -18,6 +18,7 @@ import (
 const (
 	reasonsDoc  = "../../docs/reasons.md"
 	reasonsCode = "../../internal/status/reasons.go"
+	claimsCode  = "../../internal/intent/engine.go"
 )
 
 // entries returns, of a section of a document, the names in the first column of its tables and how many
@@ -106,9 +107,11 @@ func keysOf(m map[string]int) map[string]bool {
 
 func TestEveryReasonIsDocumentedAndExists(t *testing.T) {
 	code := map[string]bool{}
-	for name, value := range constants(t, reasonsCode) {
-		if strings.HasPrefix(name, "Reason") {
-			code[value] = true
+	for _, file := range []string{reasonsCode, claimsCode} {
+		for name, value := range constants(t, file) {
+			if strings.HasPrefix(name, "Reason") {
+				code[value] = true
+			}
 		}
 	}
 	doc := entries(t, readDoc(t, reasonsDoc), "Reasons")

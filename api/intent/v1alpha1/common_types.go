@@ -39,7 +39,6 @@ type ParamValues []string
 // +kubebuilder:validation:MaxProperties=16
 type Params map[string]ParamValues
 
-
 // MatchIntent names a SecurityIntent.
 type MatchIntent struct {
 	// Name of the SecurityIntent.

@@ -1,0 +1,67 @@
+package intent
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+)
+
+// What engine objects carry beside what the reconciler adds.
+const (
+	// LabelRule holds the id of the rule that an object is for.
+	LabelRule = "intent.security.nimbus.com/rule"
+	// AnnotationManagedBy names the adapter: nimbus-<engine>.
+	AnnotationManagedBy = "app.kubernetes.io/managed-by"
+)
+
+// NewObject starts an engine's object for a rule, with the name that users know: <policy>-<id in lower
+// case>, and -<suffix> where there are several. It has the policy's namespace; a cluster-scoped kind is
+// for policies without one.
+func NewObject(engine string, kind schema.GroupVersionKind, p Policy, r Rule, suffix string) *unstructured.Unstructured {
+	name := p.Name + "-" + strings.ToLower(r.ID)
+	if suffix != "" {
+		name += "-" + suffix
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{}}
+	u.SetGroupVersionKind(kind)
+	u.SetName(bounded(name, maxName))
+	u.SetNamespace(p.Namespace)
+	u.SetLabels(map[string]string{LabelRule: r.ID})
+	u.SetAnnotations(map[string]string{AnnotationManagedBy: "nimbus-" + strings.ToLower(engine)})
+	return u
+}
+
+// maxName is the longest name of an object whose name is a DNS subdomain.
+const maxName = 253
+
+// bounded cuts a name that is too long and makes it unique by a hash.
+func bounded(name string, limit int) string {
+	if len(name) <= limit {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return name[:limit-9] + "-" + hex.EncodeToString(sum[:4])
+}
+
+// Enforces is the claim that the engine does what the rule asks: it blocks, or audits.
+func Enforces(r Rule) Claim {
+	if r.Audit() {
+		return Claim{Intent: r.ID, Level: v1alpha1.LevelAudited}
+	}
+	return Claim{Intent: r.ID, Level: v1alpha1.LevelEnforced}
+}
+
+// Partly is the claim that the engine does some of it.
+func Partly(r Rule, reason, message string) Claim {
+	return Claim{Intent: r.ID, Level: v1alpha1.LevelPartial, Reason: reason, Message: message}
+}
+
+// Not is the claim that the engine does none of it.
+func Not(r Rule, reason, message string) Claim {
+	return Claim{Intent: r.ID, Level: v1alpha1.LevelNone, Reason: reason, Message: message}
+}

@@ -1,0 +1,69 @@
+package intent
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+)
+
+// Policy is what a binding's intents come to, in one namespace or, without one, over the cluster.
+type Policy struct {
+	// Name is that of the NimbusPolicy or ClusterNimbusPolicy.
+	Name string
+	// Namespace is empty for a policy over the cluster, whose engines make cluster-scoped objects only.
+	Namespace string
+	// FromCluster says that the policy comes from a cluster binding, and that what an engine can say over
+	// the cluster is said there: an engine with a cluster-scoped kind for a rule makes no namespaced one.
+	FromCluster bool
+	// Labels are the binding's.
+	Labels map[string]string
+	// Selector of pods.
+	Selector Selector
+	// Namespaces are those a policy over the cluster applies to.
+	Namespaces Namespaces
+	// NodeSelector is honoured by no engine yet.
+	NodeSelector map[string]string
+	// Rules are in the binding's order; no two have the same canonical id.
+	Rules []Rule
+}
+
+// Selector selects the pods that carry every label and meet every expression; empty selects every pod.
+type Selector struct {
+	Labels      map[string]string
+	Expressions []metav1.LabelSelectorRequirement
+}
+
+// Namespaces selects namespaces for a policy over the cluster.
+type Namespaces struct {
+	// All selects every namespace but those excluded; else Names are selected.
+	All bool
+	// Names are sorted.
+	Names []string
+	// Exclude is sorted, and always holds kube-system and the operator's namespace when All is set.
+	Exclude []string
+}
+
+// Rule is one bound intent.
+type Rule struct {
+	// ID as its user wrote it; Canonical is that of the catalogue, equal to ID where it has no such entry.
+	ID, Canonical string
+	// Intent is the name of the SecurityIntent.
+	Intent      string
+	Description string
+	Severity    string
+	Tags        []string
+	// Action is Block or Audit; Enforce was read as Block.
+	Action v1alpha1.Action
+	Params map[string][]string
+}
+
+// Audit says whether the rule must never block.
+func (r Rule) Audit() bool { return r.Action == v1alpha1.Audit }
+
+// Param returns the first value of a parameter, or what it is when not given.
+func (r Rule) Param(name, otherwise string) string {
+	if v := r.Params[name]; len(v) > 0 && v[0] != "" {
+		return v[0]
+	}
+	return otherwise
+}

@@ -1,0 +1,101 @@
+package intent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Served says whether a kind is served by the API server, in that version.
+type Served func(schema.GroupVersionKind) bool
+
+// Translate asks an engine, after what holds for all of them alike: kinds that are missing, rules that no
+// engine could serve. The claims are one per rule, in the order of the rules.
+func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Translation {
+	if reason, message := unavailable(e, enabled, served); reason != "" {
+		return noneOf(p.Rules, reason, message)
+	}
+	if len(p.NodeSelector) > 0 {
+		return noneOf(p.Rules, ReasonNodeSelectorUnsupported, "no engine honours selector.nodeSelector: remove it")
+	}
+	able := p
+	able.Rules = nil
+	refused := map[string]Claim{}
+	for _, r := range p.Rules {
+		if c, ok := refuse(r); ok {
+			refused[r.ID] = c
+			continue
+		}
+		able.Rules = append(able.Rules, r)
+	}
+	if len(able.Rules) == 0 {
+		return Translation{Claims: inOrder(p.Rules, refused, nil)}
+	}
+	t := e.Translate(able, f)
+	t.Claims = inOrder(p.Rules, refused, t.Claims)
+	return t
+}
+
+func unavailable(e Engine, enabled bool, served Served) (reason, message string) {
+	if !enabled {
+		return ReasonEngineDisabled, fmt.Sprintf("%s is not among the operator's --adapters", e.Name())
+	}
+	missing := slices.DeleteFunc(slices.Clone(e.Requires()), func(k schema.GroupVersionKind) bool { return served(k) })
+	if len(missing) == 0 {
+		return "", ""
+	}
+	if v, ok := e.(Versioned); ok {
+		for _, k := range v.Unsupported() {
+			if served(k.WithVersion("v1")) {
+				return ReasonEngineVersionUnsupported, fmt.Sprintf("%s is installed with %s only; install a version that serves %s", e.Name(), k, missing[0].GroupVersion())
+			}
+		}
+	}
+	names := make([]string, len(missing))
+	for i, k := range missing {
+		names[i] = k.Kind + "." + k.Group + "/" + k.Version
+	}
+	return ReasonEngineMissing, fmt.Sprintf("%s is not installed: %s is not served", e.Name(), strings.Join(names, ", "))
+}
+
+// refuse says what no engine could do.
+func refuse(r Rule) (Claim, bool) {
+	e, known := Lookup(r.ID)
+	if !known {
+		return Not(r, ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent; SecurityIntent %s has a typing error, or is for a newer version", r.ID, r.Intent)), true
+	}
+	if e.NotYet {
+		return Not(r, ReasonNotYetSupported, e.ID+" is not supported yet"), true
+	}
+	if problem := e.Check(r.Params); problem != "" {
+		return Not(r, ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s", r.Intent, problem)), true
+	}
+	return Claim{}, false
+}
+
+func noneOf(rules []Rule, reason, message string) Translation {
+	t := Translation{Claims: make([]Claim, len(rules))}
+	for i, r := range rules {
+		t.Claims[i] = Not(r, reason, message)
+	}
+	return t
+}
+
+// inOrder merges claims; a rule that an engine was silent about counts as not covered.
+func inOrder(rules []Rule, refused map[string]Claim, made []Claim) []Claim {
+	out := make([]Claim, len(rules))
+	for i, r := range rules {
+		out[i] = Not(r, ReasonNotCovered, "the engine said nothing of this intent")
+		if c, ok := refused[r.ID]; ok {
+			out[i] = c
+		}
+		for _, c := range made {
+			if c.Intent == r.ID {
+				out[i] = c
+			}
+		}
+	}
+	return out
+}

@@ -28,19 +28,19 @@ var allowed = map[string][]string{
 	"internal/kinds":          {"api", "internal/kind", "internal/status", "internal/awsclient"},
 	"internal/capability":     {"api", "internal/graph", "internal/status"},
 	"internal/apply":          {"api", "internal/graph", "internal/status"},
-	"internal/controller":     {"api", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/graph", "internal/status", "internal/options"},
+	"internal/controller":     {"api", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/kind", "internal/graph", "internal/status", "internal/options"},
 	"internal/kindtest":       {"api", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/testkit"},
 	"internal/testkit":        {"api", "internal/testkit"},
-	"cmd/nexus-operator":      {"api", "internal/controller", "internal/engine", "internal/options", "internal/kinds"},
+	"cmd/nexus-operator":      {"api", "internal/controller", "internal/engine", "internal/options", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"test":                    {"api", "internal/testkit"},
 	"internal/intent":         {"api", "internal/status"},
-	"internal/intent/engines": {"internal/intent"},
+	"internal/intent/engines": {"api", "internal/intent"},
 	"internal/cli":            {"api", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/kind", "internal/graph", "internal/status"},
 	"cmd/nexusctl":            {"api", "internal/cli", "internal/engine", "internal/kinds", "internal/intent/engines"},
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.
-var pure = []string{"internal/capability", "internal/intent", "internal/graph"}
+var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph"}
 
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http", "k8s.io/utils/clock"}
 

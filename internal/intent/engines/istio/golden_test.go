@@ -1,0 +1,95 @@
+package istio_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// questions are the parameters of each golden file: one file a question, in it every action in every mesh.
+func questions() map[string]intent.Rule {
+	q := func(id string, params map[string][]string) intent.Rule { return rule(id, v1alpha1.Block, params) }
+	return map[string]intent.Rule{
+		"ensuretls":                  q("ensureTLS", nil),
+		"ensuretls-permissive":       q("ensureTLS", map[string][]string{"mode": {"permissive"}, "exceptPorts": {"9090"}}),
+		"ensuretls-except-identity":  q("ensureTLS", map[string][]string{"exceptPorts": {"9090", "9091"}, "requireIdentity": {"true"}}),
+		"networksegmentation":        q("networkSegmentation", map[string][]string{"fromNamespaces": {"web", "ops"}}),
+		"networksegmentation-all":    q("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080", "8443"}}),
+		"networksegmentation-ports":  q("networkSegmentation", map[string][]string{"ports": {"8080"}}),
+		"apisegmentation-methods":    q("apiSegmentation", map[string][]string{"allowMethods": {"GET", "HEAD"}}),
+		"apisegmentation-everything": q("apiSegmentation", map[string][]string{"allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/api/admin", "/api/debug/*"}}),
+	}
+}
+
+func TestWhatIstioIsGivenForEachIntentActionAndMesh(t *testing.T) {
+	for name, r := range questions() {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			for _, labels := range []map[string]string{sidecars, ambient, nil} {
+				for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
+					r.Action = action
+					fmt.Fprintf(&out, "# %s in a namespace labelled %v\n", action, labels)
+					out.WriteString(render(t, istio.New().Translate(policy(r), facts(labels))))
+				}
+			}
+			compare(t, filepath.Join("testdata", name+".yaml"), out.String())
+		})
+	}
+}
+
+func TestWhatIstioIsGivenForAWholeNamespace(t *testing.T) {
+	p := policy(wishes()...)
+	p.Selector.Labels = nil
+	compare(t, filepath.Join("testdata", "whole-namespace.yaml"), render(t, istio.New().Translate(p, facts(sidecars))))
+}
+
+// render prints claims as comments and objects as documents.
+func render(t *testing.T, tr intent.Translation) string {
+	t.Helper()
+	var out strings.Builder
+	for _, c := range tr.Claims {
+		fmt.Fprintf(&out, "# %s: %s", c.Intent, c.Level)
+		if c.Reason != "" {
+			fmt.Fprintf(&out, "/%s", c.Reason)
+		}
+		if c.Message != "" {
+			fmt.Fprintf(&out, ": %s", c.Message)
+		}
+		out.WriteString("\n")
+	}
+	for _, u := range tr.Objects {
+		text, err := yaml.Marshal(u.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.WriteString("---\n" + string(text))
+	}
+	return out.String()
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s differs; look at what -update changes.\ngot:\n%s", path, got)
+	}
+}

@@ -1,0 +1,101 @@
+package faults
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// parametersACall is how many parameters AWS gives at a time.
+const parametersACall = 10
+
+// readsOf is the object's row in the table of minimum calls for a check that finds nothing to do: what
+// tells that the resource is there and whose it is, and one call for each declared part that this does
+// not tell.
+func readsOf(o v1alpha1.Resource) int {
+	switch o := o.(type) {
+	case *v1alpha1.S3Bucket: // the tags tell both
+		s := o.Spec
+		return 1 + count(s.ObjectOwnership != nil, s.Versioning != nil, s.Encryption != nil, s.PublicAccessBlock != nil,
+			s.Policy != nil || s.TLSOnly != nil, s.LifecycleRules != nil)
+	case *v1alpha1.DynamoDBTable: // no description has the tags
+		return 2 + count(o.Spec.PointInTimeRecovery != nil, o.Spec.TTL != nil)
+	case *v1alpha1.IAMRole: // with one inline policy: two
+		return 1 + len(o.Spec.InlinePolicies) + count(o.Spec.InlinePolicy != nil, o.Spec.ManagedPolicyArns != nil)
+	case *v1alpha1.GlueDatabase, *v1alpha1.GlueCrawler: // and its tags
+		return 2
+	case *v1alpha1.GlueTable, *v1alpha1.SecretsManagerSecret:
+		return 1
+	case *v1alpha1.SSMParameterSet:
+		return (len(o.Spec.Parameters) + parametersACall - 1) / parametersACall
+	}
+	return 0
+}
+
+func count(is ...bool) (n int) {
+	for _, b := range is {
+		if b {
+			n++
+		}
+	}
+	return n
+}
+
+// firstCheck is the first of the checks among the calls about one object: they are far apart.
+func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
+	return calls.Filter(func(c awsproxy.Call) bool { return c.Start.Sub(calls[0].Start) < apart/2 })
+}
+
+func TestACheckOfAWholeCapabilityTakesNoMoreReadsThanTheSumOfItsRows(t *testing.T) {
+	const interval = 4 * time.Second
+	r := newRig(t)
+	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml")}
+	for _, c := range all {
+		r.Create(c)
+	}
+	for _, c := range all {
+		r.Running(c)
+	}
+	r.calm()
+	m := r.marks()
+	r.Restart("--check-interval=" + interval.String())
+	var objects []v1alpha1.Resource
+	for _, c := range all {
+		objects = append(objects, r.resources(c.Namespace)...)
+	}
+	var calls awsproxy.Calls
+	r.Eventually(3*interval, "everything to be checked", func() error {
+		calls, _ = r.since(m)
+		for _, x := range thingsOf(objects) {
+			if about := x.about(calls); len(about) == 0 || time.Since(about[0].Start) < interval/2 {
+				return fmt.Errorf("%s was not", x)
+			}
+		}
+		return nil
+	})
+	reads, rows, known := 0, 0, 0
+	for _, o := range objects {
+		x := thingOf(o)
+		about := x.about(calls)
+		known += len(about)
+		check := firstCheck(about, interval)
+		if n, most := len(check), readsOf(o); n > most {
+			t.Errorf("%s: a check takes %d reads, its row has %d:\n%s", x, n, most, check)
+		}
+		reads, rows = reads+len(check), rows+readsOf(o)
+	}
+	t.Logf("%d objects of %d capabilities are checked with %d reads; the sum of their rows is %d", len(objects), len(all), reads, rows)
+	if reads > rows || len(objects) < 40 {
+		t.Errorf("%d reads for %d objects, at most %d are accounted for", reads, len(objects), rows)
+	}
+	// What is about no object is who we are, asked once a provider and interval.
+	identity := calls.Match("sts", "GetCallerIdentity", "*").Count()
+	if identity > 3*len(all) || known+identity != len(calls) {
+		t.Errorf("%d calls, of which %d are about the objects and %d ask who we are:\n%s", len(calls), known, identity, calls)
+	}
+	complain(t, "quiet", noisy(r.since(m)))
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -52,6 +54,28 @@ func TestWhatIstioIsGivenForAWholeNamespace(t *testing.T) {
 	p := policy(wishes()...)
 	p.Selector.Labels = nil
 	compare(t, filepath.Join("testdata", "whole-namespace.yaml"), render(t, istio.New().Translate(p, facts(sidecars))))
+}
+
+func TestWhatIstioIsGivenIsStoredAsItIs(t *testing.T) {
+	objects := 0
+	for name, r := range questions() {
+		for _, labels := range []map[string]string{sidecars, ambient, nil} {
+			for _, selector := range []map[string]string{nil, {"app": "web", "tier": ""}} {
+				p := policy(r)
+				p.Selector.Labels = selector
+				for _, u := range istio.New().Translate(p, facts(labels)).Objects {
+					objects++
+					stored, problem := enginecrds.Admit(t, u)
+					if problem != "" || !reflect.DeepEqual(stored.Object, u.Object) {
+						t.Errorf("%s: %s %s: %s\n%v", name, u.GetKind(), u.GetName(), problem, stored.Object)
+					}
+				}
+			}
+		}
+	}
+	if objects < 40 {
+		t.Errorf("only %d objects were tried", objects)
+	}
 }
 
 // render prints claims as comments and objects as documents.

@@ -1,0 +1,53 @@
+// Package enginecrds holds definitions of the policy engines' kinds, so that a control plane without any
+// engine accepts, refuses, drops and defaults what we write as the engines' own definitions would. They are
+// written anew and hold no more than our engines need.
+package enginecrds
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"io"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+//go:embed *.yaml
+var files embed.FS
+
+// The engines that have definitions here.
+const (
+	KubeArmor = "kubearmor"
+	Kyverno   = "kyverno"
+	// KyvernoNext is a Kyverno that serves its newer kinds only.
+	KyvernoNext = "kyverno-next"
+	Istio       = "istio"
+)
+
+// Engines are all of them.
+func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio} }
+
+// Definitions are the CustomResourceDefinitions of an engine, each time anew.
+func Definitions(tb testing.TB, engine string) []*unstructured.Unstructured {
+	tb.Helper()
+	text, err := files.ReadFile(engine + ".yaml")
+	if err != nil {
+		tb.Fatalf("no definitions of %s: %v", engine, err)
+	}
+	var out []*unstructured.Unstructured
+	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		u := &unstructured.Unstructured{}
+		err := decoder.Decode(&u.Object)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			tb.Fatalf("%s.yaml: %v", engine, err)
+		}
+		if len(u.Object) > 0 {
+			out = append(out, u)
+		}
+	}
+}

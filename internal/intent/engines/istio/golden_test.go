@@ -28,7 +28,7 @@ func questions() map[string]intent.Rule {
 		"ensuretls-except-identity":  q("ensureTLS", map[string][]string{"exceptPorts": {"9090", "9091"}, "requireIdentity": {"true"}}),
 		"networksegmentation":        q("networkSegmentation", map[string][]string{"fromNamespaces": {"web", "ops"}}),
 		"networksegmentation-all":    q("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080", "8443"}}),
-		"networksegmentation-ports":  q("networkSegmentation", map[string][]string{"ports": {"8080"}}),
+		"networksegmentation-ports":  q("networkSegmentation", map[string][]string{"ports": {"8080"}}), // says not who
 		"apisegmentation-methods":    q("apiSegmentation", map[string][]string{"allowMethods": {"GET", "HEAD"}}),
 		"apisegmentation-everything": q("apiSegmentation", map[string][]string{"allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/api/admin", "/api/debug/*"}}),
 	}

@@ -71,15 +71,12 @@ func (s site) networkSegmentation(r intent.Rule) ([]*unstructured.Unstructured, 
 	if accounts := r.Params["fromServiceAccounts"]; len(accounts) > 0 {
 		source["notPrincipals"] = s.principals(accounts)
 	}
-	var rules []any
-	if len(source) > 0 {
-		rules = append(rules, map[string]any{"from": from(source)})
+	if len(source) == 0 {
+		return nil, nothingAsked(r, "fromNamespaces and fromServiceAccounts")
 	}
+	rules := []any{map[string]any{"from": from(source)}}
 	if ports := r.Params["ports"]; len(ports) > 0 {
 		rules = append(rules, map[string]any{"to": to("notPorts", ports)})
-	}
-	if len(rules) == 0 {
-		return nil, nothingAsked(r, "fromNamespaces, fromServiceAccounts and ports")
 	}
 	claim := intent.Enforces(r)
 	if s.mesh == ambient && s.waypoint != "" {
@@ -123,8 +120,8 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 	return []*unstructured.Unstructured{s.deny(r, "", rules...)}, claim
 }
 
-// nothingAsked is the answer to a rule without the parameters that say what to restrict. A DENY with no
-// rule matches nothing, and reading it as "nobody may talk" would be a guess.
+// nothingAsked is the answer to a rule without the parameters that say who or what is allowed. To read it as
+// nobody and nothing would close the pods by an omission.
 func nothingAsked(r intent.Rule, params string) intent.Claim {
 	return intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s needs at least one of the parameters %s", r.Intent, r.ID, params))
 }

@@ -129,10 +129,14 @@ func TestAnAuditInAmbientModeMakesNoObject(t *testing.T) {
 	}
 }
 
-func TestARuleThatSaysNotWhatToRestrictRestrictsNothing(t *testing.T) {
-	for _, id := range []string{"networkSegmentation", "apiSegmentation"} {
+func TestARuleThatSaysNotWhatIsAllowedClosesNothing(t *testing.T) {
+	for _, r := range []intent.Rule{
+		rule("networkSegmentation", v1alpha1.Block, nil),
+		rule("networkSegmentation", v1alpha1.Block, map[string][]string{"ports": {"8080"}}),
+		rule("apiSegmentation", v1alpha1.Block, nil),
+	} {
 		for _, labels := range []map[string]string{sidecars, ambient, nil} {
-			wantNone(t, policy(rule(id, v1alpha1.Block, nil)), facts(labels), intent.ReasonInvalidParams)
+			wantNone(t, policy(r), facts(labels), intent.ReasonInvalidParams)
 		}
 	}
 }

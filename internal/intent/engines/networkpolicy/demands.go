@@ -1,0 +1,202 @@
+package networkpolicy
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// Labels that every cluster has: the API server puts the first on namespaces, kubeadm and the managed
+// services the second on the pods of the cluster's DNS, CoreDNS among them.
+const (
+	namespaceName = corev1.LabelMetadataName
+	dnsLabel      = "k8s-app"
+	dnsApp        = "kube-dns"
+)
+
+// demand is a rule that can be enforced: the pods it is for, and what it allows them.
+type demand struct {
+	policy   string
+	rule     intent.Rule
+	selector metav1.LabelSelector
+	// pods are the selector's; nil when it contradicts itself.
+	pods            box
+	ingress, egress *flows
+	// short says what of the intent NetworkPolicies cannot hold, or nothing.
+	short string
+}
+
+// in is what the demand allows in a direction, or nil when it does not restrict it.
+func (d demand) in(direction intent.Direction) *flows {
+	if direction == intent.Ingress {
+		return d.ingress
+	}
+	return d.egress
+}
+
+func (d demand) String() string { return d.policy + "/" + d.rule.ID }
+
+// examine reads a rule: it is a demand, or the claim says why not.
+func examine(p intent.Policy, r intent.Rule, operatorNamespace string) (demand, *intent.Claim) {
+	no := func(reason, message string) (demand, *intent.Claim) {
+		c := intent.Not(r, reason, message)
+		return demand{}, &c
+	}
+	entry, known := intent.Lookup(r.ID)
+	read := readers()[entry.ID]
+	switch {
+	case !known:
+		return no(intent.ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent", r.ID))
+	case entry.NotYet:
+		return no(intent.ReasonNotYetSupported, entry.ID+" is not supported yet")
+	case len(p.NodeSelector) > 0:
+		return no(intent.ReasonNodeSelectorUnsupported, "a NetworkPolicy selects pods, not nodes: remove selector.nodeSelector")
+	case read == nil:
+		return no(intent.ReasonNotCovered, others()[entry.ID])
+	case r.Audit():
+		return no(intent.ReasonAuditUnsupported, "a NetworkPolicy can only block: use action Block, or an engine that can watch")
+	}
+	d, problem := read(r)
+	if checked := entry.Check(r.Params); checked != "" {
+		problem = checked
+	}
+	if problem != "" {
+		return no(intent.ReasonInvalidParams, problem)
+	}
+	if p.Namespace == "" {
+		return no(intent.ReasonElsewhere, "NetworkPolicies live in namespaces: the binding's policies there hold it")
+	}
+	if p.Namespace == operatorNamespace {
+		return no(intent.ReasonNotCovered, "the operator's own namespace is never touched")
+	}
+	d.policy, d.rule = p.Name, r
+	d.selector = metav1.LabelSelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions}
+	if _, err := metav1.LabelSelectorAsSelector(&d.selector); err != nil {
+		return no(intent.ReasonSelectorUnsupported, "not a selector of pods: "+err.Error())
+	}
+	d.pods, _, _ = boxOf(&d.selector)
+	return d, nil
+}
+
+// readers holds, for each intent that NetworkPolicies can hold, how its parameters become flows. The string
+// says what is wrong with them.
+func readers() map[string]func(intent.Rule) (demand, string) {
+	return map[string]func(intent.Rule) (demand, string){
+		"dnsManipulation":           onlyClusterDNS,
+		"denyExternalNetworkAccess": onlyInternal,
+		"networkSegmentation":       onlyFrom,
+	}
+}
+
+// others holds, for each other intent, what kind of engine can hold it.
+func others() map[string]string {
+	const node = "a NetworkPolicy sees no processes and no files: an engine on the nodes, such as KubeArmor, does"
+	const mesh = "a NetworkPolicy sees addresses and ports only: a service mesh, such as Istio, sees more"
+	return map[string]string{
+		"swDeploymentTools":                     node,
+		"pkgMgrs":                               node,
+		"unAuthorizedSaTokenAccess":             node,
+		"preventExecutionFromTempOrLogsFolders": node,
+		"escapeToHost":                          "a NetworkPolicy sees no privileges: admission, such as Kyverno, and an engine on the nodes, such as KubeArmor, do",
+		"cocoWorkload":                          "a NetworkPolicy does not change pods: admission, such as Kyverno, does",
+		"ensureTLS":                             mesh,
+		"apiSegmentation":                       mesh,
+	}
+}
+
+// onlyClusterDNS is dnsManipulation.
+func onlyClusterDNS(r intent.Rule) (demand, string) {
+	networks, problem := networksOf(r.Params["dnsPeers"])
+	f := flows{{peers: append([]peer{clusterDNS()}, networks...), ports: dnsPorts()}}
+	if r.Param("otherEgress", "deny") == "allow" {
+		var rest ports
+		for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
+			rest = append(rest, portRange{protocol, 1, 52}, portRange{protocol, 54, 65535})
+		}
+		f = append(f, allowance{peers: []peer{{kind: everybody}}, ports: rest})
+	}
+	return demand{egress: &f}, problem
+}
+
+func clusterDNS() peer {
+	return peer{kind: podPeer, namespaces: named("kube-system"), pods: box{dnsLabel: {listed: []string{dnsApp}}}}
+}
+
+func dnsPorts() ports {
+	return ports{{corev1.ProtocolUDP, 53, 53}, {corev1.ProtocolTCP, 53, 53}}
+}
+
+// named are the namespaces of these names.
+func named(names ...string) box {
+	return box{namespaceName: {listed: slices.Compact(slices.Sorted(slices.Values(names)))}}
+}
+
+// onlyInternal is denyExternalNetworkAccess. Among "all pods" are those of the cluster's DNS; the rule for
+// them is said all the same, as it is what people look for first.
+func onlyInternal(r intent.Rule) (demand, string) {
+	networks, problem := networksOf(slices.Concat(
+		[]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}, r.Params["allowCIDRs"]))
+	inside := allowance{peers: append([]peer{{kind: podPeer}}, networks...)}
+	return demand{
+		ingress: &flows{inside},
+		egress:  &flows{inside, {peers: []peer{clusterDNS()}, ports: dnsPorts()}},
+	}, problem
+}
+
+// networksOf reads networks, in order and each once.
+func networksOf(cidrs []string) ([]peer, string) {
+	var out []peer
+	for _, c := range cidrs {
+		network, err := netip.ParsePrefix(c)
+		if err != nil || network.Addr().Is4In6() {
+			return nil, fmt.Sprintf("%q is not a network such as 169.254.20.10/32", c)
+		}
+		if !slices.ContainsFunc(out, func(p peer) bool { return p.network == network }) {
+			out = append(out, peer{kind: networkPeer, network: network})
+		}
+	}
+	return out, ""
+}
+
+// onlyFrom is networkSegmentation. Where namespaces and accounts are given, either may talk.
+func onlyFrom(r intent.Rule) (demand, string) {
+	whole := r.Params["fromNamespaces"]
+	var partly []string
+	for _, account := range r.Params["fromServiceAccounts"] {
+		if namespace, _, _ := strings.Cut(account, "/"); !slices.Contains(whole, namespace) {
+			partly = append(partly, namespace)
+		}
+	}
+	if len(whole)+len(partly) == 0 {
+		return demand{}, "params.fromNamespaces or params.fromServiceAccounts must say who may talk to the pods"
+	}
+	from := named(slices.Concat(whole, partly)...)
+	d := demand{ingress: &flows{{peers: []peer{{kind: podPeer, namespaces: from}}, ports: numbered(r.Params["ports"])}}}
+	if len(partly) > 0 {
+		d.short = fmt.Sprintf("a NetworkPolicy cannot tell ServiceAccounts apart: every pod of %s may talk to the pods; a service mesh, such as Istio, can tell them", list(named(partly...)[namespaceName].listed))
+	}
+	return d, ""
+}
+
+// numbered are ports of both protocols that a Service commonly has: the parameter names none.
+func numbered(list []string) ports {
+	var numbers []int32
+	for _, p := range list {
+		if n, err := strconv.ParseUint(p, 10, 16); err == nil {
+			numbers = append(numbers, int32(n))
+		}
+	}
+	var out ports
+	slices.Sort(numbers)
+	for _, n := range slices.Compact(numbers) {
+		out = append(out, portRange{corev1.ProtocolTCP, n, n}, portRange{corev1.ProtocolUDP, n, n})
+	}
+	return out
+}

@@ -77,10 +77,16 @@ func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.
 	if err != nil {
 		return Result{}, err
 	}
-	if p.Change == Unchanged {
-		return Result{Change: Unchanged, Drift: p.Drift, Live: p.Live}, nil
+	res := Result{Change: Unchanged, Drift: p.Drift, Live: p.Live}
+	if p.Change != Unchanged {
+		if res, err = a.run(ctx, p); err != nil {
+			return Result{}, err
+		}
 	}
-	return a.run(ctx, p)
+	if owner.Sole {
+		return a.alone(ctx, p.want, res)
+	}
+	return res, nil
 }
 
 // Plan says what Apply would do, with the same errors, and writes nothing.

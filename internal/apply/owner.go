@@ -36,6 +36,9 @@ type Owner struct {
 	UID             types.UID
 	// Label is the key of the label that holds the UID; empty is LabelOwnerUID.
 	Label string
+	// Sole says that nobody else has a say in the specs of the owner's children: what others add to them
+	// is taken out again. It needs a cache that keeps managed fields.
+	Sole bool
 }
 
 // String gives the owner as Kind/namespace/name.

@@ -20,8 +20,12 @@ func stamp(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructu
 	}
 	delete(want.Object, "status")
 	want.Object["metadata"] = meta
-	// Caches of children select on managed-by: a child without it would be read live every time.
-	want.SetLabels(with(with(desired.GetLabels(), labelManagedBy, FieldOwner), o.label(), string(o.UID)))
+	labels := desired.GetLabels()
+	if o.Label == "" || labels[labelManagedBy] == "" {
+		// Caches of a capability's children select on managed-by: one without it would be read live every time.
+		labels = with(labels, labelManagedBy, FieldOwner)
+	}
+	want.SetLabels(with(labels, o.label(), string(o.UID)))
 	want.SetAnnotations(with(desired.GetAnnotations(), AnnotationOwner, o.String()))
 	if o.refersTo(desired) {
 		meta["ownerReferences"] = []any{o.reference()}

@@ -1,0 +1,92 @@
+package apply_test
+
+import (
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+)
+
+const soleManifest = `{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: web, labels: {app.kubernetes.io/managed-by: nimbus-kubearmor}},
+  spec: {podSelector: {matchLabels: {app: web}}, policyTypes: [Ingress], ingress: [{from: [{podSelector: {}}], ports: [{port: 80, protocol: TCP}]}]}}`
+
+// newSole is a bed whose owner has the only say, over reads that keep managed fields.
+func newSole(t *testing.T) *bed {
+	t.Helper()
+	b := newBed(t)
+	b.owner.Sole, b.owner.Label = true, "test.io/owner-uid"
+	live, err := client.New(b.w.Config(), client.Options{Scheme: newScheme(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Client = live
+	return b
+}
+
+func TestWhatAPersonAddsToASoleOwnersChildIsTakenOut(t *testing.T) {
+	b := newSole(t)
+	desired := b.manifest(soleManifest)
+	r := b.apply(desired, apply.Created)
+	ref := apply.RefOf(r.Live)
+	b.apply(desired, apply.Unchanged)
+
+	b.edit(ref, func(u *unstructured.Unstructured) {
+		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{"to": []any{map[string]any{"podSelector": map[string]any{}}}}}, "spec", "egress")
+	})
+	if r := b.apply(desired, apply.Updated); paths(r.Drift) == "" {
+		t.Error("the addition is not told")
+	}
+	np := &networkingv1.NetworkPolicy{}
+	if err := b.person.Get(t.Context(), types.NamespacedName{Namespace: b.ns, Name: "web"}, np); err != nil || len(np.Spec.Egress) > 0 || len(np.Spec.Ingress) != 1 {
+		t.Errorf("%+v %v", np.Spec, err)
+	}
+	b.apply(desired, apply.Unchanged)
+
+	// What a person declares just as it is, is no addition, and is not fought over.
+	same := b.manifest(soleManifest)
+	if err := b.person.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(same), client.FieldOwner("person"), client.ForceOwnership); err != nil {
+		t.Fatal(err)
+	}
+	b.apply(desired, apply.Unchanged)
+}
+
+func TestAnAdditionBesideAnEditIsTakenOutInOnePass(t *testing.T) {
+	b := newSole(t)
+	desired := b.manifest(soleManifest)
+	ref := apply.RefOf(b.apply(desired, apply.Created).Live)
+	b.edit(ref, func(u *unstructured.Unstructured) {
+		_ = unstructured.SetNestedStringMap(u.Object, map[string]string{"app": "other"}, "spec", "podSelector", "matchLabels")
+		_ = unstructured.SetNestedSlice(u.Object, []any{map[string]any{}}, "spec", "egress")
+	})
+	b.apply(desired, apply.Updated)
+	live := b.live(ref)
+	if _, there, _ := unstructured.NestedSlice(live.Object, "spec", "egress"); there {
+		t.Errorf("the addition is still there: %v", live.Object["spec"])
+	}
+	if l, _, _ := unstructured.NestedStringMap(live.Object, "spec", "podSelector", "matchLabels"); l["app"] != "web" {
+		t.Errorf("the selector is %v", l)
+	}
+	b.apply(desired, apply.Unchanged)
+}
+
+func TestAnOwnersOwnLabelLeavesTheManifestsManagedBy(t *testing.T) {
+	b := newSole(t)
+	live := b.apply(b.manifest(soleManifest), apply.Created).Live
+	if l := live.GetLabels(); l["app.kubernetes.io/managed-by"] != "nimbus-kubearmor" || l["test.io/owner-uid"] != string(b.owner.UID) {
+		t.Errorf("the labels are %v", l)
+	}
+	plain := b.apply(b.configMap("plain"), apply.Created).Live
+	if plain.GetLabels()["app.kubernetes.io/managed-by"] != apply.FieldOwner {
+		t.Errorf("the labels are %v", plain.GetLabels())
+	}
+	b.owner.Label = ""
+	desired := b.configMap("x")
+	desired.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "somebody"})
+	if l := b.apply(desired, apply.Created).Live.GetLabels(); l["app.kubernetes.io/managed-by"] != apply.FieldOwner {
+		t.Errorf("a capability's child left the cache: %v", l)
+	}
+}

@@ -52,8 +52,10 @@ type NamespaceSelector struct {
 type ClusterSecurityIntentBindingStatus struct {
 	CommonStatus `json:",inline"`
 	// NumberOfBoundIntents is how many of the intents exist.
+	// +optional
 	NumberOfBoundIntents int32 `json:"numberOfBoundIntents"`
 	// CountOfBoundIntents repeats numberOfBoundIntents.
+	// +optional
 	CountOfBoundIntents int32 `json:"countOfBoundIntents"`
 	// BoundIntents are the names of the intents that exist.
 	// +optional
@@ -64,6 +66,7 @@ type ClusterSecurityIntentBindingStatus struct {
 	// +kubebuilder:validation:MaxLength=253
 	ClusterNimbusPolicy string `json:"clusterNimbusPolicy,omitempty"`
 	// NumberOfNimbusPolicies is how many namespaces have a derived policy.
+	// +optional
 	NumberOfNimbusPolicies int32 `json:"numberOfNimbusPolicies"`
 	// NimbusPolicyNamespaces are the namespaces that have a derived policy, the first 256 by name.
 	// +optional

@@ -57,12 +57,14 @@ type RuleDetail struct {
 type NimbusPolicyStatus struct {
 	CommonStatus `json:",inline"`
 	// NumberOfAdapterPolicies is how many objects the engines enforce this policy by.
+	// +optional
 	NumberOfAdapterPolicies int32 `json:"numberOfAdapterPolicies"`
 	// AdapterPolicies are those objects as Kind/name.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	AdapterPolicies []string `json:"adapterPolicies,omitempty"`
 	// Policies repeats numberOfAdapterPolicies.
+	// +optional
 	Policies int32 `json:"policies"`
 	// PoliciesName repeats the names of adapterPolicies.
 	// +optional

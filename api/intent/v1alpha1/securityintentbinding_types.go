@@ -39,8 +39,10 @@ type WorkloadSelector struct {
 type SecurityIntentBindingStatus struct {
 	CommonStatus `json:",inline"`
 	// NumberOfBoundIntents is how many of the intents exist.
+	// +optional
 	NumberOfBoundIntents int32 `json:"numberOfBoundIntents"`
 	// CountOfBoundIntents repeats numberOfBoundIntents.
+	// +optional
 	CountOfBoundIntents int32 `json:"countOfBoundIntents"`
 	// BoundIntents are the names of the intents that exist.
 	// +optional

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
@@ -45,7 +46,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	}
 	k := newCompiler(c, f)
 	for _, part := range []func(){
-		k.provider, k.dynamodb, k.s3, k.glue, k.parameters, k.secrets, k.appRole, k.namespace, k.serviceAccount, k.workloads, k.ingress,
+		k.provider, k.dynamodb, k.s3, k.glue, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.ingress,
 	} {
 		part()
 	}
@@ -83,7 +84,7 @@ func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 var kube = map[string]schema.GroupVersion{
 	kindNamespace: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
 	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
-	kindDisruptionBudget: {Group: "policy", Version: "v1"},
+	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindPolicies: intentv1alpha1.GroupVersion,
 }
 
 // object is what every API type is.

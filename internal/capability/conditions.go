@@ -15,16 +15,18 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// partConditions speak of the steps; Ready is true only when all objects of all of them are done.
+// partConditions speak of the steps, and of the policies; Ready is true only when all objects of all of
+// them are done.
 var partConditions = []string{
 	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionIdentityReady,
 	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady,
+	nexusv1.ConditionPoliciesReady,
 }
 
 func (s summary) conditions() []metav1.Condition {
 	out := make([]metav1.Condition, 0, len(partConditions)+2)
 	for _, t := range partConditions {
-		c := s.part(s.of(func(step Step) bool { return step.Condition == t }))
+		c := s.part(s.partOf(t))
 		c.Type = t
 		if t == nexusv1.ConditionNamespaceReady && c.Reason == status.ReasonSkipped {
 			c.Reason, c.Message = status.ReasonReady, "the capability's own namespace"
@@ -43,6 +45,17 @@ func (s summary) going() []metav1.Condition {
 	return out
 }
 
+// partOf returns the nodes that a condition speaks of.
+func (s summary) partOf(condition string) []view {
+	var out []view
+	for _, v := range s.nodes {
+		if step, ok := StepOf(v.Step); ok && step.Condition == condition || v.Step == StepPolicies && condition == nexusv1.ConditionPoliciesReady {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // part is the condition of some of the nodes.
 func (s summary) part(nodes []view) metav1.Condition {
 	if len(nodes) == 0 {
@@ -50,7 +63,7 @@ func (s summary) part(nodes []view) metav1.Condition {
 	}
 	worst := slices.IndexFunc(nodes, func(v view) bool { return v.Stalled })
 	if worst < 0 {
-		worst = slices.IndexFunc(nodes, func(v view) bool { return !v.done() })
+		worst = tellingOf(nodes)
 	}
 	if worst < 0 {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonReady}
@@ -121,6 +134,9 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	}
 	if r.Endpoints != nil {
 		st.Endpoints = r.Endpoints
+	}
+	if r.Coverage != nil {
+		st.Coverage = r.Coverage
 	}
 	st.Region = cmp.Or(r.Region, st.Region)
 	reason := ""

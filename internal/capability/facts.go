@@ -28,6 +28,9 @@ type Facts struct {
 	ClusterID string
 	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
 	AllowedIngressGroups []string
+	// ClosesEgress are the SecurityIntents, of those that the capability names, that close the way to AWS of
+	// the pods they are bound to.
+	ClosesEgress []string
 }
 
 // region returns where c lives, or "" while that is for its provider to say.

@@ -71,8 +71,26 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 16, func(s string) string { return s }).Draw(t, "secrets") {
 			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
 		}
+		c.Spec.Security = anySecurity(t)
 		return c
 	})
+}
+
+func anySecurity(t *rapid.T) *nexusv1.SecuritySpec {
+	if rapid.Bool().Draw(t, "insecure") {
+		return nil
+	}
+	s := &nexusv1.SecuritySpec{}
+	for _, name := range rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z0-9]{1,9}(-[a-z0-9]{1,9})?([.][a-z0-9]{1,9})?`), 0, 16, rapid.ID).Draw(t, "intents") {
+		switch at := rapid.SampledFrom([]nexusv1.Component{"", nexusv1.ComponentFrontend, nexusv1.ComponentBackend, "each"}).Draw(t, "component"); at {
+		case "each":
+			s.Intents = append(s.Intents, nexusv1.IntentReference{Name: name, Component: nexusv1.ComponentFrontend},
+				nexusv1.IntentReference{Name: name, Component: nexusv1.ComponentBackend})
+		default:
+			s.Intents = append(s.Intents, nexusv1.IntentReference{Name: name, Component: at})
+		}
+	}
+	return s
 }
 
 func anyData(t *rapid.T) *nexusv1.DataServicesSpec {

@@ -165,6 +165,10 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 		}
 		c.Spec.DataServices.Glue.Crawler = &nexusv1.CrawlerSpec{Schedule: "cron(15 12 * * ? *)"}
 	},
+	"intents": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		intents(nexusv1.IntentReference{Name: "dns"}, forFrontend("segments"), nexusv1.IntentReference{Name: "host.escape"}, forBackend("segments"))(c)
+	},
+	"intents-of-one": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { intents(forBackend("dns"))(c) },
 	"traffic": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		f.AllowedIngressGroups = []string{"team-*"}
 		c.Spec.Backend.DualService, c.Spec.Backend.Port = new(false), new(int32(9000))

@@ -25,6 +25,7 @@ const (
 	kindDisruptionBudget = "PodDisruptionBudget"
 	kindService          = "Service"
 	kindIngress          = "Ingress"
+	kindPolicies         = "SecurityIntentBinding"
 )
 
 // callData is the bucket that Glue reads.

@@ -140,7 +140,7 @@ func (o Observed) views() []view {
 	nodes := o.Graph.Nodes()
 	out := make([]view, len(nodes))
 	for i, n := range nodes {
-		out[i] = view{n, o.States[n.ID]}
+		out[i] = view{n, o.stateOf(n)}
 	}
 	return out
 }

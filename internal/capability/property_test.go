@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -99,7 +100,7 @@ func TestEveryObjectCarriesItsOwnerAndLabels(t *testing.T) {
 func scheme(t fatal) *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		awsv1.AddToScheme, nexusv1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		awsv1.AddToScheme, nexusv1.AddToScheme, intentv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			t.Fatalf("%v", err)

@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The names of the told steps; graph.Node.Step is one of them, or empty for the provider.
+// The names of the told steps; graph.Node.Step is one of them, StepPolicies, or empty for the
+// provider.
 const (
 	StepDynamoDB       = "DynamoDB"
 	StepS3             = "S3"
@@ -58,29 +62,48 @@ func StepOf(name string) (Step, bool) {
 }
 
 // Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
-type Stage struct{ Kinds, Steps []string }
+type Stage struct {
+	Kinds []schema.GroupVersionKind
+	Steps []string
+}
 
 // DeletionOrder are the stages of a deletion that is ours to order: traffic stops first, then the
-// workloads; access ends before data goes; the provider is last, for nothing in AWS goes without it.
+// workloads, and only then what they were held to; access ends before data goes; the provider is last,
+// for nothing in AWS goes without it.
 var DeletionOrder = []Stage{
-	{[]string{kindIngress}, []string{StepIngress}},
-	{[]string{kindDeployment, kindService, kindConfigMap, kindDisruptionBudget}, []string{StepFrontend, StepBackend}},
-	{[]string{kindServiceAccount}, []string{StepServiceAccount}},
-	{[]string{kindNamespace}, []string{StepNamespace}},
-	{[]string{kindRole}, []string{StepIAM}},
-	{[]string{kindSecret}, []string{StepSecrets}},
-	{[]string{kindParameters}, []string{StepSSM}},
-	{[]string{kindGlueCrawler, kindGlueTable}, nil},
-	{[]string{kindGlueDatabase}, []string{StepGlue}},
-	{[]string{kindBucket}, []string{StepS3}},
-	{[]string{kindTable}, []string{StepDynamoDB}},
-	{[]string{kindProvider}, nil},
+	{kinds(kindIngress), []string{StepIngress}},
+	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget), []string{StepFrontend, StepBackend}},
+	{kinds(kindServiceAccount), []string{StepServiceAccount}},
+	{kinds(kindPolicies), nil},
+	{kinds(kindNamespace), []string{StepNamespace}},
+	{kinds(kindRole), []string{StepIAM}},
+	{kinds(kindSecret), []string{StepSecrets}},
+	{kinds(kindParameters), []string{StepSSM}},
+	{kinds(kindGlueCrawler, kindGlueTable), nil},
+	{kinds(kindGlueDatabase), []string{StepGlue}},
+	{kinds(kindBucket), []string{StepS3}},
+	{kinds(kindTable), []string{StepDynamoDB}},
+	{kinds(kindProvider), nil},
+}
+
+func kinds(names ...string) []schema.GroupVersionKind {
+	out := make([]schema.GroupVersionKind, len(names))
+	for i, n := range names {
+		gv, ok := kube[n]
+		if !ok {
+			gv = awsv1.GroupVersion
+		}
+		out[i] = gv.WithKind(n)
+	}
+	return out
 }
 
 // stageOf returns the place of an object in DeletionOrder; the last one for what is not in it.
 func stageOf(id string) int {
 	kind, _, _ := strings.Cut(id, "/")
-	i := slices.IndexFunc(DeletionOrder, func(s Stage) bool { return slices.Contains(s.Kinds, kind) })
+	i := slices.IndexFunc(DeletionOrder, func(s Stage) bool {
+		return slices.ContainsFunc(s.Kinds, func(k schema.GroupVersionKind) bool { return k.Kind == kind })
+	})
 	if i < 0 {
 		return len(DeletionOrder) - 1
 	}

@@ -21,6 +21,7 @@ type Report struct {
 	Conditions []metav1.Condition
 	Resources  []nexusv1.ResourceStatus
 	Endpoints  *nexusv1.EndpointsStatus
+	Coverage   []nexusv1.PolicyCoverage
 	Region     string
 	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
 	Err error
@@ -41,11 +42,13 @@ func Summarise(o Observed) Report {
 		r.Step = new(s.undone())
 		r.Conditions = s.going()
 		r.Endpoints = &nexusv1.EndpointsStatus{}
+		r.Coverage = []nexusv1.PolicyCoverage{}
 	case o.Graph != nil:
 		r.Step = new(s.step())
 		r.Conditions = s.conditions()
 		r.Resources = s.resources()
 		r.Endpoints = o.endpoints()
+		r.Coverage = s.coverage()
 		r.Region = o.Facts.region(o.Capability)
 	}
 	return r
@@ -56,19 +59,8 @@ type summary struct {
 	nodes []view
 }
 
-// of returns the nodes of the steps for which keep is true.
-func (s summary) of(keep func(Step) bool) []view {
-	var out []view
-	for _, v := range s.nodes {
-		if step, ok := StepOf(v.Step); ok && keep(step) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 func (s summary) ofStep(name string) []view {
-	return s.of(func(t Step) bool { return t.Name == name })
+	return slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return v.Step != name })
 }
 
 // step counts the steps that are done; one without objects is skipped, which counts.
@@ -106,7 +98,7 @@ func (s summary) undone() nexusv1.StepStatus {
 }
 
 // err is why the capability is not Ready: what kept us from working, else the first child that only a
-// person can help, else the first that is not done.
+// person can help, else the one of those not done that has the most to say.
 func (s summary) err() error {
 	switch {
 	case s.Err != nil:
@@ -122,12 +114,34 @@ func (s summary) err() error {
 	if s.Deleting {
 		return s.leaving()
 	}
-	for _, v := range s.nodes {
-		if !v.done() {
-			return &status.Waiting{Reason: status.ReasonProgressing, For: s.lack(v)}
+	if i := tellingOf(s.nodes); i >= 0 {
+		v := s.nodes[i]
+		reason := status.ReasonProgressing
+		if v.telling() {
+			reason = v.Reason
 		}
+		return &status.Waiting{Reason: reason, For: s.lack(v)}
 	}
 	return nil
+}
+
+// tellingOf finds the first node that is not done and says more than that it is under way, else the first
+// that is not done; -1 when all are.
+func tellingOf(nodes []view) int {
+	if i := slices.IndexFunc(nodes, func(v view) bool { return !v.done() && v.telling() }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(nodes, func(v view) bool { return !v.done() })
+}
+
+// telling says whether the reason is more than that work goes its usual way.
+func (v view) telling() bool {
+	switch v.Reason {
+	case "", status.ReasonProgressing, status.ReasonWaiting, status.ReasonNotStarted, status.ReasonBusy, status.ReasonDeleting:
+		return false
+	default:
+		return true
+	}
 }
 
 func (s summary) stalled() error {
@@ -199,19 +213,18 @@ func (s summary) hasRun() bool {
 	return slices.ContainsFunc(s.Capability.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
 }
 
-// provisioning is the phase of the first step that is not done, and Pending before any can begin.
+// provisioning is the phase of the first step that is not done, and Pending before any can begin. When
+// only policies lack, the last step's is not over.
 func (s summary) provisioning() nexusv1.Phase {
-	for _, v := range s.nodes {
-		if _, inStep := StepOf(v.Step); !inStep && !v.done() {
-			return nexusv1.PhasePending
-		}
+	if s.Graph == nil || slices.ContainsFunc(s.ofStep(""), func(v view) bool { return !v.done() }) {
+		return nexusv1.PhasePending // the provider is in no step
 	}
 	for _, v := range s.nodes {
 		if t, ok := StepOf(v.Step); ok && !v.done() {
 			return t.Phase
 		}
 	}
-	return nexusv1.PhasePending
+	return Steps[len(Steps)-1].Phase
 }
 
 func (s summary) message(err error) string {

@@ -20,6 +20,7 @@ const (
 	maxTablePurpose  = 40
 	maxBucketPurpose = 20 // {cap}-{env}-{purpose} is a bucket's name
 	maxSecretPurpose = 40
+	maxIntents       = 32
 	// maxPolicies is what AWS allows over all inline policies of a role, without white space.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 	maxPolicies = 10240
@@ -42,6 +43,7 @@ var (
 	secretKeyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 	actionPattern      = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
 	resourcePattern    = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
+	intentPattern      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	schedulePattern    = regexp.MustCompile(`^(cron[(].+[)])?$`)
 )
 
@@ -63,6 +65,7 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error {
 	v.data(s.DataServices)
 	v.secrets(s.Secrets)
 	v.rights(s.Identity, f)
+	v.intents(intents(s))
 	if v.first == nil {
 		v.surroundings(c, f)
 	}

@@ -102,6 +102,13 @@ var wrong = map[string]struct {
 		"spec.identity.extraPolicyStatements"},
 	"the right to give rights":           {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
 	"every right":                        {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
+	"no intent name":                     {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
+	"no component":                       {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
+	"an intent twice":                    {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
+	"twice for one":                      {intents(forBackend("a"), forFrontend("a"), forBackend("a")), "spec.security.intents[2]"},
+	"for both and for one":               {intents(nexusv1.IntentReference{Name: "a"}, forBackend("a")), "spec.security.intents[1]"},
+	"for one and for both":               {intents(forBackend("a"), nexusv1.IntentReference{Name: "b"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[2]"},
+	"33 intents":                         {intents(make([]nexusv1.IntentReference, 33)...), "spec.security.intents"},
 	"the operator's namespace":           {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName, c.Spec.Environment = "nexus", "system" }, "spec.capabilityName"},
 	"another region than the provider's": {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "us-west-2" }, "spec.region"},
 }
@@ -149,6 +156,18 @@ func rights(boundary, action string) edit {
 			{Actions: []nexusv1.PolicyAction{nexusv1.PolicyAction(action)}, Resources: []nexusv1.PolicyResource{"*"}},
 		}}
 	}
+}
+
+func intents(list ...nexusv1.IntentReference) edit {
+	return func(c *nexusv1.NexusAICapability) { c.Spec.Security = &nexusv1.SecuritySpec{Intents: list} }
+}
+
+func forBackend(name string) nexusv1.IntentReference {
+	return nexusv1.IntentReference{Name: name, Component: nexusv1.ComponentBackend}
+}
+
+func forFrontend(name string) nexusv1.IntentReference {
+	return nexusv1.IntentReference{Name: name, Component: nexusv1.ComponentFrontend}
 }
 
 func TestWhatIsWrongIsRefusedWithItsField(t *testing.T) {

@@ -61,6 +61,7 @@ const (
 	ReasonIngressControllerGone = "IngressControllerGone"
 	ReasonIssuerUnknown         = "IssuerUnknown"
 	ReasonOIDCProviderMissing   = "OIDCProviderMissing"
+	ReasonEgressToAWSBlocked    = "EgressToAWSBlocked"
 
 	ReasonEnforced        = "Enforced"
 	ReasonNotEnforced     = "NotEnforced"

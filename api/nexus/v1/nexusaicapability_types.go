@@ -77,6 +77,9 @@ type NexusAICapabilitySpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder))",message="an additional secret needs valueFrom, generate or placeholder"
 	Secrets []SecretSpec `json:"secrets,omitempty"`
+	// Security is what must be true of the workloads, and is seen to by the cluster's policy engines.
+	// +optional
+	Security *SecuritySpec `json:"security,omitempty"`
 	// Identity is what the workloads may do in AWS beyond using the capability's own resources.
 	// +optional
 	Identity *IdentitySpec `json:"identity,omitempty"`

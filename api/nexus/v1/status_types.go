@@ -33,6 +33,7 @@ const (
 	ConditionBackendReady      = "BackendReady"
 	ConditionFrontendReady     = "FrontendReady"
 	ConditionIngressReady      = "IngressReady"
+	ConditionPoliciesReady     = "PoliciesReady"
 	ConditionDriftFree         = "DriftFree"
 )
 
@@ -76,6 +77,11 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=128
 	Resources []ResourceStatus `json:"resources,omitempty"`
+	// Coverage is what each policy engine does for each of spec.security.intents.
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=atomic
+	Coverage []PolicyCoverage `json:"coverage,omitempty"`
 	// History is the last 20 changes of phase, the newest last.
 	// +optional
 	// +kubebuilder:validation:MaxItems=20

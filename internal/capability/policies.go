@@ -1,0 +1,160 @@
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// StepPolicies is the part of the graph that is told of by its condition alone: it is none of the Steps,
+// and no phase.
+const StepPolicies = "Policies"
+
+// policies is what is bound to the same workloads, and the component label of the binding. It is that of
+// the workloads' pods where the binding is for one component.
+const policies = "policies"
+
+// maxCoverage is the bound of status.coverage.
+const maxCoverage = 256
+
+func intents(s *nexusv1.NexusAICapabilitySpec) []nexusv1.IntentReference {
+	if s.Security == nil {
+		return nil
+	}
+	return s.Security.Intents
+}
+
+func (v *verdict) intents(list []nexusv1.IntentReference) {
+	const at = "spec.security.intents"
+	v.require(len(list) <= maxIntents, at, "at most %d", maxIntents)
+	for i, a := range list {
+		at := fmt.Sprintf("%s[%d]", at, i)
+		v.matches(at+".name", a.Name, 253, intentPattern)
+		oneOf(v, at+".component", a.Component, "", nexusv1.ComponentFrontend, nexusv1.ComponentBackend)
+		twice := slices.ContainsFunc(list[:i], func(b nexusv1.IntentReference) bool {
+			return a.Name == b.Name && (a.Component == b.Component || a.Component == "" || b.Component == "")
+		})
+		v.require(!twice, at, "%s is bound to the same pods already: list it once for both components, or once for each", status.Bound(a.Name, 64))
+	}
+}
+
+// policies binds the intents: those for both components by one binding, and those for one by another.
+//
+// There is no edge between bindings and Deployments, in neither direction. An intent that does not exist
+// yet, or that no engine can enforce, must not keep a workload from starting, nor a broken engine keep it
+// from being updated; the condition says that the declared posture is not there. All the same the
+// bindings come first: they wait for no more than their namespace, and stand in the graph before the
+// Deployments, which also wait for all of AWS.
+func (k *compiler) policies() {
+	for _, c := range []nexusv1.Component{"", nexusv1.ComponentFrontend, nexusv1.ComponentBackend} {
+		o := &intentv1alpha1.SecurityIntentBinding{}
+		for _, i := range intents(k.spec) {
+			if i.Component == c {
+				o.Spec.Intents = append(o.Spec.Intents, intentv1alpha1.MatchIntent{Name: i.Name})
+			}
+		}
+		if len(o.Spec.Intents) == 0 {
+			continue
+		}
+		o.Spec.Selector.WorkloadSelector = &intentv1alpha1.LabelSelector{MatchLabels: k.pods(c)}
+		name, label := policies, policies
+		if c != "" {
+			name, label = string(c)+"-"+policies, string(c)
+		}
+		k.workload(part{kindPolicies, k.names.Of(name), StepPolicies, label}, o)
+	}
+}
+
+// pods selects those of one component, or of both. The labels that people use for an application may be
+// on other pods too, in a namespace that is not ours alone; the UID is on ours only.
+func (k *compiler) pods(c nexusv1.Component) map[string]string {
+	l := k.selector(string(c))
+	if c == "" {
+		delete(l, LabelComponent)
+	}
+	l[LabelUID] = string(k.c.UID)
+	return l
+}
+
+// boundTo returns the component that a binding is for; empty is both.
+func boundTo(n graph.Node) nexusv1.Component {
+	if c := n.Object.GetLabels()[LabelComponent]; c != policies {
+		return nexusv1.Component(c)
+	}
+	return ""
+}
+
+// closing are the bound intents that close the backend's way to AWS. The frontend has no need of it.
+func (f Facts) closing(n graph.Node) []string {
+	if n.Step != StepPolicies || boundTo(n) == nexusv1.ComponentFrontend {
+		return nil
+	}
+	list, _, _ := unstructured.NestedSlice(n.Object.Object, "spec", "intents")
+	var out []string
+	for _, item := range list {
+		name, _ := item.(map[string]any)["name"].(string)
+		if slices.Contains(f.ClosesEgress, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// stateOf is the node's state, and for a binding that closes the way to AWS that it does: it may be
+// enforced to the letter, and what was asked for contradicts itself all the same.
+func (o Observed) stateOf(n graph.Node) State {
+	s := o.States[n.ID]
+	if names := o.Facts.closing(n); len(names) > 0 {
+		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
+		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter otherEgress to allow, " +
+			"or add the addresses of AWS to its allowCIDRs, or bind it to component frontend"
+	}
+	return s
+}
+
+// coverage repeats what the bindings say of the engines, each for its own generation only.
+func (s summary) coverage() []nexusv1.PolicyCoverage {
+	out := []nexusv1.PolicyCoverage{}
+	for _, v := range s.nodes {
+		if v.Step != StepPolicies || v.Live == nil || observed(v.Live) != v.Live.GetGeneration() {
+			continue
+		}
+		list, _, _ := unstructured.NestedSlice(v.Live.Object, "status", "coverage")
+		for _, item := range list {
+			row, _ := item.(map[string]any)
+			text := func(field string) string {
+				t, _ := row[field].(string)
+				return t
+			}
+			out = append(out, nexusv1.PolicyCoverage{
+				Component: boundTo(v.Node), Intent: text("intent"), Engine: text("engine"),
+				Level: text("level"), Reason: text("reason"), Message: text("message"),
+			})
+		}
+	}
+	return out[:min(len(out), maxCoverage)]
+}
+
+func observed(o *unstructured.Unstructured) int64 {
+	g, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
+	return g
+}
+
+// Settling says whether a binding is yet to be dealt with as it is now. Until then what it replaces has
+// to stay, or an intent that moves from one binding to another would be out of force in between.
+func (o Observed) Settling() bool {
+	if o.Graph == nil {
+		return false
+	}
+	return slices.ContainsFunc(o.Graph.Nodes(), func(n graph.Node) bool {
+		live := o.States[n.ID].Live
+		return n.Step == StepPolicies && live != nil && observed(live) != live.GetGeneration()
+	})
+}

@@ -39,13 +39,17 @@ func NewObject(engine string, kind schema.GroupVersionKind, p Policy, r Rule, su
 // maxName is the longest name of an object whose name is a DNS subdomain.
 const maxName = 253
 
+// Bounded cuts a name that is longer than an engine takes, and makes it unique by a hash. What was a valid
+// name, or value of a label, still is one.
+func Bounded(name string, limit int) string { return bounded(name, limit) }
+
 // bounded cuts a name that is too long and makes it unique by a hash.
 func bounded(name string, limit int) string {
 	if len(name) <= limit {
 		return name
 	}
 	sum := sha256.Sum256([]byte(name))
-	return name[:limit-9] + "-" + hex.EncodeToString(sum[:4])
+	return strings.TrimRight(name[:limit-9], ".-") + "-" + hex.EncodeToString(sum[:4])
 }
 
 // Enforces is the claim that the engine does what the rule asks: it blocks, or audits.

@@ -1,0 +1,144 @@
+package kubearmor
+
+import (
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// part is what one KubeArmorPolicy says.
+type part struct {
+	// suffix of the name, where an intent has several.
+	suffix string
+	// section of the spec that rules are in.
+	section string
+	rules   map[string]any
+	// adorn adds what only this intent's objects have.
+	adorn func(*unstructured.Unstructured, intent.Policy, intent.Rule)
+}
+
+// partsOf is what KubeArmor has for an intent, each in an object of its own; nothing when it has no means.
+func partsOf(r intent.Rule) []part {
+	switch r.Canonical {
+	case "dnsManipulation":
+		// With readOnly, Block stops writing and lets everybody read.
+		return []part{{section: "file", rules: paths([]string{"/etc/resolv.conf"}, map[string]any{"readOnly": true})}}
+	case "swDeploymentTools":
+		return []part{deploymentTools("")}
+	case "pkgMgrs":
+		return []part{{section: "process", rules: paths(places(packageManagers()), nil), adorn: inSecondDialect}}
+	case "unAuthorizedSaTokenAccess":
+		return []part{{section: "file", rules: directories("/run/secrets/kubernetes.io/serviceaccount/")}}
+	case "preventExecutionFromTempOrLogsFolders":
+		return []part{{section: "process", rules: directories("/var/tmp/", "/tmp/", "/var/log/", "/app/logs/", "/logs/", "/etc/")}}
+	case "escapeToHost":
+		return []part{
+			{suffix: "disallowchroot", section: "process", rules: paths([]string{"/usr/sbin/chroot", "/sbin/chroot"}, nil)},
+			{suffix: "disallowcapabilities", section: "capabilities", rules: capabilities("sys_admin", "sys_ptrace", "sys_module", "dac_read_search", "dac_override")},
+			deploymentTools("swdeploymenttools"),
+		}
+	}
+	return nil
+}
+
+func deploymentTools(suffix string) part {
+	tools := append(packageManagers(), downloaders()...)
+	return part{suffix: suffix, section: "process", rules: paths(places(tools), nil)}
+}
+
+// tool is a command and the directories in which images have it.
+type tool struct {
+	command string
+	in      []string
+}
+
+// packageManagers holds, beside the names that people type, those that they are links to: KubeArmor sees
+// the file that is executed, and sbin dnf and yum are links to dnf-3 or dnf5 in images of Fedora and Red Hat.
+func packageManagers() []tool {
+	bin, local := []string{"/usr/bin", "/bin"}, []string{"/usr/bin", "/bin", "/usr/local/bin"}
+	sbin := []string{"/usr/bin", "/usr/sbin", "/bin", "/sbin"} // some distributions have these as one, others not
+	return []tool{
+		{"apt", bin}, {"apt-get", bin}, {"apk", sbin}, {"dpkg", bin}, {"gdebi", bin}, {"make", local},
+		{"yum", bin}, {"rpm", bin}, {"dnf", bin}, {"dnf-3", bin}, {"dnf5", bin},
+		{"pacman", sbin}, {"makepkg", sbin}, {"yaourt", sbin}, {"zypper", bin},
+	}
+}
+
+// downloaders holds wget2, which wget is a link to in images of Fedora.
+func downloaders() []tool {
+	local := []string{"/usr/bin", "/bin", "/usr/local/bin"}
+	return []tool{{"curl", local}, {"wget", local}, {"wget2", local}}
+}
+
+// places are the tools' paths, tool by tool.
+func places(tools []tool) []string {
+	var out []string
+	for _, t := range tools {
+		for _, dir := range t.in {
+			out = append(out, dir+"/"+t.command)
+		}
+	}
+	return out
+}
+
+// paths matches each of the files, with the options given.
+func paths(files []string, options map[string]any) map[string]any {
+	return matching("matchPaths", "path", files, options)
+}
+
+// directories matches whatever is below them; KubeArmor wants the / at the end.
+func directories(names ...string) map[string]any {
+	return matching("matchDirectories", "dir", names, map[string]any{"recursive": true})
+}
+
+// capabilities are named without CAP_.
+func capabilities(names ...string) map[string]any {
+	return matching("matchCapabilities", "capability", names, nil)
+}
+
+func matching(list, field string, values []string, options map[string]any) map[string]any {
+	items := make([]any, len(values))
+	for i, v := range values {
+		item := map[string]any{field: v}
+		for k, o := range options {
+			item[k] = o
+		}
+		items[i] = item
+	}
+	return map[string]any{list: items}
+}
+
+// action never blocks for an audit.
+func action(r intent.Rule) string {
+	if r.Audit() {
+		return "Audit"
+	}
+	return "Block"
+}
+
+// severity is the rule's when it is a number that KubeArmor takes. Intents may have words there as well,
+// which have no place in its scale.
+func severity(r intent.Rule) (int64, bool) {
+	n, err := strconv.ParseInt(r.Severity, 10, 64)
+	if err == nil && n >= 1 && n <= 10 {
+		return n, true
+	}
+	if r.Canonical == "pkgMgrs" {
+		return 5, true
+	}
+	return 0, false
+}
+
+// inSecondDialect gives the object the form of the public tutorial: action and severity in the section,
+// where KubeArmor prefers them to those of the spec, and labels that tell where it comes from.
+func inSecondDialect(u *unstructured.Unstructured, p intent.Policy, r intent.Rule) {
+	process := u.Object["spec"].(map[string]any)["process"].(map[string]any)
+	process["action"] = action(r)
+	process["severity"], _ = severity(r)
+	labels := u.GetLabels()
+	labels["app.kubernetes.io/part-of"] = intent.Bounded(p.Name+"-nimbuspolicy", 63)
+	labels["app.kubernetes.io/managed-by"] = "nimbus-kubearmor"
+	u.SetLabels(labels)
+}

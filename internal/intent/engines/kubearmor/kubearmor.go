@@ -1,0 +1,101 @@
+// Package kubearmor makes KubeArmor's policies from security intents: what processes in a container may
+// execute, which files they may touch, and which capabilities they may use. Its policies are namespaced, so
+// a policy over the cluster has nothing to add to those in the namespaces.
+package kubearmor
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+const name = "KubeArmor"
+
+type engine struct{}
+
+// New returns the engine.
+func New() intent.Engine { return engine{} }
+
+func (engine) Name() string { return name }
+
+func (engine) Requires() []schema.GroupVersionKind { return []schema.GroupVersionKind{kind()} }
+
+func (e engine) Makes() []schema.GroupVersionKind { return e.Requires() }
+
+func kind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "security.kubearmor.com", Version: "v1", Kind: "KubeArmorPolicy"}
+}
+
+func (engine) Translate(p intent.Policy, _ intent.Facts) intent.Translation {
+	var t intent.Translation
+	for _, r := range p.Rules {
+		parts := partsOf(r)
+		claim := claimOf(p, r, len(parts) > 0)
+		if claim.Reason == "" {
+			for _, part := range parts {
+				t.Objects = append(t.Objects, object(p, r, part))
+			}
+		}
+		t.Claims = append(t.Claims, claim)
+	}
+	return t
+}
+
+func claimOf(p intent.Policy, r intent.Rule, covered bool) intent.Claim {
+	switch {
+	case !covered:
+		return intent.Not(r, intent.ReasonNotCovered, "KubeArmor watches processes, files and capabilities in containers: it has no means for "+r.ID)
+	case p.Namespace == "":
+		return intent.Not(r, intent.ReasonElsewhere, "KubeArmor's policies are in the namespaces")
+	case len(p.Selector.Expressions) > 0:
+		return intent.Not(r, intent.ReasonSelectorUnsupported, "KubeArmor selects pods by equal labels only: use matchLabels, or == in CEL")
+	}
+	return intent.Enforces(r)
+}
+
+// object makes a policy of one part. Sections that it does not use are there and empty, as KubeArmor's own
+// client writes them.
+func object(p intent.Policy, r intent.Rule, part part) *unstructured.Unstructured {
+	u := intent.NewObject(name, kind(), p, r, part.suffix)
+	spec := map[string]any{
+		"action": action(r), "selector": selector(p.Selector),
+		"capabilities": map[string]any{}, "file": map[string]any{}, "network": map[string]any{}, "process": map[string]any{}, "syscalls": map[string]any{},
+	}
+	spec[part.section] = part.rules
+	if r.Description != "" {
+		spec["message"] = r.Description
+	}
+	if n, ok := severity(r); ok {
+		spec["severity"] = n
+	}
+	if len(r.Tags) > 0 {
+		spec["tags"] = list(r.Tags)
+	}
+	u.Object["spec"] = spec
+	if part.adorn != nil {
+		part.adorn(u, p, r)
+	}
+	return u
+}
+
+// selector without labels selects every pod of the namespace: KubeArmor counts the namespace as one of the
+// labels that must match.
+func selector(s intent.Selector) map[string]any {
+	if len(s.Labels) == 0 {
+		return map[string]any{}
+	}
+	labels := map[string]any{}
+	for k, v := range s.Labels {
+		labels[k] = v
+	}
+	return map[string]any{"matchLabels": labels}
+}
+
+func list(values []string) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}

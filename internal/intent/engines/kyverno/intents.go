@@ -1,0 +1,77 @@
+package kyverno
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// answer is what Kyverno has for an intent: the part of a policy that does not depend on whom it is for.
+type answer struct {
+	claim intent.Claim
+	// rule is the policy's only one; none makes no object.
+	rule map[string]any
+	// spec adds to that of the policy, annotations to its annotations.
+	spec        map[string]any
+	annotations map[string]string
+	// operations that the rule is for; none are all.
+	operations []string
+}
+
+func answerTo(id string) func(intent.Rule) answer {
+	switch id {
+	case "escapeToHost":
+		return escapeToHost
+	case "cocoWorkload":
+		return cocoWorkload
+	default:
+		return nil
+	}
+}
+
+// escapeToHost holds pods to a Pod Security Standard.
+func escapeToHost(r intent.Rule) answer {
+	action := "Enforce"
+	if r.Audit() {
+		action = "Audit"
+	}
+	return answer{
+		claim: intent.Enforces(r),
+		rule: map[string]any{
+			"name":     "pod-security-standard",
+			"validate": map[string]any{"podSecurity": map[string]any{"level": r.Param("psaLevel", "baseline"), "version": "latest"}},
+		},
+		spec: map[string]any{"validationFailureAction": action},
+	}
+}
+
+// cocoWorkload gives pods a runtime class when they are created, and only then: the field cannot change
+// afterwards, and every other change to a pod that lacks it would be refused. Kyverno would extend the rule
+// to the templates of controllers, and so change what others keep in Git; the annotation tells it not to.
+func cocoWorkload(r intent.Rule) answer {
+	if r.Audit() {
+		return answer{claim: intent.Not(r, intent.ReasonAuditUnsupported, "Kyverno gives pods a runtime class or leaves them alone: there is nothing that only reports")}
+	}
+	class := r.Param("runtimeClass", "kata-clh")
+	return answer{
+		claim: intent.Partly(r, intent.ReasonOnCreateOnly, fmt.Sprintf("only pods created from now on run in RuntimeClass %s: restart the workloads that run already", class)),
+		rule: map[string]any{
+			"name":   "runtime-class",
+			"mutate": map[string]any{"patchStrategicMerge": map[string]any{"spec": map[string]any{"runtimeClassName": class}}},
+		},
+		annotations: map[string]string{"pod-policies.kyverno.io/autogen-controllers": "none"},
+		operations:  []string{"CREATE"},
+	}
+}
+
+func list(values []string) []any {
+	out := make([]any, len(values))
+	for i, v := range values {
+		out[i] = v
+	}
+	return out
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }

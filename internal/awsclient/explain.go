@@ -66,6 +66,9 @@ func kindOf(err error) error {
 	return err
 }
 
+// passes says of a failure that passes what there is to do: nothing, for now.
+const passes = "it is tried again by itself; if this lasts"
+
 // explanation is an AWS error on its way to words.
 type explanation struct {
 	err     error
@@ -95,7 +98,7 @@ var explanations = map[Class]func(explanation) error{
 		return e.retrying(status.ReasonRetrying, "%s failed because the provider's credentials have expired", e.action)
 	},
 	Throttled: func(e explanation) error {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s", e.action)
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
 	},
 	Transient: explanation.transient,
 	NotFound: func(e explanation) error {
@@ -152,13 +155,13 @@ func (e explanation) said() string {
 func (e explanation) transient() error {
 	switch words := transport(e.err); {
 	case e.failure.Status >= http.StatusInternalServerError:
-		return e.retrying(status.ReasonRetrying, "%s failed: AWS has trouble of its own (HTTP status 5xx)", e.action)
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has trouble of its own (HTTP status 5xx): "+passes+", see AWS's health dashboard", e.action)
 	case e.failure.Code != "":
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.said())
 	case words != "":
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, words)
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s: "+passes+", check the way to AWS", e.action, words)
 	}
-	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken", e.action)
+	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken: "+passes+", check the way to AWS", e.action)
 }
 
 func (e explanation) notEmpty() error {

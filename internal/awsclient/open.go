@@ -186,7 +186,7 @@ func unknownCaller(err error, credentials aws.CredentialsProvider) error {
 // unreachable is for what STS is not to blame us for.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s", e.action)
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
 	}
 	words := transport(e.err)
 	switch {
@@ -197,7 +197,7 @@ func (e explanation) unreachable(what string) error {
 	case words == "":
 		words = "its answer was broken"
 	}
-	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s", what, words)
+	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s: "+passes+", check the way to AWS", what, words)
 }
 
 func brokenAnswer(action string) error {

@@ -15,6 +15,7 @@ import (
 type Match struct {
 	Service, Op, Resource string
 	Endpoint              string // name given to Listen
+	AccessKey             string // whose request it is
 	WritesOnly            bool
 	Nth                   int // only the nth matching request since the rule was set; 0: every one
 	Times                 int // at most so often; 0: without limit
@@ -160,5 +161,5 @@ func (p *Proxy) ClearFaults() { p.rules.Clear() }
 
 func (m Match) matches(c *Call) bool {
 	return wire.Glob(m.Service, c.Service) && wire.Glob(m.Op, c.Op) && wire.Glob(m.Resource, c.Resource) &&
-		wire.Glob(m.Endpoint, c.Endpoint) && (!m.WritesOnly || c.Write)
+		wire.Glob(m.Endpoint, c.Endpoint) && wire.Glob(m.AccessKey, c.AccessKey) && (!m.WritesOnly || c.Write)
 }

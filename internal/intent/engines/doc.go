@@ -1,0 +1,3 @@
+// Package engines holds one package for each policy engine, and the test of what all of them must keep:
+// an intent that is new in the catalogue fails here until every engine has its say.
+package engines

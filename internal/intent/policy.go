@@ -41,6 +41,8 @@ type Namespaces struct {
 	Names []string
 	// Exclude is sorted, and always holds kube-system and the operator's namespace when All is set.
 	Exclude []string
+	// Given is the selector as its user wrote it, for showing it again.
+	Given v1alpha1.NamespaceSelector
 }
 
 // Rule is one bound intent.

@@ -1,0 +1,108 @@
+package intent
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+)
+
+// The kinds of bindings.
+const (
+	KindBinding        = "SecurityIntentBinding"
+	KindClusterBinding = "ClusterSecurityIntentBinding"
+)
+
+// Binding is either kind of binding in one form. It shares nothing with the object it was made of.
+type Binding struct {
+	// Kind is KindBinding or KindClusterBinding.
+	Kind string
+	// Namespace is empty for a ClusterSecurityIntentBinding.
+	Namespace, Name string
+	Labels          map[string]string
+	// Intents are names of SecurityIntents, in the order in which they are bound.
+	Intents []string
+	// WorkloadLabels are selector.workloadSelector.matchLabels.
+	WorkloadLabels map[string]string
+	// MatchLabels are selector.matchLabels.
+	MatchLabels map[string]string
+	// SelectorCEL is selector.cel, CEL is spec.cel. All must hold, beside the labels.
+	SelectorCEL, CEL []string
+	// NodeSelector is selector.nodeSelector.matchLabels of a cluster binding.
+	NodeSelector map[string]string
+	// Namespaces is selector.nsSelector of a cluster binding.
+	Namespaces v1alpha1.NamespaceSelector
+}
+
+// OfBinding reads a SecurityIntentBinding.
+func OfBinding(b *v1alpha1.SecurityIntentBinding) Binding {
+	out := Binding{
+		Kind: KindBinding, Namespace: b.Namespace, Name: b.Name, Labels: maps.Clone(b.Labels),
+		Intents:     names(b.Spec.Intents),
+		MatchLabels: maps.Clone(b.Spec.Selector.MatchLabels),
+		SelectorCEL: slices.Clone(b.Spec.Selector.CEL),
+		CEL:         slices.Clone(b.Spec.CEL),
+	}
+	if w := b.Spec.Selector.WorkloadSelector; w != nil {
+		out.WorkloadLabels = maps.Clone(w.MatchLabels)
+	}
+	return out
+}
+
+// OfClusterBinding reads a ClusterSecurityIntentBinding.
+func OfClusterBinding(b *v1alpha1.ClusterSecurityIntentBinding) Binding {
+	s := b.Spec.Selector
+	return Binding{
+		Kind: KindClusterBinding, Name: b.Name, Labels: maps.Clone(b.Labels),
+		Intents:        names(b.Spec.Intents),
+		WorkloadLabels: maps.Clone(s.WorkloadSelector.MatchLabels),
+		NodeSelector:   maps.Clone(s.NodeSelector.MatchLabels),
+		Namespaces:     *s.NsSelector.DeepCopy(),
+	}
+}
+
+func names(intents []v1alpha1.MatchIntent) []string {
+	out := make([]string, len(intents))
+	for i, m := range intents {
+		out[i] = m.Name
+	}
+	return out
+}
+
+// Restricts are the directions that an intent of the binding could restrict, so that its neighbours must
+// know of it. It looks neither at actions nor at selectors: when one of those changes, the neighbours must
+// hear of it too. What really restricts is Policy.Restricts.
+func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Direction {
+	var d Direction
+	for _, name := range b.Intents {
+		if i := intents[name]; i != nil {
+			e, _ := Lookup(i.Spec.Intent.ID)
+			d |= e.Restricts
+		}
+	}
+	return d
+}
+
+// ClosesEgressToAWS says whether a SecurityIntent closes TCP 443 to public addresses, where AWS is. Invalid
+// parameters leave nothing open, and an intent that this does not know closes what its entry restricts.
+func ClosesEgressToAWS(i *v1alpha1.SecurityIntent) bool {
+	if i == nil {
+		return false
+	}
+	r := ruleOf(i)
+	e, _ := Lookup(r.ID)
+	if r.Audit() || e.Restricts&Egress == 0 {
+		return false
+	}
+	if e.Check(r.Params) != "" {
+		return true
+	}
+	switch e.ID {
+	case "dnsManipulation":
+		return r.Param("otherEgress", "deny") != "allow"
+	case "denyExternalNetworkAccess":
+		return !slices.Contains(r.Params["allowCIDRs"], "0.0.0.0/0")
+	default:
+		return true
+	}
+}

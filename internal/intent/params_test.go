@@ -1,0 +1,111 @@
+package intent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+func check(t *testing.T, id string, params map[string][]string) string {
+	t.Helper()
+	e, ok := intent.Lookup(id)
+	if !ok {
+		t.Fatalf("there is no %s", id)
+	}
+	return e.Check(params)
+}
+
+func TestValuesThatParametersTakeAndRefuse(t *testing.T) {
+	for _, tc := range []struct {
+		id, name string
+		good     []string
+		bad      []string
+	}{
+		{"dnsManipulation", "otherEgress", []string{"deny", "allow"}, []string{"", "Allow", "yes", "allow "}},
+		{"dnsManipulation", "dnsPeers", []string{"169.254.20.10/32", "fd00::10/128", "0.0.0.0/0"}, []string{"", "169.254.20.10", "10.0.0.1/8", "10.0.0.0/33", "kube-dns", "10.0.0.0/8 "}},
+		{"denyExternalNetworkAccess", "allowCIDRs", []string{"52.0.0.0/8", "::/0"}, []string{"*", "52.1.0.0/8"}},
+		{"escapeToHost", "psaLevel", []string{"baseline", "restricted"}, []string{"privileged", ""}},
+		{"cocoWorkload", "runtimeClass", []string{"kata-clh", "kata2"}, []string{"Kata", "kata_clh", "", "-kata"}},
+		{"virtualPatch", "cveList", []string{"CVE-2024-4439"}, nil},
+		{"virtualPatch", "schedule", []string{"@weekly"}, nil},
+		{"assessTLS", "external_addresses", []string{"example.com:443"}, nil},
+		{"ensureTLS", "mode", []string{"strict", "permissive"}, []string{"STRICT"}},
+		{"ensureTLS", "exceptPorts", []string{"1", "8080", "65535"}, []string{"0", "65536", "-1", "08", "+80", "http", "", "80-90", "1e2"}},
+		{"ensureTLS", "requireIdentity", []string{"true", "false"}, []string{"True", "1"}},
+		{"networkSegmentation", "fromNamespaces", []string{"shop", "a-1"}, []string{"*", "Shop", "a.b", ""}},
+		{"networkSegmentation", "fromServiceAccounts", []string{"shop/web", "shop/web.v2"}, []string{"web", "shop/", "/web", "shop/*", "a/b/c", "S/web"}},
+		{"networkSegmentation", "ports", []string{"443"}, []string{"https"}},
+		{"apiSegmentation", "allowMethods", []string{"GET", "PATCH"}, []string{"get", "", "GET,POST", "*", "G ET"}},
+		{"apiSegmentation", "allowPaths", []string{"/", "/api", "/api/*", "/*"}, []string{"", "api", "*", "*/api", "/a/*/b", "/a**", "/*/*"}},
+		{"apiSegmentation", "denyPaths", []string{"/admin/*"}, []string{"admin"}},
+	} {
+		for _, v := range tc.good {
+			if problem := check(t, tc.id, map[string][]string{tc.name: {v}}); problem != "" {
+				t.Errorf("%s refuses %q: %s", tc.id, v, problem)
+			}
+		}
+		for _, v := range tc.bad {
+			problem := check(t, tc.id, map[string][]string{tc.name: {v}})
+			if !strings.HasPrefix(problem, "params."+tc.name+": ") || !strings.Contains(problem, `"`+v+`"`) {
+				t.Errorf("%s %s %q: %q", tc.id, tc.name, v, problem)
+			}
+		}
+	}
+}
+
+func TestEveryValueOfAListIsChecked(t *testing.T) {
+	if problem := check(t, "ensureTLS", map[string][]string{"exceptPorts": {"80", "81"}}); problem != "" {
+		t.Errorf("two ports: %s", problem)
+	}
+	if problem := check(t, "ensureTLS", map[string][]string{"exceptPorts": {"80", "x"}}); !strings.Contains(problem, `"x"`) {
+		t.Errorf("a port and something else: %q", problem)
+	}
+}
+
+func TestAParameterWithOneValueRefusesTwo(t *testing.T) {
+	if problem := check(t, "dnsManipulation", map[string][]string{"otherEgress": {"allow", "allow"}}); problem != "params.otherEgress: has one value, not 2" {
+		t.Errorf("two values: %q", problem)
+	}
+}
+
+func TestAnUnknownParameterIsRefusedAndTheKnownOnesAreNamed(t *testing.T) {
+	if problem := check(t, "dnsManipulation", map[string][]string{"dnsPeer": {"x"}}); problem != "params.dnsPeer is not a parameter of dnsManipulation; it has otherEgress, dnsPeers" {
+		t.Errorf("the problem is %q", problem)
+	}
+	if problem := check(t, "pkgMgrs", map[string][]string{"x": nil}); problem != "params.x is not a parameter of pkgMgrs, which has none" {
+		t.Errorf("the problem is %q", problem)
+	}
+}
+
+func TestOfSeveralProblemsTheFirstByNameIsSaid(t *testing.T) {
+	for range 20 {
+		if problem := check(t, "ensureTLS", map[string][]string{"mode": {"x"}, "exceptPorts": {"x"}, "zzz": nil}); !strings.HasPrefix(problem, "params.exceptPorts") {
+			t.Fatalf("the problem is %q", problem)
+		}
+	}
+}
+
+func TestNoParametersAreValidParameters(t *testing.T) {
+	for _, e := range intent.Catalogue() {
+		for _, params := range []map[string][]string{nil, {}} {
+			if problem := e.Check(params); problem != "" {
+				t.Errorf("%s: %s", e.ID, problem)
+			}
+		}
+		for _, p := range e.Params {
+			if problem := e.Check(map[string][]string{p.Name: {}}); problem != "" {
+				t.Errorf("%s: %s", e.ID, problem)
+			}
+		}
+	}
+}
+
+func TestAParameterThatIsNotGivenHasItsDefault(t *testing.T) {
+	r := intent.Rule{Params: map[string][]string{"given": {"x", "y"}, "empty": {""}, "none": {}}}
+	for name, want := range map[string]string{"given": "x", "empty": "d", "none": "d", "absent": "d"} {
+		if got := r.Param(name, "d"); got != want {
+			t.Errorf("%s is %q, not %q", name, got, want)
+		}
+	}
+}

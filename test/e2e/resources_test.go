@@ -62,7 +62,7 @@ func (b *bed) s3() *s3.Client {
 }
 
 func TestACreateCostsTwoKubernetesWritesAndACheckNone(t *testing.T) {
-	b := newBed(t, "--check-interval=2s")
+	b := newBed(t, "--check-interval=1s")
 	b.provider()
 	for _, k := range three {
 		o := k.make("cost-" + strings.ToLower(k.name))

@@ -23,6 +23,7 @@ import (
 	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"golang.org/x/sync/errgroup"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -305,4 +306,45 @@ func (b *bed) discard(bucket string) {
 			must(b, 0, err)
 		}
 	})
+}
+
+// fill puts so many versions of objects into a bucket, some of each key, and a delete marker.
+func (b *bed) fill(bucket string, versions int) {
+	b.Helper()
+	group := errgroup.Group{}
+	group.SetLimit(8)
+	for i := range versions {
+		group.Go(func() error {
+			_, err := b.s3().PutObject(b.ctx(), &s3.PutObjectInput{Bucket: &bucket, Key: aws.String(fmt.Sprintf("dt=%d/a.json", i%400)), Body: strings.NewReader("{}")})
+			return err
+		})
+	}
+	must(b, 0, group.Wait())
+	_, err := b.s3().DeleteObject(b.ctx(), &s3.DeleteObjectInput{Bucket: &bucket, Key: aws.String("dt=0/a.json")})
+	must(b, 0, err)
+}
+
+func TestForceDestroyEmptiesABucketPageByPage(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	o := bucket("many-pages")
+	b.create(o)
+	b.ready(o)
+	b.fill("many-pages", 1100) // AWS lists, and deletes, a thousand at a time
+	if err := b.c.Delete(b.ctx(), o); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.shows(o, "Ready", metav1.ConditionFalse, "BucketNotEmpty"); !strings.Contains(m, "at least 1000") || !strings.Contains(m, "forceDestroy: true") {
+		t.Errorf("no count or no way out: %s", m)
+	}
+	mark, _ := b.mark()
+	b.edit(o, func() { o.Spec.ForceDestroy = true })
+	b.gone(o)
+	calls := b.w.AWS().Since(mark).Match("s3", "*", "many-pages")
+	if n := calls.Match("s3", "DeleteObjects", "*").Count(); n != 2 {
+		t.Errorf("%d calls empty the bucket of 1101 versions and markers, want 2:\n%s", n, calls)
+	}
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
 }

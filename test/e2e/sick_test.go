@@ -107,6 +107,40 @@ func (b *bed) removeAll(all []*nexusv1.NexusAICapability) {
 	}
 }
 
+func TestPodsThatTheClusterRefusesShowWhoRefusesThem(t *testing.T) {
+	b := newBed(t)
+	c := b.small("refused")
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "no-pods", Namespace: c.Namespace},
+		Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("0")}}}
+	b.create(quota)
+	b.eventually(15*time.Second, "the quota to be in force", func() error {
+		if err := b.get(quota); err != nil || len(quota.Status.Hard) == 0 {
+			return fmt.Errorf("%v %+v", err, quota.Status)
+		}
+		return nil
+	})
+	b.create(c)
+	for _, part := range []string{"BackendReady", "FrontendReady"} {
+		message := b.shows(c, part, metav1.ConditionFalse, "PodsRefused")
+		for _, want := range []string{"Deployment/refused-dev-", "exceeded quota: no-pods", "pods=0"} {
+			if !strings.Contains(message, want) {
+				t.Errorf("%s does not say %q: %s", part, want, message)
+			}
+		}
+	}
+	message := b.shows(c, "Stalled", metav1.ConditionTrue, "PodsRefused")
+	if c.Status.Phase != nexusv1.PhaseFailed || !strings.Contains(c.Status.Message, "no-pods") {
+		t.Errorf("phase %s: %s; %s", c.Status.Phase, c.Status.Message, message)
+	}
+	if err := b.c.Delete(b.ctx(), quota); err != nil {
+		t.Fatal(err)
+	}
+	// The ReplicaSet's controller tries again in growing pauses: about as long as it was refused already.
+	took := b.running(c)
+	t.Logf("Running %.1f s after the quota was gone", took.Seconds())
+	b.removeAll([]*nexusv1.NexusAICapability{c})
+}
+
 func TestAWorkloadThatGetsSickLaterFailsTheCapabilityUntilItIsWell(t *testing.T) {
 	b := newBed(t)
 	c := b.small("later")

@@ -150,7 +150,11 @@ func (d division) mixed(out []piece, of []int) ([]piece, bool) {
 	fits := true
 	var grow func(members []int, pods box, more []int)
 	grow = func(members []int, pods box, more []int) {
-		if fits = fits && len(members) <= d.limits.overlapping; !fits {
+		more = slices.DeleteFunc(slices.Clone(more), func(i int) bool { return !d.sides[i].pods.meets(pods) })
+		if !fits || d.ordered(slices.Concat(members, more)) {
+			return
+		}
+		if fits = len(members) <= d.limits.overlapping; !fits {
 			return
 		}
 		if len(members) > 1 && !d.narrowest(members) {
@@ -159,13 +163,24 @@ func (d division) mixed(out []piece, of []int) ([]piece, bool) {
 			out = append(out, piece{members[0], boxes, d.common(members)})
 		}
 		for n, next := range more {
-			if both, some := pods.and(d.sides[next].pods); some {
-				grow(append(slices.Clone(members), next), both, more[n+1:])
-			}
+			both, _ := pods.and(d.sides[next].pods)
+			grow(append(slices.Clone(members), next), both, more[n+1:])
 		}
 	}
 	grow(nil, box{}, of)
 	return out, fits
+}
+
+// ordered says that of any of these sides that share pods one is the narrowest, so that nothing is mixed.
+func (d division) ordered(of []int) bool {
+	for n, i := range of {
+		for _, j := range of[n+1:] {
+			if d.meet[i][j] && !d.wider[i][j] && !d.wider[j][i] {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // narrowest says whether one of the sides allows only what all allow.

@@ -13,49 +13,58 @@ type standing struct {
 	// reason is empty when it is held for all of its pods, and message then says whose objects do it, if no
 	// object of its own does.
 	reason, message string
-	// some says that it is held for some pods.
+	// some says, where there is a reason, that it is held for some pods all the same.
 	some bool
 }
 
 // claim says how far a demand is held.
 func claim(demands []demand, i int, directions ...settled) intent.Claim {
 	d := demands[i]
-	var standings []standing
+	var lacking, held []standing
 	for _, s := range directions {
-		if d.in(s.direction) != nil {
-			standings = append(standings, s.standing(demands, i))
+		if d.in(s.direction) == nil {
+			continue
+		}
+		if o := s.standing(demands, i); o.reason != "" {
+			lacking = append(lacking, o)
+		} else {
+			held = append(held, o)
 		}
 	}
-	some := slices.ContainsFunc(standings, func(s standing) bool { return s.some })
-	worst := slices.IndexFunc(standings, func(s standing) bool { return s.reason != "" })
-	var messages []string
-	for _, s := range standings {
-		if s.message != "" && (worst < 0 || s.reason != "") {
-			messages = append(messages, s.message)
+	if len(lacking) > 0 {
+		message := said(d.short, lacking)
+		if len(held) > 0 || slices.ContainsFunc(lacking, func(s standing) bool { return s.some }) {
+			return intent.Partly(d.rule, lacking[0].reason, message)
 		}
+		return intent.Not(d.rule, lacking[0].reason, message)
 	}
 	if d.short != "" {
-		messages = append([]string{d.short}, messages...)
-	}
-	message := bounded(strings.Join(messages, "; "))
-	switch {
-	case worst >= 0 && some:
-		return intent.Partly(d.rule, standings[worst].reason, message)
-	case worst >= 0:
-		return intent.Not(d.rule, standings[worst].reason, message)
-	case d.short != "":
-		return intent.Partly(d.rule, intent.ReasonNotCovered, message)
+		return intent.Partly(d.rule, intent.ReasonNotCovered, said(d.short, held))
 	}
 	c := intent.Enforces(d.rule)
-	c.Message = message
+	c.Message = said("", held)
 	return c
+}
+
+// said is one message, no longer than a status takes.
+func said(first string, standings []standing) string {
+	messages := []string{first}
+	for _, s := range standings {
+		messages = append(messages, s.message)
+	}
+	const most = 512
+	message := strings.Join(slices.DeleteFunc(messages, func(m string) bool { return m == "" }), "; ")
+	if len(message) <= most {
+		return message
+	}
+	return strings.ToValidUTF8(message[:most-3], "") + "..."
 }
 
 // standing says how far a demand is held in this direction.
 func (s settled) standing(demands []demand, i int) standing {
 	me := slices.IndexFunc(s.sides, func(o side) bool { return o.demand == i })
 	if me < 0 {
-		return standing{some: true, message: "the selector contradicts itself: it selects no pod"}
+		return standing{message: "the selector contradicts itself: it selects no pod"}
 	}
 	pods, direction := s.sides[me].pods, strings.ToLower(string(policyType(s.direction)))
 	var isolated []string
@@ -75,9 +84,9 @@ func (s settled) standing(demands []demand, i int) standing {
 		return standing{reason: intent.ReasonAlreadyIsolated, some: true, message: fmt.Sprintf(
 			"NetworkPolicy %s already isolates %s of some of these pods, which are left to it: another one would only add to what it allows", list(isolated), direction)}
 	case len(holders) > 0 && !slices.Contains(holders, demands[i].String()):
-		return standing{some: true, message: fmt.Sprintf("%s is held by the objects of %s, which allow no more", direction, list(holders))}
+		return standing{message: fmt.Sprintf("%s is held by the objects of %s, which allow no more", direction, list(holders))}
 	}
-	return standing{some: true}
+	return standing{}
 }
 
 // holders are the demands by whose objects the pods of a side are held.
@@ -115,13 +124,4 @@ func list(names []string) string {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
 	}
 	return strings.Join(names, ", ")
-}
-
-// bounded cuts what a status would refuse.
-func bounded(message string) string {
-	const most = 512
-	if len(message) <= most {
-		return message
-	}
-	return strings.ToValidUTF8(message[:most-3], "") + "..."
 }

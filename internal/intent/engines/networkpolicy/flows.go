@@ -43,10 +43,10 @@ func (p peer) and(q peer) (peer, bool) {
 		return peer{}, false
 	case p.kind == networkPeer:
 		// Two networks are one in the other, or apart.
-		if p.network.Bits() < q.network.Bits() {
-			p = q
+		if q.within(p) {
+			return q, true
 		}
-		return p, p.network.Overlaps(q.network)
+		return p, p.within(q)
 	}
 	namespaces, someNamespace := p.namespaces.and(q.namespaces)
 	pods, somePod := p.pods.and(q.pods)

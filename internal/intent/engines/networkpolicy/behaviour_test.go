@@ -1,0 +1,450 @@
+package networkpolicy
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// translate gives the objects and claims of a policy beside its siblings.
+func translate(t *testing.T, f intent.Facts, p intent.Policy, siblings ...intent.Policy) ([]networkingv1.NetworkPolicy, []intent.Claim) {
+	t.Helper()
+	f.Siblings = siblings
+	tr := New().Translate(p, f)
+	var out []networkingv1.NetworkPolicy
+	for _, o := range tr.Objects {
+		out = append(out, decode(o))
+	}
+	return out, tr.Claims
+}
+
+func names(objects []networkingv1.NetworkPolicy) []string {
+	out := []string{}
+	for _, o := range objects {
+		out = append(out, o.Name)
+	}
+	return out
+}
+
+func expectNames(t *testing.T, objects []networkingv1.NetworkPolicy, want ...string) {
+	t.Helper()
+	if got := names(objects); !slices.Equal(got, want) {
+		t.Fatalf("objects %v, not %v", got, want)
+	}
+}
+
+// expectClaim checks level and reason, and that the message holds every part.
+func expectClaim(t *testing.T, c intent.Claim, level v1alpha1.Level, reason string, parts ...string) {
+	t.Helper()
+	if c.Level != level || c.Reason != reason {
+		t.Errorf("%s: %s %q (%s), not %s %q", c.Intent, c.Level, c.Reason, c.Message, level, reason)
+	}
+	for _, part := range parts {
+		if !strings.Contains(c.Message, part) {
+			t.Errorf("%s: message %q does not say %q", c.Intent, c.Message, part)
+		}
+	}
+}
+
+func from(namespaces ...string) intent.Rule { return segment(params{"fromNamespaces": namespaces}) }
+
+const enforced, partial, none = v1alpha1.LevelEnforced, v1alpha1.LevelPartial, v1alpha1.LevelNone
+
+func TestTheEngineIsKubernetesOwn(t *testing.T) {
+	e := New()
+	want := []schema.GroupVersionKind{{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}}
+	if e.Name() != "NetworkPolicy" || len(e.Requires()) != 0 || !slices.Equal(e.Makes(), want) {
+		t.Errorf("%s requires %v, makes %v", e.Name(), e.Requires(), e.Makes())
+	}
+}
+
+func TestEveryIntentOfTheCatalogueIsCoveredOrSaysWhoDoesIt(t *testing.T) {
+	for _, entry := range intent.Catalogue() {
+		r := rule(entry.ID, nil)
+		if entry.ID == "networkSegmentation" {
+			r = from("front")
+		}
+		objects, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, r))
+		switch {
+		case entry.NotYet:
+			expectClaim(t, claims[0], none, intent.ReasonNotYetSupported, entry.ID)
+		case entry.Restricts == 0:
+			expectClaim(t, claims[0], none, intent.ReasonNotCovered, "such as")
+		default:
+			expectClaim(t, claims[0], enforced, "")
+			if len(objects) != 1 {
+				t.Errorf("%s has %d objects", entry.ID, len(objects))
+				continue
+			}
+			var direction intent.Direction
+			for _, of := range objects[0].Spec.PolicyTypes {
+				direction |= map[networkingv1.PolicyType]intent.Direction{"Ingress": intent.Ingress, "Egress": intent.Egress}[of]
+			}
+			if direction != entry.Restricts {
+				t.Errorf("%s restricts %d here and %d in the catalogue", entry.ID, direction, entry.Restricts)
+			}
+		}
+	}
+}
+
+func TestAnIntentThatIsNotInTheCatalogueIsSaidToBeUnknown(t *testing.T) {
+	_, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, rule("worldPeace", nil)))
+	expectClaim(t, claims[0], none, intent.ReasonUnknownIntent, "worldPeace")
+}
+
+func TestAnAuditLeavesNoObjectAndDoesNotWeighOnOthers(t *testing.T) {
+	objects, claims := translate(t, intent.Facts{}, policy("p", labels("app", "web"), audit(dns(nil)), external(nil)), policy("q", labels("app", "web"), audit(from("front"))))
+	expectNames(t, objects, "p-denyexternalnetworkaccess")
+	expectClaim(t, claims[0], none, intent.ReasonAuditUnsupported)
+	expectClaim(t, claims[1], enforced, "")
+}
+
+func TestAPolicyOverTheClusterHasNoObjectsAndPointsToTheNamespaces(t *testing.T) {
+	p := policy("p", intent.Selector{}, dns(nil), rule("ensureTLS", nil), audit(external(nil)), segment(nil))
+	p.Namespace = ""
+	objects, claims := translate(t, intent.Facts{}, p)
+	expectNames(t, objects)
+	expectClaim(t, claims[0], none, intent.ReasonElsewhere, "namespaces")
+	expectClaim(t, claims[1], none, intent.ReasonNotCovered, "mesh")
+	expectClaim(t, claims[2], none, intent.ReasonAuditUnsupported)
+	expectClaim(t, claims[3], none, intent.ReasonInvalidParams)
+}
+
+func TestAPolicyFromAClusterBindingHasItsObjectsInTheNamespace(t *testing.T) {
+	p := policy("nimbus-ctlr-gen-c", intent.Selector{}, dns(nil))
+	p.FromCluster = true
+	objects, claims := translate(t, intent.Facts{}, p)
+	expectNames(t, objects, "nimbus-ctlr-gen-c-dnsmanipulation")
+	expectClaim(t, claims[0], enforced, "")
+}
+
+func TestAnObjectThatStandsAloneSelectsAsThePolicyDoes(t *testing.T) {
+	s := intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{
+		expr("tier", metav1.LabelSelectorOpIn, "z", "a"), expr("app", metav1.LabelSelectorOpExists), expr("team", metav1.LabelSelectorOpDoesNotExist)}}
+	objects, _ := translate(t, intent.Facts{}, policy("p", s, external(nil)), policy("q", labels("app", "db"), dns(nil)))
+	expectNames(t, objects, "p-denyexternalnetworkaccess")
+	if got := objects[0].Spec.PodSelector; !reflect.DeepEqual(got, metav1.LabelSelector{MatchLabels: s.Labels, MatchExpressions: s.Expressions}) {
+		t.Errorf("selects %v", got)
+	}
+}
+
+func TestOnTheSameSelectorTheNarrowestRuleHasTheObjectFromEitherSide(t *testing.T) {
+	web := labels("app", "web")
+	wide, narrow := policy("a", web, external(nil)), policy("b", web, dns(nil))
+	objects, claims := translate(t, intent.Facts{}, wide, narrow)
+	expectNames(t, objects, "a-denyexternalnetworkaccess")
+	if types := objects[0].Spec.PolicyTypes; !slices.Equal(types, []networkingv1.PolicyType{"Ingress"}) {
+		t.Errorf("the wider object has types %v", types)
+	}
+	expectClaim(t, claims[0], enforced, "", "egress is held by the objects of b/dnsManipulation")
+	objects, claims = translate(t, intent.Facts{}, narrow, wide)
+	expectNames(t, objects, "b-dnsmanipulation")
+	expectClaim(t, claims[0], enforced, "")
+}
+
+func TestAWiderRuleOfWhichNothingIsLeftHasNoObject(t *testing.T) {
+	web := labels("app", "web")
+	objects, claims := translate(t, intent.Facts{}, policy("a", web, from("front", "ops")), policy("b", intent.Selector{}, from("front")))
+	expectNames(t, objects)
+	expectClaim(t, claims[0], enforced, "", "b/networkSegmentation")
+}
+
+func TestOfEqualRulesTheFirstHasTheObject(t *testing.T) {
+	a, b := policy("a", labels("app", "web"), dns(nil)), policy("b", labels("app", "web"), dns(nil))
+	first, _ := translate(t, intent.Facts{}, a, b)
+	expectNames(t, first, "a-dnsmanipulation")
+	second, claims := translate(t, intent.Facts{}, b, a)
+	expectNames(t, second)
+	expectClaim(t, claims[0], enforced, "", "a/dnsManipulation")
+}
+
+func TestWhatNoneOfThemSaysAloneTheFirstRuleSays(t *testing.T) {
+	web := labels("app", "web")
+	a, b := policy("a", web, external(nil)), policy("b", web, dns(params{"otherEgress": {"allow"}}))
+	objects, claims := translate(t, intent.Facts{}, b, a)
+	expectNames(t, objects)
+	expectClaim(t, claims[0], enforced, "", "a/denyExternalNetworkAccess")
+	objects, _ = translate(t, intent.Facts{}, a, b)
+	expectNames(t, objects, "a-denyexternalnetworkaccess")
+	for _, r := range objects[0].Spec.Egress {
+		if len(r.To) == 0 || len(r.Ports) == 0 {
+			t.Errorf("a rule of the intersection has peers %v and ports %v", r.To, r.Ports)
+		}
+	}
+}
+
+func TestWithNothingInCommonThePodsAreClosed(t *testing.T) {
+	web := labels("app", "web")
+	objects, _ := translate(t, intent.Facts{}, policy("a", web, from("front")), policy("b", web, from("ops")))
+	expectNames(t, objects, "a-networksegmentation")
+	if s := objects[0].Spec; len(s.Ingress) != 0 || !slices.Equal(s.PolicyTypes, []networkingv1.PolicyType{"Ingress"}) {
+		t.Errorf("not closed: %+v", s)
+	}
+}
+
+func TestAWiderRuleGivesUpOnlyThePodsOfTheNarrowerOne(t *testing.T) {
+	all, web := policy("a", intent.Selector{}, from("front", "ops")), policy("b", labels("app", "web", "tier", "x"), from("ops"))
+	objects, _ := translate(t, intent.Facts{}, all, web)
+	if len(objects) != 2 || objects[0].Name == objects[1].Name {
+		t.Fatalf("objects %v", names(objects))
+	}
+	for _, pod := range []struct {
+		labels map[string]string
+		want   int
+	}{
+		{map[string]string{}, 1}, {map[string]string{"app": "web"}, 1}, {map[string]string{"tier": "x"}, 1},
+		{map[string]string{"app": "db", "tier": "y"}, 1}, {map[string]string{"app": "web", "tier": "x"}, 0},
+	} {
+		on := slices.DeleteFunc(slices.Clone(objects), func(o networkingv1.NetworkPolicy) bool { return !matches(&o.Spec.PodSelector, pod.labels) })
+		if len(on) != pod.want {
+			t.Errorf("%v is selected by %v", pod.labels, names(on))
+		}
+	}
+	objects, _ = translate(t, intent.Facts{}, web, all)
+	expectNames(t, objects, "b-networksegmentation")
+}
+
+func TestSelectorsThatExcludeEachOtherAreLeftAsTheyAre(t *testing.T) {
+	exists, missing := expressions(expr("app", metav1.LabelSelectorOpExists)), expressions(expr("app", metav1.LabelSelectorOpDoesNotExist))
+	cases := map[string][2]intent.Selector{
+		"two values":           {labels("app", "web"), labels("app", "db")},
+		"a key and none":       {exists, missing},
+		"a label and no key":   {labels("app", "web"), missing},
+		"a value and not it":   {labels("app", "web"), expressions(expr("app", metav1.LabelSelectorOpNotIn, "db", "web"))},
+		"lists without common": {expressions(expr("app", metav1.LabelSelectorOpIn, "a", "b")), expressions(expr("app", metav1.LabelSelectorOpIn, "c"))},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects, _ := translate(t, intent.Facts{}, policy("a", c[0], from("front")), policy("b", c[1], from("ops")))
+			expectNames(t, objects, "a-networksegmentation")
+			if !reflect.DeepEqual(objects[0].Spec.PodSelector, *selectorOf(policy("a", c[0]))) {
+				t.Errorf("selects %v", objects[0].Spec.PodSelector)
+			}
+		})
+	}
+}
+
+func TestSiblingsThatHaveNoObjectsDoNotCount(t *testing.T) {
+	web := labels("app", "web")
+	nodes := policy("nodes", web, from("ops"))
+	nodes.NodeSelector = map[string]string{"disk": "ssd"}
+	elsewhere := policy("elsewhere", web, from("ops"))
+	elsewhere.Namespace = "other"
+	cases := map[string]intent.Policy{
+		"audit":           policy("z", web, audit(from("ops"))),
+		"bad parameters":  policy("z", web, segment(params{"fromNamespaces": {"Not A Name"}})),
+		"nobody":          policy("z", web, segment(nil)),
+		"unknown":         policy("z", web, rule("networkSegmentations", params{"fromNamespaces": {"ops"}})),
+		"bad selector":    policy("z", expressions(expr("app", "Near", "web")), from("ops")),
+		"no pod":          policy("z", intent.Selector{Labels: web.Labels, Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpDoesNotExist)}}, from("ops")),
+		"node selector":   nodes,
+		"other namespace": elsewhere,
+	}
+	for name, sibling := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects, claims := translate(t, intent.Facts{}, policy("a", web, from("front")), sibling)
+			expectNames(t, objects, "a-networksegmentation")
+			if len(objects[0].Spec.Ingress) != 1 {
+				t.Errorf("allows %v", objects[0].Spec.Ingress)
+			}
+			expectClaim(t, claims[0], enforced, "")
+		})
+	}
+}
+
+func TestWhereSomebodyElseIsolatesTheDirectionNothingIsAdded(t *testing.T) {
+	web := labels("app", "web")
+	withEgress := isolates("theirs", intent.Selector{})
+	withEgress.Spec.Egress = []networkingv1.NetworkPolicyEgressRule{{}}
+	cases := map[string]struct {
+		foreign networkingv1.NetworkPolicy
+		objects []string
+		level   v1alpha1.Level
+		reason  string
+	}{
+		"all of egress":               {isolates("theirs", intent.Selector{}, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+		"only ingress":                {isolates("theirs", intent.Selector{}, "Ingress"), []string{"p-dnsmanipulation"}, enforced, ""},
+		"no types, no egress rule":    {isolates("theirs", intent.Selector{}), []string{"p-dnsmanipulation"}, enforced, ""},
+		"no types, an egress rule":    {withEgress, nil, none, intent.ReasonAlreadyIsolated},
+		"other pods":                  {isolates("theirs", labels("app", "db"), "Egress"), []string{"p-dnsmanipulation"}, enforced, ""},
+		"some pods":                   {isolates("theirs", labels("tier", "x"), "Egress"), []string{"p-dnsmanipulation"}, partial, intent.ReasonAlreadyIsolated},
+		"the same pods":               {isolates("theirs", web, "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+		"pods it says unintelligibly": {isolates("theirs", expressions(expr("app", "Near", "web")), "Egress"), nil, none, intent.ReasonAlreadyIsolated},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			objects, claims := translate(t, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{c.foreign}}, policy("p", web, dns(nil)))
+			expectNames(t, objects, c.objects...)
+			expectClaim(t, claims[0], c.level, c.reason)
+			if c.reason != "" {
+				expectClaim(t, claims[0], c.level, c.reason, "theirs", "egress")
+			}
+		})
+	}
+}
+
+func TestTheOtherDirectionStaysWhenOneIsIsolated(t *testing.T) {
+	objects, claims := translate(t, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolates("theirs", intent.Selector{}, "Egress")}}, policy("p", intent.Selector{}, external(nil)))
+	expectNames(t, objects, "p-denyexternalnetworkaccess")
+	if types := objects[0].Spec.PolicyTypes; !slices.Equal(types, []networkingv1.PolicyType{"Ingress"}) {
+		t.Errorf("types %v", types)
+	}
+	expectClaim(t, claims[0], partial, intent.ReasonAlreadyIsolated, "theirs", "egress of all")
+}
+
+func TestForeignPoliciesThatCannotBeCutOutLeaveTheDirectionAlone(t *testing.T) {
+	var foreign []networkingv1.NetworkPolicy
+	for i := range 6 {
+		foreign = append(foreign, isolates(fmt.Sprint("theirs-", i), labels(fmt.Sprint("a", i), "1", fmt.Sprint("b", i), "1", fmt.Sprint("c", i), "1"), "Egress"))
+	}
+	objects, claims := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, external(nil), dns(nil)))
+	expectNames(t, objects, "p-denyexternalnetworkaccess")
+	expectClaim(t, claims[0], partial, intent.ReasonAlreadyIsolated, "egress is left alone", "theirs-0", "and 3 more")
+	expectClaim(t, claims[1], none, intent.ReasonAlreadyIsolated, "16 objects")
+}
+
+// segments are policies that each ask for another namespace, on selectors that all meet.
+func segments(n int) []intent.Policy {
+	var out []intent.Policy
+	for i := range n {
+		out = append(out, policy(fmt.Sprint("p", i), labels(fmt.Sprint("k", i), "v"), from(fmt.Sprint("ns", i))))
+	}
+	return out
+}
+
+func TestTheFifthRuleOnAPodIsLeftOutAndNamesTheOthers(t *testing.T) {
+	all := segments(5)
+	for i, p := range all {
+		objects, claims := translate(t, intent.Facts{}, p, siblings(all, i)...)
+		if i < 4 {
+			expectClaim(t, claims[0], enforced, "")
+			continue
+		}
+		expectNames(t, objects)
+		expectClaim(t, claims[0], none, intent.ReasonOverlaps, "p0/networkSegmentation", "p2/networkSegmentation and 1 more")
+	}
+}
+
+func TestARuleLeftOutInOneDirectionIsPartial(t *testing.T) {
+	all := append(segments(4), policy("z", intent.Selector{}, external(nil)))
+	objects, claims := translate(t, intent.Facts{}, all[4], siblings(all, 4)...)
+	expectNames(t, objects, "z-denyexternalnetworkaccess")
+	if types := objects[0].Spec.PolicyTypes; !slices.Equal(types, []networkingv1.PolicyType{"Egress"}) {
+		t.Errorf("types %v", types)
+	}
+	expectClaim(t, claims[0], partial, intent.ReasonOverlaps, "ingress is left alone")
+}
+
+func TestAnyNumberOfRulesFitsThatAreOneNarrowerThanTheOther(t *testing.T) {
+	var all []intent.Policy
+	for i := range 12 {
+		all = append(all, policy(fmt.Sprintf("p%02d", i), labels(fmt.Sprint("k", i), "v"), dns(nil)))
+	}
+	for i, p := range all {
+		objects, claims := translate(t, intent.Facts{}, p, siblings(all, i)...)
+		expectNames(t, objects, p.Name+"-dnsmanipulation")
+		expectClaim(t, claims[0], enforced, "")
+	}
+}
+
+func TestOneRuleForAllPodsBesideManyForSomeIsOneObjectEach(t *testing.T) {
+	all := []intent.Policy{policy("all", intent.Selector{}, external(nil))}
+	for i := range 30 {
+		all = append(all, policy(fmt.Sprintf("p%02d", i), labels("app", fmt.Sprint("v", i)), dns(nil)))
+	}
+	objects, claims := translate(t, intent.Facts{}, all[0], all[1:]...)
+	if len(objects) != 2 || len(objects[1].Spec.PodSelector.MatchExpressions[0].Values) != 30 {
+		t.Errorf("objects %v", objects)
+	}
+	expectClaim(t, claims[0], enforced, "")
+}
+
+func TestAccountsAreKeptApartByNamespaceOnly(t *testing.T) {
+	_, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, segment(params{"fromServiceAccounts": {"front/web"}})))
+	expectClaim(t, claims[0], partial, intent.ReasonNotCovered, "every pod of front", "Istio")
+	_, claims = translate(t, intent.Facts{}, policy("p", intent.Selector{}, segment(params{"fromServiceAccounts": {"front/web"}, "fromNamespaces": {"front"}})))
+	expectClaim(t, claims[0], enforced, "")
+}
+
+func TestSegmentationFromNobodyIsRefused(t *testing.T) {
+	objects, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, segment(params{"ports": {"80"}})))
+	expectNames(t, objects)
+	expectClaim(t, claims[0], none, intent.ReasonInvalidParams, "fromNamespaces")
+}
+
+func TestParametersAreCheckedAgain(t *testing.T) {
+	for _, r := range []intent.Rule{
+		dns(params{"dnsPeers": {"nowhere"}}), dns(params{"dnsPeers": {"::ffff:10.0.0.0/104"}}), dns(params{"otherEgress": {"maybe"}}),
+		external(params{"allowCIDRs": {"10.0.0.1/8"}}), segment(params{"fromNamespaces": {"a"}, "ports": {"http"}}),
+	} {
+		objects, claims := translate(t, intent.Facts{}, policy("p", intent.Selector{}, r))
+		expectNames(t, objects)
+		expectClaim(t, claims[0], none, intent.ReasonInvalidParams)
+	}
+}
+
+func TestASelectorThatKubernetesWouldRefuseIsSaidToBeUnsupported(t *testing.T) {
+	for _, s := range []intent.Selector{
+		labels("app", "not a value"), expressions(expr("app", metav1.LabelSelectorOpIn)),
+		expressions(expr("app", metav1.LabelSelectorOpExists, "web")), expressions(expr("app", "Near", "web")),
+	} {
+		objects, claims := translate(t, intent.Facts{}, policy("p", s, dns(nil)))
+		expectNames(t, objects)
+		expectClaim(t, claims[0], none, intent.ReasonSelectorUnsupported)
+	}
+}
+
+func TestASelectorThatContradictsItselfNeedsNoObject(t *testing.T) {
+	s := intent.Selector{Labels: map[string]string{"app": "web"}, Expressions: []metav1.LabelSelectorRequirement{expr("app", metav1.LabelSelectorOpNotIn, "web")}}
+	objects, claims := translate(t, intent.Facts{}, policy("p", s, dns(nil)))
+	expectNames(t, objects)
+	expectClaim(t, claims[0], enforced, "", "selects no pod")
+}
+
+func TestANodeSelectorIsRefused(t *testing.T) {
+	p := policy("p", intent.Selector{}, dns(nil))
+	p.NodeSelector = map[string]string{"disk": "ssd"}
+	objects, claims := translate(t, intent.Facts{}, p)
+	expectNames(t, objects)
+	expectClaim(t, claims[0], none, intent.ReasonNodeSelectorUnsupported)
+}
+
+func TestTheOperatorsOwnNamespaceIsNotTouched(t *testing.T) {
+	objects, claims := translate(t, intent.Facts{OperatorNamespace: "shop"}, policy("p", intent.Selector{}, dns(nil)))
+	expectNames(t, objects)
+	expectClaim(t, claims[0], none, intent.ReasonNotCovered, "operator's own namespace")
+}
+
+func TestAnObjectKeepsItsNameWhileItsSelectorStays(t *testing.T) {
+	all, web := policy("a", intent.Selector{}, from("front", "ops")), policy("b", labels("app", "web", "tier", "x"), from("ops"))
+	before, _ := translate(t, intent.Facts{}, all, web)
+	after, _ := translate(t, intent.Facts{}, all, web, policy("c", labels("app", "web", "tier", "y"), from("qa")))
+	kept := slices.DeleteFunc(slices.Clone(after), func(o networkingv1.NetworkPolicy) bool {
+		return !slices.ContainsFunc(before, func(b networkingv1.NetworkPolicy) bool {
+			return b.Name == o.Name && reflect.DeepEqual(b.Spec, o.Spec)
+		})
+	})
+	if len(before) != 2 || len(kept) != 1 {
+		t.Errorf("%v became %v, of which %v stayed", names(before), names(after), names(kept))
+	}
+}
+
+func TestAMessageFitsIntoTheStatus(t *testing.T) {
+	var foreign []networkingv1.NetworkPolicy
+	for i := range 3 {
+		foreign = append(foreign, isolates(strings.Repeat(fmt.Sprint(i), 250), intent.Selector{}, "Egress", "Ingress"))
+	}
+	_, claims := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, external(nil)))
+	if m := claims[0].Message; len(m) > 512 || !strings.HasSuffix(m, "...") {
+		t.Errorf("a message of %d: %s", len(m), m)
+	}
+}

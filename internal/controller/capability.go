@@ -126,7 +126,7 @@ func (r *Capability) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err != nil || rollout.stopped {
 		return observed, err
 	}
-	return observed, r.prune(ctx, c, g)
+	return observed, r.prune(ctx, c, observed)
 }
 
 // NameIndex holds {capabilityName}-{environment} of every capability.
@@ -163,9 +163,12 @@ func older(a, b *nexusv1.NexusAICapability) bool {
 // facts gathers what Compile needs from outside the capability.
 func (r *Capability) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
 	f := capability.Facts{Region: r.DefaultRegion, OperatorNamespace: r.OperatorNamespace, Issuer: r.Issuer(ctx), ClusterID: r.ClusterID, AllowedIngressGroups: r.AllowedIngressGroups}
-	name := capability.ProviderName(c)
+	var err error
+	if f.ClosesEgress, err = r.closesEgress(ctx, c); err != nil {
+		return f, err
+	}
 	p := &v1alpha1.AWSProvider{}
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, p)
+	err = r.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: capability.ProviderName(c)}, p)
 	if err != nil {
 		return f, client.IgnoreNotFound(err)
 	}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -29,9 +30,11 @@ import (
 
 // Setup adds the controller to the manager, with a watch on every kind it compiles to.
 func (r *Capability) Setup(mgr manager.Manager, entries []engine.Entry, workers int) error {
-	ctx := context.Background() // only registers a function
-	if err := mgr.GetFieldIndexer().IndexField(ctx, &nexusv1.NexusAICapability{}, NameIndex, indexName); err != nil {
-		return err
+	ctx := context.Background() // only registers functions
+	for field, index := range map[string]client.IndexerFunc{NameIndex: indexName, IntentIndex: indexIntents} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &nexusv1.NexusAICapability{}, field, index); err != nil {
+			return err
+		}
 	}
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(&nexusv1.NexusAICapability{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, asked{}))).
@@ -41,7 +44,7 @@ func (r *Capability) Setup(mgr manager.Manager, entries []engine.Entry, workers 
 	}
 	for _, o := range []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Namespace{},
-		&networkingv1.Ingress{}, &policyv1.PodDisruptionBudget{},
+		&networkingv1.Ingress{}, &policyv1.PodDisruptionBudget{}, &intentv1alpha1.SecurityIntentBinding{},
 	} {
 		b = b.Watches(o, handler.EnqueueRequestsFromMapFunc(ofCapability))
 	}
@@ -49,6 +52,7 @@ func (r *Capability) Setup(mgr manager.Manager, entries []engine.Entry, workers 
 	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(readyChanged{}))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(onlyDeletes{}))
 	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.unready), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	return b.WithOptions(workerOptions(workers)).Complete(r)
 }
 

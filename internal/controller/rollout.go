@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
@@ -107,7 +108,7 @@ func (o *rollout) progress(id string) graph.Progress {
 func (o *rollout) apply(ctx context.Context, id string) {
 	n, _ := o.graph.Node(id)
 	res, err := o.r.Applier.Apply(ctx, o.owner, n.Object)
-	if err == nil && n.Object.GroupVersionKind().Group == v1alpha1.GroupName {
+	if err == nil && exact(n.Object.GroupVersionKind().Group) {
 		res.Live, err = o.r.Applier.Exact(ctx, n.Object, res.Live)
 	}
 	var h health
@@ -128,6 +129,12 @@ func (o *rollout) apply(ctx context.Context, id string) {
 	if err != nil {
 		o.errs[id] = err
 	}
+}
+
+// exact says whether nobody but the capability has a say in a child's spec: what somebody adds to it
+// could reach further in AWS, or make a policy select fewer pods.
+func exact(group string) bool {
+	return group == v1alpha1.GroupName || group == intentv1alpha1.GroupName
 }
 
 func (o *rollout) health(ctx context.Context, live *unstructured.Unstructured) (health, error) {

@@ -9,7 +9,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,32 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-// teardown is the order in which a capability's children go: traffic first, then the workloads, then
-// access, and the data last. The provider stays until everything made through it is gone.
-var teardown = [][]schema.GroupVersionKind{
-	{networkingv1.SchemeGroupVersion.WithKind("Ingress")},
-	{
-		appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service"),
-		corev1.SchemeGroupVersion.WithKind("ConfigMap"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
-	},
-	{corev1.SchemeGroupVersion.WithKind("ServiceAccount")},
-	{corev1.SchemeGroupVersion.WithKind("Namespace")},
-	{v1alpha1.GroupVersion.WithKind("IAMRole")},
-	{v1alpha1.GroupVersion.WithKind("SecretsManagerSecret")},
-	{v1alpha1.GroupVersion.WithKind("SSMParameterSet")},
-	{v1alpha1.GroupVersion.WithKind("GlueCrawler"), v1alpha1.GroupVersion.WithKind("GlueTable")},
-	{v1alpha1.GroupVersion.WithKind("GlueDatabase")},
-	{v1alpha1.GroupVersion.WithKind("S3Bucket")},
-	{v1alpha1.GroupVersion.WithKind("DynamoDBTable")},
-	{v1alpha1.GroupVersion.WithKind("AWSProvider")},
-}
 
 // delete takes the capability down stage by stage and lets it go when nothing is left.
 func (r *Capability) delete(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
@@ -107,8 +87,8 @@ func (r *Capability) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 // childrenOf lists what exists of the capability, stage by stage; stages without anything are left out.
 func (r *Capability) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
 	var out [][]apply.Child
-	for _, kinds := range teardown {
-		children, err := r.Applier.Children(ctx, ownerOf(c), kinds)
+	for _, stage := range capability.DeletionOrder {
+		children, err := r.Applier.Children(ctx, ownerOf(c), stage.Kinds)
 		if err != nil {
 			return nil, err
 		}
@@ -172,6 +152,11 @@ func (r *Capability) removeStage(ctx context.Context, c *nexusv1.NexusAICapabili
 		}
 	}
 	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
+	if stages[0][0].Kind.Group == intentv1alpha1.GroupName && !orphan {
+		if wait, err := r.shelter(ctx, c, o, stages[0]); wait || err != nil {
+			return err
+		}
+	}
 	for _, child := range stages[0] {
 		if err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
 			return err
@@ -210,8 +195,8 @@ func (r *Capability) tell(ctx context.Context, c *nexusv1.NexusAICapability, o c
 
 // nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
 func (r *Capability) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
-	for _, kinds := range teardown {
-		for _, k := range kinds {
+	for _, stage := range capability.DeletionOrder {
+		for _, k := range stage.Kinds {
 			o, err := r.Client.Scheme().New(k.GroupVersion().WithKind(k.Kind + "List"))
 			if err != nil {
 				return false, err
@@ -284,6 +269,9 @@ func (r *Capability) remains(ctx context.Context, ref apply.Ref) (capability.Sta
 	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
 		return s, client.IgnoreNotFound(err)
 	}
+	if _, ok := obj.(*intentv1alpha1.SecurityIntentBinding); ok {
+		return s, nil // whether it is in force is no longer the question
+	}
 	h, err := r.healthOf(ctx, obj)
 	if i, ok := obj.(*networkingv1.Ingress); ok && err == nil {
 		h, err = r.held(ctx, i)
@@ -308,14 +296,14 @@ func (r *Capability) held(ctx context.Context, i *networkingv1.Ingress) (health,
 }
 
 // prune deletes what the capability no longer compiles to. It is only asked after every apply succeeded.
-func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph) error {
-	for _, kinds := range teardown {
-		children, err := r.Applier.Children(ctx, ownerOf(c), kinds)
+func (r *Capability) prune(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) error {
+	for _, stage := range capability.DeletionOrder {
+		children, err := r.Applier.Children(ctx, ownerOf(c), stage.Kinds)
 		if err != nil {
 			return err
 		}
 		for _, child := range children {
-			if _, wanted := g.Node(childID(c, child.Ref)); wanted {
+			if _, wanted := o.Graph.Node(childID(c, child.Ref)); wanted || child.Kind.Group == intentv1alpha1.GroupName && o.Settling() {
 				continue
 			}
 			if child.Kind.Group == v1alpha1.GroupName && child.Kind.Kind != "AWSProvider" {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -46,6 +47,8 @@ func (r *Capability) healthOf(ctx context.Context, o client.Object) (health, err
 		}
 	case *networkingv1.Ingress:
 		return r.ingress(ctx, o)
+	case *intentv1alpha1.SecurityIntentBinding:
+		return policyHealth(o), nil
 	case *corev1.Namespace:
 		if o.Status.Phase == corev1.NamespaceTerminating {
 			return health{reason: status.ReasonDeleting, message: "the namespace is being deleted"}, nil

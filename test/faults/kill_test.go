@@ -159,7 +159,7 @@ func TestKilledAtAnyMomentItEndsAsIfNothingHadHappened(t *testing.T) {
 	rnd := seeded(t)
 	created, deleted := r.clean()
 	missed := 0
-	runs := scale(6, 20)
+	runs := scale(4, 20)
 	for n := range runs {
 		create, remove := created.draw(rnd), deleted.draw(rnd)
 		t.Run(fmt.Sprintf("%d/%s/%s", n, create, remove), func(t *testing.T) {
@@ -198,6 +198,71 @@ func TestKilledAtAnyMomentItEndsAsIfNothingHadHappened(t *testing.T) {
 	if missed > runs/2 {
 		t.Errorf("%d of %d moments did not come to pass", missed, 2*runs)
 	}
+}
+
+// early is how many calls of an operator that comes back are told apart for its second death: it is then
+// still looking at what the first one left behind.
+const early = 25
+
+// soon picks a moment in the first calls to an API after a restart, whichever they are.
+func soon(rnd *rand.Rand) moment {
+	nth, after := 1+rnd.IntN(early), rnd.IntN(2) == 1
+	if rnd.IntN(3) == 0 {
+		return moment{label: fmt.Sprintf("write %d to Kubernetes", nth), after: after, kube: &kubeproxy.Match{WritesOnly: true, Nth: nth}}
+	}
+	return moment{label: fmt.Sprintf("call %d to AWS", nth), after: after, aws: &awsproxy.Match{Nth: nth}}
+}
+
+func TestKilledAgainOnItsWayBackItEndsAsIfNothingHadHappened(t *testing.T) {
+	r := newRig(t)
+	rnd := seeded(t)
+	created, deleted := r.clean()
+	twice := 0
+	runs := scale(1, 20)
+	for n := range runs {
+		create, remove := [2]moment{created.draw(rnd), soon(rnd)}, [2]moment{deleted.draw(rnd), soon(rnd)}
+		t.Run(fmt.Sprintf("%d/%s, then %s/%s, then %s", n, create[0], create[1], remove[0], remove[1]), func(t *testing.T) {
+			sub := *r
+			sub.Bed = r.For(t)
+			defer func() { r.Op, r.decoys, r.base = sub.Op, sub.decoys, sub.base }()
+			sub.anew(t)
+			c := sub.fresh()
+			m := sub.marks()
+			twice += sub.dyingTwice(create, created, func() { sub.Create(c) })
+			sub.Running(c)
+			sub.calm()
+			aws, _ := sub.since(m)
+			complain(t, "bounded work", excessive(aws, created.calls, 2))
+			sub.same(created.end, c.Namespace)
+			things := thingsOf(sub.resources(c.Namespace))
+			sub.judge(m, things)
+			sub.quiet(c.Namespace, 1)
+
+			d := sub.marks()
+			twice += sub.dyingTwice(remove, deleted, func() { sub.delete(c) })
+			sub.Gone(c)
+			aws, _ = sub.since(d)
+			complain(t, "bounded work", excessive(aws, deleted.calls, 2))
+			sub.empty(c.Namespace)
+			sub.judge(m, things)
+		})
+	}
+	t.Logf("%d of %d times it died twice", twice, 2*runs)
+	if twice < runs/2 {
+		t.Errorf("only %d of %d times it died twice", twice, 2*runs)
+	}
+}
+
+// dyingTwice is dying, and dying again on the way back. It returns 1 when both came to pass.
+func (r *rig) dyingTwice(ms [2]moment, clean course, do func()) int {
+	r.Helper()
+	first := r.dying(ms[0], clean, do)
+	second := r.dying(ms[1], clean, func() {}) // armed before the new process has made its first call
+	if !first || !second {
+		r.Logf("%s came: %t, %s came: %t", ms[0], first, ms[1], second)
+		return 0
+	}
+	return 1
 }
 
 func (r *rig) delete(c *nexusv1.NexusAICapability) {

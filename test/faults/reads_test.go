@@ -51,7 +51,7 @@ func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
 }
 
 func TestACheckOfAWholeCapabilityTakesNoMoreReadsThanTheSumOfItsRows(t *testing.T) {
-	const interval = 4 * time.Second
+	const interval = 3 * time.Second
 	r := newRig(t)
 	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml")}
 	for _, c := range all {

@@ -42,7 +42,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	mgr, err := controller.New(ctx, cfg, o, kinds(), log)
+	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: kinds(), Engines: engines()}, log)
 	if err != nil {
 		return err
 	}

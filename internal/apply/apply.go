@@ -64,6 +64,8 @@ type Plan struct {
 	Live *unstructured.Unstructured
 
 	want *unstructured.Unstructured
+	// sole is the owner's: additions are taken out.
+	sole bool
 }
 
 // Apply makes one desired child true. A child that already is as desired is not written. The owner's
@@ -83,7 +85,7 @@ func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.
 			return Result{}, err
 		}
 	}
-	if owner.Sole {
+	if p.sole {
 		return a.alone(ctx, p.want, res)
 	}
 	return res, nil
@@ -108,12 +110,12 @@ func (a *Applier) Plan(ctx context.Context, owner Owner, desired *unstructured.U
 		return Plan{}, explain(ref, "reading", err)
 	}
 	if live == nil {
-		return Plan{Change: Created, want: want}, nil
+		return Plan{Change: Created, want: want, sole: owner.Sole}, nil
 	}
 	if err := writable(owner, ref, live); err != nil {
 		return Plan{}, err
 	}
-	return a.compare(ref, want, live), nil
+	return a.compare(owner, want, live), nil
 }
 
 // writable says whether an existing object may be written as the owner's.
@@ -142,9 +144,9 @@ func finalizers(live *unstructured.Unstructured) string {
 // retry is how soon to look again at what somebody else must do; the watch on children is sooner.
 const retry = 5 * time.Second
 
-func (a *Applier) compare(ref Ref, want, live *unstructured.Unstructured) Plan {
-	p := Plan{Change: Updated, Live: live, want: want}
-	p.Differences = Differences(a.wanted(want), a.normal(live))
+func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Plan {
+	p, ref := Plan{Change: Updated, Live: live, want: want, sole: owner.Sole}, RefOf(want)
+	p.Differences = a.differences(p, live)
 	if want.GetAnnotations()[AnnotationHash] == live.GetAnnotations()[AnnotationHash] {
 		p.Drift = p.Differences
 	}
@@ -152,6 +154,12 @@ func (a *Applier) compare(ref Ref, want, live *unstructured.Unstructured) Plan {
 		p.Change = Unchanged
 	}
 	return p
+}
+
+// differences compares what is wanted with what is there. Where managed fields tell who added what, kinds
+// of which we know no Go type may have defaults everywhere.
+func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Difference {
+	return differences(a.wanted(p.want), a.normal(live), p.sole && a.typed(p.want.GroupVersionKind()) == nil)
 }
 
 // run applies a plan that has something to do.
@@ -173,7 +181,7 @@ func (a *Applier) run(ctx context.Context, p Plan) (Result, error) {
 		}
 	}
 	a.memory.wrote(ref, answer.GetResourceVersion())
-	rest := Differences(a.wanted(p.want), a.normal(answer))
+	rest := a.differences(p, answer)
 	a.memory.insist(ref, len(rest) > 0, fingerprint(p.want, rest))
 	return Result{Change: changeOf(p, answer), Drift: p.Drift, Live: answer}, nil
 }

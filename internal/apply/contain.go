@@ -27,7 +27,13 @@ type Difference struct {
 // Both must be in the same form, either as sent or as read through the same Go type; then an empty map
 // or list is a value like any other, and differs from an absent one.
 func Differences(desired, live *unstructured.Unstructured) []Difference {
-	c := comparison{keys: mergeKeys(desired)}
+	return differences(desired, live, false)
+}
+
+// differences may be told that elements of lists, too, hold defaults, which only their definition knows:
+// then what live has beyond desired is no difference anywhere.
+func differences(desired, live *unstructured.Unstructured, defaulted bool) []Difference {
+	c := comparison{keys: mergeKeys(desired), defaulted: defaulted}
 	for _, k := range sortedKeys(desired.Object) {
 		switch k {
 		case "apiVersion", "kind", "metadata", "status":
@@ -71,8 +77,9 @@ var atomicFields = map[string]bool{
 type unset struct{}
 
 type comparison struct {
-	keys  func(place) []string
-	found []Difference
+	keys      func(place) []string
+	defaulted bool
+	found     []Difference
 }
 
 func (c *comparison) differ(p place, have any) {
@@ -129,7 +136,7 @@ func (c *comparison) maps(p place, want, have map[string]any) {
 		v, ok := have[k]
 		c.value(p.field(k), want[k], v, ok)
 	}
-	if !p.atomic {
+	if !p.atomic || c.defaulted {
 		return
 	}
 	for _, k := range sortedKeys(have) {

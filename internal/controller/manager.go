@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -13,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -33,12 +36,23 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
+// Contents is what the operator is built of: every AWS kind and every policy engine.
+type Contents struct {
+	Kinds   []engine.Entry
+	Engines []intent.Engine
+}
+
 // New wires the operator: a manager with every controller, ready to start. The context bounds the few
 // requests made here (the cluster's identity), not the manager's life.
-func New(ctx context.Context, cfg *rest.Config, o options.Options, entries []engine.Entry, log logr.Logger) (manager.Manager, error) {
+func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Contents, log logr.Logger) (manager.Manager, error) {
+	engines, err := adapters(contents.Engines, o.Adapters)
+	if err != nil {
+		return nil, err
+	}
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -63,7 +77,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, entries []eng
 	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: metrics.Registry, Limits: limits})
 	capabilities := NewCapability(env, o)
 	guards := Guards{AmbientNamespaces: o.AmbientNamespaces, AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID}
-	providers := NewProviders(env, guards, sessions, entries, capabilities)
+	providers := NewProviders(env, guards, sessions, contents.Kinds, capabilities)
 	workers := func(kind string) int {
 		if n, ok := o.WorkersOf[kind]; ok {
 			return n
@@ -73,12 +87,36 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, entries []eng
 	if err := Setup(mgr, providers, capabilities, workers); err != nil {
 		return nil, err
 	}
-	return mgr, capabilities.Setup(mgr, entries, workers("NexusAICapability"))
+	if err := capabilities.Setup(mgr, contents.Kinds, workers("NexusAICapability")); err != nil {
+		return nil, err
+	}
+	known, err := newEngineKinds(mgr, cfg, engines)
+	if err != nil {
+		return nil, err
+	}
+	return mgr, NewBindings(env, o, engines, known).Setup(mgr, workers("SecurityIntentBinding"))
+}
+
+// adapters marks the engines that --adapters names.
+func adapters(engines []intent.Engine, names []string) ([]Engine, error) {
+	out := make([]Engine, len(engines))
+	known := []string{options.AllAdapters}
+	for i, e := range engines {
+		name := strings.ToLower(e.Name())
+		known = append(known, name)
+		out[i] = Engine{Engine: e, Enabled: slices.Contains(names, name) || slices.Contains(names, options.AllAdapters)}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("--adapters: %q is not one of %s", n, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
 }
 
 func newScheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
-	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s), intentv1alpha1.AddToScheme(s))
+	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s), intentv1alpha1.AddToScheme(s), apiextensionsv1.AddToScheme(s))
 }
 
 // LabelManagedBy and its value select, among objects that anybody may have made, those we made.
@@ -99,6 +137,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: ours, &corev1.ServiceAccount{}: ours,
 			&corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours,
+			&apiextensionsv1.CustomResourceDefinition{}: {Transform: withoutSchemas},
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},

@@ -51,6 +51,11 @@ type Options struct {
 	// QPS and Burst limit requests to the API server.
 	QPS   float32
 	Burst int
+	// Adapters are the policy engines that security intents are translated for, in lower case; AllAdapters
+	// stands for every one, none leaves the core alone.
+	Adapters []string
+	// MeshRootNamespace and MeshTrustDomain are Istio's.
+	MeshRootNamespace, MeshTrustDomain string
 	// Workers is how many objects of a kind are reconciled at a time; WorkersOf overrides it by kind.
 	Workers   int
 	WorkersOf map[string]int
@@ -62,6 +67,9 @@ type Options struct {
 	// StalledEvery, RetryFirst and RetryMost are the pauses after failures.
 	StalledEvery, RetryFirst, RetryMost time.Duration
 }
+
+// AllAdapters names every policy engine.
+const AllAdapters = "all"
 
 // Rate is calls per second, and how many may come at once.
 type Rate struct {
@@ -87,6 +95,7 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of a kubeconfig file; default in-cluster or KUBECONFIG")
 	addRuntimeFlags(fs, &o)
 	addGuardFlags(fs, &o)
+	addIntentFlags(fs, &o)
 	kinds := fs.StringToString("kind-workers", nil, "workers of single kinds, such as S3Bucket=8")
 	intervals := fs.StringToString("kind-check-interval", nil, "check intervals of single kinds, such as S3Bucket=10m")
 	rates := fs.StringToString("aws-rates", nil, "AWS calls per second and burst by service or operation, such as ssm.PutParameter=10/40")
@@ -125,8 +134,8 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "host:port of /metrics; 0 switches it off")
 	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true, "serve metrics by TLS to authorized clients only; a loopback address is always plain")
 	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port of /healthz and /readyz")
-	fs.Float32Var(&o.QPS, "kube-api-qps", 50, "requests per second to the API server")
-	fs.IntVar(&o.Burst, "kube-api-burst", 100, "requests to the API server in a burst")
+	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "requests per second to the API server")
+	fs.IntVar(&o.Burst, "kube-api-burst", 400, "requests to the API server in a burst")
 	fs.IntVar(&o.Workers, "workers", 8, "objects of one kind that are reconciled at a time")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often AWS is compared with what is declared")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "how often an object that only a person can help is tried again")
@@ -142,6 +151,12 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) {
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "let AWSProviders choose their ExternalID")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "marks our resources in AWS; default the UID of namespace kube-system")
 	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "clusters whose AWS resources this one inherits")
+}
+
+func addIntentFlags(fs *pflag.FlagSet, o *Options) {
+	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines that security intents are translated for; what one left out has made is removed")
+	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system", "Istio's root namespace, in which no policy is made")
+	fs.StringVar(&o.MeshTrustDomain, "mesh-trust-domain", "cluster.local", "Istio's trust domain")
 }
 
 func (o *Options) perKind(workers, intervals map[string]string) error {
@@ -174,6 +189,9 @@ func (o *Options) validate() error {
 		}
 	}
 	o.LogLevel = strings.ToUpper(o.LogLevel)
+	for i := range o.Adapters {
+		o.Adapters[i] = strings.ToLower(o.Adapters[i])
+	}
 	check(slices.Contains([]string{"DEBUG", "INFO", "WARN", "ERROR"}, o.LogLevel), "--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
 	check(o.Workers > 0, "--workers: must be positive")
 	check(o.QPS > 0 && o.Burst > 0, "--kube-api-qps and --kube-api-burst: must be positive")

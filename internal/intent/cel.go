@@ -167,9 +167,9 @@ func opposite(op metav1.LabelSelectorOperator) metav1.LabelSelectorOperator {
 	}
 }
 
-// operator is that of a call, or the function's name.
+// operator is that of a call, or the function's name, which is never written like an operator's.
 func operator(e ast.Expr) string {
-	if e.Kind() != ast.CallKind || e.AsCall().IsMemberFunction() {
+	if e.Kind() != ast.CallKind {
 		return ""
 	}
 	return e.AsCall().FunctionName()

@@ -11,24 +11,23 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// someLabels are labels that are mostly valid.
-func someLabels(t *rapid.T, name string) map[string]string {
-	return rapid.MapOfN(
-		rapid.SampledFrom([]string{"app", "tier", "x.io/part", "nexus.ai/x", "no key"}),
-		rapid.SampledFrom([]string{"", "a", "b"}), 0, 2).Draw(t, name)
+// spoilt says whether something wrong may be drawn: mostly not, so that most bindings select something.
+func spoilt(t *rapid.T) bool {
+	return rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "spoilt")
 }
 
-func someCEL(t *rapid.T, name string) []string {
-	return rapid.SliceOfN(rapid.SampledFrom([]string{`labels.app == "a"`, `labels.tier in ["a","b"]`, `has(labels.x)`, `labels.app != "b"`, `true`, `a || b`, `(`}), 0, 2).Draw(t, name)
+func someLabels(t *rapid.T, name string, wrong ...string) map[string]string {
+	keys := append([]string{"app", "tier", "x.io/part", "nexus.ai/x"}, wrong...)
+	return rapid.MapOfN(rapid.SampledFrom(keys), rapid.SampledFrom([]string{"", "a", "b"}), 0, 2).Draw(t, name)
 }
 
-func someNames(t *rapid.T, name string, from ...string) []string {
-	return rapid.SliceOfN(rapid.SampledFrom(from), 0, 4).Draw(t, name)
+func someNames(t *rapid.T, name string, least int, from ...string) []string {
+	return rapid.SliceOfN(rapid.SampledFrom(from), least, 4).Draw(t, name)
 }
 
 func someIntents(t *rapid.T) known {
 	out := known{}
-	for _, name := range someNames(t, "intents that exist", "i1", "i2", "i3", "i4") {
+	for _, name := range someNames(t, "intents that exist", 3, "i1", "i2", "i3", "i4") {
 		id := rapid.SampledFrom([]string{"dnsManipulation", "pkgMgrs", "exploitPFA", "preventExecutionFromTempOrLogsFolders", "unheardOf"}).Draw(t, "id")
 		action := rapid.SampledFrom([]v1alpha1.Action{"", v1alpha1.Block, v1alpha1.Enforce, v1alpha1.Audit}).Draw(t, "action")
 		out[name] = securityIntent(name, id, action, v1alpha1.Params{"p": {"1", "2"}})
@@ -38,7 +37,7 @@ func someIntents(t *rapid.T) known {
 
 func someMatches(t *rapid.T) []v1alpha1.MatchIntent {
 	var out []v1alpha1.MatchIntent
-	for _, n := range someNames(t, "bound intents", "i1", "i2", "i3", "i4", "i5") {
+	for _, n := range someNames(t, "bound intents", 2, "i1", "i2", "i3", "i4", "i5") {
 		out = append(out, v1alpha1.MatchIntent{Name: n})
 	}
 	return out
@@ -50,11 +49,20 @@ func someBinding(t *rapid.T) *v1alpha1.SecurityIntentBinding {
 	b.Name = rapid.StringMatching(`[a-z]([-a-z0-9]{0,10}[a-z0-9])?`).Draw(t, "name")
 	b.Labels = someLabels(t, "labels")
 	b.Spec.Intents = someMatches(t)
-	b.Spec.Selector.MatchLabels = someLabels(t, "matchLabels")
-	if rapid.Bool().Draw(t, "with workloadSelector") {
+	cel := []string{`labels.part == "a"`, `labels.kind in ["a","b"]`, `has(labels.x)`, `labels.app != "c"`, `true`}
+	if spoilt(t) {
+		cel = append(cel, `a || b`, `(`, `labels.app == "c"`)
+	}
+	b.Spec.Selector.CEL, b.Spec.CEL = someNames(t, "selector.cel", 0, cel...), someNames(t, "cel", 0, cel...)
+	switch rapid.IntRange(0, 3).Draw(t, "labels of pods") {
+	case 0:
+		b.Spec.Selector.MatchLabels = someLabels(t, "matchLabels", "no key")
+		b.Spec.Selector.WorkloadSelector = &v1alpha1.LabelSelector{MatchLabels: someLabels(t, "workload")}
+	case 1:
+		b.Spec.Selector.MatchLabels = someLabels(t, "matchLabels")
+	case 2:
 		b.Spec.Selector.WorkloadSelector = &v1alpha1.LabelSelector{MatchLabels: someLabels(t, "workload")}
 	}
-	b.Spec.Selector.CEL, b.Spec.CEL = someCEL(t, "selector.cel"), someCEL(t, "cel")
 	return b
 }
 
@@ -62,22 +70,29 @@ func someClusterBinding(t *rapid.T) *v1alpha1.ClusterSecurityIntentBinding {
 	b := &v1alpha1.ClusterSecurityIntentBinding{}
 	b.Name, b.Labels = "all", someLabels(t, "labels")
 	b.Spec.Intents = someMatches(t)
-	some := []string{"ns1", "ns2", "ns3", "kube-system", "nexus-system", "later", "*", "ns-*"}
 	s := &b.Spec.Selector
-	if rapid.Bool().Draw(t, "matches") {
-		s.NsSelector.MatchNames = namespaceNames(someNames(t, "matchNames", some...))
-	}
-	if rapid.Bool().Draw(t, "excludes") {
-		s.NsSelector.ExcludeNames = namespaceNames(someNames(t, "excludeNames", some...))
-	}
 	s.WorkloadSelector.MatchLabels, s.NodeSelector.MatchLabels = someLabels(t, "workload"), someLabels(t, "nodes")
+	names, forms := []string{"ns1", "ns2", "ns3", "later"}, []string{"every", "match", "exclude"}
+	if spoilt(t) {
+		names, forms = append(names, "*", "ns-*", "kube-system", "nexus-system"), append(forms, "both", "none")
+	}
+	form := rapid.SampledFrom(forms).Draw(t, "form")
+	if form == "every" {
+		s.NsSelector.MatchNames = namespaceNames([]string{"*"})
+	}
+	if form == "match" || form == "both" {
+		s.NsSelector.MatchNames = namespaceNames(someNames(t, "matchNames", 1, names...))
+	}
+	if form == "exclude" || form == "both" {
+		s.NsSelector.ExcludeNames = namespaceNames(someNames(t, "excludeNames", 1, names...))
+	}
 	return b
 }
 
 func someNamespaces(t *rapid.T) []intent.Namespace {
 	var out []intent.Namespace
-	for _, n := range someNames(t, "namespaces", "ns1", "ns2", "ns3", "kube-system", "nexus-system", "other") {
-		out = append(out, intent.Namespace{Name: n, Labels: map[string]string{"l": n}, Terminating: rapid.Bool().Draw(t, "terminating")})
+	for _, n := range someNames(t, "namespaces", 2, "ns1", "ns2", "ns3", "kube-system", "nexus-system", "other") {
+		out = append(out, intent.Namespace{Name: n, Labels: map[string]string{"l": n}, Terminating: spoilt(t)})
 	}
 	return out
 }
@@ -135,6 +150,8 @@ func TestAClusterBindingNeverReachesMoreThanItNames(t *testing.T) {
 // storage adds the addresses of all maps and slices in a value.
 func storage(v reflect.Value, into map[uintptr]string) {
 	switch v.Kind() {
+	case reflect.Interface:
+		storage(v.Elem(), into)
 	case reflect.Pointer:
 		if !v.IsNil() {
 			into[v.Pointer()] = v.Type().String()
@@ -175,7 +192,7 @@ func apart(t fatal, what string, a, b any) {
 
 func TestTheSharingOfMapsAndSlicesIsSeen(t *testing.T) {
 	m, s := map[string]string{"a": "b"}, []string{"a"}
-	for _, pair := range [][2]any{{m, intent.Policy{Labels: m}}, {s, intent.Binding{CEL: s}}, {&s, map[string][]string{"x": s}}} {
+	for _, pair := range [][2]any{{m, intent.Policy{Labels: m}}, {s, intent.Binding{CEL: s}}, {&s, map[string][]string{"x": s}}, {[]any{m}, m}} {
 		seen := &counter{}
 		apart(seen, "they", pair[0], pair[1])
 		if seen.errors != 1 {
@@ -200,6 +217,7 @@ func clonedIntents(k known) known {
 }
 
 func TestResolveIsDeterministicAndLeavesItsInputAlone(t *testing.T) {
+	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
 		k, all, o := someIntents(t), someNamespaces(t), intent.Options{OperatorNamespace: "nexus-system"}
 		one, many := someBinding(t), someClusterBinding(t)
@@ -213,14 +231,18 @@ func TestResolveIsDeterministicAndLeavesItsInputAlone(t *testing.T) {
 			slices.Reverse(all)
 			apart(t, "input and output", []any{k, all, one, many, b}, r)
 			apart(t, "bindings and their forms", []any{one, many}, b)
-			sharesNothing(t, r)
+			compared += sharesNothing(t, r)
 		}
 		equal(t, "the input", []any{k, all, one, many}, before)
 	})
+	if compared < 5 {
+		t.Errorf("only %d pairs of policies were compared", compared)
+	}
 }
 
-// sharesNothing says that no two policies share anything, nor their objects with them.
-func sharesNothing(t fatal, r intent.Resolution) {
+// sharesNothing says that no two policies share anything, nor their objects with them. It returns how many
+// pairs it compared.
+func sharesNothing(t fatal, r intent.Resolution) (compared int) {
 	t.Helper()
 	policies := slices.Clone(r.Policies)
 	if r.Cluster != nil {
@@ -231,6 +253,8 @@ func sharesNothing(t fatal, r intent.Resolution) {
 		apart(t, "policy and object", p, intent.NimbusPolicyOf(p))
 		for _, other := range policies[:i] {
 			apart(t, "two policies", p, other)
+			compared++
 		}
 	}
+	return compared
 }

@@ -150,7 +150,7 @@ func (c *conjunction) selector() Selector {
 	var s Selector
 	for _, k := range slices.Sorted(maps.Keys(c.needs)) {
 		n := c.needs[k]
-		if v := n.values(); n.limited && len(v) == 1 {
+		if v := n.values(); len(v) == 1 {
 			if s.Labels == nil {
 				s.Labels = map[string]string{}
 			}

@@ -53,6 +53,10 @@ test: bed ## Run every test; the control plane and AWS are real and emulated, no
 	go test -timeout 25m $$(go list ./... | grep -vE '$(subst $(eval ) ,|,$(patsubst ./%/...,/%(/|$$),$(RACE)))')
 	go test -timeout 25m $(RACE_FLAG) -coverprofile=cover.out $(RACE)
 
+.PHONY: bench
+bench: bed ## Measure: times are reported, writes are judged.
+	go test -run '^$$' -bench . -benchtime 3x -timeout 25m ./test/bench/...
+
 .PHONY: budgets
 budgets: ## Measure sizes, complexity, duplication and coverage against the design's budgets.
 	@./test/house/budgets.sh $(wildcard cover.out)

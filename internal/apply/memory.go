@@ -6,6 +6,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
+// Wrote remembers that an object was written by other means than Apply, such as its status, so that it is
+// not taken from a cache that has not caught up.
+func (a *Applier) Wrote(ref Ref, version string) { a.memory.wrote(ref, version) }
+
+// Forget drops what is remembered of an object that is gone.
+func (a *Applier) Forget(ref Ref) { a.memory.forget(ref) }
+
+// Lags says whether a version of an object, from a cache, is older than what was last written of it.
+func (a *Applier) Lags(ref Ref, version string) bool { return a.memory.lags(ref, version) }
+
 // memory is what is worth remembering of our writes. Both maps are small at rest, and losing them costs
 // no more than a write without effect.
 type memory struct {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -69,10 +70,11 @@ func (r *Bindings) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 	if req.Namespace == "" {
 		obj = &v1alpha1.ClusterSecurityIntentBinding{}
 	}
-	err := r.Client.Get(ctx, req.NamespacedName, obj)
+	err := r.read(ctx, req, obj)
 	if err != nil || obj.GetDeletionTimestamp() != nil {
 		// Everything derived has an owner reference: the garbage collector removes it.
 		r.pauses.forget(req.NamespacedName)
+		r.Applier.Forget(apply.Ref{Kind: kindOf(obj), Namespace: req.Namespace, Name: req.Name})
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := obj.DeepCopyObject().(client.Object)
@@ -85,6 +87,35 @@ func (r *Bindings) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	return r.wake(req, report), nil
+}
+
+// read takes a binding from the cache, or from the API server while the cache lacks our own last write.
+func (r *Bindings) read(ctx context.Context, req reconcile.Request, obj client.Object) error {
+	err := r.Client.Get(ctx, req.NamespacedName, obj)
+	if err == nil && r.Applier.Lags(refOf(obj), obj.GetResourceVersion()) {
+		err = r.Live.Get(ctx, req.NamespacedName, obj)
+	}
+	return err
+}
+
+func refOf(obj client.Object) apply.Ref {
+	return apply.Ref{Kind: kindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName()}
+}
+
+// kindOf says which of the kinds with a status of security intents an object is.
+func kindOf(obj client.Object) schema.GroupVersionKind {
+	kind := ""
+	switch obj.(type) {
+	case *v1alpha1.SecurityIntentBinding:
+		kind = "SecurityIntentBinding"
+	case *v1alpha1.ClusterSecurityIntentBinding:
+		kind = "ClusterSecurityIntentBinding"
+	case *v1alpha1.NimbusPolicy:
+		kind = "NimbusPolicy"
+	case *v1alpha1.ClusterNimbusPolicy:
+		kind = "ClusterNimbusPolicy"
+	}
+	return v1alpha1.GroupVersion.WithKind(kind)
 }
 
 // wake says when to look again: what is only waited for comes with an event.
@@ -133,12 +164,8 @@ func bindingOf(obj client.Object) intent.Binding {
 }
 
 func ownerOfDerived(obj client.Object) apply.Owner {
-	kind := "ClusterSecurityIntentBinding"
-	if _, ok := obj.(*v1alpha1.SecurityIntentBinding); ok {
-		kind = "SecurityIntentBinding"
-	}
 	return apply.Owner{
-		Kind: v1alpha1.GroupVersion.WithKind(kind), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
+		Kind: kindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
 		Label: LabelPolicyOwner, Sole: true,
 	}
 }
@@ -208,7 +235,11 @@ func (r *Bindings) patchStatus(ctx context.Context, obj, was client.Object) erro
 		// A difference would leave out the zeros, which are to be seen.
 		patch = wholeStatus{}
 	}
-	return r.Client.Status().Patch(ctx, obj, patch)
+	if err := r.Client.Status().Patch(ctx, obj, patch); err != nil {
+		return err
+	}
+	r.Applier.Wrote(refOf(obj), obj.GetResourceVersion())
+	return nil
 }
 
 // wholeStatus is a merge patch of all that a status says.

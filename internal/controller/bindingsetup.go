@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,10 +43,10 @@ func (r *Bindings) Setup(mgr manager.Manager, workers int) error {
 		return err
 	}
 	r.kinds.watch = func(o client.Object) error {
-		return c.Watch(source.Kind(r.kinds.derived, o, each(r.ownerOfDerived), derivedChanged{}))
+		return c.Watch(named{source.Kind(r.kinds.derived, o, each(r.ownerOfDerived), derivedChanged{})})
 	}
 	r.kinds.foreign = func() error {
-		return c.Watch(source.Kind[client.Object](mgr.GetCache(), &networkingv1.NetworkPolicy{}, each(r.besideForeign), predicate.GenerationChangedPredicate{}))
+		return c.Watch(named{source.Kind[client.Object](mgr.GetCache(), &networkingv1.NetworkPolicy{}, each(r.besideForeign), predicate.GenerationChangedPredicate{})})
 	}
 	err = ctrl.NewControllerManagedBy(mgr).Named("policyengines").
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, each(anyDefinition), builder.WithPredicates(predicate.NewPredicateFuncs(r.kinds.concerns))).
@@ -54,6 +56,16 @@ func (r *Bindings) Setup(mgr manager.Manager, workers int) error {
 	}
 	return setupIntents(mgr, r.Environment)
 }
+
+// named is a source that a log can show; a controller that runs already logs the source itself, functions
+// and all.
+type named struct{ source.SyncingSource }
+
+// MarshalLog implements logr.Marshaler.
+func (n named) MarshalLog() any { return fmt.Sprint(n.SyncingSource) }
+
+// LogValue implements slog.LogValuer.
+func (n named) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(n.SyncingSource)) }
 
 // anyDefinition makes one request of whichever definitions changed.
 func anyDefinition(context.Context, client.Object) []reconcile.Request {

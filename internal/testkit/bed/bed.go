@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
@@ -75,7 +76,7 @@ func prepare(t testing.TB) *Bed {
 		t.Fatal(err)
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
 	c, err := client.NewWithWatch(w.Config(), client.Options{Scheme: scheme})

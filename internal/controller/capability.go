@@ -126,7 +126,10 @@ func (r *Capability) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	if err != nil || rollout.stopped {
 		return observed, err
 	}
-	return observed, r.prune(ctx, c, observed)
+	if err := r.prune(ctx, c, observed); err != nil {
+		return observed, err
+	}
+	return observed, r.providerUsable(ctx, c)
 }
 
 // NameIndex holds {capabilityName}-{environment} of every capability.

@@ -92,7 +92,8 @@ func (r *Capability) deployment(ctx context.Context, d *appsv1.Deployment) (heal
 	}
 	for _, c := range st.Conditions {
 		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-			return health{reason: status.ReasonPodsRefused, stalled: true, message: "its pods are refused: " + status.Bound(c.Message, 512)}, nil
+			return health{reason: status.ReasonPodsRefused, stalled: true, message: "its pods are refused: " +
+				strings.TrimRight(status.Bound(c.Message, 512), ".") + "; raise the quota, or change what refuses them"}, nil
 		}
 	}
 	return health{reason: status.ReasonProgressing, message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, want), want)}, nil

@@ -122,7 +122,7 @@ func TestPodsThatTheClusterRefusesShowWhoRefusesThem(t *testing.T) {
 	b.create(c)
 	for _, part := range []string{"BackendReady", "FrontendReady"} {
 		message := b.shows(c, part, metav1.ConditionFalse, "PodsRefused")
-		for _, want := range []string{"Deployment/refused-dev-", "exceeded quota: no-pods", "pods=0"} {
+		for _, want := range []string{"Deployment/refused-dev-", "exceeded quota: no-pods", "pods=0", "raise the quota"} {
 			if !strings.Contains(message, want) {
 				t.Errorf("%s does not say %q: %s", part, want, message)
 			}

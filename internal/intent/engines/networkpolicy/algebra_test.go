@@ -50,7 +50,9 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 		if some != a.meets(b) {
 			t.Fatal("meets and and differ")
 		}
-		shared, said, outside := both.selector(), a.selector(), a.minus(b)
+		shared, said, outside := both.selector(), a.selector(), a.minus(b, cuts([]box{b}))
+		either, one := a.or(b)
+		joined := either.selector()
 		within := true
 		for _, pod := range everyPod() {
 			isA, isB := matches(inA, pod), matches(inB, pod)
@@ -60,6 +62,9 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 			}
 			if some && matches(&shared, pod) != (isA && isB) || !some && isA && isB {
 				t.Fatalf("%v and %v is not %v: %v", inA, inB, shared, pod)
+			}
+			if one && matches(&joined, pod) != (isA || isB) {
+				t.Fatalf("%v or %v is not %v: %v", inA, inB, joined, pod)
 			}
 			in := 0
 			for _, o := range outside {
@@ -80,9 +85,22 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 	})
 }
 
+func TestBoxesThatDifferUnderOneKeyAreOne(t *testing.T) {
+	got := join([]box{{"app": {listed: []string{"a"}}}, {"tier": {listed: []string{"x"}}, "app": {listed: []string{"c"}}}}, box{"app": {listed: []string{"b"}}})
+	if len(got) != 2 || !got[1].equal(box{"app": {listed: []string{"a", "b"}}}) {
+		t.Errorf("%v", got)
+	}
+	if got = join([]box{{"app": {absent: true, others: true, listed: []string{"a"}}}}, box{"app": {listed: []string{"a"}}}); len(got) != 1 || len(got[0]) != 0 {
+		t.Errorf("all pods became %v", got)
+	}
+	if got = join([]box{{"app": {absent: true}}}, box{"app": {listed: []string{"a"}}}); len(got) != 2 {
+		t.Errorf("no selector says %v", got)
+	}
+}
+
 func TestWithoutAKeyOrWithSomeValuesTakesTwoSelectors(t *testing.T) {
 	hole := box{"app": {others: true, listed: []string{"web"}}} // exists and is not web
-	got := box{}.minus(hole)
+	got := box{}.minus(hole, cuts([]box{hole}))
 	if len(got) != 2 || !got[0].equal(box{"app": {absent: true}}) || !got[1].equal(box{"app": {listed: []string{"web"}}}) {
 		t.Errorf("%v", got)
 	}

@@ -322,8 +322,9 @@ func segments(n int) []intent.Policy {
 }
 
 func TestTheFifthRuleOnAPodIsLeftOutAndNamesTheOthers(t *testing.T) {
-	all := segments(5)
-	for i, p := range all {
+	apart := policy("q", labels("k4", "another"), from("front")) // too much as well, and no pod of p4's
+	all := append(segments(5), apart)
+	for i, p := range all[:5] {
 		objects, claims := translate(t, intent.Facts{}, p, siblings(all, i)...)
 		if i < 4 {
 			expectClaim(t, claims[0], enforced, "")
@@ -331,6 +332,83 @@ func TestTheFifthRuleOnAPodIsLeftOutAndNamesTheOthers(t *testing.T) {
 		}
 		expectNames(t, objects)
 		expectClaim(t, claims[0], none, intent.ReasonOverlaps, "p0/networkSegmentation", "p2/networkSegmentation and 1 more")
+	}
+}
+
+func TestPodsOfThreeRulesGetWhatAllThreeAllow(t *testing.T) {
+	all := []intent.Policy{
+		policy("a", labels("a", "v"), from("n1", "n2", "n3")), policy("b", labels("b", "v"), from("n2", "n3", "n4")), policy("c", labels("c", "v"), from("n3", "n4", "n1")),
+	}
+	pod := map[string]string{"a": "v", "b": "v", "c": "v"}
+	var on []networkingv1.NetworkPolicy
+	for i, p := range all {
+		objects, claims := translate(t, intent.Facts{}, p, siblings(all, i)...)
+		expectClaim(t, claims[0], enforced, "")
+		for _, o := range objects {
+			if matches(&o.Spec.PodSelector, pod) {
+				on = append(on, o)
+			}
+		}
+	}
+	want := []networkingv1.NetworkPolicyPeer{{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{namespaceName: "n3"}}}}
+	if len(on) != 1 || !strings.HasPrefix(on[0].Name, "a-") || !reflect.DeepEqual(on[0].Spec.Ingress[0].From, want) {
+		t.Errorf("%v", on)
+	}
+}
+
+func TestARuleHasSixteenObjectsAndNoMore(t *testing.T) {
+	many := func(n int) intent.Selector {
+		s := labels()
+		for i := range n {
+			s.Labels[fmt.Sprint("k", i)] = "v"
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		keys int
+		from []string
+		fits bool
+	}{
+		"sixteen around a narrower rule":               {16, []string{"ops"}, true},
+		"seventeen around a narrower rule":             {17, []string{"ops"}, false},
+		"fifteen around a rule and one for what meets": {15, []string{"ops", "qa"}, true},
+		"sixteen and one for what meets":               {16, []string{"ops", "qa"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := policy("a", intent.Selector{}, from("front", "ops")), policy("b", many(c.keys), from(c.from...))
+			objects, claims := translate(t, intent.Facts{}, a, b)
+			expectClaim(t, claims[0], enforced, "")
+			if want := map[bool]int{true: 16, false: 1}[c.fits]; len(objects) != want {
+				t.Errorf("%d objects, not %d", len(objects), want)
+			}
+			if _, claims = translate(t, intent.Facts{}, b, a); (claims[0].Level == enforced) != c.fits {
+				t.Errorf("the later rule claims %s %s", claims[0].Level, claims[0].Message)
+			}
+		})
+	}
+}
+
+func TestTheLargestHolesAreCutFirst(t *testing.T) {
+	// The first hole alone would take seventy objects; beside the second it takes none.
+	first := labels()
+	for i := range 70 {
+		first.Labels[fmt.Sprintf("k%02d", i)] = "v"
+	}
+	second := expressions(expr("k00", metav1.LabelSelectorOpIn, "v", "w"))
+	foreign := []networkingv1.NetworkPolicy{isolates("first", first, "Egress"), isolates("second", second, "Egress")}
+	objects, claims := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, dns(nil)))
+	expectNames(t, objects, "p-dnsmanipulation")
+	expectClaim(t, claims[0], partial, intent.ReasonAlreadyIsolated, "first, second")
+}
+
+func TestHolesThatAgreeOnALabelAreCutTogether(t *testing.T) {
+	var foreign []networkingv1.NetworkPolicy
+	for i := range 40 {
+		foreign = append(foreign, isolates(fmt.Sprint("theirs-", i), labels("app", fmt.Sprint("v", i), "part-of", "shop"), "Egress"))
+	}
+	objects, _ := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, dns(nil)))
+	if len(objects) != 2 {
+		t.Errorf("%d objects", len(objects))
 	}
 }
 
@@ -356,16 +434,25 @@ func TestAnyNumberOfRulesFitsThatAreOneNarrowerThanTheOther(t *testing.T) {
 	}
 }
 
-func TestOneRuleForAllPodsBesideManyForSomeIsOneObjectEach(t *testing.T) {
-	all := []intent.Policy{policy("all", intent.Selector{}, external(nil))}
-	for i := range 30 {
-		all = append(all, policy(fmt.Sprintf("p%02d", i), labels("app", fmt.Sprint("v", i)), dns(nil)))
+func TestOneRuleForAllPodsBesideManyForSomeTakesFewObjects(t *testing.T) {
+	for name, c := range map[string]struct {
+		otherEgress string
+		objects     int
+	}{"narrower": {"deny", 2}, "mixed": {"allow", 3}} {
+		t.Run(name, func(t *testing.T) {
+			all := []intent.Policy{policy("all", intent.Selector{}, external(nil))}
+			for i := range 30 {
+				all = append(all, policy(fmt.Sprintf("p%02d", i), labels("app", fmt.Sprint("v", i)), dns(params{"otherEgress": {c.otherEgress}})))
+			}
+			for i, p := range all {
+				objects, claims := translate(t, intent.Facts{}, p, siblings(all, i)...)
+				expectClaim(t, claims[0], enforced, "")
+				if i == 0 && len(objects) != c.objects {
+					t.Errorf("objects %v", objects)
+				}
+			}
+		})
 	}
-	objects, claims := translate(t, intent.Facts{}, all[0], all[1:]...)
-	if len(objects) != 2 || len(objects[1].Spec.PodSelector.MatchExpressions[0].Values) != 30 {
-		t.Errorf("objects %v", objects)
-	}
-	expectClaim(t, claims[0], enforced, "")
 }
 
 func TestAccountsAreKeptApartByNamespaceOnly(t *testing.T) {

@@ -2,6 +2,7 @@ package networkpolicy
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -109,20 +110,44 @@ func (d division) settle() (pieces []piece, out []int) {
 // pieces divides the pods of these sides, unless it takes too much.
 func (d division) pieces(of []int) ([]piece, bool) {
 	of = d.uncovered(of)
+	mixes, ok := d.mixes(of)
+	if !ok {
+		return nil, false
+	}
 	var out []piece
+	add := func(i int, pods box, others []int, allowed flows) bool {
+		boxes, ok := d.outside(pods, others)
+		same := slices.IndexFunc(out, func(p piece) bool {
+			return p.side == i && p.allowed.allow(allowed) && allowed.allow(p.allowed)
+		})
+		if same < 0 {
+			same, out = len(out), append(out, piece{side: i, allowed: allowed})
+		}
+		for _, b := range boxes {
+			out[same].pods = join(out[same].pods, b)
+		}
+		return ok
+	}
 	for _, i := range of {
-		boxes, ok := d.outside(d.sides[i].pods, d.stronger(i, of))
-		if !ok {
+		if !add(i, d.sides[i].pods, d.stronger(i, of), d.sides[i].allowed) {
 			return nil, false
 		}
-		out = append(out, piece{i, boxes, d.sides[i].allowed})
 	}
-	out, ok := d.mixed(out, of)
+	for _, m := range mixes {
+		if !add(m.members[0], m.pods, without(of, m.members), d.common(m.members)) {
+			return nil, false
+		}
+	}
+	return out, d.few(out)
+}
+
+// few says that no side has more objects than it may.
+func (d division) few(pieces []piece) bool {
 	objects := make([]int, len(d.sides))
-	for _, p := range out {
+	for _, p := range pieces {
 		objects[p.side] += len(p.pods)
 	}
-	return out, ok && slices.Max(append(objects, 0)) <= d.limits.objects
+	return slices.Max(append(objects, 0)) <= d.limits.objects
 }
 
 // uncovered leaves out the sides all of whose pods another side allows no more, so that they need nothing
@@ -144,30 +169,35 @@ func (d division) stronger(i int, of []int) []int {
 	})
 }
 
-// mixed adds the pieces of pods of several sides that allow in common what none of them says alone: the first
-// of the sides says it.
-func (d division) mixed(out []piece, of []int) ([]piece, bool) {
+// mix is some sides, and the pods that they share.
+type mix struct {
+	members []int
+	pods    box
+}
+
+// mixes are the sides that share pods and allow in common what none of them says alone: the first of them says
+// it. There are none to be had when more sides share pods than may.
+func (d division) mixes(of []int) ([]mix, bool) {
+	var out []mix
 	fits := true
-	var grow func(members []int, pods box, more []int)
-	grow = func(members []int, pods box, more []int) {
-		more = slices.DeleteFunc(slices.Clone(more), func(i int) bool { return !d.sides[i].pods.meets(pods) })
-		if !fits || d.ordered(slices.Concat(members, more)) {
+	var grow func(m mix, more []int)
+	grow = func(m mix, more []int) {
+		more = slices.DeleteFunc(slices.Clone(more), func(i int) bool { return !d.sides[i].pods.meets(m.pods) })
+		if !fits || d.ordered(slices.Concat(m.members, more)) {
 			return
 		}
-		if fits = len(members) <= d.limits.overlapping; !fits {
+		if fits = len(m.members) <= d.limits.overlapping; !fits {
 			return
 		}
-		if len(members) > 1 && !d.narrowest(members) {
-			var boxes []box
-			boxes, fits = d.outside(pods, without(of, members))
-			out = append(out, piece{members[0], boxes, d.common(members)})
+		if len(m.members) > 1 && !d.narrowest(m.members) {
+			out = append(out, m)
 		}
 		for n, next := range more {
-			both, _ := pods.and(d.sides[next].pods)
-			grow(append(slices.Clone(members), next), both, more[n+1:])
+			both, _ := m.pods.and(d.sides[next].pods)
+			grow(mix{append(slices.Clone(m.members), next), both}, more[n+1:])
 		}
 	}
-	grow(nil, box{}, of)
+	grow(mix{pods: box{}}, of)
 	return out, fits
 }
 
@@ -208,20 +238,38 @@ func (d division) outside(pods box, others []int) ([]box, bool) {
 	for _, j := range others {
 		holes = append(holes, d.sides[j].pods)
 	}
+	holes = slices.DeleteFunc(holes, func(hole box) bool { return !hole.meets(pods) })
 	// Holes with few conditions first: they leave fewer boxes for the others to cut.
 	slices.SortStableFunc(holes, func(a, b box) int { return cmp.Compare(len(a), len(b)) })
+	keys := cuts(holes)
 	left := []box{pods}
 	for _, hole := range holes {
 		var next []box
 		for _, b := range left {
-			next = append(next, b.minus(hole)...)
+			next = append(next, b.minus(hole, keys)...)
 		}
 		// What is cut off may be cut away later, so the way may be longer than the end.
 		if left = next; len(left) > 4*d.limits.objects {
 			return nil, false
 		}
 	}
-	return left, len(left) <= d.limits.objects
+	return left, true
+}
+
+// cuts is the order of keys in which holes are cut: first those that many holes agree on. What is outside there
+// is outside of all of them, and need not be cut again.
+func cuts(holes []box) []string {
+	said := map[string][]values{}
+	for _, hole := range holes {
+		for k, v := range hole {
+			if !slices.ContainsFunc(said[k], v.equal) {
+				said[k] = append(said[k], v)
+			}
+		}
+	}
+	keys := slices.Sorted(maps.Keys(said))
+	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(len(said[a]), len(said[b])) })
+	return keys
 }
 
 func policyType(direction intent.Direction) networkingv1.PolicyType {

@@ -19,8 +19,6 @@ type values struct {
 
 func (v values) empty() bool { return !v.absent && !v.others && len(v.listed) == 0 }
 
-func (v values) all() bool { return v.absent && v.others && len(v.listed) == 0 }
-
 func (v values) not() values { return values{absent: !v.absent, others: !v.others, listed: v.listed} }
 
 func (v values) and(w values) values {
@@ -126,9 +124,7 @@ func (b box) at(key string) values {
 func (b box) with(key string, v values) box {
 	out := box{}
 	maps.Copy(out, b)
-	if out[key] = v; v.all() {
-		delete(out, key)
-	}
+	out[key] = v
 	return out
 }
 
@@ -163,14 +159,17 @@ func (b box) within(c box) bool {
 func (b box) equal(c box) bool { return maps.EqualFunc(b, c, values.equal) }
 
 // minus is what is in b and not in c, as boxes that do not meet: the first is outside under the first key,
-// the second inside under the first and outside under the second, and so on.
-func (b box) minus(c box) []box {
+// the second inside under the first and outside under the second, and so on. The keys are at least those of c.
+func (b box) minus(c box, keys []string) []box {
 	if !b.meets(c) {
 		return []box{b}
 	}
 	var out []box
 	rest := b
-	for _, k := range slices.Sorted(maps.Keys(c)) {
+	for _, k := range keys {
+		if _, ok := c[k]; !ok {
+			continue
+		}
 		outside := rest.at(k).and(c[k].not())
 		for _, v := range outside.sayable() {
 			if !v.empty() {
@@ -180,6 +179,41 @@ func (b box) minus(c box) []box {
 		rest = rest.with(k, rest.at(k).and(c[k]))
 	}
 	return out
+}
+
+// or is what is in either, where one box can say it: where they differ under one key only.
+func (b box) or(c box) (box, bool) {
+	var differ []string
+	for k := range b {
+		if !b[k].equal(c.at(k)) {
+			differ = append(differ, k)
+		}
+	}
+	for k := range c {
+		if _, seen := b[k]; !seen {
+			differ = append(differ, k)
+		}
+	}
+	if len(differ) != 1 {
+		return nil, false
+	}
+	k := differ[0]
+	either := b.at(k).not().and(c.at(k).not()).not()
+	out := b.with(k, either)
+	if either.not().empty() {
+		delete(out, k)
+	}
+	return out, len(either.sayable()) == 1
+}
+
+// join adds a box to others that it does not meet, as one with them where it can.
+func join(boxes []box, b box) []box {
+	for i, other := range boxes {
+		if both, one := other.or(b); one {
+			return join(slices.Delete(slices.Clone(boxes), i, i+1), both)
+		}
+	}
+	return append(boxes, b)
 }
 
 // selector says the box, with labels where one value is asked for.

@@ -65,6 +65,12 @@ func start(t *testing.T, r *kindtest.Rig) {
 	must(t, err)
 }
 
+func endCrawler(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).DeleteCrawler(t.Context(), &glue.DeleteCrawlerInput{Name: str(crawl)})
+	must(t, err)
+}
+
 func TestCrawler(t *testing.T) {
 	update := []string{"glue:UpdateCrawler"}
 	edited := func(name, path string, change func(s *crawlerSpec)) kindtest.Case {
@@ -117,6 +123,9 @@ func TestCrawler(t *testing.T) {
 		{Name: "tags are added, changed and dropped, and others' stay", Existing: tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"}), Before: tag("crawler/"+crawl, map[string]string{"theirs": "1"}),
 			Object: tagged(map[string]v1alpha1.TagValue{"team": "b"}), Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"glue:TagResource", "glue:UntagResource"}},
 		{Name: "a running crawler in sync is in sync", Existing: crawlerOf(), Object: crawlerOf(), Drift: true, Before: running, Cause: engine.InSync},
+		{Name: "a vanished crawler is made anew: it holds no data", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true,
+			Before: endCrawler, Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
+		{Name: "deleting what is gone", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Before: endCrawler, Cause: engine.Gone},
 		{Name: "deleting", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteCrawler"}},
 		// moto ends no crawl by itself.
 		{Name: "deleting a running crawler stops it first", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: running, PlanOnly: true,

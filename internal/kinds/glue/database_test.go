@@ -39,6 +39,12 @@ func outside(in types.DatabaseInput) func(*testing.T, *kindtest.Rig) {
 	}, glue.UpdateDatabaseInput{Name: str(lake), DatabaseInput: &in})
 }
 
+func endDatabase(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).DeleteDatabase(t.Context(), &glue.DeleteDatabaseInput{Name: str(lake)})
+	must(t, err)
+}
+
 func TestDatabase(t *testing.T) {
 	both := func(change func(s *v1alpha1.GlueDatabaseSpec)) *v1alpha1.GlueDatabase {
 		return databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { fullDatabase(s); change(s) })
@@ -74,6 +80,9 @@ func TestDatabase(t *testing.T) {
 			Before: tag("database/"+lake, map[string]string{"team": "x"}), Cause: engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "an operator's key among the parameters is refused", Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("nexus.ai/owner", "x") }),
 			Stalled: status.ReasonInvalidSpec},
+		{Name: "a vanished database is made anew: it holds no data", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Drift: true,
+			Before: endDatabase, Cause: engine.New, Actions: []string{"glue:CreateDatabase"}},
+		{Name: "deleting what is gone", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Before: endDatabase, Cause: engine.Gone},
 		{Name: "deleting", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteDatabase"}},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},

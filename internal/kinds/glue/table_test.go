@@ -71,6 +71,12 @@ func inDatabase(s *kindtest.Subject) {
 	}
 }
 
+func endTable(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).DeleteTable(t.Context(), &glue.DeleteTableInput{DatabaseName: str(lake), Name: str(calls)})
+	must(t, err)
+}
+
 func TestTable(t *testing.T) {
 	both := func(change func(s *tableSpec)) *v1alpha1.GlueTable { return tableOf(fullTable, change) }
 	edited := func(name string, path string, change func(s *tableSpec)) kindtest.Case {
@@ -130,6 +136,9 @@ func TestTable(t *testing.T) {
 		}, "Description", "Storage.Location", "Storage.InputFormat", "Storage.OutputFormat", "Parameters[classification]"),
 		drifted("a serde parameter of another is drift", func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["skip.header.line.count"] = "1" }, "Storage.SerdeParameters"),
 		{Name: "an operator's key among the parameters is refused", Facts: inDatabase, Object: tableOf(func(s *tableSpec) { s.Parameters = params("nexus.ai/owner", "x") }), Stalled: status.ReasonInvalidSpec},
+		{Name: "a vanished table is made anew: it holds no data", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Drift: true,
+			Before: endTable, Cause: engine.New, Actions: []string{"glue:CreateTable"}},
+		{Name: "deleting what is gone", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true, Before: endTable, Cause: engine.Gone},
 		{Name: "deleting", Facts: inDatabase, Existing: tableOf(fullTable), Object: tableOf(fullTable), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteTable"}},
 		{Name: "deleting with Orphan takes our keys off and nothing else", Facts: inDatabase, Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UpdateTable"}},

@@ -403,7 +403,7 @@ func TestTheLargestHolesAreCutFirst(t *testing.T) {
 
 func TestHolesThatAgreeOnALabelAreCutTogether(t *testing.T) {
 	var foreign []networkingv1.NetworkPolicy
-	for i := range 40 {
+	for i := range 80 {
 		foreign = append(foreign, isolates(fmt.Sprint("theirs-", i), labels("app", fmt.Sprint("v", i), "part-of", "shop"), "Egress"))
 	}
 	objects, _ := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, dns(nil)))

@@ -268,6 +268,49 @@ func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 	b.remove(c)
 }
 
+// Every child that holds no data, deleted with kubectl at the same time: those in AWS go there, too, and
+// all of them come back.
+func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
+	b := newBed(t)
+	c := withStores(b.small("picked"))
+	b.create(c)
+	b.running(c)
+	inv := fmt.Sprint(b.inventory())
+	was := map[string]client.Object{}
+	for _, o := range b.children(c.Namespace) {
+		switch o.(type) {
+		case *v1alpha1.AWSProvider, *v1alpha1.S3Bucket, *v1alpha1.DynamoDBTable, *v1alpha1.SecretsManagerSecret:
+			continue // what holds data is not deleted for fun, and the provider is in use
+		}
+		if err := b.c.Delete(b.ctx(), o); err != nil {
+			t.Fatal(err)
+		}
+		was[fmt.Sprintf("%T/%s", o, o.GetName())] = o
+	}
+	if len(was) < 13 { // 2 roles, database, 2 tables, crawler, parameters, 2 Deployments, 3 Services, Ingress
+		t.Fatalf("only %d children to delete", len(was))
+	}
+	start := time.Now()
+	b.eventually(20*time.Second, "all to be made again", func() error {
+		for what, o := range was {
+			again := o.DeepCopyObject().(client.Object)
+			if err := b.get(again); err != nil || again.GetUID() == o.GetUID() {
+				return fmt.Errorf("%s: %v, still the old one", what, err)
+			}
+		}
+		return nil
+	})
+	t.Logf("%d children are there again after %.1f s", len(was), time.Since(start).Seconds())
+	b.running(c)
+	if now := fmt.Sprint(b.inventory()); now != inv {
+		t.Errorf("AWS changed from %s to %s", inv, now)
+	}
+	b.remove(c)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind: %v", inv)
+	}
+}
+
 func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 	b := newBed(t)
 	for _, at := range []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)", "ssm.PutParameter(*)#3"} {

@@ -227,6 +227,48 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 	})
 }
 
+func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=nowhere")
+	c := withStores(b.small("headless"))
+	secret, p := keys("keys", "AKIAHEADLESS"), keyed("aws", "keys")
+	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
+	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	b.create(secret, p, c)
+	b.running(c)
+	inv := fmt.Sprint(b.inventory())
+	// Somebody forces the provider away: a deletion alone it would outlive.
+	if err := b.c.Delete(b.ctx(), p); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.c.Patch(b.ctx(), p, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	b.gone(p)
+	if err := b.c.Delete(b.ctx(), c); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually(15*time.Second, "the capability to say what it misses", func() error {
+		if err := b.get(c); err != nil {
+			return err
+		}
+		if c.Status.Phase != nexusv1.PhaseDeleting || !strings.Contains(c.Status.Message, "AWSProvider/aws to exist in namespace "+c.Namespace) {
+			return fmt.Errorf("%s: %s", c.Status.Phase, c.Status.Message)
+		}
+		return nil
+	})
+	if now := fmt.Sprint(b.inventory()); len(c.Finalizers) == 0 || now != inv {
+		t.Errorf("finalizers %v, AWS changed from %s to %s", c.Finalizers, inv, now)
+	}
+	again := keyed("aws", "keys")
+	again.Namespace = c.Namespace
+	b.create(again)
+	b.gone(c)
+	b.remove(again)
+	if inv := b.inventory(); len(inv) > 0 {
+		t.Errorf("left behind in AWS: %v", inv)
+	}
+}
+
 func TestADeletionSaysThatTheLoadBalancerControllerIsGone(t *testing.T) {
 	b := newBed(t)
 	c := b.small("deserted")

@@ -33,7 +33,7 @@ func daemon(ctx context.Context, o options) (err error) {
 	if err := s.write(o); err != nil {
 		return err
 	}
-	w, err := world.Start(ctx, world.Options{Dir: o.file("world"), Log: os.Stdout, Nodes: o.nodes, CRDs: []string{o.crds}, ManagedPolicies: true})
+	w, err := world.Start(ctx, world.Options{Dir: o.file("world"), Log: os.Stdout, Nodes: o.nodes, CRDs: o.crds, ManagedPolicies: true})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -76,6 +79,12 @@ func playOperator(ctx context.Context) error {
 // output runs a verb and returns what it prints.
 func output(t *testing.T, args ...string) (string, error) {
 	t.Helper()
+	return printed(t, func() error { return run(t.Context(), args) })
+}
+
+// printed returns what a function prints.
+func printed(t *testing.T, do func() error) (string, error) {
+	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +97,7 @@ func output(t *testing.T, args ...string) (string, error) {
 	}()
 	old := os.Stdout
 	os.Stdout = w
-	err = run(t.Context(), args)
+	err = do()
 	os.Stdout = old
 	w.Close()
 	return <-text, err
@@ -126,8 +135,20 @@ func (d demo) run(verb string, more ...string) (string, error) {
 	if err != nil {
 		d.Fatal(err)
 	}
-	args := []string{verb, "-dir", d.dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases"}
+	args := []string{verb, "-dir", d.dir, "-operator", self, "-operator-args", "--play-operator", "-crds", "../../config/crd/bases", "-intents", ""}
 	return output(d.T, append(args, more...)...)
+}
+
+// runReal runs a verb from the root of the tree with the demo's own defaults,
+// but for the folder and the operator's program.
+func (d demo) runReal(operator, verb string) string {
+	d.Helper()
+	d.Chdir("../..")
+	text, err := output(d.T, verb, "-dir", d.dir, "-operator", operator)
+	if err != nil {
+		d.Fatalf("%s: %v\n%s", verb, err, text)
+	}
+	return text
 }
 
 // says fails unless a verb succeeds and prints all these texts.
@@ -171,6 +192,87 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 		t.Errorf("files are left behind: %v", err)
 	}
 	d.says("down", []string{"no demo is running"})
+}
+
+// TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage has the operator itself
+// bring up the example.
+func TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage(t *testing.T) {
+	d := newDemo(t)
+	operator := filepath.Join(t.TempDir(), "nexus-operator")
+	if out, err := exec.Command("go", "build", "-o", operator, "../../cmd/nexus-operator").CombinedOutput(); err != nil {
+		t.Fatalf("building the operator: %v\n%s", err, out)
+	}
+	text := d.runReal(operator, "up")
+	_, shown, ok := strings.Cut(text, "\nSecurity intents of guarded-dev/guarded-dev\n")
+	shown, _, _ = strings.Cut(shown, "\nEverything goes on running")
+	want := `  securityintents            dns-manipulation                                 Block, dnsManipulation
+                             guarded-backend                                  Block, networkSegmentation
+  securityintentbindings     guarded-dev-backend-policies                     Ready=True
+                             guarded-dev-policies                             Ready=True
+  nimbuspolicies             guarded-dev-backend-policies                     Ready=True
+                             guarded-dev-policies                             Ready=True
+  networkpolicies            guarded-dev-backend-policies-networksegmentation
+                             guarded-dev-policies-dnsmanipulation
+  kubearmorpolicies          guarded-dev-policies-dnsmanipulation
+
+Coverage in the status of guarded-dev/guarded-dev, PoliciesReady=True
+  INTENT                         ENGINE         LEVEL     REASON
+  dnsManipulation                NetworkPolicy  Enforced
+  dnsManipulation                KubeArmor      Enforced
+  dnsManipulation                Kyverno        None      NotCovered
+  dnsManipulation                Istio          None      EngineMissing
+  networkSegmentation (backend)  NetworkPolicy  Enforced
+  networkSegmentation (backend)  KubeArmor      None      NotCovered
+  networkSegmentation (backend)  Kyverno        None      NotCovered
+  networkSegmentation (backend)  Istio          None      EngineMissing
+
+Kinds that are installed here without their engines: kubearmorpolicies.security.kubearmor.com, policies.kyverno.io.
+The nodes are fake, too: nothing enforces these policies. The coverage is what each engine was told to do.
+`
+	if !ok || shown != want {
+		t.Errorf("up shows\n%s\nwant\n%s\nin all\n%s", shown, want, text)
+	}
+	if !regexp.MustCompile(`guarded-dev/guarded-dev +Running +11/11\n`).MatchString(text) {
+		t.Errorf("up does not say that it runs:\n%s", text)
+	}
+	first := d.state()
+	if _, err := d.run("down"); err != nil || len(first.survivors()) != 0 {
+		t.Errorf("down: %v; left behind: %v", err, first.survivors())
+	}
+}
+
+// TestPoliciesAreWaitedFor: a capability with intents does not run before its
+// policies do, and without intents it waits for none.
+func TestPoliciesAreWaitedFor(t *testing.T) {
+	capability := func(intents []any, policies string) *unstructured.Unstructured {
+		conditions := []any{map[string]any{"type": "Ready", "status": "True"}}
+		if policies != "" {
+			conditions = append(conditions, map[string]any{"type": "PoliciesReady", "status": policies, "message": "no such intent"})
+		}
+		return &unstructured.Unstructured{Object: map[string]any{
+			"spec":   map[string]any{"security": map[string]any{"intents": intents}},
+			"status": map[string]any{"phase": "Running", "progress": "11/11", "conditions": conditions},
+		}}
+	}
+	two := []any{map[string]any{"name": "dns"}, map[string]any{"name": "guard", "component": "backend"}}
+	for _, c := range []struct {
+		intents  []any
+		policies string
+		runs     bool
+	}{{nil, "", true}, {nil, "False", true}, {two, "", false}, {two, "Unknown", false}, {two, "False", false}, {two, "True", true}} {
+		if got := isRunning(capability(c.intents, c.policies)); got != c.runs {
+			t.Errorf("%d intents, PoliciesReady %q: runs %v", len(c.intents), c.policies, got)
+		}
+	}
+	if line := progress(capability(two, "False")); !strings.HasSuffix(line, "policies: no such intent") {
+		t.Errorf("progress says %q", line)
+	}
+}
+
+func TestWhatHasNoEngineSaysSo(t *testing.T) {
+	if text, _ := printed(t, func() error { sayWhatIsMissing(nil); return nil }); !strings.Contains(text, "No policy engine is installed here.") {
+		t.Errorf("says %q", text)
+	}
 }
 
 func TestADeadOperatorComesBackAndASecondUpStartsAnew(t *testing.T) {

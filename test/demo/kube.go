@@ -117,6 +117,11 @@ func (c *cluster) allCapabilities(ctx context.Context) ([]*unstructured.Unstruct
 	return all, nil
 }
 
+// live reads what has become of a capability.
+func (c *cluster) live(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	return c.dynamic.Resource(capabilityResource).Namespace(o.GetNamespace()).Get(ctx, o.GetName(), metav1.GetOptions{})
+}
+
 // waitRunning prints each change of each capability until all of them run.
 func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*unstructured.Unstructured, begin time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
@@ -125,7 +130,7 @@ func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*un
 	for {
 		left := 0
 		for _, capability := range capabilities {
-			live, err := c.dynamic.Resource(capabilityResource).Namespace(capability.GetNamespace()).Get(ctx, capability.GetName(), metav1.GetOptions{})
+			live, err := c.live(ctx, capability)
 			if err != nil {
 				return err
 			}
@@ -154,12 +159,14 @@ func tell(o *unstructured.Unstructured, told map[string]string, begin time.Time)
 	}
 }
 
-// isRunning: phase Running and Ready=True, of the present generation.
+// isRunning: phase Running and Ready=True, of the present generation, and with
+// security intents PoliciesReady=True.
 func isRunning(o *unstructured.Unstructured) bool {
 	phase, _, _ := unstructured.NestedString(o.Object, "status", "phase")
 	observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	ready, _ := condition(o, "Ready")
-	return phase == "Running" && ready == "True" && observed == o.GetGeneration()
+	policies, _ := condition(o, "PoliciesReady")
+	return phase == "Running" && ready == "True" && observed == o.GetGeneration() && (len(boundIntents(o)) == 0 || policies == "True")
 }
 
 // progress says in a few words how far a capability is.
@@ -172,6 +179,9 @@ func progress(o *unstructured.Unstructured) string {
 	line := fmt.Sprintf("%-26s %s", phase, steps)
 	if stalled, message := condition(o, "Stalled"); stalled == "True" {
 		line += "  stalled: " + message
+	}
+	if policies, message := condition(o, "PoliciesReady"); phase == "Running" && policies == "False" {
+		line += "  policies: " + message
 	}
 	return line
 }

@@ -1,5 +1,6 @@
 // Demo brings the whole system up on one machine: a real control plane, an AWS
-// emulator and the operator, with capabilities running on it.
+// emulator and the operator, with capabilities running on it, one of them with
+// security intents.
 //
 //	go run ./test/demo up -f examples/test-capability.yaml
 //	source .demo/env; kubectl get nexuscapabilities -A
@@ -27,16 +28,24 @@ type options struct {
 	dir          string
 	operator     string
 	operatorArgs string
-	crds         string
-	manifests    manifestFlag
+	crds         listFlag
+	manifests    listFlag
+	intents      string
 	timeout      time.Duration
 	nodes        int
 }
 
-type manifestFlag []string
+// listFlag is a flag that may be repeated.
+type listFlag []string
 
-func (m *manifestFlag) String() string     { return strings.Join(*m, ",") }
-func (m *manifestFlag) Set(s string) error { *m = append(*m, s); return nil }
+func (l *listFlag) String() string     { return strings.Join(*l, ",") }
+func (l *listFlag) Set(s string) error { *l = append(*l, s); return nil }
+
+// defaultCRDs are our own kinds, and those of two policy engines without the
+// engines, so that what security intents become there can be seen.
+func defaultCRDs() listFlag {
+	return listFlag{"config/crd/bases", "internal/testkit/enginecrds/kubearmor.yaml", "internal/testkit/enginecrds/kyverno.yaml"}
+}
 
 const usage = "usage: demo up|down|status [flags]"
 
@@ -68,8 +77,9 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.dir, "dir", ".demo", "folder of logs, state and the env file")
 	flags.StringVar(&o.operator, "operator", "bin/nexus-operator", "the operator's program; empty: none")
 	flags.StringVar(&o.operatorArgs, "operator-args", "", "further flags of the operator, separated by blanks")
-	flags.StringVar(&o.crds, "crds", "config/crd/bases", "file or folder of the CustomResourceDefinitions")
+	flags.Var(&o.crds, "crds", "file or folder of CustomResourceDefinitions; may be repeated; default "+strings.Join(defaultCRDs(), ","))
 	flags.Var(&o.manifests, "f", "file of objects to apply; may be repeated")
+	flags.StringVar(&o.intents, "intents", "examples/capability-with-intents.yaml", "file of a capability with security intents, applied after the others; empty: none")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long capabilities may take to run")
 	flags.IntVar(&o.nodes, "nodes", 3, "fake nodes of the cluster")
 	if err := flags.Parse(args); err != nil {
@@ -78,7 +88,17 @@ func parse(args []string) (options, error) {
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q; %s", flags.Arg(0), usage)
 	}
-	for _, path := range []*string{&o.dir, &o.operator, &o.crds} {
+	if len(o.crds) == 0 {
+		o.crds = defaultCRDs()
+	}
+	if o.intents != "" {
+		o.manifests = append(o.manifests, o.intents)
+	}
+	paths := []*string{&o.dir, &o.operator}
+	for i := range o.crds {
+		paths = append(paths, &o.crds[i])
+	}
+	for _, path := range paths {
 		if *path == "" {
 			continue
 		}

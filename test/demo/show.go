@@ -18,13 +18,17 @@ func (c *cluster) show(ctx context.Context, s state, capabilities []*unstructure
 	if err := showAWS(ctx, s.AWS); err != nil {
 		return err
 	}
+	own, err := c.served(ownGroups)
+	if err != nil {
+		return err
+	}
 	for _, namespace := range namespacesOf(capabilities) {
 		fmt.Printf("\nKubernetes, namespace %s\n", namespace)
-		if err := c.showNamespace(ctx, namespace); err != nil {
+		if err := c.showKinds(ctx, namespace, slices.Concat(own, builtin)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return c.showIntents(ctx, capabilities)
 }
 
 func showAWS(ctx context.Context, endpoint string) error {
@@ -65,23 +69,20 @@ func namespacesOf(capabilities []*unstructured.Unstructured) []string {
 	return slices.Compact(names)
 }
 
-// ownGroups are the API groups of this project.
-var ownGroups = []string{"nexus.ai", "aws-infra-operator.runner.codes", "intent.security.nimbus.com"}
+// ownGroups are the API groups of capabilities and of their AWS resources.
+var ownGroups = []string{"nexus.ai", "aws-infra-operator.runner.codes"}
 
 // builtin are the other kinds that a capability may consist of.
 var builtin = []schema.GroupVersionResource{
 	{Version: "v1", Resource: "serviceaccounts"}, {Version: "v1", Resource: "configmaps"},
 	{Group: "apps", Version: "v1", Resource: "deployments"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "services"},
-	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+	{Group: "networking.k8s.io", Version: "v1", Resource: "ingresses"},
 	{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}, {Group: "autoscaling", Version: "v2", Resource: "horizontalpodautoscalers"},
 }
 
-func (c *cluster) showNamespace(ctx context.Context, namespace string) error {
-	own, err := c.ownResources()
-	if err != nil {
-		return err
-	}
-	for _, resource := range append(own, builtin...) {
+// showKinds lists the objects of a namespace that are of these kinds.
+func (c *cluster) showKinds(ctx context.Context, namespace string, kinds []schema.GroupVersionResource) error {
+	for _, resource := range kinds {
 		list, err := c.dynamic.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return fmt.Errorf("listing %s: %w", resource.Resource, err)
@@ -89,7 +90,7 @@ func (c *cluster) showNamespace(ctx context.Context, namespace string) error {
 		var names []string
 		for i := range list.Items {
 			if o := &list.Items[i]; !ofTheCluster(o) {
-				names = append(names, strings.TrimRight(fmt.Sprintf("%-44s %s", o.GetName(), summary(o)), " "))
+				names = append(names, strings.TrimRight(fmt.Sprintf("%-48s %s", o.GetName(), summary(o)), " "))
 			}
 		}
 		printGroup(resource.Resource, names)
@@ -97,25 +98,27 @@ func (c *cluster) showNamespace(ctx context.Context, namespace string) error {
 	return nil
 }
 
-func (c *cluster) ownResources() ([]schema.GroupVersionResource, error) {
+// served gives the kinds of these API groups that have a namespace, group by
+// group.
+func (c *cluster) served(groups []string) ([]schema.GroupVersionResource, error) {
 	lists, err := c.discovery.ServerPreferredNamespacedResources()
 	if err != nil {
 		return nil, err
 	}
-	var own []schema.GroupVersionResource
+	var found []schema.GroupVersionResource
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil || !slices.Contains(ownGroups, gv.Group) {
+		if err != nil || !slices.Contains(groups, gv.Group) {
 			continue
 		}
 		for _, r := range list.APIResources {
-			own = append(own, gv.WithResource(r.Name))
+			found = append(found, gv.WithResource(r.Name))
 		}
 	}
-	slices.SortFunc(own, func(a, b schema.GroupVersionResource) int {
-		return strings.Compare(fmt.Sprint(slices.Index(ownGroups, a.Group), a.Resource), fmt.Sprint(slices.Index(ownGroups, b.Group), b.Resource))
+	slices.SortFunc(found, func(a, b schema.GroupVersionResource) int {
+		return strings.Compare(fmt.Sprint(slices.Index(groups, a.Group), a.Resource), fmt.Sprint(slices.Index(groups, b.Group), b.Resource))
 	})
-	return own, nil
+	return found, nil
 }
 
 // ofTheCluster: what every namespace has.

@@ -48,6 +48,7 @@ func up(ctx context.Context, o options) error {
 Everything goes on running. To look around:
   source %s
   kubectl get nexuscapabilities -A
+  kubectl get sib,np -A -o wide
   aws s3 ls
   tail -f %s
   curl -s $AWS_ENDPOINT_URL/_ledger        every AWS request so far
@@ -111,7 +112,11 @@ func startDaemon(ctx context.Context, o options) (state, error) {
 		return state{}, err
 	}
 	defer log.Close()
-	cmd := exec.Command(self, "daemon", "-dir="+o.dir, "-operator="+o.operator, "-operator-args="+o.operatorArgs, "-crds="+o.crds, fmt.Sprintf("-nodes=%d", o.nodes))
+	args := []string{"daemon", "-dir=" + o.dir, "-operator=" + o.operator, "-operator-args=" + o.operatorArgs, fmt.Sprintf("-nodes=%d", o.nodes)}
+	for _, crds := range o.crds {
+		args = append(args, "-crds="+crds)
+	}
+	cmd := exec.Command(self, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

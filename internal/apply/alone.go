@@ -1,9 +1,7 @@
 package apply
 
 import (
-	"bytes"
 	"context"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -53,7 +51,7 @@ func additions(live *unstructured.Unstructured) []Difference {
 // specOf returns the fields under spec; an entry that cannot be read has none.
 func specOf(m metav1.ManagedFieldsEntry) *fieldpath.Set {
 	s := &fieldpath.Set{}
-	if err := s.FromJSON(bytes.NewReader(slices.Clone(m.FieldsV1.Raw))); err != nil {
+	if err := s.FromJSON(m.FieldsV1.GetRawReader()); err != nil {
 		return &fieldpath.Set{}
 	}
 	name := "spec"

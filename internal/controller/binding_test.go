@@ -152,7 +152,7 @@ func TestWithTheLastIntentEverythingGoesAndComesBackWithIt(t *testing.T) {
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || b.Status.NimbusPolicy != "" || b.Status.NumberOfBoundIntents != 0 {
 		t.Errorf("%v %+v", err, b.Status)
 	}
-	dns = h.declared("dnsManipulation", intentv1alpha1.Block, nil)
+	h.declared("dnsManipulation", intentv1alpha1.Block, nil)
 	h.shows(b, "Ready", "True", "Ready")
 	h.there(networkPolicy, ns, "web-dnsmanipulation")
 }

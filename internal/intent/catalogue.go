@@ -31,6 +31,8 @@ type Entry struct {
 // Param is a parameter of an intent.
 type Param struct {
 	Name string
+	// Aliases are other names of the same parameter.
+	Aliases []string
 	// Values are the only ones allowed; empty allows what Check allows.
 	Values []string
 	// Many allows more than one value.
@@ -50,7 +52,7 @@ func Catalogue() []Entry {
 		{ID: "pkgMgrs", Title: "No package manager runs in a container"},
 		{ID: "unAuthorizedSaTokenAccess", Title: "No process reads the ServiceAccount's token"},
 		{ID: "preventExecutionFromTempOrLogsFolders", Aliases: []string{"exploitPFA"}, Title: "Nothing is executed from folders that anybody can write to"},
-		{ID: "escapeToHost", Title: "No container reaches its host", Params: []Param{{Name: "psaLevel", Values: []string{"baseline", "restricted"}}}},
+		{ID: "escapeToHost", Title: "No container reaches its host", Params: []Param{{Name: "psaLevel", Aliases: []string{"psa_level"}, Values: []string{"baseline", "restricted"}}}},
 		{ID: "denyExternalNetworkAccess", Title: "Pods talk only to pods and private networks", Restricts: Ingress | Egress, Params: []Param{{Name: "allowCIDRs", Many: true, Check: cidr}}},
 		{ID: "cocoWorkload", Title: "Pods run in a confidential container runtime", Params: []Param{{Name: "runtimeClass", Check: dnsLabel}}},
 		{ID: "virtualPatch", Title: "Known vulnerabilities cannot be exploited before the image is patched", NotYet: true, Params: []Param{{Name: "cveList", Many: true}, {Name: "schedule"}}},

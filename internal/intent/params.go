@@ -15,7 +15,7 @@ import (
 // Check says what is wrong with the parameters, naming the first, or nothing.
 func (e Entry) Check(params map[string][]string) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.Name == name })
+		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.called(name) })
 		if i < 0 {
 			return fmt.Sprintf("params.%s is not a parameter of %s%s", name, e.ID, e.known())
 		}
@@ -24,6 +24,22 @@ func (e Entry) Check(params map[string][]string) string {
 		}
 	}
 	return ""
+}
+
+// called says whether a parameter has the name, as its own or as an alias.
+func (p Param) called(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
+
+// canonical gives the parameters their own names; what is given twice stays under the name that is its own.
+func (e Entry) canonical(params map[string][]string) map[string][]string {
+	for _, p := range e.Params {
+		for _, alias := range p.Aliases {
+			if _, twice := params[p.Name]; len(params[alias]) > 0 && !twice {
+				params[p.Name] = params[alias]
+				delete(params, alias)
+			}
+		}
+	}
+	return params
 }
 
 func (e Entry) known() string {

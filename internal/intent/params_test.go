@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -107,5 +108,26 @@ func TestAParameterThatIsNotGivenHasItsDefault(t *testing.T) {
 		if got := r.Param(name, "d"); got != want {
 			t.Errorf("%s is %q, not %q", name, got, want)
 		}
+	}
+}
+
+func TestAParameterMayHaveTheNameThatOtherToolsGiveIt(t *testing.T) {
+	for _, tc := range []struct {
+		given v1alpha1.Params
+		want  string
+	}{
+		{v1alpha1.Params{"psa_level": {"restricted"}}, "restricted"},
+		{v1alpha1.Params{"psa_level": {"restricted"}, "psaLevel": {"baseline"}}, "baseline"},
+	} {
+		i := &v1alpha1.SecurityIntent{}
+		i.Name, i.Spec.Intent = "escape", v1alpha1.Intent{ID: "escapeToHost", Params: tc.given}
+		b := intent.Binding{Kind: intent.KindBinding, Namespace: "a", Name: "b", Intents: []string{"escape"}}
+		r := intent.Resolve(b, map[string]*v1alpha1.SecurityIntent{"escape": i}, nil, intent.Options{})
+		if got := r.Policies[0].Rules[0].Param("psaLevel", ""); got != tc.want {
+			t.Errorf("%v is read as %q", tc.given, got)
+		}
+	}
+	if problem := check(t, "escapeToHost", map[string][]string{"psa_level": {"none"}}); problem == "" {
+		t.Error("a bad value under the other name is taken")
 	}
 }

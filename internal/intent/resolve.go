@@ -141,7 +141,7 @@ func ruleOf(i *v1alpha1.SecurityIntent) Rule {
 		r.Action = v1alpha1.Audit
 	}
 	if e, ok := Lookup(s.ID); ok {
-		r.Canonical = e.ID
+		r.Canonical, r.Params = e.ID, e.canonical(r.Params)
 	}
 	return r
 }

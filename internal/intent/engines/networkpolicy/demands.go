@@ -44,7 +44,7 @@ func (d demand) in(direction intent.Direction) *flows {
 func (d demand) String() string { return d.policy + "/" + d.rule.ID }
 
 // examine reads a rule: it is a demand, or the claim says why not.
-func examine(p intent.Policy, r intent.Rule, operatorNamespace string) (demand, *intent.Claim) {
+func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Claim) {
 	no := func(reason, message string) (demand, *intent.Claim) {
 		c := intent.Not(r, reason, message)
 		return demand{}, &c
@@ -73,8 +73,11 @@ func examine(p intent.Policy, r intent.Rule, operatorNamespace string) (demand, 
 	if p.Namespace == "" {
 		return no(intent.ReasonElsewhere, "NetworkPolicies live in namespaces: the binding's policies there hold it")
 	}
-	if p.Namespace == operatorNamespace {
+	if p.Namespace == f.OperatorNamespace {
 		return no(intent.ReasonNotCovered, "the operator's own namespace is never touched")
+	}
+	if ambient(f.NamespaceLabels) {
+		d.throughMesh()
 	}
 	d.policy, d.rule = p.Name, r
 	d.selector = metav1.LabelSelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions}

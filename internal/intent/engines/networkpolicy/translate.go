@@ -62,7 +62,7 @@ func (e engine) demands(p intent.Policy, f intent.Facts) ([]demand, map[string]i
 	refused := map[string]intent.Claim{}
 	for _, from := range policies {
 		for _, r := range from.Rules {
-			d, no := examine(from, r, f.OperatorNamespace)
+			d, no := examine(from, r, f)
 			if no == nil {
 				out = append(out, d)
 			} else if from.Name == p.Name {

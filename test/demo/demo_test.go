@@ -184,6 +184,7 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 		t.Errorf("env: %v\n%s", err, env)
 	}
 	d.says("status", []string{"kube-apiserver", "myapp-dev-data"})
+	d.waitsInVain("../../examples/capability-with-intents.yaml")
 	d.says("down", []string{"stopped 8 processes; none is left"})
 	if len(first.survivors()) != 0 {
 		t.Errorf("left behind: %v", first.survivors())
@@ -192,6 +193,25 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 		t.Errorf("files are left behind: %v", err)
 	}
 	d.says("down", []string{"no demo is running"})
+}
+
+// waitsInVain applies a capability whose policies nobody looks after.
+func (d demo) waitsInVain(file string) {
+	d.Helper()
+	c, err := connect(d.state().Kubeconfig)
+	if err != nil {
+		d.Fatal(err)
+	}
+	capabilities, err := c.applyFiles(d.Context(), []string{file})
+	if err != nil {
+		d.Fatal(err)
+	}
+	text, err := printed(d.T, func() error {
+		return c.waitRunning(d.Context(), options{timeout: time.Second}, capabilities, time.Now())
+	})
+	if err == nil || !strings.Contains(err.Error(), "1 of 1 capabilities are not running after 1s") || !strings.Contains(text, "Running") {
+		d.Errorf("%v\n%s", err, text)
+	}
 }
 
 // TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage has the operator itself

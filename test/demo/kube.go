@@ -127,27 +127,44 @@ func (c *cluster) waitRunning(ctx context.Context, o options, capabilities []*un
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	told := map[string]string{}
-	for {
-		left := 0
-		for _, capability := range capabilities {
-			live, err := c.live(ctx, capability)
-			if err != nil {
-				return err
-			}
-			tell(live, told, begin)
-			if !isRunning(live) {
-				left++
-			}
-		}
-		if left == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
+	for left := len(capabilities); left > 0; {
+		seen, err := c.tellAll(ctx, capabilities, told, begin)
+		switch {
+		case err == nil:
+			left = seen
+		case ctx.Err() != nil: // the error only says so in other words
 			return fmt.Errorf("%d of %d capabilities are not running after %v", left, len(capabilities), time.Since(begin).Round(time.Second))
-		case <-time.After(100 * time.Millisecond):
+		default:
+			return err
+		}
+		if left > 0 {
+			pause(ctx, 100*time.Millisecond)
 		}
 	}
+	return nil
+}
+
+// pause waits, but not longer than the context lasts.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// tellAll tells of each capability and counts those that do not run.
+func (c *cluster) tellAll(ctx context.Context, capabilities []*unstructured.Unstructured, told map[string]string, begin time.Time) (left int, err error) {
+	for _, capability := range capabilities {
+		live, err := c.live(ctx, capability)
+		if err != nil {
+			return 0, err
+		}
+		tell(live, told, begin)
+		if !isRunning(live) {
+			left++
+		}
+	}
+	return left, nil
 }
 
 // tell prints how far a capability is, unless that was told already.

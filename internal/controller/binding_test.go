@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -215,6 +216,18 @@ func TestWhatIsDerivedIsHealed(t *testing.T) {
 		})
 	}
 	h.there(kubeArmorPolicy, ns, "web-dnsmanipulation")
+	h.eventually("events to tell of it", func() error {
+		events := &eventsv1.EventList{}
+		if err := h.c.List(h.ctx(), events, client.InNamespace(ns)); err != nil {
+			return err
+		}
+		for _, e := range events.Items {
+			if e.Reason == "Drift" && e.Regarding.Kind == "NimbusPolicy" && strings.Contains(e.Note, "NetworkPolicy "+ns+"/web-dnsmanipulation") {
+				return nil
+			}
+		}
+		return fmt.Errorf("%d events, none of them", len(events.Items))
+	})
 }
 
 // healed edits a live object and waits for it to be as before, but for what the API server writes.
@@ -265,7 +278,9 @@ func TestAForeignObjectOfTheSameNameIsLeftAloneAndReported(t *testing.T) {
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(theirs), theirs); err != nil || theirs.ResourceVersion != version {
 		t.Errorf("theirs was written: %v", err)
 	}
-	h.remove(theirs)
+	if err := h.c.Delete(h.ctx(), theirs); err != nil { // ours comes in its place
+		t.Fatal(err)
+	}
 	h.shows(b, "Ready", "True", "Ready")
 	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || slices.ContainsFunc(b.Status.Conditions, func(c metav1.Condition) bool { return c.Type == "Conflict" }) {

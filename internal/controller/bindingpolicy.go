@@ -3,7 +3,7 @@ package controller
 import (
 	"context"
 	"fmt"
-	"sync"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -78,14 +78,12 @@ func (r *Bindings) policy(ctx context.Context, owner apply.Owner, s *surrounding
 	if err != nil {
 		return fail(err)
 	}
+	r.restored(res.Live, res)
 	facts, err := s.facts(ctx, p)
 	if err != nil {
 		return fail(err)
 	}
-	self := apply.Owner{
-		Kind: res.Live.GroupVersionKind(), Namespace: p.Namespace, Name: p.Name, UID: res.Live.GetUID(), Label: LabelPolicyOwner, Sole: true,
-	}
-	r.engines(ctx, self, s, facts, &report)
+	r.engines(ctx, res.Live, s, facts, &report)
 	report.Err = raced(intent.Worst(report.Err, r.policyStatus(ctx, res.Live, report)))
 	return report
 }
@@ -102,59 +100,84 @@ func (r *Bindings) unmade(p intent.Policy, err error) []intent.EngineReport {
 	return out
 }
 
+// piece is one engine's object, and what became of it.
+type piece struct {
+	engine int
+	object *unstructured.Unstructured
+	res    apply.Result
+	err    error
+}
+
 // engines has every engine translate the policy, writes what comes of it, and removes what no longer
 // does. Nothing is removed while something that may replace it could not be written for a passing reason.
-func (r *Bindings) engines(ctx context.Context, self apply.Owner, s *surroundings, facts intent.Facts, report *intent.PolicyReport) {
-	report.Engines = make([]intent.EngineReport, len(r.Engines))
-	var wanted []apply.Ref
-	var kinds []schema.GroupVersionKind
-	var mu sync.Mutex
+func (r *Bindings) engines(ctx context.Context, policy *unstructured.Unstructured, s *surroundings, facts intent.Facts, report *intent.PolicyReport) {
+	self := apply.Owner{
+		Kind: policy.GroupVersionKind(), Namespace: policy.GetNamespace(), Name: policy.GetName(), UID: policy.GetUID(), Label: LabelPolicyOwner, Sole: true,
+	}
+	pieces, kinds := r.translate(s.served, facts, report)
 	group := errgroup.Group{}
 	group.SetLimit(policing)
-	for i, e := range r.Engines {
-		t := intent.Translate(e.Engine, report.Policy, facts, e.Enabled, s.served)
-		er := &report.Engines[i]
-		er.Engine, er.Claims = e.Name(), t.Claims
-		for _, k := range e.Makes() {
-			if s.served(k) {
-				kinds = append(kinds, k)
-			}
-		}
-		made := make([]error, len(t.Objects))
-		for n, o := range t.Objects {
-			wanted = append(wanted, apply.RefOf(o))
-			er.Objects = append(er.Objects, o.GetKind()+"/"+o.GetName())
-			group.Go(func() error {
-				_, made[n] = r.Applier.Apply(ctx, self, o)
-				mu.Lock()
-				defer mu.Unlock()
-				report.Err = intent.Worst(report.Err, raced(made[n]))
-				return nil
-			})
-		}
-		defer settle(er, t.Objects, made)
+	for i := range pieces {
+		group.Go(func() error {
+			p := &pieces[i]
+			p.res, p.err = r.Applier.Apply(ctx, self, p.object)
+			return nil
+		})
 	}
-	_ = group.Wait() // each object's error is in made
+	_ = group.Wait() // each object's error is in its piece
+	var wanted []apply.Ref
+	for _, p := range pieces {
+		wanted = append(wanted, apply.RefOf(p.object))
+		report.Err = intent.Worst(report.Err, raced(p.err))
+		settle(&report.Engines[p.engine], p)
+		r.restored(policy, p.res)
+	}
 	if _, stalled := status.AsStalled(report.Err); report.Err == nil || stalled {
 		report.Err = intent.Worst(report.Err, raced(r.prune(ctx, self, kinds, wanted)))
 	}
 }
 
-// settle takes back what an engine claims for objects that could not be written.
-func settle(er *intent.EngineReport, objects []*unstructured.Unstructured, made []error) {
-	var there []string
-	for i, o := range objects {
-		if made[i] == nil {
-			there = append(there, er.Objects[i])
-			continue
+// translate asks every engine, and lists the kinds in which objects of the policy may exist.
+func (r *Bindings) translate(served intent.Served, facts intent.Facts, report *intent.PolicyReport) (pieces []piece, kinds []schema.GroupVersionKind) {
+	for i, e := range r.Engines {
+		t := intent.Translate(e.Engine, report.Policy, facts, e.Enabled, served)
+		report.Engines = append(report.Engines, intent.EngineReport{Engine: e.Name(), Claims: t.Claims})
+		for _, o := range t.Objects {
+			pieces = append(pieces, piece{engine: i, object: o})
 		}
-		for n := range er.Claims {
-			if c := &er.Claims[n]; c.Intent == o.GetLabels()[intent.LabelRule] {
-				c.Level, c.Reason, c.Message = v1alpha1.LevelNone, reasonOf(made[i]), made[i].Error()
+		for _, k := range e.Makes() {
+			if served(k) {
+				kinds = append(kinds, k)
 			}
 		}
 	}
-	er.Objects = there
+	return pieces, kinds
+}
+
+// settle lists an object that is there, and takes back what is claimed for one that could not be written.
+func settle(er *intent.EngineReport, p piece) {
+	if p.err == nil {
+		er.Objects = append(er.Objects, p.object.GetKind()+"/"+p.object.GetName())
+		return
+	}
+	for n := range er.Claims {
+		if c := &er.Claims[n]; c.Intent == p.object.GetLabels()[intent.LabelRule] {
+			c.Level, c.Reason, c.Message = v1alpha1.LevelNone, reasonOf(p.err), p.err.Error()
+		}
+	}
+}
+
+// restored tells of what somebody had changed by hand in a derived object, and was put right.
+func (r *Bindings) restored(about *unstructured.Unstructured, res apply.Result) {
+	if res.Change != apply.Updated || len(res.Drift) == 0 {
+		return
+	}
+	paths := make([]string, len(res.Drift))
+	for i, d := range res.Drift {
+		paths[i] = d.Path
+	}
+	r.Events.Eventf(about, nil, "Normal", status.ReasonDrift, "Restore", "%s", status.Bound(
+		fmt.Sprintf("%s of %s was changed by hand and is as derived again", strings.Join(paths, ", "), apply.RefOf(res.Live)), maxNote))
 }
 
 // prune removes the owner's children that are not wanted.

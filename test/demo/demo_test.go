@@ -225,7 +225,7 @@ func TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage(t *testing.T) {
 	text := d.runReal(operator, "up")
 	_, shown, ok := strings.Cut(text, "\nSecurity intents of guarded-dev/guarded-dev\n")
 	shown, _, _ = strings.Cut(shown, "\nEverything goes on running")
-	want := `  securityintents            dns-manipulation                                 Block, dnsManipulation
+	want := `  securityintents            guarded-dns                                      Block, dnsManipulation
                              guarded-backend                                  Block, networkSegmentation
   securityintentbindings     guarded-dev-backend-policies                     Ready=True
                              guarded-dev-policies                             Ready=True

@@ -45,36 +45,17 @@ func (d demand) String() string { return d.policy + "/" + d.rule.ID }
 
 // examine reads a rule: it is a demand, or the claim says why not.
 func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Claim) {
-	no := func(reason, message string) (demand, *intent.Claim) {
+	d, reason, message := read(p, r)
+	switch {
+	case reason != "":
+	case p.Namespace == "":
+		reason, message = intent.ReasonElsewhere, "NetworkPolicies live in namespaces: the binding's policies there hold it"
+	case p.Namespace == f.OperatorNamespace:
+		reason, message = intent.ReasonNotCovered, "the operator's own namespace is never touched"
+	}
+	if reason != "" {
 		c := intent.Not(r, reason, message)
 		return demand{}, &c
-	}
-	entry, known := intent.Lookup(r.ID)
-	read := readers()[entry.ID]
-	switch {
-	case !known:
-		return no(intent.ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent", r.ID))
-	case entry.NotYet:
-		return no(intent.ReasonNotYetSupported, entry.ID+" is not supported yet")
-	case len(p.NodeSelector) > 0:
-		return no(intent.ReasonNodeSelectorUnsupported, "a NetworkPolicy selects pods, not nodes: remove selector.nodeSelector")
-	case read == nil:
-		return no(intent.ReasonNotCovered, others()[entry.ID])
-	case r.Audit():
-		return no(intent.ReasonAuditUnsupported, "a NetworkPolicy can only block: use action Block, or an engine that can watch")
-	}
-	d, problem := read(r)
-	if checked := entry.Check(r.Params); checked != "" {
-		problem = checked
-	}
-	if problem != "" {
-		return no(intent.ReasonInvalidParams, problem)
-	}
-	if p.Namespace == "" {
-		return no(intent.ReasonElsewhere, "NetworkPolicies live in namespaces: the binding's policies there hold it")
-	}
-	if p.Namespace == f.OperatorNamespace {
-		return no(intent.ReasonNotCovered, "the operator's own namespace is never touched")
 	}
 	if ambient(f.NamespaceLabels) {
 		d.throughMesh()
@@ -82,10 +63,37 @@ func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Cl
 	d.policy, d.rule = p.Name, r
 	d.selector = metav1.LabelSelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions}
 	if _, err := metav1.LabelSelectorAsSelector(&d.selector); err != nil {
-		return no(intent.ReasonSelectorUnsupported, "not a selector of pods: "+err.Error())
+		c := intent.Not(r, intent.ReasonSelectorUnsupported, "not a selector of pods: "+err.Error())
+		return demand{}, &c
 	}
 	d.pods, _, _ = boxOf(&d.selector)
 	return d, nil
+}
+
+// read says what a rule allows, or why it cannot be held by NetworkPolicies.
+func read(p intent.Policy, r intent.Rule) (d demand, reason, message string) {
+	entry, known := intent.Lookup(r.ID)
+	reader := readers()[entry.ID]
+	switch {
+	case !known:
+		return d, intent.ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent", r.ID)
+	case entry.NotYet:
+		return d, intent.ReasonNotYetSupported, entry.ID + " is not supported yet"
+	case len(p.NodeSelector) > 0:
+		return d, intent.ReasonNodeSelectorUnsupported, "a NetworkPolicy selects pods, not nodes: remove selector.nodeSelector"
+	case reader == nil:
+		return d, intent.ReasonNotCovered, others()[entry.ID]
+	case r.Audit():
+		return d, intent.ReasonAuditUnsupported, "a NetworkPolicy can only block: use action Block, or an engine that can watch"
+	}
+	d, problem := reader(r)
+	if checked := entry.Check(r.Params); checked != "" {
+		problem = checked
+	}
+	if problem != "" {
+		return d, intent.ReasonInvalidParams, problem
+	}
+	return d, "", ""
 }
 
 // readers holds, for each intent that NetworkPolicies can hold, how its parameters become flows. The string

@@ -213,8 +213,9 @@ func (t *table) create(want TableState) func(context.Context, string) (string, e
 	}
 }
 
-// databaseInterval is how often a missing database is looked for when no object stands for it.
-const databaseInterval = 30 * time.Second
+// databaseInterval is how often a missing database is looked for. Nothing tells of its coming: where an
+// object stands for it, that one stays Ready when it makes anew what vanished.
+const databaseInterval = 5 * time.Second
 
 // overlay is what was read, with what differs changed and nothing else.
 func overlay(want TableState, in types.TableInput, diff kind.Diff) *types.TableInput {

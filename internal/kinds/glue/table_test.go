@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
@@ -181,6 +182,23 @@ func TestATableWaitsForItsDatabase(t *testing.T) {
 	if got := s.Object.(*v1alpha1.GlueTable).Status; got.DatabaseName != lake || got.ID != calls || got.ARN != "arn:aws:glue:ap-southeast-1:123456789012:table/myapp_dev/calls" {
 		t.Errorf("%+v", got)
 	}
+}
+
+// Somebody deletes a database, and its tables are looked at first: they come back soon after it does, of
+// which no event tells.
+func TestATableWhoseDatabaseVanishedLooksForItSoon(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(fullTable))
+	inLake(t, r)
+	settle(t, s)
+	endDatabase(t, r)
+	_, err := s.Pass(t.Context(), nil)
+	waitsFor(t, err, "the Glue database "+lake)
+	if w, ok := status.AsWaiting(err); !ok || w.After <= 0 || w.After > 5*time.Second {
+		t.Errorf("%+v, want a look within five seconds", w)
+	}
+	inLake(t, r)
+	settle(t, s)
 }
 
 // A table that went with its database is gone: its object must not wait for ever.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -40,6 +41,19 @@ func TestADroppedRequestHasNoEffect(t *testing.T) {
 	got := p.Calls().Match("dynamodb", "CreateTable", "")
 	if got[0].Fault != "dropped before" || got[0].Status != 0 || got[0].N != 1 || got[1].N != 2 || got[1].Status != 200 {
 		t.Errorf("ledger:\n%s", got)
+	}
+}
+
+func TestARuleCanBeAboutOneAccessKey(t *testing.T) {
+	p := proxy(t)
+	rule := p.Fault(awsproxy.Match{Service: "sts", AccessKey: "AKIASICK"}, awsproxy.Throttle())
+	ask := func(key string) string {
+		_, err := sts.NewFromConfig(aws.Config{Region: region, BaseEndpoint: aws.String(p.URL()), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+			Credentials: credentials.NewStaticCredentialsProvider(key, "b", "")}).GetCallerIdentity(t.Context(), nil)
+		return code(err)
+	}
+	if sick, well := ask("AKIASICK"), ask("AKIAWELL"); sick == "" || well != "" || rule.Hits() != 1 {
+		t.Errorf("%q for the one, %q for the other, %d hits", sick, well, rule.Hits())
 	}
 }
 

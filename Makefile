@@ -29,9 +29,10 @@ bed: ## Build the test bed's control plane and AWS emulator, once, into the cach
 	@cd dev && go run ./bed
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Regenerate deep copies and resource definitions.
+generate: $(CONTROLLER_GEN) ## Regenerate deep copies, resource definitions and the operator's role.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
+	$(CONTROLLER_GEN) rbac:roleName=nexus-operator paths=./internal/controller output:rbac:dir=config/rbac
 
 .PHONY: verify
 verify: generate ## Fail when generated files are not up to date.
@@ -62,7 +63,7 @@ budgets: ## Measure sizes, complexity, duplication and coverage against the desi
 	@./test/house/budgets.sh $(wildcard cover.out)
 
 .PHONY: demo
-demo: bed build ## Bring up a local world, the operator and two capabilities; leaves it running.
+demo: bed build ## Bring up a local world, the operator and three capabilities; leaves it running.
 	@go run ./test/demo up -f examples/test-capability.yaml -f examples/nexus-ai-complete.yaml
 
 .PHONY: demo-down

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -34,12 +35,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}})
+	// The plugin refuses an owner reference to whoever may not update the owner's finalizers; some clusters
+	// run it.
+	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}, APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
 }
 
 func entries() []engine.Entry {
@@ -49,11 +53,16 @@ func entries() []engine.Entry {
 	}
 }
 
-// home is a running manager in this process, so that the race detector and the coverage see it.
+// home is a running manager in this process, so that the race detector and the coverage see it. It has the
+// rights that the operator ships with; the test's own client has every right.
 type home struct {
 	*testing.T
 	w *world.World
 	c client.Client
+	// began is where the audit log ended before the start.
+	began int64
+	// robbed says that the test takes rights away.
+	robbed bool
 	// stop ends the operator, and is done at the end of the test.
 	stop func()
 }
@@ -73,29 +82,51 @@ func start(t *testing.T, flags ...string) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg, err := operator.Config(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &home{T: t, w: w, began: operator.AuditEnd(w)}
+	t.Cleanup(h.hasEveryRight)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	mgr, err := controller.New(ctx, w.Config(), o, controller.Contents{Kinds: entries(), Engines: engines()}, logr.Discard())
+	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: entries(), Engines: engines()}, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- mgr.Start(ctx) }()
-	stop := sync.OnceFunc(func() {
+	h.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("the manager ended with %v", err)
 		}
 	})
-	t.Cleanup(stop)
+	t.Cleanup(h.stop)
+	h.connect()
+	return h
+}
+
+// connect makes the test's own client.
+func (h *home) connect() {
+	h.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
-	c, err := client.New(w.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
+	var err error
+	if h.c, err = client.New(h.w.Config(), client.Options{Scheme: scheme}); err != nil {
+		h.Fatal(err)
 	}
-	return &home{T: t, w: w, c: c, stop: stop}
+}
+
+// hasEveryRight fails the test when the API server refused something to the operator. Secrets are left out:
+// where it has no right to them is for administrators to say.
+func (h *home) hasEveryRight() {
+	refused, err := operator.Refused(h.w, h.began)
+	refused = slices.DeleteFunc(refused, func(r string) bool { return strings.Contains(r, " secrets ") })
+	if err != nil || len(refused) > 0 && !h.robbed {
+		h.Errorf("the operator lacks rights (%v):\n%s", err, strings.Join(refused, "\n"))
+	}
 }
 
 func (h *home) ctx() context.Context { return context.WithoutCancel(h.Context()) }

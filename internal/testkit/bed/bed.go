@@ -60,8 +60,11 @@ func New(t testing.TB, flags ...string) *Bed {
 func Proxied(t testing.TB, flags ...string) *Bed {
 	t.Helper()
 	b := prepare(t)
-	var err error
-	if b.Kube, err = kubeproxy.Start(b.World.Config()); err != nil {
+	config, err := operator.Config(b.World)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Kube, err = kubeproxy.Start(config); err != nil {
 		t.Fatal(err)
 	}
 	b.Op = operator.Start(t, b.World, operator.Options{Flags: flags, Kube: b.Kube})

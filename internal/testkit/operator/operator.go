@@ -28,7 +28,8 @@ const mainPackage = "github.com/nexus-operator/nexus-operator/cmd/nexus-operator
 
 // Options say how an operator is run.
 type Options struct {
-	// Kube leads its calls to the API server by a proxy of that server; nil: straight.
+	// Kube leads its calls to the API server by a proxy of that server, which should have the identity that
+	// Config returns; nil: straight.
 	Kube *kubeproxy.Proxy
 	// Flags come after, and so override, those of every test: short pauses, high rates.
 	Flags []string
@@ -45,6 +46,8 @@ type Operator struct {
 	done    chan struct{}
 	killed  atomic.Bool
 	once    sync.Once
+	// began is where the audit log ended when it was started.
+	began int64
 
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -74,7 +77,7 @@ func Build(w *world.World) (string, error) {
 	return binary, nil
 }
 
-// Start runs the operator against a world.
+// Start runs the operator against a world, with the rights that it ships with.
 func Start(t testing.TB, w *world.World, options Options) *Operator {
 	t.Helper()
 	binary, err := Build(w)
@@ -86,18 +89,22 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	if o.aws, err = w.AWS().Listen(name); err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig := w.Kubeconfig()
+	config, err := kubeconfig(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.began = AuditEnd(w)
 	if options.Kube != nil {
 		if o.kube, err = options.Kube.Listen(name); err != nil {
 			t.Fatal(err)
 		}
-		kubeconfig = filepath.Join(w.Dir(), name+".kubeconfig")
-		if err := world.WriteKubeconfig(kubeconfig, o.kube.Config()); err != nil {
+		config = filepath.Join(w.Dir(), name+".kubeconfig")
+		if err := world.WriteKubeconfig(config, o.kube.Config()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	o.cmd = exec.Command(binary, flags(options.Flags)...)
-	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "AWS_ENDPOINT_URL="+o.aws.URL(), "AWS_REGION=ap-southeast-1",
+	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+config, "AWS_ENDPOINT_URL="+o.aws.URL(), "AWS_REGION=ap-southeast-1",
 		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
 	o.cmd.Stdout, o.cmd.Stderr = o, o
 	o.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -156,12 +163,16 @@ func (o *Operator) Kill() {
 	})
 }
 
-// Stop kills the operator and reads its log.
+// Stop kills the operator and reads its log, and what was refused to it: it has every right that it needs.
 func (o *Operator) Stop() {
 	o.t.Helper()
 	o.Kill()
 	for _, problem := range Problems(o.Log()) {
 		o.t.Errorf("the operator's log: %s", problem)
+	}
+	refused, err := Refused(o.world, o.began)
+	if err != nil || len(refused) > 0 {
+		o.t.Errorf("the operator lacks rights (%v):\n%s", err, strings.Join(refused, "\n"))
 	}
 	if !o.killed.Load() {
 		o.t.Errorf("the operator ended by itself:\n%s", Tail(o.Log(), 4000))

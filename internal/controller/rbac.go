@@ -1,0 +1,69 @@
+package controller
+
+// The operator's rights in a cluster, from which `make generate` writes config/rbac/role.yaml. A right is
+// here because a request needs it; docs/rbac.md tells who binds what, and rbac_test.go that nothing is
+// missing and nothing is left over. Rights to Secrets and to the lease are not for the whole cluster: they
+// stand in config/rbac beside the generated file.
+//
+// Reads by the cache need list and watch; get is for what is also read past it. Objects are made by
+// server-side apply, which needs patch, and create where they do not exist.
+
+// Capabilities: their finalizer is patched. They own what they compile to; update on finalizers is what
+// the admission plugin OwnerReferencesPermissionEnforcement asks of who sets blockOwnerDeletion.
+// +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/status,verbs=patch
+// +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/finalizers,verbs=update
+
+// AWS resources: users make them, and so do capabilities, which remove them too. They own nothing.
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;s3buckets;secretsmanagersecrets;ssmparametersets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;dynamodbtables/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;s3buckets/status;secretsmanagersecrets/status;ssmparametersets/status,verbs=patch
+
+// Security intents are read, and told whether they are known and valid.
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintents,verbs=list;watch
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintents/status,verbs=patch
+
+// Bindings own policies. Those of a namespace are also made and removed, for capabilities; those of the
+// cluster are an administrator's alone.
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintentbindings,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=clustersecurityintentbindings,verbs=get;list;watch
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintentbindings/status;clustersecurityintentbindings/status,verbs=patch
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintentbindings/finalizers;clustersecurityintentbindings/finalizers,verbs=update
+
+// Policies are derived from bindings, and own the engines' objects.
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=nimbuspolicies;clusternimbuspolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=nimbuspolicies/status;clusternimbuspolicies/status,verbs=patch
+// +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=nimbuspolicies/finalizers;clusternimbuspolicies/finalizers,verbs=update
+
+// The engines' objects: made, kept as they are, and removed when an intent, a binding or an engine goes.
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=security.kubearmor.com,resources=kubearmorpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=kyverno.io,resources=policies;clusterpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
+
+// Whether an engine is installed is told by its definitions.
+// +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
+
+// A capability's workloads, and the namespace that it may make for them.
+// +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;namespaces,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
+
+// Why a workload is not ready is told by its pods and its load balancer's class.
+// +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=list;watch
+
+// A namespace that we made is removed only when nothing of anybody else is in it.
+// +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
+// +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
+
+// What happened is told by events; repeated ones are counted by a patch.
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
+
+// Who asks for metrics is authenticated and authorized by the API server.
+// +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
+// +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create
+
+// The issuer of ServiceAccount tokens, which IAM roles trust. Most clusters let every ServiceAccount read
+// it; some took that back.
+// +kubebuilder:rbac:urls=/.well-known/openid-configuration,verbs=get

@@ -1,0 +1,370 @@
+package controller_test
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, "--leader-elect=true", "--metrics-bind-address=:"+port)
+	h.install(allEngines...)
+	h.leads()
+	h.measured("https://127.0.0.1:" + port + "/metrics")
+	h.livesOfACapability()
+	h.livesOfBindings()
+	h.livesOfCredentials()
+	h.stop()
+	all := roles(t)
+	unused(t, rightsOf(all["nexus-operator"], all["nexus-operator-leader-election"], all["nexus-operator-secrets"]), h.used())
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// used counts the operator's requests since the start by the rights that they needed.
+func (h *home) used() map[right]int {
+	h.Helper()
+	events, err := h.w.Audit().Since(world.AuditMark(h.began), world.AuditFilter{User: operator.User})
+	if err != nil {
+		h.Fatal(err)
+	}
+	out := map[right]int{}
+	for _, e := range events {
+		r := right{e.Group, strings.TrimSuffix(e.Resource+"/"+e.Subresource, "/"), e.Verb}
+		if e.Resource == "" {
+			r.resource, _, _ = strings.Cut(e.URI, "?")
+		}
+		if out[r]++; e.Verb == "patch" && e.Code == http.StatusCreated {
+			r.verb = "create"
+			out[r]++
+		}
+	}
+	return out
+}
+
+// leads waits for the lease to be held.
+func (h *home) leads() {
+	h.Helper()
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: "nexus-operator.nexus.ai"}}
+	h.eventually("a leader", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(lease), lease); err != nil {
+			return err
+		}
+		if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+			return fmt.Errorf("%+v", lease.Spec)
+		}
+		return nil
+	})
+}
+
+// measured reads the metrics as somebody unknown, somebody without the right, and somebody with it.
+func (h *home) measured(url string) {
+	h.Helper()
+	c, err := kubernetes.NewForConfig(h.w.Config())
+	if err != nil {
+		h.Fatal(err)
+	}
+	ns := h.namespace(nil)
+	h.make(&rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "metrics-" + ns}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-metrics-reader"},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "reader"}},
+	})
+	h.eventually("the right to read metrics", func() error {
+		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: "system:serviceaccount:" + ns + ":reader", NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"},
+		}}, metav1.CreateOptions{})
+		if err == nil && !answer.Status.Allowed {
+			err = fmt.Errorf("%+v", answer.Status)
+		}
+		return err
+	})
+	scraper := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	for _, who := range []struct {
+		name string
+		code int
+	}{{"", http.StatusUnauthorized}, {"stranger", http.StatusForbidden}, {"reader", http.StatusOK}} {
+		request, err := http.NewRequestWithContext(h.ctx(), http.MethodGet, url, nil)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if who.name != "" {
+			h.make(&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: who.name}})
+			token, err := c.CoreV1().ServiceAccounts(ns).CreateToken(h.ctx(), who.name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+			if err != nil {
+				h.Fatal(err)
+			}
+			request.Header.Set("Authorization", "Bearer "+token.Status.Token)
+		}
+		answer, err := scraper.Do(request)
+		if err != nil {
+			h.Fatal(err)
+		}
+		if _ = answer.Body.Close(); answer.StatusCode != who.code {
+			h.Errorf("metrics for %q: %s", who.name, answer.Status)
+		}
+	}
+}
+
+// livesOfACapability is one with everything that there is, edited, and removed.
+func (h *home) livesOfACapability() {
+	h.Helper()
+	dns := h.declared("dnsManipulation", intentv1alpha1.Audit, nil)
+	c := example("rights")
+	two := int32(2)
+	c.Spec.Backend.Replicas = &two
+	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
+	h.create(c)
+	h.shows(c, "Ready", "True", "Ready")
+	h.alter(c, func() { c.Spec.Backend.Image, c.Spec.DataServices.Glue = "back:2", nil })
+	h.shows(c, "Ready", "True", "Ready")
+	h.remove(c)
+	h.gone(corev1.SchemeGroupVersion.WithKind("Namespace"), "", "rights-dev")
+}
+
+// livesOfBindings has every engine make each of its kinds, and remove it again.
+func (h *home) livesOfBindings() {
+	h.Helper()
+	ns := h.namespace(map[string]string{"istio-injection": "enabled"})
+	var all []*intentv1alpha1.SecurityIntent
+	for _, of := range []intentv1alpha1.Intent{
+		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"},
+		{ID: "ensureTLS"}, {ID: "apiSegmentation", Params: intentv1alpha1.Params{"denyPaths": {"/admin"}}},
+	} {
+		i := h.unmade(of.ID, intentv1alpha1.Block, of.Params)
+		i.Name = strings.ToLower(of.ID) + "-" + ns
+		all = append(all, i)
+		h.make(i)
+	}
+	b := h.binds(ns, "web", app, all...)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, all...)
+	h.make(b, o)
+	for _, made := range []client.Object{b, o} {
+		h.shows(made, "Ready", "True", "Ready")
+	}
+	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer)
+	// What an intent came to that is no longer named is removed, and the policies stay.
+	only := func(i *intentv1alpha1.SecurityIntent) {
+		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
+		h.alter(o, func() { o.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
+	}
+	only(all[0])
+	h.areThere(ns, false, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer)
+	h.areThere(ns, true, networkPolicy, nimbusPolicy, clusterNimbusPolicy)
+	only(all[1])
+	h.areThere(ns, false, networkPolicy)
+	h.areThere(ns, true, kubeArmorPolicy, nimbusPolicy, clusterNimbusPolicy)
+	// With the last intent goes what is left of them; the bindings stay.
+	for _, i := range all {
+		h.remove(i)
+	}
+	h.areThere(ns, false, nimbusPolicy, clusterNimbusPolicy)
+	h.remove(b, o)
+}
+
+var (
+	nimbusPolicy        = intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")
+	clusterNimbusPolicy = intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy")
+)
+
+// areThere waits until objects of every kind, or of none, exist in a namespace or of cluster scope.
+func (h *home) areThere(ns string, want bool, gvks ...schema.GroupVersionKind) {
+	h.Helper()
+	for _, gvk := range gvks {
+		in := ns
+		if strings.HasPrefix(gvk.Kind, "Cluster") {
+			in = ""
+		}
+		h.eventually(fmt.Sprintf("%s being there to be %v", gvk.Kind, want), func() error {
+			if found := h.derived(in, gvk); len(found) > 0 != want {
+				return fmt.Errorf("%q in %q", found, in)
+			}
+			return nil
+		})
+	}
+}
+
+// livesOfCredentials reads keys from a Secret and holds it while it is needed.
+func (h *home) livesOfCredentials() {
+	h.Helper()
+	p, s, b := keyed("right-keys")
+	h.create(s, p)
+	h.shows(p, "Ready", "True", "Authenticated")
+	h.create(b)
+	h.shows(b, "Ready", "True", "Ready")
+	h.remove(b, p, s)
+}
+
+// keyed is a provider with credentials in a Secret, and a bucket by it.
+func keyed(ns string) (*v1alpha1.AWSProvider, *corev1.Secret, *v1alpha1.S3Bucket) {
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1",
+		AccessKeyIDRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "id"}, SecretAccessKeyRef: &v1alpha1.SecretKeyReference{Name: "keys", Key: "secret"}}}
+	s := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "keys", Namespace: ns}, StringData: map[string]string{"id": "AKIAFIRST", "secret": "one"}}
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "of-" + ns, Namespace: ns}, Spec: v1alpha1.S3BucketSpec{
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "keys"}}, BucketName: "of-" + ns}}
+	return p, s, b
+}
+
+func TestSecretsAreReadOnlyWhereAnAdministratorBoundTheRight(t *testing.T) {
+	h := start(t)
+	clients, err := kubernetes.NewForConfig(h.w.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	everywhere := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: operator.SecretsBinding}}
+	if err := h.c.Delete(h.ctx(), everywhere); err != nil {
+		t.Fatal(err)
+	}
+	secrets := right{"", "secrets", "get"}
+	h.may(false, "unbound", secrets)
+	t.Cleanup(func() {
+		if err := operator.BindSecrets(h.ctx(), clients); err != nil {
+			t.Error(err)
+		}
+		h.may(true, "unbound", secrets)
+	})
+
+	p, s, b := keyed("unbound")
+	h.create(s, p)
+	message := h.shows(p, "Stalled", "True", "CredentialsMissing")
+	absent := p.DeepCopy()
+	absent.Name, absent.ResourceVersion, absent.Spec.AccessKeyIDRef.Name = "absent", "", "nothing"
+	h.create(absent)
+	if other := h.shows(absent, "Stalled", "True", "CredentialsMissing"); strings.Replace(other, "nothing", "keys", 1) != message {
+		t.Errorf("forbidden and absent can be told apart:\n%s\n%s", message, other)
+	}
+	h.remove(absent)
+
+	// What the message says helps, in that namespace and at once.
+	command := "kubectl create rolebinding nexus-operator-secrets -n unbound --clusterrole=nexus-operator-secrets --serviceaccount=nexus-system:nexus-operator"
+	if !strings.Contains(message, command) {
+		t.Errorf("the message does not say how to help: %s", message)
+	}
+	h.make(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "unbound", Name: "nexus-operator-secrets"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: operator.Namespace, Name: "nexus-operator"}},
+	})
+	h.shows(p, "Ready", "True", "Authenticated")
+	h.create(b)
+	h.shows(b, "Ready", "True", "Ready")
+	if err := h.c.Delete(h.ctx(), s); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(s), s); err != nil || s.DeletionTimestamp == nil {
+		t.Errorf("the Secret is not held while the bucket needs it: %v", err)
+	}
+	h.remove(b, p, s)
+}
+
+// may waits until the operator has, or has not, a right in a namespace.
+func (h *home) may(want bool, namespace string, r right) {
+	h.Helper()
+	c, err := kubernetes.NewForConfig(h.w.Config())
+	if err != nil {
+		h.Fatal(err)
+	}
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	h.eventually(fmt.Sprintf("that it may %s to be %v", r, want), func() error {
+		answer, err := c.AuthorizationV1().SubjectAccessReviews().Create(h.ctx(), &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: operator.User, ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Group: r.group, Resource: resource, Subresource: subresource, Verb: r.verb},
+		}}, metav1.CreateOptions{})
+		if err == nil && answer.Status.Allowed != want {
+			err = fmt.Errorf("%+v", answer.Status)
+		}
+		return err
+	})
+}
+
+// rob takes a right away until what it returns is called, or the test ends.
+func (h *home) rob(r right) (restore func()) {
+	h.Helper()
+	h.robbed = true
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator"}}
+	var whole []rbacv1.PolicyRule
+	h.alter(role, func() {
+		whole = role.DeepCopy().Rules
+		var rest []rbacv1.PolicyRule
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.APIGroups, r.group) && slices.Contains(rule.Resources, r.resource) && slices.Contains(rule.Verbs, r.verb) {
+				other := rule.DeepCopy()
+				other.Resources = slices.DeleteFunc(other.Resources, func(s string) bool { return s == r.resource })
+				rest = append(rest, *other)
+				rule.Resources = []string{r.resource}
+				rule.Verbs = slices.DeleteFunc(slices.Clone(rule.Verbs), func(s string) bool { return s == r.verb })
+			}
+			rest = append(rest, rule)
+		}
+		role.Rules = slices.DeleteFunc(rest, func(p rbacv1.PolicyRule) bool {
+			return len(p.Verbs) == 0 || len(p.Resources)+len(p.NonResourceURLs) == 0
+		})
+	})
+	restore = sync.OnceFunc(func() {
+		h.alter(role, func() { role.Rules = whole })
+		h.may(true, "default", r)
+	})
+	h.Cleanup(restore)
+	h.may(false, "default", r)
+	return restore
+}
+
+func TestAMissingRightIsToldAndTheWorkGoesOnOnceItIsThere(t *testing.T) {
+	h := start(t)
+	h.install(enginecrds.KubeArmor)
+	ns := h.namespace(nil)
+	dns, sw := h.declared("dnsManipulation", intentv1alpha1.Block, nil), h.declared("swDeploymentTools", intentv1alpha1.Block, nil)
+
+	// The admission plugin asks for it, in no request of ours.
+	restore := h.rob(right{"intent.security.nimbus.com", "securityintentbindings/finalizers", "update"})
+	b := h.binds(ns, "web", app, dns, sw)
+	h.make(b)
+	if m := h.shows(b, "Stalled", "True", "AccessDenied"); !strings.Contains(m, "blockOwnerDeletion") {
+		t.Errorf("the message does not name the right: %s", m)
+	}
+	restore()
+	h.shows(b, "Ready", "True", "Ready")
+
+	restore = h.rob(right{"security.kubearmor.com", "kubearmorpolicies", "delete"})
+	h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{dns}) })
+	if m := h.shows(b, "Stalled", "True", "AccessDenied"); !strings.Contains(m, "cannot delete resource \"kubearmorpolicies\"") {
+		t.Errorf("the message does not name the right: %s", m)
+	}
+	h.there(kubeArmorPolicy, ns, "web-swdeploymenttools")
+	restore()
+	h.shows(b, "Ready", "True", "Ready")
+	h.gone(kubeArmorPolicy, ns, "web-swdeploymenttools")
+}

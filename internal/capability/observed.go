@@ -19,7 +19,8 @@ type State struct {
 	Ready bool
 	// Skipped is true when there is nothing to be done for it; it counts as done.
 	Skipped bool
-	// Stalled is true when only a person can help; Reason and Message then say how.
+	// Stalled is true when only a person can help; Reason and Message then say how. Of an object that is Ready
+	// they tell of trouble that passes, and that leaves it as it was last seen.
 	Stalled         bool
 	Reason, Message string
 	// ARN or identifier in AWS, once known.
@@ -29,6 +30,9 @@ type State struct {
 }
 
 func (s State) done() bool { return !s.Stalled && (s.Skipped || s.Applied && s.Ready) }
+
+// troubled says whether an object is as it should be as far as is known, and could not be looked at lately.
+func (s State) troubled() bool { return s.done() && !s.Skipped && s.Reason != "" }
 
 // there says whether the object exists at all.
 func (s State) there() bool { return s.Live != nil || s.Applied }

@@ -231,10 +231,27 @@ func (s summary) message(err error) string {
 	if err != nil {
 		return status.Bound(err.Error(), 1024)
 	}
+	said := []string{"everything runs"}
 	if names := s.unpopulatedSecrets(); len(names) > 0 {
-		return status.Bound("everything runs; secrets to be filled in: "+strings.Join(names, ", "), 1024)
+		said = append(said, "secrets to be filled in: "+strings.Join(names, ", "))
 	}
-	return "everything runs"
+	if trouble := s.trouble(); trouble != "" {
+		said = append(said, trouble)
+	}
+	return status.Bound(strings.Join(said, "; "), 1024)
+}
+
+// trouble tells of what is ready and could not be looked at lately.
+func (s summary) trouble() string {
+	troubled := slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return !v.troubled() })
+	if len(troubled) == 0 {
+		return ""
+	}
+	out := "not seen lately: " + troubled[0].explain()
+	if more := len(troubled) - 1; more > 0 {
+		out += fmt.Sprintf(" (and %d more, see status.resources)", more)
+	}
+	return out
 }
 
 func (s summary) unpopulatedSecrets() []string {
@@ -259,7 +276,7 @@ func (s summary) resources() []nexusv1.ResourceStatus {
 		if ns := v.Object.GetNamespace(); ns != s.Capability.Namespace {
 			r.Namespace = ns
 		}
-		if r.State != nexusv1.ResourceReady {
+		if r.State != nexusv1.ResourceReady || v.troubled() {
 			r.Reason = v.Reason
 		}
 		out = append(out, r)

@@ -284,6 +284,33 @@ func TestAPassingFailureKeepsReadyUntilItLasts(t *testing.T) {
 	}
 }
 
+func TestTroubleThatPassesIsToldWhileTheCapabilityStaysReady(t *testing.T) {
+	throttled := func(o *capability.Observed) {
+		for id, s := range o.States {
+			if strings.HasPrefix(id, "DynamoDBTable/") {
+				s.Reason, s.Message = status.ReasonThrottled, "AWS wants fewer calls"
+				o.States[id] = s
+			}
+		}
+	}
+	st, _ := summary(observe(t, throttled))
+	if !st.Ready || st.Phase != nexusv1.PhaseRunning || !regexp.MustCompile(`^everything runs; .*not seen lately: DynamoDBTable/\S+: AWS wants fewer calls \(and 2 more, see status.resources\)$`).MatchString(st.Message) {
+		t.Errorf("ready %t, %s: %s", st.Ready, st.Phase, st.Message)
+	}
+	told := 0
+	for _, r := range st.Resources {
+		if r.State == nexusv1.ResourceReady && r.Reason == status.ReasonThrottled {
+			told++
+		}
+	}
+	if told != 3 {
+		t.Errorf("%d resources tell of it: %+v", told, st.Resources)
+	}
+	if calm, _ := summary(observe(t)); strings.Contains(calm.Message, "not seen lately") {
+		t.Errorf("message %q", calm.Message)
+	}
+}
+
 func TestHistoryKeepsTheLastTwentyChanges(t *testing.T) {
 	var h []nexusv1.PhaseChange
 	for i := range 50 {

@@ -66,7 +66,12 @@ func ofConditions(conds []metav1.Condition, generation int64) health {
 		return h
 	}
 	if c.Status == metav1.ConditionTrue {
-		return health{ready: true}
+		h = health{ready: true}
+		// A failure that passes leaves Ready as it was; who looks at the capability is to know of it.
+		if trying := meta.FindStatusCondition(conds, status.Reconciling); trying != nil && trying.Status == metav1.ConditionTrue {
+			h.reason, h.message = trying.Reason, trying.Message
+		}
+		return h
 	}
 	return health{reason: c.Reason, message: c.Message, stalled: meta.IsStatusConditionTrue(conds, status.Stall)}
 }

@@ -255,12 +255,30 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 			t.Errorf("%T %s: ready %t, %s", o, o.GetName(), o.CommonStatus().Ready, message)
 		}
 	}
-	if err := b.get(c); err != nil || c.Status.Phase != nexusv1.PhaseRunning || !c.Status.Ready {
-		t.Errorf("%v: phase %s, ready %t while AWS is busy", err, c.Status.Phase, c.Status.Ready)
-	}
+	b.eventually(10*time.Second, "the capability to tell of it, and to stay Running", func() error {
+		if err := b.get(c); err != nil {
+			return err
+		}
+		told := 0
+		for _, r := range c.Status.Resources {
+			if r.State == nexusv1.ResourceReady && r.Reason == troubles[1].reason {
+				told++
+			}
+		}
+		if told < len(children) || !strings.Contains(c.Status.Message, troubles[1].todo) || c.Status.Phase != nexusv1.PhaseRunning || !c.Status.Ready {
+			return fmt.Errorf("phase %s, ready %t, %d of %d told: %s", c.Status.Phase, c.Status.Ready, told, len(children), c.Status.Message)
+		}
+		return nil
+	})
 	rule.Remove()
 	for _, o := range children {
 		b.shows(o, "Reconciling", metav1.ConditionFalse, "Ready")
 	}
+	b.eventually(10*time.Second, "the capability to be silent again", func() error {
+		if err := b.get(c); err != nil || strings.Contains(c.Status.Message, troubles[1].todo) {
+			return fmt.Errorf("%v: %s", err, c.Status.Message)
+		}
+		return nil
+	})
 	b.removeAll([]*nexusv1.NexusAICapability{c})
 }

@@ -2,11 +2,7 @@ package capability_test
 
 import (
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -20,9 +16,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // print renders a graph as manifests, each under its place in the graph. Policy documents are unfolded,
 // so that a change in one is a line in a difference; brief leaves out what every object has.
@@ -72,36 +67,10 @@ func unfold(v any) any {
 	return v
 }
 
-// golden compares got with testdata/<file>, and prints only the difference: as a patch of the file.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if string(want) == got {
-		return
-	}
-	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(want)), B: difflib.SplitLines(got), FromFile: "a/" + path, ToFile: "b/" + path, Context: 3,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("not as expected; apply this, or run the test with -update:\n%s", diff)
-}
-
 func TestCompileGivesExactlyTheseObjects(t *testing.T) {
 	for _, file := range []string{"test-capability.yaml", "nexus-ai-complete.yaml"} {
 		t.Run(file, func(t *testing.T) {
-			golden(t, file, print(t, compile(t, example(t, file), facts()), false))
+			golden.Check(t, file, print(t, compile(t, example(t, file), facts()), false))
 		})
 	}
 }
@@ -202,7 +171,7 @@ func TestCompileOfAVariantDiffersOnlyWhereItMust(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, filepath.Join("variants", name+".diff"), diff)
+			golden.Check(t, filepath.Join("variants", name+".diff"), diff)
 		})
 	}
 }

@@ -1,23 +1,17 @@
 package istio_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
-
-	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files anew")
 
 // questions are the parameters of each golden file: one file a question, in it every action in every mesh.
 func questions() map[string]intent.Rule {
@@ -45,7 +39,7 @@ func TestWhatIstioIsGivenForEachIntentActionAndMesh(t *testing.T) {
 					out.WriteString(render(t, istio.New().Translate(policy(r), facts(labels))))
 				}
 			}
-			compare(t, filepath.Join("testdata", name+".yaml"), out.String())
+			golden.Check(t, name+".yaml", out.String())
 		})
 	}
 }
@@ -53,7 +47,7 @@ func TestWhatIstioIsGivenForEachIntentActionAndMesh(t *testing.T) {
 func TestWhatIstioIsGivenForAWholeNamespace(t *testing.T) {
 	p := policy(wishes()...)
 	p.Selector.Labels = nil
-	compare(t, filepath.Join("testdata", "whole-namespace.yaml"), render(t, istio.New().Translate(p, facts(sidecars))))
+	golden.Check(t, "whole-namespace.yaml", render(t, istio.New().Translate(p, facts(sidecars))))
 }
 
 func TestWhatIstioIsGivenIsStoredAsItIs(t *testing.T) {
@@ -92,28 +86,5 @@ func render(t *testing.T, tr intent.Translation) string {
 		}
 		out.WriteString("\n")
 	}
-	for _, u := range tr.Objects {
-		text, err := yaml.Marshal(u.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString("---\n" + string(text))
-	}
-	return out.String()
-}
-
-func compare(t *testing.T, path, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs; look at what -update changes.\ngot:\n%s", path, got)
-	}
+	return out.String() + golden.Manifests(t, tr.Objects)
 }

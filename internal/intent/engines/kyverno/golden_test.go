@@ -1,23 +1,14 @@
 package kyverno_test
 
 import (
-	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/pmezard/go-difflib/difflib"
-	"sigs.k8s.io/yaml"
-
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // Every intent has a file; in it, what it comes to for each action in each scope.
 func TestWhatKyvernoIsGivenForEachIntentActionAndScope(t *testing.T) {
@@ -30,7 +21,7 @@ func TestWhatKyvernoIsGivenForEachIntentActionAndScope(t *testing.T) {
 					out.WriteString(render(t, translate(s.policy(rule(id, action)))))
 				}
 			}
-			golden(t, strings.ToLower(id)+".yaml", out.String())
+			golden.Check(t, strings.ToLower(id)+".yaml", out.String())
 		})
 	}
 }
@@ -42,38 +33,5 @@ func render(t *testing.T, tr intent.Translation) string {
 	for _, c := range tr.Claims {
 		out.WriteString(strings.TrimSpace(fmt.Sprintf("# %s: %s %s %s", c.Intent, c.Level, c.Reason, c.Message)) + "\n")
 	}
-	for _, u := range tr.Objects {
-		text, err := yaml.Marshal(u.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString("---\n" + string(text))
-	}
-	return out.String()
-}
-
-// golden compares got with testdata/<file>, and prints the difference as a patch of the file.
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", file)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if string(want) == got {
-		return
-	}
-	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(want)), B: difflib.SplitLines(got), FromFile: "a/" + path, ToFile: "b/" + path, Context: 3,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("not as expected; apply this, or run the test with -update:\n%s", diff)
+	return out.String() + golden.Manifests(t, tr.Objects)
 }

@@ -1,51 +1,17 @@
 package networkpolicy
 
 import (
-	"errors"
-	"flag"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/pmezard/go-difflib/difflib"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares got with testdata/<name>.yaml, and prints the difference as a patch of the file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".yaml")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if string(want) == got {
-		return
-	}
-	diff, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-		A: difflib.SplitLines(string(want)), B: difflib.SplitLines(got), FromFile: "a/" + path, ToFile: "b/" + path, Context: 3,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Errorf("not as expected; apply this, or run the test with -update:\n%s", diff)
-}
 
 // show renders a translation: claims as comments, then the objects.
 func show(t *testing.T, tr intent.Translation) string {
@@ -54,14 +20,7 @@ func show(t *testing.T, tr intent.Translation) string {
 	for _, c := range tr.Claims {
 		b.WriteString(strings.TrimRight(fmt.Sprintf("# %s: %s %s %s", c.Intent, c.Level, c.Reason, c.Message), " ") + "\n")
 	}
-	for _, o := range tr.Objects {
-		text, err := yaml.Marshal(o.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "---\n%s", text)
-	}
-	return b.String()
+	return b.String() + golden.Manifests(t, tr.Objects)
 }
 
 // Builders, shared by the tests of this package.
@@ -132,7 +91,7 @@ func TestEachIntentBecomesExactlyTheseObjects(t *testing.T) {
 		"all-three":            policy("web", web, dns(params{"otherEgress": {"allow"}}), external(nil), segment(params{"fromNamespaces": {"front"}, "ports": {"8080"}})),
 	}
 	for name, p := range cases {
-		t.Run(name, func(t *testing.T) { golden(t, name, show(t, New().Translate(p, intent.Facts{}))) })
+		t.Run(name, func(t *testing.T) { golden.Check(t, name+".yaml", show(t, New().Translate(p, intent.Facts{}))) })
 	}
 }
 
@@ -166,7 +125,7 @@ func TestOverlappingIntentsBecomeExactlyTheseObjects(t *testing.T) {
 			for i, p := range c.policies {
 				fmt.Fprintf(&b, "# policy %s\n%s", p.Name, show(t, New().Translate(p, intent.Facts{Siblings: siblings(c.policies, i), NetworkPolicies: c.foreign})))
 			}
-			golden(t, name, b.String())
+			golden.Check(t, name+".yaml", b.String())
 		})
 	}
 }

@@ -22,7 +22,7 @@ type surroundings struct {
 	self       types.UID
 	intents    map[string]*v1alpha1.SecurityIntent
 	namespaces []intent.Namespace
-	served     intent.Served
+	kinds      view
 }
 
 func (r *Bindings) gather(ctx context.Context, self types.UID) (*surroundings, error) {
@@ -39,8 +39,8 @@ func (r *Bindings) gather(ctx context.Context, self types.UID) (*surroundings, e
 		ns := &list.Items[i]
 		namespaces[i] = intent.Namespace{Name: ns.Name, Labels: ns.Labels, Terminating: ns.DeletionTimestamp != nil}
 	}
-	served, err := r.kinds.served(ctx)
-	return &surroundings{r: r, self: self, intents: intents, namespaces: namespaces, served: served}, err
+	kinds, err := r.kinds.look(ctx)
+	return &surroundings{r: r, self: self, intents: intents, namespaces: namespaces, kinds: kinds}, err
 }
 
 // intentsOf lists the intents from the cache, to be read only.

@@ -67,7 +67,9 @@ func (r *Bindings) policy(ctx context.Context, owner apply.Owner, s *surrounding
 	report := intent.PolicyReport{Policy: p}
 	fail := func(err error) intent.PolicyReport {
 		report.Err = raced(err)
-		report.Engines = r.unmade(p, report.Err)
+		for _, e := range r.Engines {
+			report.Engines = append(report.Engines, unmade(e.Name(), p.Rules, report.Err))
+		}
 		return report
 	}
 	m, err := manifestOf(p)
@@ -88,14 +90,11 @@ func (r *Bindings) policy(ctx context.Context, owner apply.Owner, s *surrounding
 	return report
 }
 
-// unmade says of every engine and rule that nothing came of it, and why.
-func (r *Bindings) unmade(p intent.Policy, err error) []intent.EngineReport {
-	out := make([]intent.EngineReport, len(r.Engines))
-	for i, e := range r.Engines {
-		out[i].Engine = e.Name()
-		for _, rule := range p.Rules {
-			out[i].Claims = append(out[i].Claims, intent.Not(rule, reasonOf(err), err.Error()))
-		}
+// unmade says of every rule that nothing came of it, and why.
+func unmade(engine string, rules []intent.Rule, err error) intent.EngineReport {
+	out := intent.EngineReport{Engine: engine}
+	for _, rule := range rules {
+		out.Claims = append(out.Claims, intent.Not(rule, reasonOf(err), err.Error()))
 	}
 	return out
 }
@@ -114,7 +113,7 @@ func (r *Bindings) engines(ctx context.Context, policy *unstructured.Unstructure
 	self := apply.Owner{
 		Kind: policy.GroupVersionKind(), Namespace: policy.GetNamespace(), Name: policy.GetName(), UID: policy.GetUID(), Label: LabelPolicyOwner, Sole: true,
 	}
-	pieces, kinds := r.translate(s.served, facts, report)
+	pieces, kinds := r.translate(s.kinds, facts, report)
 	group := errgroup.Group{}
 	group.SetLimit(policing)
 	for i := range pieces {
@@ -137,21 +136,38 @@ func (r *Bindings) engines(ctx context.Context, policy *unstructured.Unstructure
 	}
 }
 
-// translate asks every engine, and lists the kinds in which objects of the policy may exist.
-func (r *Bindings) translate(served intent.Served, facts intent.Facts, report *intent.PolicyReport) (pieces []piece, kinds []schema.GroupVersionKind) {
+// translate asks every engine, and lists the kinds in which objects of the policy may exist. An engine whose
+// kinds may not be listed is left alone: what exists of them cannot be known.
+func (r *Bindings) translate(known view, facts intent.Facts, report *intent.PolicyReport) (pieces []piece, kinds []schema.GroupVersionKind) {
 	for i, e := range r.Engines {
-		t := intent.Translate(e.Engine, report.Policy, facts, e.Enabled, served)
+		t := intent.Translate(e.Engine, report.Policy, facts, e.Enabled, known.served)
+		if err := known.deniedOf(e); err != nil {
+			report.Err = intent.Worst(report.Err, err)
+			report.Engines = append(report.Engines, unmade(e.Name(), report.Policy.Rules, err))
+			continue
+		}
 		report.Engines = append(report.Engines, intent.EngineReport{Engine: e.Name(), Claims: t.Claims})
 		for _, o := range t.Objects {
 			pieces = append(pieces, piece{engine: i, object: o})
 		}
 		for _, k := range e.Makes() {
-			if served(k) {
+			if known.served(k) {
 				kinds = append(kinds, k)
 			}
 		}
 	}
 	return pieces, kinds
+}
+
+// deniedOf says that one of an engine's kinds may not be listed.
+func (v view) deniedOf(e Engine) error {
+	for _, k := range e.Makes() {
+		if err := v.denied[k]; err != nil {
+			return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: fmt.Sprintf(
+				"the operator may not list %s, and can neither make nor remove any: %v; give it the rights of this version's ClusterRole nexus-operator", k.Kind, err)}
+		}
+	}
+	return nil
 }
 
 // settle lists an object that is there, and takes back what is claimed for one that could not be written.

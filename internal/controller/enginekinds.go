@@ -7,6 +7,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -26,6 +27,7 @@ import (
 // watches on just those.
 type engineKinds struct {
 	reader client.Reader // of definitions
+	live   client.Reader // the API server itself
 	// derived holds what bindings own, directly or through their policies, and nothing else; client reads
 	// from it. It keeps managed fields: they tell who added what.
 	derived cache.Cache
@@ -65,7 +67,7 @@ func newEngineKinds(mgr manager.Manager, cfg *rest.Config, engines []Engine) (*e
 		return nil, fmt.Errorf("making the client of derived policies: %w", err)
 	}
 	k := &engineKinds{
-		reader: mgr.GetClient(), derived: derived, client: c, changed: make(chan event.GenericEvent, 16),
+		reader: mgr.GetClient(), live: mgr.GetAPIReader(), derived: derived, client: c, changed: make(chan event.GenericEvent, 16),
 		all: map[schema.GroupVersionKind]bool{}, groups: map[string]bool{}, watched: map[schema.GroupVersionKind]bool{},
 	}
 	for _, e := range engines {
@@ -85,11 +87,19 @@ func newEngineKinds(mgr manager.Manager, cfg *rest.Config, engines []Engine) (*e
 	return k, mgr.Add(derived)
 }
 
-// served reads, once, which kinds are served. Kubernetes' own always are.
-func (k *engineKinds) served(ctx context.Context) (intent.Served, error) {
+// view is what is known of the engines' kinds at one moment.
+type view struct {
+	served intent.Served
+	// denied are the kinds that are served and may not be listed, and how the API server says so. A cache of
+	// one would never be in sync, and whoever reads from it would wait for ever.
+	denied map[schema.GroupVersionKind]error
+}
+
+// look reads which kinds are served, and sees to it that just those are watched. Kubernetes' own always are.
+func (k *engineKinds) look(ctx context.Context) (view, error) {
 	list := &apiextensionsv1.CustomResourceDefinitionList{}
 	if err := k.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
+		return view{}, err
 	}
 	there := map[schema.GroupVersionKind]bool{}
 	for i := range list.Items {
@@ -97,7 +107,10 @@ func (k *engineKinds) served(ctx context.Context) (intent.Served, error) {
 			there[gvk] = true
 		}
 	}
-	return func(gvk schema.GroupVersionKind) bool { return there[gvk] || builtIn(gvk.Group) }, nil
+	v := view{served: func(gvk schema.GroupVersionKind) bool { return there[gvk] || builtIn(gvk.Group) }}
+	var err error
+	v.denied, err = k.follow(ctx, v.served)
+	return v, err
 }
 
 func builtIn(group string) bool { return group == networkingv1.GroupName }
@@ -131,14 +144,10 @@ func withoutSchemas(o any) (any, error) {
 	return o, nil
 }
 
-// Reconcile implements reconcile.Reconciler over the definitions: it watches the kinds that are served,
-// forgets those that are not, and wakes the bindings.
+// Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, whose passes look
+// at the kinds. It looks itself, too: kinds that go are to be forgotten even where there is no binding.
 func (k *engineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	served, err := k.served(ctx)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if err := k.follow(ctx, served); err != nil {
+	if _, err := k.look(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
 	select {
@@ -148,27 +157,41 @@ func (k *engineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (recon
 	return reconcile.Result{}, nil
 }
 
-func (k *engineKinds) follow(ctx context.Context, served intent.Served) error {
+// follow watches the kinds that are served, but for those that may not be listed, and forgets the others.
+func (k *engineKinds) follow(ctx context.Context, served intent.Served) (denied map[schema.GroupVersionKind]error, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	denied = map[schema.GroupVersionKind]error{}
 	for gvk := range k.all {
-		if served(gvk) == k.watched[gvk] {
-			continue
-		}
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
-		var err error
-		if k.watched[gvk] {
+		switch is, was := served(gvk), k.watched[gvk]; {
+		case is == was:
+			continue
+		case was:
 			err = k.derived.RemoveInformer(ctx, u)
-		} else {
-			err = k.watch(u)
+		default:
+			if err = k.listable(ctx, gvk); apierrors.IsForbidden(err) {
+				denied[gvk] = err
+				continue
+			}
+			if err == nil {
+				err = k.watch(u)
+			}
 		}
 		if err != nil {
-			return fmt.Errorf("following %s: %w", gvk, err)
+			return nil, fmt.Errorf("following %s: %w", gvk, err)
 		}
 		k.watched[gvk] = !k.watched[gvk]
 	}
-	return nil
+	return denied, nil
+}
+
+// listable says whether a kind may be listed.
+func (k *engineKinds) listable(ctx context.Context, gvk schema.GroupVersionKind) error {
+	probe := &metav1.PartialObjectMetadataList{}
+	probe.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+	return k.live.List(ctx, probe, client.Limit(1))
 }
 
 // watchForeign starts, the first time it is asked, to watch everybody's NetworkPolicies.

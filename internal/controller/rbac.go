@@ -56,6 +56,7 @@ package controller
 // A namespace that we made is removed only when nothing of anybody else is in it.
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
+// +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
 
 // What happened is told by events; repeated ones are counted by a patch.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch

@@ -367,4 +367,16 @@ func TestAMissingRightIsToldAndTheWorkGoesOnOnceItIsThere(t *testing.T) {
 	restore()
 	h.shows(b, "Ready", "True", "Ready")
 	h.gone(kubeArmorPolicy, ns, "web-swdeploymenttools")
+
+	// A role of an earlier version knows nothing of an engine that came later.
+	restore = h.rob(right{"security.istio.io", "authorizationpolicies", "list"})
+	h.install(enginecrds.Istio)
+	if m := h.shows(b, "Stalled", "True", "AccessDenied"); !strings.Contains(m, "may not list AuthorizationPolicy") {
+		t.Errorf("the message does not name the right: %s", m)
+	}
+	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+	h.covers(b, "dnsManipulation", "Istio", "None", "AccessDenied")
+	restore()
+	h.shows(b, "Ready", "True", "Ready")
+	h.covers(b, "dnsManipulation", "Istio", "None", "NotCovered")
 }

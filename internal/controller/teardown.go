@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -236,12 +237,14 @@ func (r *Capability) removeChild(ctx context.Context, c *nexusv1.NexusAICapabili
 	return err
 }
 
-// guests names something in a namespace that is neither ours nor made by Kubernetes itself.
+// guests names something in a namespace that is neither ours nor made by Kubernetes itself. Secrets are not
+// looked for: the operator may not see them.
 func (r *Capability) guests(ctx context.Context, namespace string) (string, error) {
 	for _, gvk := range []schema.GroupVersionKind{
 		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
-		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
-		appsv1.SchemeGroupVersion.WithKind("StatefulSet"), appsv1.SchemeGroupVersion.WithKind("DaemonSet"), nexusv1.GroupVersion.WithKind("NexusAICapability"),
+		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), batchv1.SchemeGroupVersion.WithKind("CronJob"), batchv1.SchemeGroupVersion.WithKind("Job"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("StatefulSet"), appsv1.SchemeGroupVersion.WithKind("DaemonSet"),
+		networkingv1.SchemeGroupVersion.WithKind("Ingress"), intentv1alpha1.GroupVersion.WithKind("SecurityIntentBinding"), nexusv1.GroupVersion.WithKind("NexusAICapability"),
 	} {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))

@@ -7,8 +7,10 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
@@ -82,11 +84,23 @@ func TestAForeignNamespaceIsAConflictAndNothingIsMadeByHalves(t *testing.T) {
 }
 
 func TestGuestsKeepTheNamespace(t *testing.T) {
+	meta := metav1.ObjectMeta{Name: "guest"}
+	job := batchv1.CronJobSpec{Schedule: "0 3 * * *", Suspend: new(true)}
+	job.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "c"}}}
+	for name, guest := range map[string]client.Object{
+		"settings": &corev1.ConfigMap{ObjectMeta: meta},
+		"jobs":     &batchv1.CronJob{ObjectMeta: meta, Spec: job},
+	} {
+		t.Run(name, func(t *testing.T) { hosts(t, name, guest) })
+	}
+}
+
+func hosts(t *testing.T, name string, guest client.Object) {
 	b := newBed(t)
-	c, ns := b.apart("hosting")
+	c, ns := b.apart("hosting-" + name)
 	b.create(c)
 	b.running(c)
-	guest := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "guest", Namespace: ns.Name}}
+	guest.SetNamespace(ns.Name)
 	b.create(guest)
 	b.remove(c)
 	if err := b.get(guest); err != nil {

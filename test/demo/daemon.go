@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -42,6 +43,9 @@ func daemon(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
 	}
 	s.Components, s.Kubeconfig, s.AWS = w.PIDs(), w.Kubeconfig(), w.AWS().URL()
+	if s.OperatorKubeconfig, err = operator.Kubeconfig(w); err != nil {
+		return err
+	}
 	if err := s.writeEnv(o); err != nil {
 		return err
 	}
@@ -125,7 +129,7 @@ func operatorCommand(o options, s state, log io.Writer) (*exec.Cmd, error) {
 			cmd.Env = append(cmd.Env, pair)
 		}
 	}
-	cmd.Env = append(cmd.Env, s.environment()...)
+	cmd.Env = append(append(cmd.Env, s.environment()...), "KUBECONFIG="+s.OperatorKubeconfig)
 	return cmd, nil
 }
 

@@ -24,7 +24,9 @@ type state struct {
 	Restarts   int            // of the operator
 	Ready      bool           // the world is up and the operator started
 	Kubeconfig string
-	AWS        string // endpoint
+	// OperatorKubeconfig is the operator's own, which may do what config/rbac says.
+	OperatorKubeconfig string
+	AWS                string // endpoint
 }
 
 func (o options) file(name string) string { return filepath.Join(o.dir, name) }

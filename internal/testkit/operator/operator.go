@@ -89,7 +89,7 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	if o.aws, err = w.AWS().Listen(name); err != nil {
 		t.Fatal(err)
 	}
-	config, err := kubeconfig(w)
+	config, err := Kubeconfig(w)
 	if err != nil {
 		t.Fatal(err)
 	}

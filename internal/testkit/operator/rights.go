@@ -42,7 +42,7 @@ var installing sync.Mutex
 // Config returns a client configuration of the operator's ServiceAccount, with the rights that config/rbac
 // gives it, and with those to Secrets bound in every namespace. The first call in a world installs them.
 func Config(w *world.World) (*rest.Config, error) {
-	path, err := kubeconfig(w)
+	path, err := Kubeconfig(w)
 	if err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func Config(w *world.World) (*rest.Config, error) {
 	return config, err
 }
 
-// kubeconfig is the path of Config as a file.
-func kubeconfig(w *world.World) (string, error) {
+// Kubeconfig is the path of Config as a file.
+func Kubeconfig(w *world.World) (string, error) {
 	installing.Lock()
 	defer installing.Unlock()
 	path := filepath.Join(w.Dir(), "operator.kubeconfig")

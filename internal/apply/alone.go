@@ -3,7 +3,6 @@ package apply
 import (
 	"context"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,35 +28,30 @@ func (a *Applier) alone(ctx context.Context, want *unstructured.Unstructured, re
 
 // additions lists the fields of the spec that somebody else manages and we do not.
 func additions(live *unstructured.Unstructured) []Difference {
-	ours, theirs := &fieldpath.Set{}, &fieldpath.Set{}
+	ours, theirs := managed(live)
+	var out []Difference
+	theirs.Leaves().Difference(ours).Iterate(func(p fieldpath.Path) {
+		if p[0].FieldName != nil && *p[0].FieldName == "spec" {
+			out = append(out, Difference{Path: p.String()[1:]})
+		}
+	})
+	return out
+}
+
+// managed are the fields that we manage, and those that others do, status left out. An entry that cannot be
+// read has none.
+func managed(live *unstructured.Unstructured) (ours, theirs *fieldpath.Set) {
+	ours, theirs = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, m := range live.GetManagedFields() {
-		if m.Subresource != "" || m.FieldsV1 == nil {
+		s := &fieldpath.Set{}
+		if m.Subresource != "" || m.FieldsV1 == nil || s.FromJSON(m.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
-		s := specOf(m)
 		if m.Manager == FieldOwner {
 			ours = ours.Union(s)
 		} else {
 			theirs = theirs.Union(s)
 		}
 	}
-	var out []Difference
-	theirs.Leaves().Difference(ours).Iterate(func(p fieldpath.Path) {
-		out = append(out, Difference{Path: p.String()[1:]})
-	})
-	return out
-}
-
-// specOf returns the fields under spec; an entry that cannot be read has none.
-func specOf(m metav1.ManagedFieldsEntry) *fieldpath.Set {
-	s := &fieldpath.Set{}
-	if err := s.FromJSON(m.FieldsV1.GetRawReader()); err != nil {
-		return &fieldpath.Set{}
-	}
-	name := "spec"
-	under := fieldpath.NewSet()
-	s.WithPrefix(fieldpath.PathElement{FieldName: &name}).Iterate(func(p fieldpath.Path) {
-		under.Insert(append(fieldpath.Path{{FieldName: &name}}, p.Copy()...))
-	})
-	return under
+	return ours, theirs
 }

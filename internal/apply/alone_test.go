@@ -90,3 +90,32 @@ func TestAnOwnersOwnLabelLeavesTheManifestsManagedBy(t *testing.T) {
 		t.Errorf("a capability's child left the cache: %v", l)
 	}
 }
+
+// TestAMapThatBecomesEmptyIsApplied: a server-side apply that takes the last key out of a map that it says to be
+// empty leaves null in its place, which no schema takes.
+func TestAMapThatBecomesEmptyIsApplied(t *testing.T) {
+	for name, sole := range map[string]bool{"the owner has the only say": true, "others have theirs": false} {
+		t.Run(name, func(t *testing.T) {
+			b := newSole(t)
+			b.owner.Sole = sole
+			full := b.manifest(`{apiVersion: aws-infra-operator.runner.codes/v1alpha1, kind: S3Bucket, metadata: {name: data},
+  spec: {providerRef: {name: aws}, bucketName: some-bucket, tags: {a: b, c: d}}}`)
+			empty := full.DeepCopy()
+			_ = unstructured.SetNestedMap(empty.Object, map[string]any{}, "spec", "tags")
+			b.apply(full, apply.Created)
+			live := b.apply(empty, apply.Updated).Live
+			if tags, there, _ := unstructured.NestedMap(live.Object, "spec", "tags"); !there || len(tags) > 0 {
+				t.Errorf("tags %v, there %t", tags, there)
+			}
+			b.apply(empty, apply.Unchanged)
+			b.apply(full, apply.Updated)
+			again := full.DeepCopy()
+			unstructured.RemoveNestedField(again.Object, "spec", "tags")
+			live = b.apply(again, apply.Updated).Live
+			if tags, there, _ := unstructured.NestedMap(live.Object, "spec", "tags"); there {
+				t.Errorf("tags are no longer declared, and are %v", tags)
+			}
+			b.apply(again, apply.Unchanged)
+		})
+	}
+}

@@ -33,6 +33,9 @@ type Applier struct {
 	memory memory
 }
 
+// errReplaced: the object that was judged is gone, and another has its name.
+var errReplaced = errors.New("the object was replaced")
+
 // Change is what an apply does to a child.
 type Change string
 
@@ -168,6 +171,9 @@ func (a *Applier) run(ctx context.Context, p Plan) (Result, error) {
 	answer := p.want.DeepCopy()
 	opts := []client.ApplyOption{client.FieldOwner(FieldOwner)}
 	if p.Live != nil {
+		if err := a.empty(ctx, p); err != nil {
+			return Result{}, err
+		}
 		// The object that was judged, and no other: a mismatch is a conflict.
 		answer.SetUID(p.Live.GetUID())
 		opts = append(opts, client.ForceOwnership)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -115,6 +116,15 @@ func TestWhatIsEditedConvergesAndIsNotMadeAnew(t *testing.T) {
 	}
 	if l, _, _ := unstructured.NestedStringMap(h.there(networkPolicy, ns, "web-dnsmanipulation").Object, "spec", "podSelector", "matchLabels"); l["app"] != "other" {
 		t.Errorf("selects %v", l)
+	}
+	h.alter(b, func() { b.Spec.Selector = intentv1alpha1.WorkloadSelector{} })
+	h.shows(b, "Ready", "True", "Ready")
+	for _, u := range []*unstructured.Unstructured{
+		h.there(networkPolicy, ns, "web-dnsmanipulation"), h.there(kubeArmorPolicy, ns, "web-dnsmanipulation"), h.there(intentv1alpha1.GroupVersion.WithKind("NimbusPolicy"), ns, "web"),
+	} {
+		if said := fmt.Sprint(u.Object["spec"]); strings.Contains(said, "other") {
+			t.Errorf("%s still selects by label: %s", u.GetKind(), said)
+		}
 	}
 	h.alter(b, func() { b.Labels = map[string]string{"team": "a"} })
 	np := &intentv1alpha1.NimbusPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web"}}
@@ -367,6 +377,9 @@ func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
 		t.Errorf("the message is %q", message)
 	}
 	np := h.there(networkPolicy, ns, "well-dnsmanipulation")
+	if fight := h.writes(func() { time.Sleep(2 * time.Second) }); len(fight) > 0 {
+		t.Errorf("two intents of one id are fought over: %v", fight)
+	}
 	if s, _, _ := unstructured.NestedSlice(np.Object, "spec", "podSelector", "matchExpressions"); len(s) != 2 {
 		t.Errorf("selects %v", s)
 	}
@@ -539,4 +552,48 @@ func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(bad), bad); err != nil || bad.Status.ID != "dnsManipulation" || bad.Status.Action != "Block" || bad.Status.Status != "Created" {
 		t.Errorf("%v %+v", err, bad.Status)
 	}
+}
+
+func TestANamespaceThatJoinsTheMeshIsNoticed(t *testing.T) {
+	h := startIntents(t)
+	h.install(enginecrds.Istio)
+	ns := h.namespace(nil)
+	b := h.binds(ns, "web", app, h.declared("ensureTLS", intentv1alpha1.Block, nil))
+	h.make(b)
+	h.covers(b, "ensureTLS", "Istio", "Partial", "NotInMesh")
+	h.there(istioPeer, ns, "web-ensuretls")
+	h.shows(b, "Enforced", "False", "NotEnforced")
+	label := func(labels map[string]string) {
+		u := &unstructured.Unstructured{}
+		u.SetAPIVersion("v1")
+		u.SetKind("Namespace")
+		u.SetName(ns)
+		h.alter(u, func() { u.SetLabels(labels) })
+	}
+	label(map[string]string{"istio-injection": "enabled"})
+	h.covers(b, "ensureTLS", "Istio", "Enforced", "")
+	h.shows(b, "Enforced", "True", "Enforced")
+	label(nil)
+	h.covers(b, "ensureTLS", "Istio", "Partial", "NotInMesh")
+}
+
+func TestANodeSelectorIsHonouredByNobodyAndEveryEngineSaysSo(t *testing.T) {
+	h := startIntents(t)
+	h.install(allEngines...)
+	ns := h.namespace(nil)
+	o := h.over("nodes-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},
+		h.declared("escapeToHost", intentv1alpha1.Block, nil), h.declared("dnsManipulation", intentv1alpha1.Block, nil))
+	o.Spec.Selector.NodeSelector.MatchLabels = map[string]string{"disk": "fast"}
+	h.make(o)
+	for _, engine := range []string{"NetworkPolicy", "KubeArmor", "Kyverno", "Istio"} {
+		h.covers(o, "escapeToHost", engine, "None", "NodeSelectorUnsupported")
+		h.covers(o, "dnsManipulation", engine, "None", "NodeSelectorUnsupported")
+	}
+	h.shows(o, "Enforced", "False", "NotEnforced")
+	if made := append(h.derived(ns, networkPolicy, kubeArmorPolicy, kyvernoPolicy), h.derived("", kyvernoCluster)...); len(made) > 0 {
+		t.Errorf("made all the same: %q", made)
+	}
+	h.alter(o, func() { o.Spec.Selector.NodeSelector.MatchLabels = nil })
+	h.shows(o, "Enforced", "True", "Enforced")
+	h.there(kyvernoCluster, "", "nodes-"+ns+"-escapetohost")
 }

@@ -1,0 +1,91 @@
+package apply
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// empty takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
+// apply that takes the last key out of a map leaves null in its place, which the schema of a resource
+// definition refuses.
+// https://github.com/kubernetes-sigs/structured-merge-diff/blob/v6.4.2/typed/remove.go
+func (a *Applier) empty(ctx context.Context, p Plan) error {
+	paths := emptied(p.want.Object, p.Live.Object, nil)
+	if len(paths) == 0 {
+		return nil
+	}
+	ref := RefOf(p.want)
+	live := ref.empty() // caches may leave out whose the keys are
+	if err := a.Live.Get(ctx, ref.key(), live); err != nil {
+		return explain(ref, "reading", err)
+	}
+	if live.GetUID() != p.Live.GetUID() {
+		return apierrors.NewConflict(schema.GroupResource{Group: ref.Kind.Group, Resource: ref.Kind.Kind}, ref.Name, errReplaced)
+	}
+	patch := map[string]any{}
+	ours, _ := managed(live)
+	for _, path := range paths {
+		have, _, _ := unstructured.NestedMap(live.Object, path...)
+		for k := range have {
+			if holds(ours, append(slices.Clone(path), k)) {
+				_ = unstructured.SetNestedField(patch, nil, append(slices.Clone(path), k)...)
+			}
+		}
+	}
+	if len(patch) == 0 {
+		return nil
+	}
+	patch["metadata"] = map[string]any{"resourceVersion": live.GetResourceVersion()}
+	body, err := json.Marshal(patch)
+	if err != nil {
+		return err
+	}
+	if err := a.Client.Patch(ctx, live, client.RawPatch(types.MergePatchType, body), client.FieldOwner(FieldOwner)); err != nil {
+		return explain(ref, "emptying a map of", err)
+	}
+	a.memory.wrote(ref, live.GetResourceVersion())
+	return nil
+}
+
+// emptied lists, as paths, the maps that are wanted empty and hold something. What is in lists is replaced as a
+// whole, and metadata are never empty.
+func emptied(want, have map[string]any, at []string) [][]string {
+	var out [][]string
+	for _, k := range sortedKeys(want) {
+		w, isMap := want[k].(map[string]any)
+		h, has := have[k].(map[string]any)
+		if !isMap || !has || len(h) == 0 || len(at) == 0 && (k == "metadata" || k == "status") {
+			continue
+		}
+		path := append(slices.Clone(at), k)
+		if len(w) == 0 {
+			out = append(out, path)
+			continue
+		}
+		out = append(out, emptied(w, h, path)...)
+	}
+	return out
+}
+
+// holds says whether a set of fields holds a field, or one below it.
+func holds(s *fieldpath.Set, path []string) bool {
+	p := make(fieldpath.Path, len(path))
+	for i := range path {
+		p[i] = fieldpath.PathElement{FieldName: &path[i]}
+	}
+	if s.Has(p) {
+		return true
+	}
+	for _, e := range p {
+		s = s.WithPrefix(e)
+	}
+	return !s.Empty()
+}

@@ -210,4 +210,8 @@ func (r *Capability) Vouches(ctx context.Context, obj client.Object) (bool, erro
 	return ok && n.Unresolved == "" && apply.SameSpec(r.Client.Scheme(), n.Object, m), nil
 }
 
-func reconcileAt(o client.Object) string { return o.GetAnnotations()[engine.AnnotationReconcileAt] }
+// reconcileAt is what an object's annotation asks for, cut to what a status may repeat.
+func reconcileAt(o client.Object) string {
+	const most = 64
+	return status.Bound(o.GetAnnotations()[engine.AnnotationReconcileAt], most)
+}

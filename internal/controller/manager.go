@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -53,6 +54,9 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
+	if err := knownKinds(o, contents.Kinds); err != nil {
+		return nil, err
+	}
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -95,6 +99,26 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	return mgr, NewBindings(env, o, engines, known).Setup(mgr, workers("SecurityIntentBinding"))
+}
+
+// knownKinds refuses settings of kinds that there are not: they would silently do nothing.
+func knownKinds(o options.Options, entries []engine.Entry) error {
+	var aws []string
+	for _, e := range entries {
+		aws = append(aws, e.Name())
+	}
+	all := append([]string{"AWSProvider", "NexusAICapability", "SecurityIntentBinding"}, aws...)
+	for _, k := range slices.Sorted(maps.Keys(o.WorkersOf)) {
+		if !slices.Contains(all, k) {
+			return fmt.Errorf("--kind-workers: %q is not one of %s", k, strings.Join(all, ", "))
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(o.CheckEveryOf)) {
+		if !slices.Contains(aws, k) {
+			return fmt.Errorf("--kind-check-interval: %q is not one of %s", k, strings.Join(aws, ", "))
+		}
+	}
+	return nil
 }
 
 // adapters marks the engines that --adapters names.

@@ -344,7 +344,49 @@ func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 		}
 		return nil
 	})
+	// One that is longer than a status may repeat does not keep the status from being written.
+	patch(`{"nexus.ai/reconcile-requested-at":"` + strings.Repeat("long", 40) + `"}`)
+	h.eventually("the long request to be answered", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil || !strings.HasPrefix(b.Status.LastHandledReconcileAt, "longlong") {
+			return fmt.Errorf("%v: lastHandledReconcileAt is %q", err, b.Status.LastHandledReconcileAt)
+		}
+		return nil
+	})
 	h.remove(b, p)
+}
+
+func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
+	h := start(t, "--ambient-namespaces=*", "--check-interval=1000h")
+	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "asking"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
+	h.create(p)
+	h.shows(p, "Ready", "True", "Authenticated")
+	asked := func() int { return h.w.AWS().Calls().Match("sts", "GetCallerIdentity", "*").Count() }
+	before := asked()
+	h.alter(p, func() { p.Annotations = map[string]string{engine.AnnotationReconcileAt: "now"} })
+	h.eventually("the request to be answered", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(p), p); err != nil || p.Status.LastHandledReconcileAt != "now" {
+			return fmt.Errorf("%v: lastHandledReconcileAt is %q", err, p.Status.LastHandledReconcileAt)
+		}
+		return nil
+	})
+	if n := asked() - before; n != 1 {
+		t.Errorf("STS was asked %d times", n)
+	}
+	h.remove(p)
+}
+
+func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
+	w := world.Shared(t)
+	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers", "--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters"} {
+		o, err := options.Parse([]string{flag}, func(string) string { return "" })
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = controller.New(t.Context(), w.Config(), o, controller.Contents{Kinds: entries(), Engines: engines()}, logr.Discard())
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not one of") {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
 }
 
 func TestReferencesAreWaitedFor(t *testing.T) {

@@ -270,7 +270,7 @@ func (p *pass) summarise(out engine.Outcome, err error) {
 		if out.Plan.Cause == engine.InSync {
 			st.ManagedTagKeys = out.Plan.TagKeys
 		}
-		st.LastHandledReconcileAt = p.obj.GetAnnotations()[engine.AnnotationReconcileAt]
+		st.LastHandledReconcileAt = reconcileAt(p.obj)
 	}
 	if _, transient := errors.AsType[*status.Retrying](err); !transient {
 		st.ObservedGeneration = p.obj.GetGeneration()

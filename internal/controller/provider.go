@@ -72,7 +72,8 @@ func (r *Provider) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 // rest is how long a provider that is ready is left alone, so that a restart asks STS nothing before its
 // time. One with credentials of its own is always looked at: its Secret may be what woke us.
 func (r *Provider) rest(provider *v1alpha1.AWSProvider) time.Duration {
-	if hasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+	if hasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) ||
+		reconcileAt(provider) != provider.Status.LastHandledReconcileAt {
 		return 0
 	}
 	key := client.ObjectKeyFromObject(provider)
@@ -176,7 +177,7 @@ func (r *Provider) summarise(provider, was *v1alpha1.AWSProvider, err error) {
 	status.Summarise(&st.Conditions, status.Result{Err: err, ReadyReason: status.ReasonAuthenticated,
 		ReadyMessage: st.CallerIdentity, Generation: provider.Generation, Now: r.Clock.Now()})
 	st.Ready = status.ReadyAt(st.Conditions, provider.Generation)
-	st.ObservedGeneration = provider.Generation
+	st.ObservedGeneration, st.LastHandledReconcileAt = provider.Generation, reconcileAt(provider)
 	s, ok := status.AsStalled(err)
 	if ok && !stalledFor(was.Status.Conditions, s.Reason) {
 		r.Events.Eventf(provider, nil, "Warning", s.Reason, "Authenticate", "%s", status.Bound(s.Error(), maxNote))

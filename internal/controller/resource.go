@@ -104,7 +104,7 @@ func (r *Resource) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 func (r *Resource) rest(obj v1alpha1.Resource) time.Duration {
 	st := obj.CommonStatus()
 	fresh := obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, conditionPaused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
-		st.LastHandledReconcileAt == obj.GetAnnotations()[engine.AnnotationReconcileAt]
+		st.LastHandledReconcileAt == reconcileAt(obj)
 	if !fresh {
 		return 0
 	}

@@ -106,6 +106,10 @@ type AWSProviderStatus struct {
 	// LastAuthenticationTime is when this identity was first seen to work; written only with another change.
 	// +optional
 	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
+	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 }
 
 // AWSProvider is an account, a region and an identity to reach them with.

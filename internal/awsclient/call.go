@@ -44,9 +44,14 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 	if err := m.limiter.wait(ctx, bucket); err != nil {
 		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
 	}
+	trying, err := bucket.enter()
+	if err != nil {
+		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
+	}
 	start := m.now()
 	out, metadata, err := next.HandleFinalize(ctx, in)
 	took := m.now().Sub(start)
+	bucket.leave(trying, err, took)
 
 	failure := classify(err, service, operation)
 	m.meter.count(service, operation, failure.Class, took)

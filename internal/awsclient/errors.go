@@ -145,14 +145,17 @@ func classOfCause(err error, status int) Class {
 	return Unknown
 }
 
+// noAnswer is what transport says of a call that nobody answered.
+const noAnswer = "no answer in time"
+
 // transport names what broke between AWS and us, in words that stay the same from one attempt to the
 // next: no address, no port, no time. Empty when nothing did.
 func transport(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "the call was cut short"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
+	case errors.Is(err, context.DeadlineExceeded), isSilent(err):
+		return noAnswer
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {
 		return dnsTrouble(dns)
@@ -161,7 +164,7 @@ func transport(err error) string {
 		error
 		Timeout() bool
 	}](err); ok && timeout.Timeout() {
-		return "no answer in time"
+		return noAnswer
 	}
 	return brokenConnection(err)
 }

@@ -161,6 +161,7 @@ type bucket struct {
 	full Rate
 
 	mu      sync.Mutex
+	silence silence
 	rate    *rate.Limiter
 	current float64
 	changed time.Time

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -281,4 +282,60 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 		return nil
 	})
 	b.removeAll([]*nexusv1.NexusAICapability{c})
+}
+
+// TestAServiceThatDoesNotAnswerLeavesWorkersToOthers has more secrets wait in vain, in one region, than there are
+// workers of their kind. Once the first have given up, a secret elsewhere need not wait for the others.
+func TestAServiceThatDoesNotAnswerLeavesWorkersToOthers(t *testing.T) {
+	b := newBed(t)
+	near := b.provider()
+	far := near.DeepCopy()
+	far.ResourceVersion, far.UID, far.Name, far.Spec.Region = "", "", "far", "eu-west-1"
+	b.create(far)
+	b.ready(far)
+	secret := func(name, provider string) *v1alpha1.SecretsManagerSecret {
+		return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: name}, Spec: v1alpha1.SecretsManagerSecretSpec{
+			CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, SecretName: name, Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
+	}
+	rule := b.w.AWS().Fault(awsproxy.Match{Service: "secretsmanager", Resource: "silent*"}, awsproxy.Hang())
+	var silent []client.Object
+	for i := range 24 { // three for each worker
+		silent = append(silent, secret(fmt.Sprint("silent-", i), far.Name))
+	}
+	b.create(silent...)
+	told := 0
+	b.eventually(50*time.Second, "the first to give up", func() error {
+		told = 0
+		for _, o := range silent {
+			if c, err := b.condition(o, "Reconciling"); err == nil && c.Reason == "Unreachable" {
+				told++
+			}
+		}
+		if told < 8 {
+			return fmt.Errorf("%d have", told)
+		}
+		return nil
+	})
+	start := time.Now()
+	other := secret("other", near.Name)
+	b.create(other)
+	b.ready(other)
+	if took := time.Since(start); took > 15*time.Second {
+		t.Errorf("a secret elsewhere waited %s for those that nobody answers", took)
+	}
+	b.eventually(20*time.Second, "all to be told but the two that try, most without a try of their own", func() error {
+		told = 0
+		for _, o := range silent {
+			if c, err := b.condition(o, "Reconciling"); err == nil && c.Reason == "Unreachable" {
+				told++
+			}
+		}
+		if told < len(silent)-2 {
+			return fmt.Errorf("%d are", told)
+		}
+		return nil
+	})
+	rule.Remove()
+	b.ready(silent...)
+	b.remove(append(silent, other)...)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -108,14 +109,26 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
 	o.cmd.Stdout, o.cmd.Stderr = o, o
 	o.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := o.cmd.Start(); err != nil {
+	if err := o.launch(); err != nil {
 		t.Fatal(err)
 	}
+	return o
+}
+
+// launch starts the process from a thread that is kept for as long as the process lives: the kernel kills it when
+// the thread that launched it ends, and threads do (golang/go#27505).
+func (o *Operator) launch() error {
+	started := make(chan error, 1)
 	go func() {
-		_ = o.cmd.Wait()
+		runtime.LockOSThread()
+		err := o.cmd.Start()
+		started <- err
+		if err == nil {
+			_ = o.cmd.Wait()
+		}
 		close(o.done)
 	}()
-	return o
+	return <-started
 }
 
 func flags(own []string) []string {

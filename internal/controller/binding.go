@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -78,7 +77,11 @@ func (r *Bindings) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := obj.DeepCopyObject().(client.Object)
-	report := r.converge(ctx, obj)
+	around, err := r.gather(ctx, obj.GetUID())
+	if err != nil {
+		return r.blind(ctx, obj, was, err)
+	}
+	report := r.converge(ctx, obj, around)
 	if conflicted(report) {
 		return reconcile.Result{RequeueAfter: r.pauses.after(req.NamespacedName, report.Failure())}, nil
 	}
@@ -87,6 +90,16 @@ func (r *Bindings) Reconcile(ctx context.Context, req reconcile.Request) (reconc
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	return r.wake(req, report), nil
+}
+
+// blind says that nothing could be looked at. What was last said of the policies stays.
+func (r *Bindings) blind(ctx context.Context, obj, was client.Object, err error) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(obj)
+	status.Summarise(&commonOf(obj).Conditions, status.Result{Err: err, Generation: obj.GetGeneration(), Now: r.Clock.Now()})
+	if werr := r.patchStatus(ctx, obj, was); werr != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(werr)
+	}
+	return reconcile.Result{RequeueAfter: r.pauses.after(key, err)}, nil
 }
 
 // read takes a binding from the cache, or from the API server while the cache lacks our own last write.
@@ -129,12 +142,8 @@ func (r *Bindings) wake(req reconcile.Request, report intent.BindingReport) reco
 }
 
 // converge makes true what a binding comes to.
-func (r *Bindings) converge(ctx context.Context, obj client.Object) intent.BindingReport {
+func (r *Bindings) converge(ctx context.Context, obj client.Object, s *surroundings) intent.BindingReport {
 	b := bindingOf(obj)
-	s, err := r.gather(ctx, obj.GetUID())
-	if err != nil {
-		return intent.BindingReport{Err: err}
-	}
 	res := intent.Resolve(b, s.intents, s.namespaces, intent.Options{OperatorNamespace: r.OperatorNamespace})
 	report := intent.BindingReport{Resolution: res}
 	policies := slices.Clone(res.Policies)
@@ -220,18 +229,15 @@ func (r *Bindings) warn(obj client.Object, conds []metav1.Condition, report inte
 
 // patchStatus writes a status once, and only when something other than its time changed.
 func (r *Bindings) patchStatus(ctx context.Context, obj, was client.Object) error {
-	now, before := updated(obj), updated(was)
-	if now == nil {
-		return fmt.Errorf("%T has no status of security intents", obj)
-	}
-	*now = *before
+	now, before := &commonOf(obj).LastUpdated, commonOf(was).LastUpdated
+	*now = before
 	if equality.Semantic.DeepEqual(obj, was) {
 		return nil
 	}
 	t := metav1.NewTime(r.Clock.Now().Truncate(time.Second))
 	*now = &t
 	patch := client.MergeFrom(was)
-	if *before == nil {
+	if before == nil {
 		// A difference would leave out the zeros, which are to be seen.
 		patch = wholeStatus{}
 	}
@@ -257,18 +263,18 @@ func (wholeStatus) Data(obj client.Object) ([]byte, error) {
 	return json.Marshal(map[string]any{"status": m["status"]})
 }
 
-// updated is where a kind's status says when it last changed.
-func updated(obj client.Object) **metav1.Time {
+// commonOf is what the statuses of bindings and policies have in common.
+func commonOf(obj client.Object) *v1alpha1.CommonStatus {
 	switch o := obj.(type) {
 	case *v1alpha1.SecurityIntentBinding:
-		return &o.Status.LastUpdated
+		return &o.Status.CommonStatus
 	case *v1alpha1.ClusterSecurityIntentBinding:
-		return &o.Status.LastUpdated
+		return &o.Status.CommonStatus
 	case *v1alpha1.NimbusPolicy:
-		return &o.Status.LastUpdated
+		return &o.Status.CommonStatus
 	case *v1alpha1.ClusterNimbusPolicy:
-		return &o.Status.LastUpdated
+		return &o.Status.CommonStatus
 	default:
-		return nil
+		return &v1alpha1.CommonStatus{}
 	}
 }

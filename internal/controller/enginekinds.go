@@ -147,14 +147,12 @@ func withoutSchemas(o any) (any, error) {
 // Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, whose passes look
 // at the kinds. It looks itself, too: kinds that go are to be forgotten even where there is no binding.
 func (k *engineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
-	if _, err := k.look(ctx); err != nil {
-		return reconcile.Result{}, err
-	}
-	select {
+	_, err := k.look(ctx)
+	select { // a failure, too: the bindings tell of it
 	case k.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
 	case <-ctx.Done():
 	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{}, err
 }
 
 // follow watches the kinds that are served, but for those that may not be listed, and forgets the others.

@@ -3,6 +3,7 @@ package faults
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -32,20 +33,7 @@ func newPosture(t *testing.T) *posture {
 	t.Helper()
 	b := bed.Proxied(t)
 	p := &posture{rig: &rig{Bed: b}}
-	for _, d := range enginecrds.Definitions(t, enginecrds.KubeArmor) {
-		if err := b.Client.Create(b.Ctx(), d); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			_ = b.Client.Delete(b.Ctx(), d)
-			p.Eventually(30*time.Second, d.GetName()+" to be gone", func() error {
-				if err := b.Client.Get(b.Ctx(), client.ObjectKeyFromObject(d), d); !apierrors.IsNotFound(err) {
-					return fmt.Errorf("it is there (%v)", err)
-				}
-				return nil
-			})
-		})
-	}
+	p.install(t, enginecrds.KubeArmor)
 	p.dns, p.escape = declared("faults-dns", "dnsManipulation"), declared("faults-escape", "escapeToHost")
 	for _, i := range []*v1alpha1.SecurityIntent{p.dns, p.escape} {
 		p.Create(i)
@@ -53,6 +41,25 @@ func newPosture(t *testing.T) *posture {
 		p.ready(i)
 	}
 	return p
+}
+
+// install has an engine's kinds served until the test ends.
+func (p *posture) install(t *testing.T, engine string) {
+	t.Helper()
+	for _, d := range enginecrds.Definitions(t, engine) {
+		if err := p.Client.Create(p.Ctx(), d); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = p.Client.Delete(p.Ctx(), d)
+			p.Eventually(30*time.Second, d.GetName()+" to be gone", func() error {
+				if err := p.Client.Get(p.Ctx(), client.ObjectKeyFromObject(d), d); !apierrors.IsNotFound(err) {
+					return fmt.Errorf("it is there (%v)", err)
+				}
+				return nil
+			})
+		})
+	}
 }
 
 func declared(name, id string) *v1alpha1.SecurityIntent {
@@ -309,6 +316,40 @@ func TestAMissingPermissionOfOneEngineIsToldAndHealed(t *testing.T) {
 	if n := len(p.shape()); n != 7 {
 		t.Errorf("%d objects", n)
 	}
+}
+
+// TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt has an engine come whose kinds the API server cannot list.
+func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
+	p := newPosture(t)
+	b := p.binding("web")
+	p.Create(b)
+	p.ready(b)
+	rule := p.Kube.Fault(kubeproxy.Match{Verb: "list", Resource: "policies"}, kubeproxy.Fail(http.StatusInternalServerError, metav1.StatusReasonInternalError, "made up by a test"))
+	p.install(t, enginecrds.Kyverno)
+	p.Eventually(20*time.Second, "the failure to be told", func() error {
+		if err := p.Get(b); err != nil {
+			return err
+		}
+		if r := meta.FindStatusCondition(b.Status.Conditions, "Reconciling"); r == nil || r.Status != metav1.ConditionTrue || r.Reason != "Retrying" {
+			return fmt.Errorf("%v", b.Status.Conditions)
+		}
+		return nil
+	})
+	if s := b.Status; s.NimbusPolicy != "web" || s.NumberOfBoundIntents != 2 || len(s.Coverage) == 0 || !meta.IsStatusConditionTrue(s.Conditions, "Ready") || !meta.IsStatusConditionTrue(s.Conditions, "Enforced") {
+		t.Errorf("what was said is lost: %+v", s)
+	}
+	rule.Remove()
+	p.Eventually(20*time.Second, "Kyverno to hold its part", func() error {
+		if err := p.Get(b); err != nil {
+			return err
+		}
+		for _, c := range b.Status.Coverage {
+			if c.Engine == "Kyverno" && c.Intent == "escapeToHost" && c.Level == v1alpha1.LevelEnforced && meta.IsStatusConditionFalse(b.Status.Conditions, "Reconciling") {
+				return nil
+			}
+		}
+		return fmt.Errorf("%v %v", b.Status.Coverage, b.Status.Conditions)
+	})
 }
 
 // TestBindingsSurviveKillsAtAnyMoment kills the operator while many bindings are made, again and again.

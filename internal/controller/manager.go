@@ -50,11 +50,8 @@ type Contents struct {
 // New wires the operator: a manager with every controller, ready to start. The context bounds the few
 // requests made here (the cluster's identity), not the manager's life.
 func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Contents, log logr.Logger) (manager.Manager, error) {
-	engines, err := adapters(contents.Engines, o.Adapters)
+	engines, err := chosen(o, contents)
 	if err != nil {
-		return nil, err
-	}
-	if err := knownKinds(o, contents.Kinds); err != nil {
 		return nil, err
 	}
 	scheme, err := newScheme()
@@ -119,6 +116,14 @@ func knownKinds(o options.Options, entries []engine.Entry) error {
 		}
 	}
 	return nil
+}
+
+// chosen checks the settings that name kinds and engines against those there are, and marks the engines.
+func chosen(o options.Options, contents Contents) ([]Engine, error) {
+	if err := knownKinds(o, contents.Kinds); err != nil {
+		return nil, err
+	}
+	return adapters(contents.Engines, o.Adapters)
 }
 
 // adapters marks the engines that --adapters names.

@@ -20,7 +20,7 @@ import (
 )
 
 func TestABindingAndItsIntentsComeInAnyOrder(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	dns, escape := h.unmade("dnsManipulation", intentv1alpha1.Block, nil), h.unmade("escapeToHost", intentv1alpha1.Block, nil)
 	for i, order := range []string{"bed", "bde", "dbe", "edb", "deb"} {
@@ -49,7 +49,7 @@ func TestABindingAndItsIntentsComeInAnyOrder(t *testing.T) {
 }
 
 func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(allEngines...)
 	ns := h.namespace(nil)
 	dns, escape := h.declared("dnsManipulation", intentv1alpha1.Block, nil), h.declared("escapeToHost", "Enforce", nil)
@@ -93,7 +93,7 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 }
 
 func TestWhatIsEditedConvergesAndIsNotMadeAnew(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
 	dns, sw := h.declared("dnsManipulation", intentv1alpha1.Block, nil), h.declared("swDeploymentTools", intentv1alpha1.Block, nil)
@@ -141,7 +141,7 @@ func TestWhatIsEditedConvergesAndIsNotMadeAnew(t *testing.T) {
 }
 
 func TestWithTheLastIntentEverythingGoesAndComesBackWithIt(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	dns := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
 	b := h.binds(ns, "web", app, dns)
@@ -169,7 +169,7 @@ func TestWithTheLastIntentEverythingGoesAndComesBackWithIt(t *testing.T) {
 }
 
 func TestWhatIsDerivedIsHealed(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
@@ -267,7 +267,7 @@ func shape(u *unstructured.Unstructured) string {
 }
 
 func TestAForeignObjectOfTheSameNameIsLeftAloneAndReported(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	theirs := &networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "web-dnsmanipulation"}}
 	theirs.Spec.PodSelector.MatchLabels = map[string]string{"app": "unrelated"}
@@ -299,7 +299,7 @@ func TestAForeignObjectOfTheSameNameIsLeftAloneAndReported(t *testing.T) {
 }
 
 func TestEnginesComeAndGoWithoutARestart(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("swDeploymentTools", intentv1alpha1.Block, nil))
 	h.make(b)
@@ -322,7 +322,7 @@ func TestEnginesComeAndGoWithoutARestart(t *testing.T) {
 }
 
 func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(enginecrds.Kyverno)
 	first, left := h.namespace(nil), h.namespace(nil)
 	o := h.over("over-"+first, intentv1alpha1.NamespaceSelector{ExcludeNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(left)}},
@@ -358,7 +358,7 @@ func TestAClusterBindingFollowsItsNamespaces(t *testing.T) {
 }
 
 func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	dns := h.declared("dnsManipulation", intentv1alpha1.Block, nil)
 	audit := h.unmade("dnsManipulation", intentv1alpha1.Audit, nil)
@@ -395,7 +395,7 @@ func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
 }
 
 func TestAForeignPolicyThatIsolatesIsNotWidened(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"allow"}}))
 	h.make(b)
@@ -421,7 +421,7 @@ func TestAForeignPolicyThatIsolatesIsNotWidened(t *testing.T) {
 }
 
 func TestNeighboursOnTheSamePodsYieldToTheNarrower(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	wide := h.binds(ns, "wide", app, h.declared("denyExternalNetworkAccess", intentv1alpha1.Block, nil))
 	h.make(wide)
@@ -453,14 +453,14 @@ func TestNeighboursOnTheSamePodsYieldToTheNarrower(t *testing.T) {
 }
 
 func TestWithoutAdaptersTheCoreRunsAlone(t *testing.T) {
-	h := startIntents(t, "--adapters=networkpolicy")
+	h := start(t, "--adapters=networkpolicy")
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(b)
 	h.there(networkPolicy, ns, "web-dnsmanipulation")
 	h.covers(b, "dnsManipulation", "KubeArmor", "None", "EngineDisabled")
 	h.stop()
-	h = startIntents(t, "--adapters=")
+	h = start(t, "--adapters=")
 	h.covers(b, "dnsManipulation", "NetworkPolicy", "None", "EngineDisabled")
 	h.gone(networkPolicy, ns, "web-dnsmanipulation")
 	h.there(intentv1alpha1.GroupVersion.WithKind("NimbusPolicy"), ns, "web")
@@ -469,7 +469,7 @@ func TestWithoutAdaptersTheCoreRunsAlone(t *testing.T) {
 }
 
 func TestARestartWritesNothing(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(allEngines...)
 	dns, escape := h.declared("dnsManipulation", intentv1alpha1.Block, nil), h.declared("escapeToHost", intentv1alpha1.Block, nil)
 	ns := h.namespace(map[string]string{"istio-injection": "enabled"})
@@ -486,7 +486,7 @@ func TestARestartWritesNothing(t *testing.T) {
 	h.stop()
 	probe := ""
 	events := h.writes(func() {
-		h = startIntents(t)
+		h = start(t)
 		probe = h.passed(dns)
 	})
 	events = slices.DeleteFunc(events, func(e world.AuditEvent) bool { return e.Namespace == probe })
@@ -507,7 +507,7 @@ func (h *home) passed(i *intentv1alpha1.SecurityIntent) string {
 }
 
 func TestWhatAdmissionRefusesOfBindings(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	for name, manifest := range map[string]string{
 		"spec.selector":            `{"spec":{"intents":[{"name":"a"}]}}`,
@@ -535,7 +535,7 @@ func TestWhatAdmissionRefusesOfBindings(t *testing.T) {
 }
 
 func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	ns := h.namespace(nil)
 	typo, bad := h.declared("dnsManipulations", intentv1alpha1.Block, nil), h.declared("dnsManipulation", intentv1alpha1.Block, intentv1alpha1.Params{"otherEgress": {"perhaps"}})
 	h.shows(typo, "Ready", "False", "UnknownIntent")
@@ -555,7 +555,7 @@ func TestAnIntentThatCannotBeMeantIsReported(t *testing.T) {
 }
 
 func TestANamespaceThatJoinsTheMeshIsNoticed(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(enginecrds.Istio)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("ensureTLS", intentv1alpha1.Block, nil))
@@ -578,7 +578,7 @@ func TestANamespaceThatJoinsTheMeshIsNoticed(t *testing.T) {
 }
 
 func TestANodeSelectorIsHonouredByNobodyAndEveryEngineSaysSo(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(allEngines...)
 	ns := h.namespace(nil)
 	o := h.over("nodes-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}},

@@ -68,7 +68,7 @@ func draw(rng *rand.Rand, b *intentv1alpha1.SecurityIntentBinding, all []*intent
 // TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo walks through many forms of one binding: after each step
 // the engines' objects are to the letter what a pure translation of its present form says, and no others.
 func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
-	h := startIntents(t)
+	h := start(t)
 	h.install(allEngines...)
 	labels := map[string]string{"istio-injection": "enabled"}
 	ns := h.namespace(labels)

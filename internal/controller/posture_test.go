@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"testing"
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -251,10 +250,4 @@ func (h *home) namespace(labels map[string]string) string {
 	ns.SetLabels(labels)
 	h.make(ns)
 	return ns.GetName()
-}
-
-// startIntents starts the operator for tests that need no AWS.
-func startIntents(t *testing.T, flags ...string) *home {
-	t.Helper()
-	return start(t, flags...)
 }

@@ -1,13 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The nexus-operator keeps AI capabilities and AWS resources as they are declared.
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -17,8 +21,11 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller"
+	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
 func main() {
@@ -31,28 +38,56 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	o, err := options.Parse(args, os.Getenv)
+	if len(args) > 0 && args[0] == iamPolicyCommand {
+		return printIAMPolicies(os.Stdout, args[1:])
+	}
+	o, err := options.Parse(args, environment(namespaceFile))
 	if err != nil {
 		return err
 	}
-	log := newLogger(o.LogLevel)
+	log := newLogger(o.LogLevel, o.LogFormat)
 	ctrl.SetLogger(log)
 	klog.SetLogger(log)
 	cfg, err := clusterConfig(o.Kubeconfig)
 	if err != nil {
 		return err
 	}
-	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: kinds(), Engines: engines()}, log)
+	stopTracing, err := tracing.Start(ctx, tracing.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio, Version: metrics.Version()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stopTracing(context.Background()) }()
+	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: catalog.Kinds(), Engines: catalog.Engines()}, log)
 	if err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
-func newLogger(level string) logr.Logger {
+// namespaceFile is where Kubernetes tells a pod its namespace:
+// https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api
+const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// environment reads variables. OPERATOR_NAMESPACE defaults to the text of a file that exists in pods only.
+func environment(namespaceFile string) func(string) string {
+	return func(name string) string {
+		value := os.Getenv(name)
+		if value == "" && name == "OPERATOR_NAMESPACE" {
+			own, _ := os.ReadFile(namespaceFile)
+			return string(bytes.TrimSpace(own))
+		}
+		return value
+	}
+}
+
+func newLogger(level, format string) logr.Logger {
 	var l slog.Level
 	_ = l.UnmarshalText([]byte(level)) // options checked it
-	return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: l}))
+	settings := &slog.HandlerOptions{Level: l}
+	if format == "text" {
+		return logr.FromSlogHandler(slog.NewTextHandler(os.Stderr, settings))
+	}
+	return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, settings))
 }
 
 // clusterConfig reads --kubeconfig, else KUBECONFIG, else the pod's own ServiceAccount.

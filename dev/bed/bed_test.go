@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -42,7 +44,7 @@ func TestTheKeyFollowsThePins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt"} {
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go"} {
 		write(name, "x")
 	}
 	key := func() string {

@@ -1,5 +1,7 @@
-// Bed builds what the test bed runs: etcd, the Kubernetes control plane and
-// kwok, from the Go modules pinned in dev/go.mod, and finds or installs the
+// SPDX-License-Identifier: Apache-2.0
+
+// Bed builds what the test bed runs: etcd, the Kubernetes control plane, kubectl
+// and kwok, from the Go modules pinned in dev/go.mod, and finds or installs the
 // AWS emulator. It needs only Go and Python 3.10 or later:
 //
 //	go -C dev run ./bed

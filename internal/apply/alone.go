@@ -1,46 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
 	"context"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// alone takes out of a child's spec what others added. Who added what is told by the managed fields, and
-// not by comparing, since the API server and an engine's webhooks add defaults that are nobody's.
-func (a *Applier) alone(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
-	added := additions(res.Live)
+// reportAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
+// with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager
+// owns.
+func (a *Applier) reportAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
+	added := addedPaths(res.Live)
 	if len(added) == 0 {
 		return res, nil
 	}
 	next := res.Live.DeepCopy()
-	next.Object["spec"] = runtime.DeepCopyJSONValue(want.Object["spec"])
+	for _, p := range added {
+		removePath(next.Object, p)
+	}
 	patch := client.MergeFromWithOptions(res.Live, client.MergeFromWithOptimisticLock{})
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); err != nil {
-		return Result{}, explain(RefOf(want), "restoring the spec of", err)
+		return Result{}, explain(RefOf(want), "removing what others added to", err)
 	}
-	a.memory.wrote(RefOf(want), next.GetResourceVersion())
-	return Result{Change: Updated, Drift: append(res.Drift, added...), Live: next}, nil
+	a.memory.recordWrite(RefOf(want), next.GetResourceVersion())
+	drift := slices.Clone(res.Drift)
+	for _, p := range added {
+		drift = append(drift, Difference{Path: p.String()[1:]})
+	}
+	return Result{Change: Updated, Drift: drift, Live: next, Unsettled: res.Unsettled}, nil
 }
 
-// additions lists the fields of the spec that somebody else manages and we do not.
-func additions(live *unstructured.Unstructured) []Difference {
-	ours, theirs := managed(live)
+// Additions are the fields that others added to an existing child of a sole owner, which Apply removes. They are no part
+// of Differences: the owner's desired object does not name them.
+func (p Plan) Additions() []Difference {
+	if !p.sole || p.Live == nil {
+		return nil
+	}
 	var out []Difference
-	theirs.Leaves().Difference(ours).Iterate(func(p fieldpath.Path) {
-		if p[0].FieldName != nil && *p[0].FieldName == "spec" {
-			out = append(out, Difference{Path: p.String()[1:]})
-		}
-	})
+	for _, path := range addedPaths(p.Live) {
+		have, _, _ := unstructured.NestedFieldNoCopy(p.Live.Object, fieldNamesOf(path)...)
+		out = append(out, Difference{Path: path.String()[1:], Have: have})
+	}
 	return out
 }
 
-// managed are the fields that we manage, and those that others do, status left out. An entry that cannot be
+// fieldNamesOf are the names of fields that lead to a path, as far as it leads through no list.
+func fieldNamesOf(p fieldpath.Path) []string {
+	var out []string
+	for _, e := range p {
+		if e.FieldName == nil {
+			return nil
+		}
+		out = append(out, *e.FieldName)
+	}
+	return out
+}
+
+// soleRoots are the fields of objects below which others add nothing.
+var soleRoots = []string{"spec", "data", "binaryData"}
+
+// restartedAt is what kubectl rollout restart writes into a pod template; to remove it would roll the pods again.
+var restartedAt = fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
+
+// replicas are for autoscalers to set where the desired state does not.
+var replicas = fieldpath.MakePathOrDie("spec", "replicas")
+
+// addedPaths lists the topmost fields that somebody else manages and below which we manage nothing.
+func addedPaths(live *unstructured.Unstructured) []fieldpath.Path {
+	ours, theirs := managedSets(live)
+	found := &fieldpath.Set{}
+	theirs.Leaves().Iterate(func(p fieldpath.Path) {
+		if p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(replicas) {
+			return
+		}
+		for n := 1; n <= len(p); n++ {
+			if !containsPath(ours, p[:n]) {
+				found.Insert(p[:n].Copy())
+				return
+			}
+		}
+	})
+	var out []fieldpath.Path
+	found.Iterate(func(p fieldpath.Path) { out = append(out, p.Copy()) })
+	return out
+}
+
+// removePath takes a field, or an element of a list, out of an object.
+func removePath(in map[string]any, p fieldpath.Path) {
+	name := *p[0].FieldName
+	if len(p) == 1 {
+		delete(in, name)
+		return
+	}
+	switch v := in[name].(type) {
+	case map[string]any:
+		if p[1].FieldName != nil {
+			removePath(v, p[1:])
+		}
+	case []any:
+		in[name] = without1(v, p[1:])
+	}
+}
+
+// without1 is a list without an element, or without a field of an element.
+func without1(list []any, p fieldpath.Path) []any {
+	return slices.DeleteFunc(list, func(e any) bool {
+		if !matchesElement(e, p[0]) {
+			return false
+		}
+		if m, ok := e.(map[string]any); ok && len(p) > 1 && p[1].FieldName != nil {
+			removePath(m, p[1:])
+			return false
+		}
+		return len(p) == 1
+	})
+}
+
+// matchesElement reports whether an element of a list is the one that a path names, by its key or by its value.
+func matchesElement(element any, p fieldpath.PathElement) bool {
+	switch {
+	case p.Value != nil:
+		return value.Equals(*p.Value, value.NewValueInterface(element))
+	case p.Key != nil:
+		m, ok := element.(map[string]any)
+		return ok && !slices.ContainsFunc(*p.Key, func(f value.Field) bool {
+			return !value.Equals(f.Value, value.NewValueInterface(m[f.Name]))
+		})
+	default:
+		return false
+	}
+}
+
+// managedSets are the fields that we manage, and those that others do, status left out. An entry that cannot be
 // read has none.
-func managed(live *unstructured.Unstructured) (ours, theirs *fieldpath.Set) {
+func managedSets(live *unstructured.Unstructured) (ours, theirs *fieldpath.Set) {
 	ours, theirs = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, m := range live.GetManagedFields() {
 		s := &fieldpath.Set{}

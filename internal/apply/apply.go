@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -7,16 +9,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // FieldOwner is the field manager of everything applied.
-const FieldOwner = "nexus-operator"
+const FieldOwner = wellknown.OperatorName
 
 // Applier writes and removes the children of owners. Its zero value with both clients is ready for use
 // by many workers; it must not be copied.
@@ -29,6 +36,9 @@ type Applier struct {
 	Live client.Reader
 	// OperatorNamespace is never used for children of owners elsewhere.
 	OperatorNamespace string
+	// OwnerIndex is the cache's index of objects by the value of the owner's label, where it has one for every kind.
+	// Without it, listing an owner's children takes a look at every object of a kind.
+	OwnerIndex string
 
 	memory memory
 }
@@ -52,8 +62,13 @@ type Result struct {
 	// Drift is what had changed behind our back: where the live object was not as applied last. It is
 	// settled when Change is Updated; when Unchanged the server insists on it.
 	Drift []Difference
+	// Edited is what the desired state changed in the live object, beside our own annotations.
+	Edited []Difference
 	// Live is the child as it is now.
 	Live *unstructured.Unstructured
+	// Unsettled is what of the desired state the live object still lacks, because the API server or a webhook
+	// wrote something else.
+	Unsettled []Difference
 }
 
 // Plan is what an apply would do; it comes from reads alone.
@@ -67,8 +82,8 @@ type Plan struct {
 	Live *unstructured.Unstructured
 
 	want *unstructured.Unstructured
-	// sole is the owner's: additions are taken out.
-	sole bool
+	// sole and optimistic are the owner's.
+	sole, optimistic bool
 }
 
 // Apply makes one desired child true. A child that already is as desired is not written. The owner's
@@ -78,52 +93,89 @@ type Plan struct {
 // *status.Stalled with ReasonConflict, and nothing is written; one that is being deleted, by whomever,
 // is a *status.Waiting. A write that lost a race is a Conflict of the API server: try again.
 func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Result, error) {
-	p, err := a.Plan(ctx, owner, desired)
+	p, res, err := a.planAndRun(ctx, owner, desired, a.expected)
+	if p.Change == Created && apierrors.IsConflict(err) {
+		// There is an object that the cache does not show, or it appeared just now: look and judge whose it is.
+		a.memory.recordSeen(RefOf(desired))
+		p, res, err = a.planAndRun(ctx, owner, desired, a.current)
+	}
 	if err != nil {
 		return Result{}, err
 	}
-	res := Result{Change: Unchanged, Drift: p.Drift, Live: p.Live}
-	if p.Change != Unchanged {
-		if res, err = a.run(ctx, p); err != nil {
-			return Result{}, err
-		}
-	}
 	if p.sole {
-		return a.alone(ctx, p.want, res)
+		return a.reportAdditions(ctx, p.want, res)
 	}
 	return res, nil
 }
 
+// reader returns a child as it is, nil when it is absent.
+type reader func(context.Context, Ref) (*unstructured.Unstructured, error)
+
+func (a *Applier) planAndRun(ctx context.Context, owner Owner, desired *unstructured.Unstructured, read reader) (Plan, Result, error) {
+	p, err := a.plan(ctx, owner, desired, read)
+	if err != nil || p.Change == Unchanged {
+		return p, Result{Change: Unchanged, Drift: p.Drift, Live: p.Live, Unsettled: p.Differences}, err
+	}
+	if err := a.checkOwnerStays(ctx, owner, p); err != nil {
+		return p, Result{}, err
+	}
+	res, err := a.execute(ctx, p)
+	return p, res, err
+}
+
+// checkOwnerStays asks the API server about the owner before an owner reference is restored. Where the garbage collector
+// removed the reference, because the objects are to outlive their owner, the deletion of the owner came before, and the
+// caller's cache may not show it yet. A restored reference would tell the collector to delete the object.
+func (a *Applier) checkOwnerStays(ctx context.Context, owner Owner, p Plan) error {
+	if p.Live == nil || !owner.refersTo(p.Live) || isController(owner, p.Live) {
+		return nil
+	}
+	self := &metav1.PartialObjectMetadata{}
+	self.SetGroupVersionKind(owner.Kind)
+	err := a.Live.Get(ctx, client.ObjectKey{Namespace: owner.Namespace, Name: owner.Name}, self)
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading %s, the owner of %s: %w", owner, RefOf(p.want), err)
+	}
+	if err != nil || self.GetUID() != owner.UID || self.GetDeletionTimestamp() != nil {
+		return &status.Waiting{For: "the deletion of " + owner.String() + " to be seen; " + RefOf(p.want).String() + " is left as it is", After: retry}
+	}
+	return nil
+}
+
 // Plan says what Apply would do, with the same errors, and writes nothing.
 func (a *Applier) Plan(ctx context.Context, owner Owner, desired *unstructured.Unstructured) (Plan, error) {
+	return a.plan(ctx, owner, desired, a.current)
+}
+
+func (a *Applier) plan(ctx context.Context, owner Owner, desired *unstructured.Unstructured, read reader) (Plan, error) {
 	ref := RefOf(desired)
-	if err := errors.Join(owner.complete(), ref.complete()); err != nil {
+	if err := errors.Join(owner.validate(), ref.validate()); err != nil {
 		return Plan{}, err
 	}
 	if a.reserved(owner, ref) {
 		return Plan{}, &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
 			"%s would use a namespace of the cluster or of the operator; choose another name", ref)}
 	}
-	want, err := stamp(owner, desired)
+	want, err := addMarks(owner, desired)
 	if err != nil {
 		return Plan{}, err
 	}
-	live, err := a.current(ctx, ref)
+	live, err := read(ctx, ref)
 	if err != nil {
 		return Plan{}, explain(ref, "reading", err)
 	}
 	if live == nil {
-		return Plan{Change: Created, want: want, sole: owner.Sole}, nil
+		return Plan{Change: Created, want: want, sole: owner.isController(ref)}, nil
 	}
-	if err := writable(owner, ref, live); err != nil {
+	if err := checkWritable(owner, ref, live); err != nil {
 		return Plan{}, err
 	}
 	return a.compare(owner, want, live), nil
 }
 
-// writable says whether an existing object may be written as the owner's.
-func writable(owner Owner, ref Ref, live *unstructured.Unstructured) error {
-	whose, why := judge(owner, ref, live)
+// checkWritable reports whether an existing object may be written as the owner's.
+func checkWritable(owner Owner, ref Ref, live *unstructured.Unstructured) error {
+	whose, why := judgeOwnership(owner, ref, live)
 	switch {
 	case live.GetDeletionTimestamp() != nil:
 		return &status.Waiting{For: ref.String() + " to be gone: it is being deleted" + finalizers(live), After: retry}
@@ -131,7 +183,7 @@ func writable(owner Owner, ref Ref, live *unstructured.Unstructured) error {
 		return &status.Waiting{For: ref.String() + ", left by an earlier " + owner.String() + ", to be removed by the garbage collector", After: retry}
 	case whose == foreign:
 		return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
-			"%s exists and is not ours: %s; delete or rename it, or choose another name", ref, why)}
+			"%s exists and does not belong to %s: %s; choose another name for one of the two", ref, owner, why)}
 	default:
 		return nil
 	}
@@ -148,12 +200,12 @@ func finalizers(live *unstructured.Unstructured) string {
 const retry = 5 * time.Second
 
 func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Plan {
-	p, ref := Plan{Change: Updated, Live: live, want: want, sole: owner.Sole}, RefOf(want)
+	p, ref := Plan{Change: Updated, Live: live, want: want, sole: owner.isController(RefOf(want)), optimistic: owner.Optimistic}, RefOf(want)
 	p.Differences = a.differences(p, live)
 	if want.GetAnnotations()[AnnotationHash] == live.GetAnnotations()[AnnotationHash] {
 		p.Drift = p.Differences
 	}
-	if len(p.Differences) == 0 || a.memory.insists(ref, fingerprint(want, p.Differences)) {
+	if len(p.Differences) == 0 || a.memory.isContested(ref, fingerprint(want, p.Differences)) {
 		p.Change = Unchanged
 	}
 	return p
@@ -165,31 +217,49 @@ func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Differe
 	return differences(a.wanted(p.want), a.normal(live), p.sole && a.typed(p.want.GroupVersionKind()) == nil)
 }
 
-// run applies a plan that has something to do.
-func (a *Applier) run(ctx context.Context, p Plan) (Result, error) {
+// neverStored is a resourceVersion that no object can have: etcd counts revisions from 1, and its first
+// write is revision 2. An apply that carries it creates an absent object, and conflicts with one that exists:
+// https://kubernetes.io/docs/reference/using-api/server-side-apply/#conflicts
+const neverStored = "1"
+
+// execute applies a plan that changes something. A create conflicts when the object appeared after Plan looked:
+// the next Plan reads it and judges its owner by its marks, which another instance of the operator writes as
+// well. An update conflicts when the object that Plan judged was replaced.
+func (a *Applier) execute(ctx context.Context, p Plan) (Result, error) {
 	ref := RefOf(p.want)
 	answer := p.want.DeepCopy()
 	opts := []client.ApplyOption{client.FieldOwner(FieldOwner)}
-	if p.Live != nil {
-		if err := a.empty(ctx, p); err != nil {
+	if p.Live == nil {
+		answer.SetResourceVersion(neverStored)
+		if err := startWithMinReplicas(answer); err != nil {
 			return Result{}, err
 		}
-		// The object that was judged, and no other: a mismatch is a conflict.
+	} else {
+		if err := a.prepareUpdate(ctx, p); err != nil {
+			return Result{}, err
+		}
 		answer.SetUID(p.Live.GetUID())
+		if p.optimistic {
+			answer.SetResourceVersion(p.Live.GetResourceVersion())
+		}
 		opts = append(opts, client.ForceOwnership)
 	}
 	if err := a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(answer), opts...); err != nil {
 		return Result{}, explain(ref, "applying", err)
 	}
-	if p.Live == nil {
-		if who := intruder(answer); who != "" {
-			return Result{}, a.withdraw(ctx, answer, who)
-		}
-	}
-	a.memory.wrote(ref, answer.GetResourceVersion())
+	a.memory.recordWrite(ref, answer.GetResourceVersion())
 	rest := a.differences(p, answer)
-	a.memory.insist(ref, len(rest) > 0, fingerprint(p.want, rest))
-	return Result{Change: changeOf(p, answer), Drift: p.Drift, Live: answer}, nil
+	a.memory.recordContested(ref, len(rest) > 0, fingerprint(p.want, rest))
+	return Result{Change: changeOf(p, answer), Drift: p.Drift, Edited: editedFields(p), Live: answer, Unsettled: rest}, nil
+}
+
+func editedFields(p Plan) []Difference {
+	if len(p.Drift) > 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(p.Differences), func(d Difference) bool {
+		return strings.HasPrefix(d.Path, "metadata.annotations."+wellknown.Prefix)
+	})
 }
 
 func changeOf(p Plan, answer *unstructured.Unstructured) Change {
@@ -197,31 +267,6 @@ func changeOf(p Plan, answer *unstructured.Unstructured) Change {
 		return Unchanged // the server found nothing to do
 	}
 	return p.Change
-}
-
-// intruder names who made the object that we meant to create, between our look and our write. The
-// server cannot be asked to apply only if absent, but the answer to a create knows no manager but us.
-func intruder(answer *unstructured.Unstructured) string {
-	for _, m := range answer.GetManagedFields() {
-		if m.Manager != FieldOwner {
-			return m.Manager
-		}
-	}
-	return ""
-}
-
-// withdraw gives back an object that turned out to be another's. It was not applied with force, so no
-// value of theirs was changed; applying nothing removes what we added.
-func (a *Applier) withdraw(ctx context.Context, answer *unstructured.Unstructured, who string) error {
-	ref := RefOf(answer)
-	nothing := ref.empty()
-	nothing.SetUID(answer.GetUID())
-	err := a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(nothing), client.FieldOwner(FieldOwner), client.ForceOwnership)
-	if err != nil {
-		return explain(ref, "withdrawing from", err)
-	}
-	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
-		"%s was just made by %s and is not ours; delete or rename it, or choose another name", ref, who)}
 }
 
 // fingerprint identifies a desired state and what the server makes of it instead.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply_test
 
 import (
@@ -12,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -24,7 +27,7 @@ func TestACreatedChildIsMarkedAsItsOwners(t *testing.T) {
 	r := b.apply(b.configMap("a", "k", "v"), apply.Created)
 	writes(1)
 	live := b.live(apply.RefOf(r.Live))
-	if live.GetLabels()[apply.LabelOwnerUID] != string(b.owner.UID) {
+	if live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) {
 		t.Errorf("the labels are %v", live.GetLabels())
 	}
 	if c := metav1.GetControllerOf(live); c == nil || c.UID != b.owner.UID || c.Name != b.owner.Name {
@@ -53,9 +56,9 @@ func TestAHandEditIsHealedAndReported(t *testing.T) {
 		u.SetOwnerReferences(nil)
 	})
 	b.caughtUp(ref)
-	b.refused(desired, "not made by this operator") // neither label nor reference is left: it cannot be told from anybody's
+	b.refused(desired, "not made by this operator") // neither label nor reference is left: it looks like anybody's
 	b.edit(ref, func(u *unstructured.Unstructured) {
-		u.SetLabels(map[string]string{apply.LabelOwnerUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator", "theirs": "x"})
+		u.SetLabels(map[string]string{wellknown.LabelCapabilityUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator", "theirs": "x"})
 	})
 	b.caughtUp(ref)
 	writes := b.writes()
@@ -166,9 +169,9 @@ func TestAForeignObjectIsRefusedAndUntouched(t *testing.T) {
 	ref := metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: other.Name, UID: other.UID, Controller: new(true)}
 	for why, m := range map[string]metav1.ObjectMeta{
 		"it was not made by this operator":  meta("persons", nil),
-		"not made by this operator; delete": meta("lookalike", managed),
+		"not made by this operator; choose": meta("lookalike", managed),
 		"controlled by ConfigMap/other":     meta("others", managed, ref),
-		"with UID 1234":                     meta("labelled", map[string]string{apply.LabelOwnerUID: "1234"}),
+		"with UID 1234":                     meta("labeled", map[string]string{wellknown.LabelCapabilityUID: "1234"}),
 	} {
 		o := &corev1.ConfigMap{ObjectMeta: m, Data: map[string]string{"k": "theirs"}}
 		b.create(o)

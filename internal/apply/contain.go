@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -16,9 +18,11 @@ type Difference struct {
 	Path string
 	// Have is the live value, nil where there is none.
 	Have any
+	// Want is the desired value, nil where there is to be none.
+	Want any `json:"-"`
 }
 
-// Differences lists, in order of path, what of desired is not contained in live: what a server-side
+// differences lists, in order of path, what of desired is not contained in live: what a server-side
 // apply would change. What live has beyond desired is no difference where others may have a say —
 // defaults, fields of maps, elements of keyed lists — and one where the API server knows only one owner
 // of the whole: in selectors and in the elements of lists without keys. Of the metadata only labels,
@@ -26,12 +30,9 @@ type Difference struct {
 //
 // Both must be in the same form, either as sent or as read through the same Go type; then an empty map
 // or list is a value like any other, and differs from an absent one.
-func Differences(desired, live *unstructured.Unstructured) []Difference {
-	return differences(desired, live, false)
-}
-
-// differences may be told that elements of lists, too, hold defaults, which only their definition knows:
-// then what live has beyond desired is no difference anywhere.
+//
+// Defaulted adds that elements of lists, too, hold defaults, which only their definition knows: then what live has beyond desired
+// is no difference anywhere.
 func differences(desired, live *unstructured.Unstructured, defaulted bool) []Difference {
 	c := comparison{keys: mergeKeys(desired), defaulted: defaulted}
 	for _, k := range sortedKeys(desired.Object) {
@@ -82,8 +83,11 @@ type comparison struct {
 	found     []Difference
 }
 
-func (c *comparison) differ(p place, have any) {
-	c.found = append(c.found, Difference{Path: p.shown, Have: have})
+func (c *comparison) differ(p place, want, have any) {
+	if _, none := want.(unset); none {
+		want = nil
+	}
+	c.found = append(c.found, Difference{Path: p.shown, Have: have, Want: want})
 }
 
 func (c *comparison) value(p place, want, have any, present bool) {
@@ -106,11 +110,11 @@ func (c *comparison) value(p place, want, have any, present bool) {
 		same = present && sameScalar(p, want, have)
 	}
 	if !same {
-		c.differ(p, have)
+		c.differ(p, want, have)
 	}
 }
 
-// shared says whether a value at a place may be others' although we desire it empty.
+// shared reports whether a value at a place may be others' although we desire it empty.
 func (c *comparison) shared(p place, have any) bool {
 	if _, ok := have.(map[string]any); ok {
 		return !p.atomic
@@ -140,8 +144,8 @@ func (c *comparison) maps(p place, want, have map[string]any) {
 		return
 	}
 	for _, k := range sortedKeys(have) {
-		if _, said := want[k]; !said && !unsaid(k, have[k]) {
-			c.differ(p.field(k), have[k])
+		if _, said := want[k]; !said && !isUndeclared(k, have[k]) {
+			c.differ(p.field(k), nil, have[k])
 		}
 	}
 }
@@ -151,9 +155,9 @@ var defaults = map[string]any{
 	"protocol": "TCP", "apiVersion": "v1", "expirationSeconds": int64(3600), "apiGroup": "rbac.authorization.k8s.io",
 }
 
-// unsaid says whether a live value means no more than its absence. An empty map may mean everything:
+// isUndeclared reports whether a live value means no more than its absence. An empty map may mean everything:
 // of selectors it selects all.
-func unsaid(k string, v any) bool {
+func isUndeclared(k string, v any) bool {
 	_, isMap := v.(map[string]any)
 	return !isMap && (isEmpty(v) || v == defaults[k])
 }
@@ -164,7 +168,7 @@ func (c *comparison) lists(p place, want, have []any) {
 		return
 	}
 	if len(want) != len(have) {
-		c.differ(p, have)
+		c.differ(p, want, have)
 		return
 	}
 	for i := range want {
@@ -177,16 +181,16 @@ func (c *comparison) lists(p place, want, have []any) {
 func (c *comparison) keyed(p place, keys []string, want, have []any) {
 	found := make(map[string]any, len(have))
 	for _, e := range have {
-		found[identity(keys, e)] = e
+		found[listKeyOf(keys, e)] = e
 	}
 	for _, e := range want {
-		id := identity(keys, e)
+		id := listKeyOf(keys, e)
 		v, ok := found[id]
 		c.value(p.element(id, true), e, v, ok)
 	}
 }
 
-func identity(keys []string, element any) string {
+func listKeyOf(keys []string, element any) string {
 	m, _ := element.(map[string]any)
 	var parts []string
 	for _, k := range keys {
@@ -233,7 +237,7 @@ func number(v any) (float64, bool) { // exact to 2^53, beyond which no field of 
 	}
 }
 
-// isQuantity says whether the value at a place is one of resources.limits or resources.requests.
+// isQuantity reports whether the value at a place is one of resources.limits or resources.requests.
 func isQuantity(p place) bool {
 	parts := strings.Split(p.fields, ".")
 	n := len(parts)
@@ -261,9 +265,9 @@ func mergeKeys(u *unstructured.Unstructured) func(place) []string {
 	case "batch/CronJob":
 		return podAt("spec.jobTemplate.spec.template.spec.")
 	case "/Service":
-		return only("spec.ports", "port", "protocol")
+		return keysAt("spec.ports", "port", "protocol")
 	case "/ServiceAccount":
-		return only("imagePullSecrets", "name")
+		return keysAt("imagePullSecrets", "name")
 	default:
 		return func(place) []string { return nil }
 	}
@@ -279,7 +283,7 @@ func podAt(spec string) func(place) []string {
 	}
 }
 
-func only(path string, keys ...string) func(place) []string {
+func keysAt(path string, keys ...string) func(place) []string {
 	return func(p place) []string {
 		if p.fields != path {
 			return nil

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply_test
 
 import (
@@ -14,7 +16,7 @@ import (
 )
 
 // The objects of the tables are spelled as people spell them: with empties that the server drops,
-// quantities that it normalises, and without everything that it defaults.
+// quantities that it normalizes, and without everything that it defaults.
 var spelled = map[string]string{
 	"a Deployment": `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, labels: {app: web}}, spec: {
 		replicas: 1, strategy: {}, selector: {matchLabels: {app: web}}, template: {
@@ -100,7 +102,7 @@ func TestEveryObjectOfACapabilityIsUnchangedOnTheSecondPass(t *testing.T) {
 	for name, c := range capabilities(t) {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
-			c.Namespace, c.Spec.Environment = b.ns, "e"+strings.TrimPrefix(b.ns, "t-") // a namespace of its own
+			c.Namespace, c.Spec.Environment = b.ns, "e"+strings.TrimPrefix(b.ns, "t-") // its own namespace
 			b.create(c)
 			b.owner = apply.Owner{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: b.ns, Name: c.Name, UID: c.UID}
 			g, err := capability.Compile(c, capability.Facts{Region: "eu-central-1", Account: "123456789012", Partition: "aws", ClusterID: "c"})

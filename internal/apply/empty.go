@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -13,17 +15,17 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// empty takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
+// checkEmptied takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
 // apply that takes the last key out of a map leaves null in its place, which the schema of a resource
 // definition refuses.
 // https://github.com/kubernetes-sigs/structured-merge-diff/blob/v6.4.2/typed/remove.go
-func (a *Applier) empty(ctx context.Context, p Plan) error {
-	paths := emptied(p.want.Object, p.Live.Object, nil)
+func (a *Applier) checkEmptied(ctx context.Context, p Plan) error {
+	paths := emptiedPaths(p.want.Object, p.Live.Object, nil)
 	if len(paths) == 0 {
 		return nil
 	}
 	ref := RefOf(p.want)
-	live := ref.empty() // caches may leave out whose the keys are
+	live := ref.emptyObject() // caches may leave out whose the keys are
 	if err := a.Live.Get(ctx, ref.key(), live); err != nil {
 		return explain(ref, "reading", err)
 	}
@@ -31,11 +33,11 @@ func (a *Applier) empty(ctx context.Context, p Plan) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: ref.Kind.Group, Resource: ref.Kind.Kind}, ref.Name, errReplaced)
 	}
 	patch := map[string]any{}
-	ours, _ := managed(live)
+	ours, _ := managedSets(live)
 	for _, path := range paths {
 		have, _, _ := unstructured.NestedMap(live.Object, path...)
 		for k := range have {
-			if holds(ours, append(slices.Clone(path), k)) {
+			if containsPath(ours, fieldPath(append(slices.Clone(path), k))) {
 				_ = unstructured.SetNestedField(patch, nil, append(slices.Clone(path), k)...)
 			}
 		}
@@ -51,13 +53,13 @@ func (a *Applier) empty(ctx context.Context, p Plan) error {
 	if err := a.Client.Patch(ctx, live, client.RawPatch(types.MergePatchType, body), client.FieldOwner(FieldOwner)); err != nil {
 		return explain(ref, "emptying a map of", err)
 	}
-	a.memory.wrote(ref, live.GetResourceVersion())
+	a.memory.recordWrite(ref, live.GetResourceVersion())
 	return nil
 }
 
-// emptied lists, as paths, the maps that are wanted empty and hold something. What is in lists is replaced as a
+// emptiedPaths lists, as paths, the maps that are wanted empty and hold something. Lists are replaced as a
 // whole, and metadata are never empty.
-func emptied(want, have map[string]any, at []string) [][]string {
+func emptiedPaths(want, have map[string]any, at []string) [][]string {
 	var out [][]string
 	for _, k := range sortedKeys(want) {
 		w, isMap := want[k].(map[string]any)
@@ -70,17 +72,21 @@ func emptied(want, have map[string]any, at []string) [][]string {
 			out = append(out, path)
 			continue
 		}
-		out = append(out, emptied(w, h, path)...)
+		out = append(out, emptiedPaths(w, h, path)...)
 	}
 	return out
 }
 
-// holds says whether a set of fields holds a field, or one below it.
-func holds(s *fieldpath.Set, path []string) bool {
-	p := make(fieldpath.Path, len(path))
-	for i := range path {
-		p[i] = fieldpath.PathElement{FieldName: &path[i]}
+func fieldPath(names []string) fieldpath.Path {
+	p := make(fieldpath.Path, len(names))
+	for i := range names {
+		p[i] = fieldpath.PathElement{FieldName: &names[i]}
 	}
+	return p
+}
+
+// containsPath reports whether a set of fields holds a field, or one below it.
+func containsPath(s *fieldpath.Set, p fieldpath.Path) bool {
 	if s.Has(p) {
 		return true
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -22,12 +24,12 @@ func (a *Applier) Exact(ctx context.Context, desired, live *unstructured.Unstruc
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); err != nil {
 		return nil, explain(RefOf(live), "restoring the spec of", err)
 	}
-	a.memory.wrote(RefOf(live), next.GetResourceVersion())
+	a.memory.recordWrite(RefOf(live), next.GetResourceVersion())
 	return next, nil
 }
 
-// SameSpec says whether two objects of a kind of the scheme declare the same, to the letter. Both are
-// read through their Go type, so that an absent field and its zero value are told apart as the kind does.
+// SameSpec reports whether two objects of a kind of the scheme declare the same, to the letter. Both are
+// read through their Go type, so that an absent field and its zero value are distinguished as the kind does.
 func SameSpec(scheme *runtime.Scheme, a, b *unstructured.Unstructured) bool {
 	x, okA := typedSpec(scheme, a)
 	y, okB := typedSpec(scheme, b)

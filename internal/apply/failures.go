@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -14,7 +16,7 @@ import (
 )
 
 // explain turns an answer of the API server about a child into a kind of failure. Conflicts stay
-// recognisable by apierrors.IsConflict.
+// recognizable by apierrors.IsConflict.
 func explain(ref Ref, doing string, err error) error {
 	err = fmt.Errorf("%s %s: %w", doing, ref, err)
 	switch {
@@ -28,7 +30,7 @@ func explain(ref Ref, doing string, err error) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: ref.Kind.Group, Resource: ref.Kind.Kind}, ref.Name, err)
 	case apierrors.IsForbidden(err):
 		return &status.Stalled{Reason: status.ReasonAccessDenied, Message: err.Error(), Cause: err}
-	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err), unfit(err):
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err), isUnappliable(err):
 		return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error(), Cause: err}
 	case apierrors.IsTooManyRequests(err):
 		return &status.Retrying{Reason: status.ReasonThrottled, Cause: err}
@@ -37,16 +39,16 @@ func explain(ref Ref, doing string, err error) error {
 	}
 }
 
-// otherUID says whether an apply hit another object than the one meant: the server takes the UID in an
+// otherUID reports whether an apply hit another object than the one meant: the server takes the UID in an
 // apply for an attempt to change it, except where the object is gone, which it calls a conflict.
 func otherUID(err error) bool {
 	cause, ok := apierrors.StatusCause(err, metav1.CauseTypeFieldValueInvalid)
 	return apierrors.IsInvalid(err) && ok && cause.Field == "metadata.uid"
 }
 
-// unfit says whether a manifest does not fit its kind's schema: a wrong type, an unknown field, two
+// isUnappliable reports whether a manifest does not fit its kind's schema: a wrong type, an unknown field, two
 // elements of a list with one key. The server answers 500 and no reason.
 // https://github.com/kubernetes/kubernetes/blob/v1.35.0/staging/src/k8s.io/apimachinery/pkg/util/managedfields/internal/structuredmerge.go#L143
-func unfit(err error) bool {
+func isUnappliable(err error) bool {
 	return strings.Contains(err.Error(), "failed to create typed patch object")
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -9,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 var owner = Owner{
@@ -22,8 +26,8 @@ func controlledBy(kind, name, uid string) []metav1.OwnerReference {
 
 func TestWhoseAnExistingObjectIs(t *testing.T) {
 	const me = "NexusAICapability/team/app"
-	mine := map[string]string{LabelOwnerUID: "now"}
-	past := map[string]string{LabelOwnerUID: "then"}
+	mine := map[string]string{wellknown.LabelCapabilityUID: "now"}
+	past := map[string]string{wellknown.LabelCapabilityUID: "then"}
 	names := func(s string) map[string]string { return map[string]string{AnnotationOwner: s} }
 	for _, tc := range []struct {
 		name        string
@@ -34,19 +38,20 @@ func TestWhoseAnExistingObjectIs(t *testing.T) {
 		why         string
 	}{
 		{name: "controlled by the owner", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "now")}, want: ours},
-		{name: "labelled with the owner's UID", have: metav1.ObjectMeta{Labels: mine}, want: ours},
-		{name: "labelled, in another namespace", namespace: "app-dev", have: metav1.ObjectMeta{Labels: mine}, want: ours},
-		{name: "labelled as ours but controlled by another", have: metav1.ObjectMeta{Labels: mine, OwnerReferences: controlledBy("ReplicaSet", "r", "x")}, want: foreign, why: "controlled by ReplicaSet/r"},
+		{name: "labeled with the owner's UID", have: metav1.ObjectMeta{Labels: mine}, want: ours},
+		{name: "labeled, in another namespace", namespace: "app-dev", have: metav1.ObjectMeta{Labels: mine}, want: ours},
+		{name: "labeled as ours but controlled by another", have: metav1.ObjectMeta{Labels: mine, OwnerReferences: controlledBy("ReplicaSet", "r", "x")}, want: foreign, why: "controlled by ReplicaSet/r"},
 		{name: "controlled by another capability", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "other", "x")}, want: foreign, why: "NexusAICapability/other"},
 		{name: "controlled by an earlier capability of the name", have: metav1.ObjectMeta{Labels: past, OwnerReferences: controlledBy("NexusAICapability", "app", "then")}, want: doomed},
 		{name: "controlled by a namesake elsewhere", namespace: "other", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "x")}, want: foreign, why: "controlled by NexusAICapability/app"},
 		{name: "an owner that does not control", have: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "now"}}}, want: foreign, why: "not made by this operator"},
 		{name: "made by nobody we know", want: foreign, why: "not made by this operator"},
-		{name: "annotated but not labelled", have: metav1.ObjectMeta{Annotations: names(me)}, want: foreign, why: "not made by this operator"},
+		{name: "annotated but not labeled", have: metav1.ObjectMeta{Annotations: names(me)}, want: foreign, why: "not made by this operator"},
 		{name: "left by an earlier capability of the name", have: metav1.ObjectMeta{Labels: past, Annotations: names(me)}, want: inherited},
 		{name: "another capability's", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/team/other")}, want: foreign, why: "belongs to NexusAICapability/team/other with UID then"},
-		{name: "labelled with another UID and nothing more", have: metav1.ObjectMeta{Labels: past}, want: foreign, why: "an unknown owner"},
+		{name: "labeled with another UID and nothing more", have: metav1.ObjectMeta{Labels: past}, want: foreign, why: "an unknown owner"},
 		{name: "our namespace", isNamespace: true, have: metav1.ObjectMeta{Labels: mine}, want: ours},
+		{name: "a capability's of another namespace", have: metav1.ObjectMeta{Labels: past, Annotations: names("NexusAICapability/secret/other")}, want: foreign, why: "belongs to an object of another namespace"},
 		{name: "a namespace of an earlier capability of the name", isNamespace: true, have: metav1.ObjectMeta{Labels: past, Annotations: names(me)}, want: foreign, why: "belongs to " + me},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -58,7 +63,7 @@ func TestWhoseAnExistingObjectIs(t *testing.T) {
 			if tc.isNamespace {
 				ref.Kind.Kind, tc.have.Namespace = "Namespace", ""
 			}
-			got, why := judge(owner, ref, &tc.have)
+			got, why := judgeOwnership(owner, ref, &tc.have)
 			if got != tc.want || !strings.Contains(why, tc.why) || (why == "") != (tc.why == "") {
 				t.Errorf("verdict %d because %q, expected %d because %q", got, why, tc.want, tc.why)
 			}
@@ -116,7 +121,7 @@ func TestTheManifestCarriesOurMarksAndNothingOfTheServers(t *testing.T) {
 		"finalizers":["keep"],"managedFields":[{}],"generation":3,"labels":{"a":"b","nexus.ai/capability-uid":"forged"},"annotations":{"nexus.ai/desired-hash":"old"},
 		"ownerReferences":[{"uid":"forged"}]},"data":{"a":"1","b":null},"list":[{"c":null}],"status":{"x":1}}`)
 	before := in.DeepCopy()
-	got, err := stamp(owner, in)
+	got, err := addMarks(owner, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +150,7 @@ func must(b []byte, err error) []byte {
 
 func TestTheHashChangesWithWhatIsDesiredOnly(t *testing.T) {
 	hashOf := func(o Owner, text string) string {
-		m, err := stamp(o, desired(t, text))
+		m, err := addMarks(o, desired(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +183,7 @@ func TestAnOwnerReferenceNeverCrossesNamespaces(t *testing.T) {
 		strings.Replace(configMap, "team", "app-dev", 1):                       0,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"app-dev"}}`: 0,
 	} {
-		m, err := stamp(owner, desired(t, text))
+		m, err := addMarks(owner, desired(t, text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +191,7 @@ func TestAnOwnerReferenceNeverCrossesNamespaces(t *testing.T) {
 			t.Errorf("%s has %d owner references, expected %d", RefOf(m), got, refs)
 		}
 		clusterWide := Owner{Kind: owner.Kind, Name: "everywhere", UID: "now"}
-		if m, err = stamp(clusterWide, desired(t, text)); err != nil || len(m.GetOwnerReferences()) != 1 {
+		if m, err = addMarks(clusterWide, desired(t, text)); err != nil || len(m.GetOwnerReferences()) != 1 {
 			t.Errorf("%s of an owner of cluster scope has %d owner references, expected 1 (%v)", RefOf(m), len(m.GetOwnerReferences()), err)
 		}
 	}
@@ -195,11 +200,11 @@ func TestAnOwnerReferenceNeverCrossesNamespaces(t *testing.T) {
 func TestAnOwnerMayHaveALabelOfItsOwn(t *testing.T) {
 	binding := owner
 	binding.Label = "nexus.ai/binding-uid"
-	m, err := stamp(binding, desired(t, configMap))
+	m, err := addMarks(binding, desired(t, configMap))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := m.GetLabels()[LabelOwnerUID]; ok || m.GetLabels()["nexus.ai/binding-uid"] != "now" {
+	if _, ok := m.GetLabels()[wellknown.LabelCapabilityUID]; ok || m.GetLabels()["nexus.ai/binding-uid"] != "now" {
 		t.Errorf("the labels are %v", m.GetLabels())
 	}
 }

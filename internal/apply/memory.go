@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -8,15 +10,15 @@ import (
 
 // Wrote remembers that an object was written by other means than Apply, such as its status, so that it is
 // not taken from a cache that has not caught up.
-func (a *Applier) Wrote(ref Ref, version string) { a.memory.wrote(ref, version) }
+func (a *Applier) Wrote(ref Ref, version string) { a.memory.recordWrite(ref, version) }
 
 // Forget drops what is remembered of an object that is gone.
 func (a *Applier) Forget(ref Ref) { a.memory.forget(ref) }
 
-// Lags says whether a version of an object, from a cache, is older than what was last written of it.
+// Lags reports whether a version of an object, from a cache, is older than what was last written of it.
 func (a *Applier) Lags(ref Ref, version string) bool { return a.memory.lags(ref, version) }
 
-// memory is what is worth remembering of our writes. Both maps are small at rest, and losing them costs
+// memory is what is worth remembering of our writes. Its maps are small at rest, and losing them costs
 // no more than a write without effect.
 type memory struct {
 	mu sync.Mutex
@@ -25,9 +27,29 @@ type memory struct {
 	// insisted holds the fingerprint of what an apply could not settle, because a webhook or the server
 	// says otherwise. Until it changes there is no point in applying again.
 	insisted map[Ref]string
+	// met holds the objects that a create of ours met. The cache does not show those of others.
+	met map[Ref]bool
 }
 
-func (m *memory) wrote(ref Ref, version string) {
+// recordSeen remembers that a create found an object in its place.
+func (m *memory) recordSeen(ref Ref) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.met == nil {
+		m.met = map[Ref]bool{}
+	}
+	m.met[ref] = true
+}
+
+// hasSeen reports whether there may be an object although the cache has none.
+func (m *memory) hasSeen(ref Ref) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, wrote := m.written[ref]
+	return wrote || m.met[ref]
+}
+
+func (m *memory) recordWrite(ref Ref, version string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.written == nil {
@@ -36,7 +58,7 @@ func (m *memory) wrote(ref Ref, version string) {
 	m.written[ref] = version
 }
 
-// lags says whether a cached object is older than our last write of it.
+// lags reports whether a cached object is older than our last write of it.
 func (m *memory) lags(ref Ref, version string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -51,7 +73,7 @@ func (m *memory) lags(ref Ref, version string) bool {
 	return false
 }
 
-func (m *memory) insist(ref Ref, insists bool, fingerprint string) {
+func (m *memory) recordContested(ref Ref, insists bool, fingerprint string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !insists {
@@ -64,7 +86,7 @@ func (m *memory) insist(ref Ref, insists bool, fingerprint string) {
 	m.insisted[ref] = fingerprint
 }
 
-func (m *memory) insists(ref Ref, fingerprint string) bool {
+func (m *memory) isContested(ref Ref, fingerprint string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return fingerprint != "" && m.insisted[ref] == fingerprint
@@ -75,4 +97,5 @@ func (m *memory) forget(ref Ref) {
 	defer m.mu.Unlock()
 	delete(m.written, ref)
 	delete(m.insisted, ref)
+	delete(m.met, ref)
 }

@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,22 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // What marks a child as ours.
 const (
-	// LabelOwnerUID holds the UID of a child's owner.
-	LabelOwnerUID = "nexus.ai/capability-uid"
 	// AnnotationOwner names the owner for people: Kind/namespace/name.
 	AnnotationOwner = "nexus.ai/owner"
 	// AnnotationHash is the hash of the manifest that was applied last.
 	AnnotationHash = "nexus.ai/desired-hash"
 
-	labelManagedBy = "app.kubernetes.io/managed-by"
-	// prefix is that of every label that only we write.
-	prefix = "nexus.ai/"
-	// annotationCapability leads from a child in another namespace to its capability.
-	annotationCapability = "nexus.ai/capability"
+	// AnnotationOrphanedFrom names, on an object that was orphaned, the owner that it had: a later owner of that
+	// kind, namespace and name takes the object over.
+	AnnotationOrphanedFrom = "nexus.ai/orphaned-from"
 )
 
 // Owner is the object whose children are applied, listed and removed.
@@ -34,11 +35,32 @@ type Owner struct {
 	// Namespace is empty for an owner of cluster scope.
 	Namespace, Name string
 	UID             types.UID
-	// Label is the key of the label that holds the UID; empty is LabelOwnerUID.
+	// Label is the key of the label that holds the UID; empty is wellknown.LabelCapabilityUID.
 	Label string
-	// Sole says that nobody else has a say in the specs of the owner's children: what others add to them
-	// is taken out again. It needs a cache that keeps managed fields.
+	// Sole removes from the owner's children what others add to them: fields of the spec, and a ConfigMap's data. It
+	// needs a cache that keeps managed fields.
 	Sole bool
+	// Optimistic says that a child is written only as it was when it was judged: a write by another operator in
+	// between is a conflict.
+	Optimistic bool
+	// Shared are kinds whose objects Sole leaves alone.
+	Shared []schema.GroupKind
+	// Namespaces are those that the owner's children are in, and that a Namespace among them is; empty is every one.
+	// Whoever may write in another namespace can put the owner's label on an object there.
+	Namespaces []string
+}
+
+// mayOwn reports whether a child could be one of the owner's by its namespace.
+func (o Owner) mayOwn(child Ref) bool {
+	ns := child.Namespace
+	if child.isNamespace() {
+		ns = child.Name
+	}
+	return len(o.Namespaces) == 0 || ns == "" || slices.Contains(o.Namespaces, ns)
+}
+
+func (o Owner) isController(child Ref) bool {
+	return o.Sole && !slices.Contains(o.Shared, child.Kind.GroupKind())
 }
 
 // String gives the owner as Kind/namespace/name.
@@ -51,20 +73,20 @@ func (o Owner) String() string {
 
 func (o Owner) label() string {
 	if o.Label == "" {
-		return LabelOwnerUID
+		return wellknown.LabelCapabilityUID
 	}
 	return o.Label
 }
 
-// complete keeps an owner without a UID from matching objects without a label.
-func (o Owner) complete() error {
+// validate keeps an owner without a UID from matching objects without a label.
+func (o Owner) validate() error {
 	if o.UID == "" || o.Name == "" || o.Kind.Kind == "" {
 		return fmt.Errorf("the owner %q of children has no UID, name or kind", o)
 	}
 	return nil
 }
 
-// refersTo says whether a child may carry an owner reference: those never cross namespaces.
+// refersTo reports whether a child may carry an owner reference: those never cross namespaces.
 func (o Owner) refersTo(child metav1.Object) bool {
 	return o.Namespace == "" || o.Namespace == child.GetNamespace()
 }
@@ -76,7 +98,7 @@ func (o Owner) reference() map[string]any {
 	}
 }
 
-// is says whether a reference names an object of the owner's kind and name, of whichever UID.
+// is reports whether a reference names an object of the owner's kind and name, of whichever UID.
 func (o Owner) is(r metav1.OwnerReference) bool {
 	gv, err := schema.ParseGroupVersion(r.APIVersion)
 	return err == nil && gv.Group == o.Kind.Group && r.Kind == o.Kind.Kind && r.Name == o.Name
@@ -101,7 +123,7 @@ func (r Ref) String() string {
 	return r.Kind.Kind + " " + r.Namespace + "/" + r.Name
 }
 
-func (r Ref) complete() error {
+func (r Ref) validate() error {
 	if r.Name == "" || r.Kind.Kind == "" || r.Kind.Version == "" {
 		return errors.New("a child needs apiVersion, kind and name: " + r.String())
 	}
@@ -114,7 +136,7 @@ func (r Ref) key() types.NamespacedName {
 
 func (r Ref) isNamespace() bool { return r.Kind.Group == "" && r.Kind.Kind == "Namespace" }
 
-func (r Ref) empty() *unstructured.Unstructured {
+func (r Ref) emptyObject() *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(r.Kind)
 	u.SetNamespace(r.Namespace)
@@ -134,24 +156,48 @@ const (
 	foreign
 )
 
-// judge says whose an existing object is, and for a foreign one why.
-func judge(o Owner, ref Ref, have metav1.Object) (verdict, string) {
+// judgeOwnership says whose an existing object is, and for a foreign one why.
+func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	if c := metav1.GetControllerOf(have); c != nil {
 		return judgeController(o, c, have)
 	}
-	uid, labelled := have.GetLabels()[o.label()]
-	switch {
+	uid, labeled := have.GetLabels()[o.label()]
+	if !labeled {
+		return judgeUnlabelled(o, ref, have)
+	}
+	switch owner := have.GetAnnotations()[AnnotationOwner]; {
 	case uid == string(o.UID):
 		return ours, ""
-	case !labelled:
-		return foreign, "it was not made by this operator"
 	// Only one object of a kind, namespace and name can exist: the UID of another one is past. A
 	// namespace holds more than what we made, so it is never taken over.
-	case have.GetAnnotations()[AnnotationOwner] == o.String() && !ref.isNamespace():
+	case owner == o.String() && !ref.isNamespace():
 		return inherited, ""
 	default:
-		return foreign, "it belongs to " + orUnknown(have.GetAnnotations()[AnnotationOwner]) + " with UID " + uid
+		return foreign, "it belongs to " + o.nameForeign(owner, uid)
 	}
+}
+
+// judgeUnlabelled goes by what is left where somebody removed the label.
+func judgeUnlabelled(o Owner, ref Ref, have metav1.Object) (verdict, string) {
+	owner, orphanedFrom := have.GetAnnotations()[AnnotationOwner], have.GetAnnotations()[AnnotationOrphanedFrom]
+	switch {
+	case orphanedFrom == o.String():
+		return inherited, ""
+	case o.Sole && owner == o.String():
+		return ours, ""
+	case o.Sole && owner == "" && orphanedFrom == "" && !ref.isNamespace() && wasApplied(have):
+		return ours, ""
+	default:
+		return foreign, "it was not made by this operator"
+	}
+}
+
+// wasApplied reports whether this operator created an object: it uses server-side apply for nothing else. The API server
+// keeps the entry when a person removes every label and annotation.
+func wasApplied(have metav1.Object) bool {
+	return slices.ContainsFunc(have.GetManagedFields(), func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == FieldOwner && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == ""
+	})
 }
 
 // judgeController goes by the object's controller, which weighs more than any label.
@@ -166,6 +212,16 @@ func judgeController(o Owner, c *metav1.OwnerReference, have metav1.Object) (ver
 	}
 }
 
+// nameForeign names the owner of a foreign object to people who can see o. They may not be allowed to see an owner in another
+// namespace.
+func (o Owner) nameForeign(owner, uid string) string {
+	_, object, _ := strings.Cut(owner, "/")
+	if ns, _, namespaced := strings.Cut(object, "/"); namespaced && o.Namespace != "" && ns != o.Namespace {
+		return "an object of another namespace"
+	}
+	return orUnknown(owner) + " with UID " + uid
+}
+
 func orUnknown(s string) string {
 	if s == "" {
 		return "an unknown owner"
@@ -173,7 +229,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// reserved says whether a child would be, or be in, a namespace that belongs to the cluster or to the
+// reserved reports whether a child would be, or be in, a namespace that belongs to the cluster or to the
 // operator. The owner's own namespace is where its user may write anyway.
 func (a *Applier) reserved(o Owner, ref Ref) bool {
 	ns := ref.Namespace

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestAChildThatTheCacheDoesNotHaveYetIsReadLive(t *testing.T) {
@@ -24,9 +29,28 @@ func TestAChildThatTheCacheDoesNotHaveYetIsReadLive(t *testing.T) {
 	b.apply(desired, apply.Unchanged)
 	b.Applier = &apply.Applier{Client: b.Client, Live: b.Live} // nor does anybody remember
 	b.apply(desired, apply.Unchanged)
-	writes(0)
+	b.apply(desired, apply.Unchanged)
+	writes(0, 1) // the create of the one who does not remember
 	b.apply(b.configMap("a", "k", "v2"), apply.Updated)
-	writes(1)
+	writes(1, 1)
+}
+
+func TestAnAbsentChildIsCreatedWithoutAQuestion(t *testing.T) {
+	b := newBed(t)
+	mark, err := b.w.Audit().Mark()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.given(b.configMap("a", "k", "v"))
+	b.apply(b.configMap("a", "k", "v"), apply.Unchanged)
+	events, err := b.w.Audit().Since(mark, world.AuditFilter{UserAgent: b.agent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := slices.DeleteFunc(events, func(e world.AuditEvent) bool { return e.Name != "a" })
+	if len(about) != 1 || about[0].Verb != "patch" {
+		t.Errorf("requests about it: %v", about)
+	}
 }
 
 func TestACacheBehindOurOwnWriteCausesNoSecondWrite(t *testing.T) {
@@ -106,11 +130,38 @@ func TestANamespaceThatAppearsBeforeOurCreateIsNotClaimed(t *testing.T) {
 	b.Client = between{b.cached, once(func() { b.create(o) })}
 	ns := object(apply.Ref{Kind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: o.Name})
 	_, err := b.Apply(t.Context(), b.owner, ns)
-	if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonConflict || !contains(s.Message, "just made by person") {
+	if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonConflict || !contains(s.Message, "not made by this operator") {
 		t.Errorf("the error is %v, expected a conflict", err)
 	}
 	b.same(o)
 	b.refused(ns, "not made by this operator")
+}
+
+// Two operators share owner, marks and field manager. The second one's create finds what the first one made, to
+// which kube-controller-manager may have written a status by then.
+func TestApply_SecondOperatorKeepsWhatTheFirstCreated(t *testing.T) {
+	b := newBed(t)
+	budget := b.manifest("%s", `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`)
+	for _, desired := range []*unstructured.Unstructured{b.configMap("a", "k", "v"), budget} {
+		ref := apply.RefOf(desired)
+		first := &apply.Applier{Client: b.cached, Live: b.Live}
+		b.Client = between{b.cached, once(func() {
+			if _, err := first.Apply(t.Context(), b.owner, desired); err != nil {
+				t.Fatal(err)
+			}
+			b.eventually("the status of "+ref.String(), func() bool {
+				return ref.Kind.Kind == "ConfigMap" || len(b.live(ref).GetManagedFields()) > 1
+			})
+		})}
+		writes := b.writes()
+		b.apply(desired, apply.Unchanged)
+		writes(2) // the first one's create, and the second one's that conflicted
+		if live := b.live(ref); live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) || live.Object["data"] == nil && live.Object["spec"] == nil {
+			t.Errorf("the second operator took the first one's fields away: %v", live.Object)
+		}
+		b.caughtUp(ref)
+		b.apply(desired, apply.Unchanged)
+	}
 }
 
 // same expects that an object says what its maker said, and nothing of ours.
@@ -120,7 +171,7 @@ func (b *bed) same(o client.Object) {
 	if err := b.person.Get(b.Context(), client.ObjectKeyFromObject(o), live); err != nil {
 		b.Fatal(err)
 	}
-	if live.GetUID() != o.GetUID() || len(live.GetOwnerReferences()) > 0 || live.GetAnnotations()[apply.AnnotationOwner] != "" || live.GetLabels()[apply.LabelOwnerUID] != "" {
+	if live.GetUID() != o.GetUID() || len(live.GetOwnerReferences()) > 0 || live.GetAnnotations()[apply.AnnotationOwner] != "" || live.GetLabels()[wellknown.LabelCapabilityUID] != "" {
 		b.Errorf("%s carries our marks: %v %v %v", o.GetName(), live.GetLabels(), live.GetAnnotations(), live.GetOwnerReferences())
 	}
 	was, ok := o.(*corev1.ConfigMap)

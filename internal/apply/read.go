@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -10,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// current returns a child from the cache, or from the API server where the cache does not have it or
-// has not caught up with our own last write; nil when it is absent there too.
+// current returns a child from the cache, or from the API server where the cache does not have it, has only its metadata,
+// or has not caught up with our own last write; nil when it is absent there too.
 func (a *Applier) current(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
 	have, err := a.cached(ctx, ref)
-	if err != nil || have != nil && !a.memory.lags(ref, have.GetResourceVersion()) {
+	if err != nil || have != nil && !isIncomplete(have) && !a.memory.lags(ref, have.GetResourceVersion()) {
 		return have, err
 	}
-	have = ref.empty()
+	have = ref.emptyObject()
 	err = a.Live.Get(ctx, ref.key(), have)
 	if apierrors.IsNotFound(err) {
 		a.memory.forget(ref)
@@ -29,12 +31,23 @@ func (a *Applier) current(ctx context.Context, ref Ref) (*unstructured.Unstructu
 	return have, nil
 }
 
+// expected is current without a question to the API server about a child that was never seen: that is asked by the
+// create itself, which conflicts when there is an object.
+func (a *Applier) expected(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
+	if !a.memory.hasSeen(ref) {
+		if have, err := a.cached(ctx, ref); have == nil {
+			return nil, err
+		}
+	}
+	return a.current(ctx, ref)
+}
+
 // cached reads through the Go type where there is one: an unstructured read would start a second
 // informer beside the controllers' own.
 func (a *Applier) cached(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
 	obj := a.typed(ref.Kind)
 	if obj == nil {
-		obj = ref.empty()
+		obj = ref.emptyObject()
 	}
 	err := a.Client.Get(ctx, ref.key(), obj)
 	if apierrors.IsNotFound(err) {
@@ -70,7 +83,7 @@ func asUnstructured(obj client.Object, kind schema.GroupVersionKind) (*unstructu
 }
 
 // normal brings an object into the form in which it is compared: that of its Go type, which drops
-// empties and spells quantities as the API server does. What does not fit the type, or has none, stays
+// empties and spells quantities as the API server does. An object that does not fit the type, or has none, stays
 // as it is; the server then says what is wrong with it.
 func (a *Applier) normal(u *unstructured.Unstructured) *unstructured.Unstructured {
 	obj := a.typed(u.GroupVersionKind())

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -17,6 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // Delete removes one child, in the background, and only the very object that was judged to be the
@@ -46,8 +50,8 @@ func (a *Applier) Delete(ctx context.Context, owner Owner, ref Ref) (gone bool, 
 	return false, nil
 }
 
-// Orphan lets go of one child: our owner reference, labels and annotations are removed in one patch, and
-// the object stays. Absent and foreign objects need nothing.
+// Orphan removes the owner reference, labels and annotations of one child in one patch, and the object stays. An
+// annotation names the owner that it had, so that a later one takes it over. Absent and foreign objects need nothing.
 func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	have, err := a.owned(ctx, owner, ref)
 	if err != nil || have == nil {
@@ -55,13 +59,13 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	}
 	next := have.DeepCopy()
 	next.SetOwnerReferences(slices.DeleteFunc(next.GetOwnerReferences(), func(r metav1.OwnerReference) bool { return r.UID == owner.UID }))
-	next.SetLabels(without(next.GetLabels(), func(k, v string) bool {
-		return k == owner.label() || k == labelManagedBy && v == FieldOwner || strings.HasPrefix(k, prefix)
+	next.SetLabels(withoutKeys(next.GetLabels(), func(k, v string) bool {
+		return k == owner.label() || k == wellknown.LabelManagedBy && v == FieldOwner || strings.HasPrefix(k, wellknown.Prefix)
 	}))
 	// Of the annotations only ours go: an AWS object's own controller remembers things in others.
-	next.SetAnnotations(without(next.GetAnnotations(), func(k, _ string) bool {
-		return k == AnnotationOwner || k == AnnotationHash || k == annotationCapability
-	}))
+	next.SetAnnotations(withKey(withoutKeys(next.GetAnnotations(), func(k, _ string) bool {
+		return k == AnnotationOwner || k == AnnotationHash || k == wellknown.AnnotationCapability
+	}), AnnotationOrphanedFrom, owner.String()))
 	// The list of owner references is replaced as a whole, so nobody may have written it meanwhile.
 	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
 	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
@@ -71,9 +75,32 @@ func (a *Applier) Orphan(ctx context.Context, owner Owner, ref Ref) error {
 	return nil
 }
 
+// Refer restores the owner reference of a child whose owner is being deleted, where a person removed it. Absent and foreign
+// objects, and those in namespaces that a reference of the owner does not reach, need nothing.
+func (a *Applier) Refer(ctx context.Context, owner Owner, ref Ref) error {
+	have, err := a.owned(ctx, owner, ref)
+	if err != nil || have == nil || isController(owner, have) || !owner.refersTo(have) {
+		return err
+	}
+	next := have.DeepCopy()
+	refs, _, err := unstructured.NestedSlice(next.Object, "metadata", "ownerReferences")
+	if err != nil {
+		return err
+	}
+	if err := unstructured.SetNestedSlice(next.Object, append(refs, owner.reference()), "metadata", "ownerReferences"); err != nil {
+		return err
+	}
+	patch := client.MergeFromWithOptions(have, client.MergeFromWithOptimisticLock{})
+	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); client.IgnoreNotFound(err) != nil {
+		return explain(ref, "restoring the owner reference of", err)
+	}
+	a.memory.recordWrite(ref, next.GetResourceVersion())
+	return nil
+}
+
 // owned returns the child if it exists and is the owner's, else nil.
 func (a *Applier) owned(ctx context.Context, owner Owner, ref Ref) (*unstructured.Unstructured, error) {
-	if err := errors.Join(owner.complete(), ref.complete()); err != nil {
+	if err := errors.Join(owner.validate(), ref.validate()); err != nil {
 		return nil, err
 	}
 	have, err := a.current(ctx, ref)
@@ -86,7 +113,7 @@ func (a *Applier) owned(ctx context.Context, owner Owner, ref Ref) (*unstructure
 	if have == nil {
 		return nil, nil
 	}
-	whose, why := judge(owner, ref, have)
+	whose, why := judgeOwnership(owner, ref, have)
 	if whose != ours || a.reserved(owner, ref) {
 		log.FromContext(ctx).Info("An object with the name of a child is left alone: it is not ours", "object", ref.String(), "why", why)
 		return nil, nil
@@ -98,6 +125,8 @@ func (a *Applier) owned(ctx context.Context, owner Owner, ref Ref) (*unstructure
 type Child struct {
 	Ref
 	UID types.UID
+	// Labels are the child's.
+	Labels map[string]string
 	// Deleting is true once its deletion was asked for.
 	Deleting bool
 	// Controlled is true while an owner reference says so: the garbage collector cuts those of objects
@@ -105,16 +134,20 @@ type Child struct {
 	Controlled bool
 }
 
-// Children lists what exists of an owner, over the given kinds, from the cache, in a stable order. Kinds
-// that are not installed have none.
+// Children lists what exists of an owner in its namespaces, over the given kinds, from the cache, in a stable order.
+// Kinds that are not installed have none.
 func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.GroupVersionKind) ([]Child, error) {
-	if err := owner.complete(); err != nil {
+	if err := owner.validate(); err != nil {
 		return nil, err
+	}
+	which := []client.ListOption{client.MatchingLabels{owner.label(): string(owner.UID)}, client.UnsafeDisableDeepCopy}
+	if a.OwnerIndex != "" {
+		which = append(which, client.MatchingFields{a.OwnerIndex: string(owner.UID)})
 	}
 	var out []Child
 	for _, k := range kinds {
 		list := a.list(k)
-		err := a.Client.List(ctx, list, client.MatchingLabels{owner.label(): string(owner.UID)}, client.UnsafeDisableDeepCopy)
+		err := a.Client.List(ctx, list, which...)
 		if meta.IsNoMatchError(err) {
 			continue
 		}
@@ -124,8 +157,8 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 		if err := meta.EachListItem(list, func(item runtime.Object) error {
 			o := item.(client.Object)
 			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
-			if whose, _ := judge(owner, ref, o); whose == ours {
-				out = append(out, Child{Ref: ref, UID: o.GetUID(), Deleting: o.GetDeletionTimestamp() != nil, Controlled: controls(owner, o)})
+			if whose, _ := judgeOwnership(owner, ref, o); whose == ours && owner.mayOwn(ref) {
+				out = append(out, Child{Ref: ref, UID: o.GetUID(), Labels: maps.Clone(o.GetLabels()), Deleting: o.GetDeletionTimestamp() != nil, Controlled: isController(owner, o)})
 			}
 			return nil
 		}); err != nil {
@@ -165,12 +198,12 @@ func Surplus(children []Child, desired []Ref) []Child {
 	})
 }
 
-func without(m map[string]string, drop func(k, v string) bool) map[string]string {
+func withoutKeys(m map[string]string, drop func(k, v string) bool) map[string]string {
 	maps.DeleteFunc(m, drop)
 	return m
 }
 
-func controls(owner Owner, child metav1.Object) bool {
+func isController(owner Owner, child metav1.Object) bool {
 	c := metav1.GetControllerOf(child)
 	return c != nil && c.UID == owner.UID
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply_test
 
 import (
@@ -12,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 )
 
@@ -112,7 +115,7 @@ func TestReservedNamespacesAreNotDeletedEvenWithOurLabel(t *testing.T) {
 	b.OperatorNamespace = b.namespace()
 	ref := apply.Ref{Kind: corev1.SchemeGroupVersion.WithKind("Namespace"), Name: b.OperatorNamespace}
 	b.edit(ref, func(u *unstructured.Unstructured) {
-		u.SetLabels(map[string]string{apply.LabelOwnerUID: string(b.owner.UID)})
+		u.SetLabels(map[string]string{wellknown.LabelCapabilityUID: string(b.owner.UID)})
 	})
 	writes := b.writes()
 	b.deleted(ref, true)
@@ -151,7 +154,7 @@ func TestChildrenAreWhatExistsOfAnOwner(t *testing.T) {
 	b.owner = mine
 	// It carries our label, but is another's.
 	fake := b.configMap("fake")
-	fake.SetLabels(map[string]string{apply.LabelOwnerUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator"})
+	fake.SetLabels(map[string]string{wellknown.LabelCapabilityUID: string(b.owner.UID), "app.kubernetes.io/managed-by": "nexus-operator"})
 	fake.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "1", Controller: new(true)}})
 	b.create(fake)
 	b.edit(going, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{"test.io/hold"}) })
@@ -203,7 +206,7 @@ func TestAnOrphanOutlivesItsOwnerWithoutOurMarks(t *testing.T) {
 	if l := live.GetLabels(); len(l) != 1 || l["app"] != "web" {
 		t.Errorf("the labels are %v", l)
 	}
-	if a := live.GetAnnotations(); len(a) != 2 || a["note"] != "n" || a["nexus.ai/home"] == "" {
+	if a := live.GetAnnotations(); len(a) != 3 || a["note"] != "n" || a["nexus.ai/home"] == "" || a[apply.AnnotationOrphanedFrom] != b.owner.String() {
 		t.Errorf("the annotations are %v", a)
 	}
 	if err := b.Orphan(t.Context(), b.owner, ref); err != nil { // nothing is left to do
@@ -219,8 +222,10 @@ func TestAnOrphanOutlivesItsOwnerWithoutOurMarks(t *testing.T) {
 	if !b.exists(ref) {
 		t.Error("the orphan went with its owner")
 	}
-	b.owner = b.newOwner("app")
+	b.owner = b.newOwner("other")
 	b.refused(desired, "not made by this operator")
+	b.owner = b.newOwner("app")
+	b.apply(desired, apply.Updated)
 }
 
 func TestWhatAnEarlierOwnerOfTheNameLeftIsTakenOver(t *testing.T) {
@@ -238,9 +243,29 @@ func TestWhatAnEarlierOwnerOfTheNameLeftIsTakenOver(t *testing.T) {
 	b.caughtUp(ref)
 	b.deleted(ref, true) // not ours yet, so not ours to delete
 	r := b.apply(desired, apply.Updated)
-	if c := metav1.GetControllerOf(r.Live); c == nil || c.UID != b.owner.UID || r.Live.GetLabels()[apply.LabelOwnerUID] != string(b.owner.UID) {
-		t.Errorf("it is controlled by %v and labelled %v", c, r.Live.GetLabels())
+	if c := metav1.GetControllerOf(r.Live); c == nil || c.UID != b.owner.UID || r.Live.GetLabels()[wellknown.LabelCapabilityUID] != string(b.owner.UID) {
+		t.Errorf("it is controlled by %v and labeled %v", c, r.Live.GetLabels())
 	}
+}
+
+// The caller's cache still shows an owner without a deletion. A restored reference would let the garbage collector delete
+// what the user asked to keep.
+func TestNoReferenceIsRestoredToAnOwnerInDeletion(t *testing.T) {
+	b := newBed(t)
+	ref := b.given(b.configMap("a", "k", "v"))
+	owner := apply.Ref{Kind: b.owner.Kind, Namespace: b.ns, Name: b.owner.Name}
+	b.edit(owner, func(u *unstructured.Unstructured) { u.SetFinalizers([]string{"test.io/hold"}) })
+	if err := b.person.Delete(t.Context(), object(owner), client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+		t.Fatal(err)
+	}
+	b.eventually("the garbage collector has cut the reference", func() bool { return len(b.live(ref).GetOwnerReferences()) == 0 })
+	b.caughtUp(ref)
+	b.waits(b.configMap("a", "k", "v2"), "is left as it is")
+	if refs := b.live(ref).GetOwnerReferences(); len(refs) > 0 {
+		t.Errorf("restored: %v", refs)
+	}
+	b.edit(owner, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) })
+	b.waits(b.configMap("a", "k", "v2"), "is left as it is")
 }
 
 func TestWhatTheGarbageCollectorIsAboutToTakeIsWaitedFor(t *testing.T) {

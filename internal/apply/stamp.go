@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package apply
 
 import (
@@ -8,11 +10,13 @@ import (
 	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// stamp returns the manifest to apply: the desired one with our marks, without what only the server
+// addMarks returns the manifest to apply: the desired one with our marks, without what only the server
 // says and without finalizers, which are never applied.
-func stamp(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func addMarks(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	want := &unstructured.Unstructured{Object: withoutNulls(desired.Object)}
 	meta := map[string]any{"name": desired.GetName()}
 	if ns := desired.GetNamespace(); ns != "" {
@@ -21,25 +25,25 @@ func stamp(o Owner, desired *unstructured.Unstructured) (*unstructured.Unstructu
 	delete(want.Object, "status")
 	want.Object["metadata"] = meta
 	labels := desired.GetLabels()
-	if o.Label == "" || labels[labelManagedBy] == "" {
+	if o.Label == "" || labels[wellknown.LabelManagedBy] == "" {
 		// Caches of a capability's children select on managed-by: one without it would be read live every time.
-		labels = with(labels, labelManagedBy, FieldOwner)
+		labels = withKey(labels, wellknown.LabelManagedBy, FieldOwner)
 	}
-	want.SetLabels(with(labels, o.label(), string(o.UID)))
-	want.SetAnnotations(with(desired.GetAnnotations(), AnnotationOwner, o.String()))
+	want.SetLabels(withKey(labels, o.label(), string(o.UID)))
+	want.SetAnnotations(withKey(desired.GetAnnotations(), AnnotationOwner, o.String()))
 	if o.refersTo(desired) {
 		meta["ownerReferences"] = []any{o.reference()}
 	}
-	h, err := hash(want)
+	h, err := hashOf(want)
 	if err != nil {
 		return nil, fmt.Errorf("hashing %s: %w", RefOf(want), err)
 	}
-	want.SetAnnotations(with(want.GetAnnotations(), AnnotationHash, h))
+	want.SetAnnotations(withKey(want.GetAnnotations(), AnnotationHash, h))
 	return want, nil
 }
 
-// with copies a map and adds a pair; a hash of before is left behind.
-func with(m map[string]string, k, v string) map[string]string {
+// withKey copies a map and adds a pair; a hash of before is left behind.
+func withKey(m map[string]string, k, v string) map[string]string {
 	out := make(map[string]string, len(m)+1)
 	maps.Copy(out, m)
 	delete(out, AnnotationHash)
@@ -47,8 +51,8 @@ func with(m map[string]string, k, v string) map[string]string {
 	return out
 }
 
-// hash is short and stable: JSON orders the keys of maps.
-func hash(u *unstructured.Unstructured) (string, error) {
+// hashOf is short and stable: JSON orders the keys of maps.
+func hashOf(u *unstructured.Unstructured) (string, error) {
 	b, err := json.Marshal(u.Object)
 	if err != nil {
 		return "", err
@@ -62,20 +66,20 @@ func withoutNulls(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for k, v := range m {
 		if v != nil {
-			out[k] = cleaned(v)
+			out[k] = withoutEmptyValues(v)
 		}
 	}
 	return out
 }
 
-func cleaned(v any) any {
+func withoutEmptyValues(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		return withoutNulls(v)
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = cleaned(v[i])
+			out[i] = withoutEmptyValues(v[i])
 		}
 		return out
 	default:

@@ -1,14 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
 	"context"
-	"errors"
+	"strings"
 	"time"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/go-logr/logr"
-	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
 // calls is what every AWS call passes through: its turn, the clock, the counters, the log.
@@ -21,15 +25,17 @@ type calls struct {
 // at instruments the clients of one home. The middleware sits right before the signature, so that
 // waiting does not age it, and inside the SDK's own steps, so that getting credentials is not counted
 // as part of the call that needed them.
-func (c *calls) at(h home) func(*middleware.Stack) error {
+// t may be nil.
+func (c *calls) at(h home, t *throughput) func(*middleware.Stack) error {
 	return func(stack *middleware.Stack) error {
-		return stack.Finalize.Insert(&callMiddleware{calls: c, home: h}, "Signing", middleware.Before)
+		return stack.Finalize.Insert(&callMiddleware{calls: c, home: h, throughput: t}, "Signing", middleware.Before)
 	}
 }
 
 type callMiddleware struct {
 	*calls
-	home home
+	home       home
+	throughput *throughput
 }
 
 // ID implements middleware.FinalizeMiddleware.
@@ -41,41 +47,79 @@ func (m *callMiddleware) HandleFinalize(ctx context.Context, in middleware.Final
 ) {
 	service, operation := serviceName(awsmiddleware.GetServiceID(ctx)), awsmiddleware.GetOperationName(ctx)
 	bucket := m.limiter.bucket(m.home, service, operation)
-	if err := m.limiter.wait(ctx, bucket); err != nil {
+	m.throughput.apply(ctx, bucket)
+	asked := m.now()
+	err := m.limiter.wait(ctx, bucket)
+	m.meter.waited(service, m.now().Sub(asked), err)
+	if err != nil {
 		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
 	}
-	trying, err := bucket.enter()
+	if err := checkFence(ctx, operation); err != nil {
+		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
+	}
+	trying, err := bucket.allow()
 	if err != nil {
 		return middleware.FinalizeOutput{}, middleware.Metadata{}, err
 	}
 	start := m.now()
-	out, metadata, err := next.HandleFinalize(ctx, in)
+	call, span := tracing.Client(ctx, service+"."+operation, attribute.String("rpc.system", "aws-api"), attribute.String("rpc.service", service),
+		attribute.String("rpc.method", operation), attribute.String("cloud.region", m.home.region))
+	out, metadata, err := next.HandleFinalize(call, in)
 	took := m.now().Sub(start)
-	bucket.leave(trying, err, took)
+	bucket.done(trying, err, took)
 
 	failure := classify(err, service, operation)
-	m.meter.count(service, operation, failure.Class, took)
+	failure.Service, failure.Operation = service, operation
+	m.meter.count(failure, took)
 	if failure.Class == Throttled {
 		bucket.throttled(m.now())
 	}
-	logCall(ctx, service, operation, failure, took)
+	if id, ok := awsmiddleware.GetRequestIDMetadata(metadata); ok {
+		failure.RequestID = id
+	}
+	span.SetAttributes(attribute.String("aws.request_id", failure.RequestID))
+	tracing.End(span, string(failure.Class))
+	logCall(ctx, failure, took)
 	return out, metadata, err
 }
 
-// logCall writes names, never contents: no parameter, no header, no AWS text.
-func logCall(ctx context.Context, service, operation string, f Failure, took time.Duration) {
-	log := logr.FromContextOrDiscard(ctx).V(1)
+// logCall logs a call and its outcome, whose class is empty for success: writes at Info, reads at debug level. It logs names and never contents: no
+// parameter, no header, no AWS text.
+func logCall(ctx context.Context, f Failure, took time.Duration) {
+	level := 0
+	if readOnly(f.Operation) {
+		level = 1
+	}
+	log := logr.FromContextOrDiscard(ctx).V(level)
 	if !log.Enabled() {
 		return
 	}
-	values := []any{"service", service, "operation", operation, "took", took.String()}
+	result := classOK
+	if f.Class != "" {
+		result = string(f.Class)
+	}
+	values := []any{"service", f.Service, "operation", f.Operation, "result", result, "took", took.String()}
 	if o, ok := ctx.Value(objectKey{}).(object); ok {
 		values = append(values, "object", o.kind+"/"+o.namespace+"/"+o.name)
 	}
+	if f.RequestID != "" {
+		values = append(values, "requestID", f.RequestID)
+	}
 	if f.Class != "" {
-		values = append(values, "class", string(f.Class), "code", f.Code, "status", f.Status, "requestID", f.RequestID)
+		values = append(values, "code", f.Code, "status", f.Status)
 	}
 	log.Info("AWS call", values...)
+}
+
+// readOnly reports whether an operation changes nothing, by AWS's naming of operations. Getting
+// credentials counts as reading.
+func readOnly(operation string) bool {
+	for _, prefix := range []string{"Get", "List", "Describe", "Head", "BatchGet", "Assume", "Simulate"} {
+		if strings.HasPrefix(operation, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 type objectKey struct{}
@@ -83,64 +127,8 @@ type objectKey struct{}
 type object struct{ kind, namespace, name string }
 
 // WithObject names the object that AWS is called for. It shows in the log lines of the calls (V(1) of
-// the context's logger) and nowhere else: it is never sent.
+// the context's logger), its namespace decides the order in which waiting calls get their turn, and it is
+// never sent.
 func WithObject(ctx context.Context, kind, namespace, name string) context.Context {
 	return context.WithValue(ctx, objectKey{}, object{kind: kind, namespace: namespace, name: name})
-}
-
-// classOK is the class label of calls that succeeded.
-const classOK = "OK"
-
-// meter counts calls.
-type meter struct {
-	requests  *prometheus.CounterVec
-	seconds   *prometheus.HistogramVec
-	throttled *prometheus.CounterVec
-}
-
-// newMeter registers the metrics, or finds those another Sessions registered before. A nil registerer
-// counts for nobody.
-func newMeter(to prometheus.Registerer) (*meter, error) {
-	m := &meter{
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "nexus_aws_requests_total",
-			Help: "AWS calls by service, operation and class of the answer (OK, or the class of failure).",
-		}, []string{"service", "operation", "class"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "nexus_aws_request_duration_seconds",
-			Help:    "Duration of AWS calls, without the wait for their turn.",
-			Buckets: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
-		}, []string{"service", "operation"}),
-		throttled: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "nexus_aws_throttled_total",
-			Help: "AWS calls that AWS throttled, by service.",
-		}, []string{"service"}),
-	}
-	if to == nil {
-		return m, nil
-	}
-	return m, errors.Join(register(to, &m.requests), register(to, &m.seconds), register(to, &m.throttled))
-}
-
-func register[C prometheus.Collector](to prometheus.Registerer, c *C) error {
-	err := to.Register(*c)
-	if already, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
-		if same, ok := already.ExistingCollector.(C); ok {
-			*c = same
-			return nil
-		}
-	}
-	return err
-}
-
-func (m *meter) count(service, operation string, class Class, took time.Duration) {
-	label := string(class)
-	if label == "" {
-		label = classOK
-	}
-	m.requests.WithLabelValues(service, operation, label).Inc()
-	m.seconds.WithLabelValues(service, operation).Observe(took.Seconds())
-	if class == Throttled {
-		m.throttled.WithLabelValues(service).Inc()
-	}
 }

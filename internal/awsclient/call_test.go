@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -42,7 +44,7 @@ func newMetered(t *testing.T, limits Limits) *metered {
 		t.Fatal(err)
 	}
 	m.calls = &calls{now: m.clock.now, limiter: newLimiter(m.clock.now, limits), meter: meter}
-	m.APIOptions = append(m.APIOptions, m.calls.at(here))
+	m.APIOptions = append(m.APIOptions, m.calls.at(here, nil))
 	return m
 }
 
@@ -54,7 +56,7 @@ func (m *metered) value(t *testing.T, name string, labels ...string) float64 {
 	}
 	for _, family := range families {
 		for _, metric := range family.Metric {
-			if family.GetName() == name && labelled(metric, labels) {
+			if family.GetName() == name && labeled(metric, labels) {
 				return metric.GetCounter().GetValue() + metric.GetHistogram().GetSampleSum()
 			}
 		}
@@ -62,7 +64,7 @@ func (m *metered) value(t *testing.T, name string, labels ...string) float64 {
 	return 0
 }
 
-func labelled(m *dto.Metric, want []string) bool {
+func labeled(m *dto.Metric, want []string) bool {
 	got := map[string]string{}
 	for _, l := range m.Label {
 		got[l.GetName()] = l.GetValue()
@@ -119,11 +121,12 @@ func TestThrottledAnswersSlowTheServiceDown(t *testing.T) {
 func TestACallHeldBackNeverReachesAWS(t *testing.T) {
 	m := newMetered(t, Limits{"s3": {PerSecond: 1, Burst: 1}})
 	m.answer = bare(200, "", "")
-	m.calls.limiter.sleep = func(ctx context.Context, _ time.Duration) error { return context.Canceled }
 	if err := m.put(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.put(t.Context()); err == nil {
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(5*time.Millisecond, cancel)
+	if err := m.put(ctx); err == nil {
 		t.Error("not held back")
 	}
 	if got := m.value(t, "nexus_aws_requests_total"); got != 1 {
@@ -148,7 +151,7 @@ func TestCallsAreLoggedWithTheirObjectAndWithoutContents(t *testing.T) {
 			t.Errorf("%s lacks %s", lines[0], part)
 		}
 	}
-	for _, part := range []string{`"class"="Denied"`, `"code"="AccessDenied"`, `"status"=403`, `"requestID"="4442587f"`} {
+	for _, part := range []string{`"result"="Denied"`, `"code"="AccessDenied"`, `"status"=403`, `"requestID"="4442587f"`} {
 		if !strings.Contains(lines[1], part) {
 			t.Errorf("%s lacks %s", lines[1], part)
 		}
@@ -158,8 +161,16 @@ func TestCallsAreLoggedWithTheirObjectAndWithoutContents(t *testing.T) {
 	}
 	lines = nil
 	_ = m.put(logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})))
-	if len(lines) != 0 {
-		t.Errorf("logged at V(0): %s", lines)
+	if len(lines) != 1 {
+		t.Errorf("a write is logged at Info once: %q", lines)
+	}
+}
+
+func TestReadOnly(t *testing.T) {
+	for operation, want := range map[string]bool{"GetBucketTagging": true, "DescribeTable": true, "ListTagsOfResource": true, "AssumeRole": true, "PutBucketTagging": false, "TagResource": false, "DeleteTable": false, "CreateRole": false} {
+		if readOnly(operation) != want {
+			t.Errorf("%s: want %v", operation, want)
+		}
 	}
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -43,7 +45,9 @@ type sessionCache struct {
 	now      func() time.Time
 	lifetime time.Duration
 	retrieve func(context.Context) (aws.Credentials, error)
-	flight   flight[aws.Credentials]
+	// failed counts a failed retrieval; nil counts none.
+	failed func()
+	flight flight[aws.Credentials]
 
 	mu sync.Mutex
 	// current is a function for the reason that Secret is one.
@@ -54,12 +58,12 @@ type sessionCache struct {
 
 // Retrieve implements aws.CredentialsProvider.
 func (c *sessionCache) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	old, fresh, usable := c.look()
+	old, fresh, usable := c.cachedCredentials()
 	if fresh || usable && c.flight.busy() {
 		return old, nil
 	}
 	got, err := c.flight.do(ctx, func(ctx context.Context) (aws.Credentials, error) {
-		if current, fresh, _ := c.look(); fresh {
+		if current, fresh, _ := c.cachedCredentials(); fresh {
 			return current, nil
 		}
 		return c.replace(ctx)
@@ -70,8 +74,8 @@ func (c *sessionCache) Retrieve(ctx context.Context) (aws.Credentials, error) {
 	return got, err
 }
 
-// look returns what there is: fresh needs no refresh, usable has not ended.
-func (c *sessionCache) look() (current aws.Credentials, fresh, usable bool) {
+// cachedCredentials returns what there is: fresh needs no refresh, usable has not ended.
+func (c *sessionCache) cachedCredentials() (current aws.Credentials, fresh, usable bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current == nil {
@@ -87,6 +91,9 @@ func (c *sessionCache) replace(ctx context.Context) (aws.Credentials, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {
+		if c.failed != nil && ctx.Err() == nil {
+			c.failed()
+		}
 		c.refresh = asked.Add(refreshPause)
 		return aws.Credentials{}, err
 	}
@@ -95,4 +102,11 @@ func (c *sessionCache) replace(ctx context.Context) (aws.Credentials, error) {
 	got.CanExpire, got.Expires = true, c.ends
 	c.current = func() aws.Credentials { return got }
 	return got, nil
+}
+
+// expiry returns when the current credentials end; zero when there are none.
+func (c *sessionCache) expiry() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ends
 }

@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package awsclient is the only way to AWS: who calls, how fast, and what an answer means.
 //
 // Sessions turns an identity (a provider's keys, roles, region) into an aws.Config that is checked
 // with STS, shared, and instrumented: every client made from it is rate limited per account, region
-// and service, metered, and never retries by itself, because a failed call goes back to the queue.
+// and service, and metered. A failed call goes back to the workqueue; only a call that AWS rejected because of
+// this machine's clock is repeated, once, with the clock corrected.
 //
 // Classify reads an error by a table of (service, operation, code, message, status), and Explain
 // turns it into the kind of failure that steers the controllers. Nothing else in the operator

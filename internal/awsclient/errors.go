@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -79,10 +81,28 @@ const unknownCode = "UnknownError"
 // made because the role could not be assumed, the failure is that of sts AssumeRole.
 func Classify(err error) Failure { return classify(err, "", "") }
 
-// Is says whether err is a failed AWS call of that class.
+// Is reports whether err is a failed AWS call of that class.
 func Is(err error, class Class) bool { return err != nil && Classify(err).Class == class }
 
-// IsNotFound says whether err is one of AWS's own "not found" answers: never any other error, and
+// FoundExisting reports whether AWS refused a create because the account has a resource of the name, in use or in its
+// recovery window.
+func FoundExisting(err error) bool { return Is(err, Exists) || Is(err, ScheduledForDeletion) }
+
+// HadNoEffect reports whether AWS answered that it did not carry out the call, or the call was never sent. Errors without
+// such an answer, and errors of AWS's servers, say nothing of the effect.
+func HadNoEffect(err error) bool {
+	if _, kept := errors.AsType[*notSentError](err); kept {
+		return true
+	}
+	switch Classify(err).Class {
+	case NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
+		return true
+	default:
+		return false
+	}
+}
+
+// IsNotFound reports whether err is one of AWS's own "not found" answers: never any other error, and
 // never a 404 that a proxy or an emulator made.
 func IsNotFound(err error) bool { return Is(err, NotFound) }
 
@@ -114,7 +134,7 @@ func classify(err error, service, operation string) Failure {
 	}](err); ok {
 		f.RequestID = id.ServiceRequestID()
 	}
-	if r, ok := lookup(f); ok {
+	if r, ok := lookupError(f); ok {
 		f.Class, f.After = r.class, r.after
 		return f
 	}
@@ -131,7 +151,7 @@ func isWebPage(h http.Header) bool {
 // classOfCause reads what has no row: errors made on this side of the wire.
 func classOfCause(err error, status int) Class {
 	switch {
-	case isType[*pausedError](err):
+	case isType[*pacedError](err):
 		return Throttled
 	case isType[smithy.InvalidParamsError](err), isType[*smithy.SerializationError](err):
 		return Invalid
@@ -139,7 +159,7 @@ func classOfCause(err error, status int) Class {
 		return Transient
 	case status >= http.StatusBadRequest:
 		return Unknown
-	case isType[*smithy.DeserializationError](err), transport(err) != "":
+	case isType[*smithy.DeserializationError](err), transportFailure(err) != "":
 		return Transient
 	}
 	return Unknown
@@ -148,13 +168,13 @@ func classOfCause(err error, status int) Class {
 // noAnswer is what transport says of a call that nobody answered.
 const noAnswer = "no answer in time"
 
-// transport names what broke between AWS and us, in words that stay the same from one attempt to the
+// transportFailure names what broke between AWS and us, in words that stay the same from one attempt to the
 // next: no address, no port, no time. Empty when nothing did.
-func transport(err error) string {
+func transportFailure(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "the call was cut short"
-	case errors.Is(err, context.DeadlineExceeded), isSilent(err):
+	case errors.Is(err, context.DeadlineExceeded), isOpenCircuit(err):
 		return noAnswer
 	}
 	if dns, ok := errors.AsType[*net.DNSError](err); ok {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import "time"
@@ -114,10 +116,13 @@ var databaseRows = []row{
 	{service: "rds", code: "DBInstanceNotFound|DBSnapshotNotFound|DBClusterNotFound", class: NotFound},
 	{service: "rds", code: "DBSubnetGroupNotFound|DBParameterGroupNotFound", class: NotFound},
 	{service: "rds", code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists", class: Exists},
+	{service: "rds", code: "InvalidDBSubnetGroupState", message: "still using", class: NotEmpty},
 	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
 	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
 	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
-	{service: "rds", code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded", class: Limit},
+	{service: "rds", code: "InvalidSubnet|InvalidVPCNetworkState|DBSubnetGroupDoesNotCoverEnoughAZs|SubnetAlreadyInUse|DBSubnetGroupNotAllowed", class: Invalid},
+	{service: "rds", code: "StorageTypeNotSupported|ProvisionedIopsNotAvailableInAZ|KMSKeyNotAccessible|InvalidDBInstanceClass", class: Invalid},
+	{service: "rds", code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded|DBSubnetGroupQuotaExceeded|DBSubnetQuotaExceeded", class: Limit},
 	{service: "rds", code: "InsufficientDBInstanceCapacity", class: Transient},
 	{service: "elasticache", code: "CacheClusterNotFound|ReplicationGroupNotFound|CacheSubnetGroupNotFound", class: NotFound},
 	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists", class: Exists},
@@ -135,7 +140,10 @@ var computeRows = []row{
 	{service: "ec2", code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", class: Transient},
 	{service: "ec2", code: "RequestLimitExceeded", class: Throttled},
 	{service: "ec2", code: "*LimitExceeded", class: Limit},
-	{service: "ec2", code: "*.Malformed|*.Unavailable", class: Invalid},
+	{service: "ec2", code: "ResourceCountExceeded", class: Limit},
+	{service: "ec2", code: "ConcurrentTagAccess", class: Transient},
+	{service: "ec2", code: "Blocked|PendingVerification|AccountDisabled", class: Denied},
+	{service: "ec2", code: "*.Malformed|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", class: Invalid},
 	{service: "lambda", code: "ResourceNotFound", class: NotFound},
 	{service: "lambda", code: "ResourceConflict", message: "already exist", class: Exists},
 	{service: "lambda", code: "ResourceConflict|ResourceNotReady|ResourceInUse", class: Busy},

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -13,7 +15,7 @@ type row struct {
 	service string
 	// operation is one or more names with "|" between; "Update*" is a prefix.
 	operation string
-	// code is one or more codes in the form that normal gives, with "|" between; "*.NotFound" is a suffix.
+	// code is one or more codes in the form that normalizeCode gives, with "|" between; "*.NotFound" is a suffix.
 	code string
 	// message is a part of AWS's text, in lower case.
 	message string
@@ -30,27 +32,27 @@ var table = slices.Concat(
 	throttleRows, identityRows, commonRows, statusRows,
 )
 
-// lookup finds the row of a failure.
-func lookup(f Failure) (row, bool) {
-	if i := match(f); i >= 0 {
+// lookupError finds the row of a failure.
+func lookupError(f Failure) (row, bool) {
+	if i := specificity(f); i >= 0 {
 		return table[i], true
 	}
 	return row{}, false
 }
 
-func match(f Failure) int {
-	code, message := normal(f.Code), strings.ToLower(f.Message)
+func specificity(f Failure) int {
+	code, message := normalizeCode(f.Code), strings.ToLower(f.Message)
 	return slices.IndexFunc(table, func(r row) bool {
 		return (r.service == "" || r.service == f.Service) &&
 			(r.status == 0 || r.status == f.Status) &&
-			(r.code == "" || among(r.code, code)) &&
-			(r.operation == "" || among(r.operation, f.Operation)) &&
+			(r.code == "" || matchesAnyOf(r.code, code)) &&
+			(r.operation == "" || matchesAnyOf(r.operation, f.Operation)) &&
 			strings.Contains(message, r.message)
 	})
 }
 
-// among says whether one of the alternatives is the name, begins it ("Update*") or ends it ("*.InUse").
-func among(alternatives, name string) bool {
+// matchesAnyOf reports whether one of the alternatives is the name, begins it ("Update*") or ends it ("*.InUse").
+func matchesAnyOf(alternatives, name string) bool {
 	for alternative := range strings.SplitSeq(alternatives, "|") {
 		prefix, isPrefix := strings.CutSuffix(alternative, "*")
 		suffix, isSuffix := strings.CutPrefix(alternative, "*")
@@ -64,9 +66,9 @@ func among(alternatives, name string) bool {
 	return false
 }
 
-// normal strips what differs between protocols and SDK versions for one and the same code:
+// normalizeCode strips what differs between protocols and SDK versions for one and the same code:
 // "AWS.SimpleQueueService.NonExistentQueue", "DBInstanceNotFoundFault", "ThrottlingException".
-func normal(code string) string {
+func normalizeCode(code string) string {
 	for _, prefix := range []string{"AWS.SimpleQueueService.", "Client.", "Server.", "Sender.", "Receiver."} {
 		code = strings.TrimPrefix(code, prefix)
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -156,6 +158,14 @@ var answers = []struct {
 	{"RDS", "CreateDBInstance", "DBSubnetGroupNotFoundFault", "", 404, NotFound},
 	{"RDS", "CreateDBInstance", "DBInstanceAlreadyExists", "", 400, Exists},
 	{"RDS", "ModifyDBInstance", "InvalidDBInstanceState", "", 400, Busy},
+	{"RDS", "DeleteDBSubnetGroup", "InvalidDBSubnetGroupStateFault", "Cannot delete the subnet group 'db' because at least one database instance: orders is still using this subnet group.", 400, NotEmpty},
+	{"RDS", "ModifyDBSubnetGroup", "InvalidDBSubnetGroupStateFault", "", 400, Busy},
+	{"RDS", "CreateDBSubnetGroup", "InvalidSubnet", "", 400, Invalid},
+	{"RDS", "CreateDBSubnetGroup", "DBSubnetGroupDoesNotCoverEnoughAZs", "", 400, Invalid},
+	{"RDS", "ModifyDBSubnetGroup", "SubnetAlreadyInUse", "", 400, Invalid},
+	{"RDS", "CreateDBInstance", "StorageTypeNotSupported", "", 400, Invalid},
+	{"RDS", "CreateDBInstance", "KMSKeyNotAccessibleFault", "", 400, Invalid},
+	{"RDS", "CreateDBSubnetGroup", "DBSubnetGroupQuotaExceeded", "", 400, Limit},
 	{"RDS", "DeleteDBInstance", "InvalidParameterCombination", "Cannot delete protected DB Instance, please disable deletion protection and try again.", 400, Protected},
 	{"RDS", "CreateDBInstance", "InvalidParameterValue", "IAM role ARN value is invalid or does not include the required permissions", 400, Propagating},
 	{"RDS", "CreateDBInstance", "InstanceQuotaExceeded", "", 400, Limit},
@@ -167,6 +177,21 @@ var answers = []struct {
 	{"EC2", "DescribeInstances", "InvalidInstanceID.NotFound", "", 400, NotFound},
 	{"EC2", "CreateSecurityGroup", "InvalidGroup.Duplicate", "", 400, Exists},
 	{"EC2", "DeleteVpc", "DependencyViolation", "", 400, NotEmpty},
+	{"EC2", "CreateSubnet", "InvalidSubnet.Conflict", "The CIDR '10.0.1.0/24' conflicts with another subnet", 400, Invalid},
+	{"EC2", "CreateSecurityGroup", "InvalidGroup.Duplicate", "The security group 'web' already exists", 400, Exists},
+	{"EC2", "RevokeSecurityGroupIngress", "InvalidPermission.NotFound", "The specified rule does not exist", 400, NotFound},
+	{"EC2", "CreateSubnet", "InvalidVpcID.NotFound", "The vpc ID 'vpc-1' does not exist", 400, NotFound},
+	{"EC2", "DescribeVpcs", "InvalidVpcID.NotFound", "", 400, NotFound},
+	{"EC2", "DescribeVpcs", "InvalidVpcID.Malformed", "", 400, Invalid},
+	{"EC2", "CreateVpc", "InvalidVpc.Range", "", 400, Invalid},
+	{"EC2", "CreateVpc", "InvalidVpcRange", "", 400, Invalid},
+	{"EC2", "CreateVpc", "VpcLimitExceeded", "", 400, Limit},
+	{"EC2", "CreateTags", "TagLimitExceeded", "", 400, Limit},
+	{"EC2", "CreateVpc", "ResourceCountExceeded", "", 400, Limit},
+	{"EC2", "CreateVpc", "RequestLimitExceeded", "", 503, Throttled},
+	{"EC2", "CreateVpc", "UnauthorizedOperation", "", 403, Denied},
+	{"EC2", "CreateVpc", "PendingVerification", "", 400, Denied},
+	{"EC2", "CreateTags", "ConcurrentTagAccess", "", 400, Transient},
 	{"EC2", "ModifyInstanceAttribute", "IncorrectInstanceState", "", 400, Busy},
 	{"EC2", "DetachNetworkInterface", "InvalidNetworkInterface.InUse", "", 400, Busy},
 	{"EC2", "TerminateInstances", "OperationNotPermitted", "Modify its 'disableApiTermination' instance attribute and try again.", 400, Protected},
@@ -240,7 +265,7 @@ func TestEveryRowOfTheErrorTable(t *testing.T) {
 		if f.Class != a.want {
 			t.Errorf("%s %s %s %q %d is %s, want %s", a.service, a.operation, a.code, a.message, a.status, f.Class, a.want)
 		}
-		hit[match(f)] = true
+		hit[specificity(f)] = true
 	}
 	for i, r := range table {
 		if !hit[i] {
@@ -258,14 +283,14 @@ func TestEveryCodeOfTheTableCanMatch(t *testing.T) {
 			t.Errorf("%+v has no class", r)
 		}
 		for code := range strings.SplitSeq(r.code, "|") {
-			if normal(code) != code {
-				t.Errorf("%q is compared with %q and can never match", code, normal(code))
+			if normalizeCode(code) != code {
+				t.Errorf("%q is compared with %q and can never match", code, normalizeCode(code))
 			}
 		}
 	}
 	for _, code := range []string{"Exception", "Fault", "Error", ""} {
-		if normal(code) != code {
-			t.Errorf("%q was normalised away", code)
+		if normalizeCode(code) != code {
+			t.Errorf("%q was normalized away", code)
 		}
 	}
 }

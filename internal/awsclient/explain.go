@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,7 +21,7 @@ const busyAfter = 5 * time.Second
 // Explain turns the error of an AWS call into the kind of failure that steers the controllers. The
 // action is the IAM action that was tried, such as "s3:CreateBucket"; empty is the error's own
 // operation. Nil stays nil, and what is a kind of failure already stays what it is, without what the
-// SDK wrapped around it: credentials that cannot be had fail every call with their own reason.
+// SDK wrapped around it: credentials that are not available fail every call with their own reason.
 //
 // Messages are fit for conditions: stable from one attempt to the next, at most 512 bytes, without
 // request ids, addresses and credentials. The AWS error stays in the chain: Classify and Is work on
@@ -28,16 +32,24 @@ func Explain(err error, action string) error {
 	}
 	f := Classify(err)
 	e := explanation{err: err, failure: f, action: action}
-	if e.action == "" {
-		e.action = strings.Trim(f.Service+":"+f.Operation, ":")
+	foreign := f.Service == "" && f.Operation == ""
+	if foreign && action == "" && !cutShort(err) {
+		// No AWS client returned it: a Kubernetes request failed, or something in the operator.
+		return e.retrying(status.ReasonRetrying, "%s", scrub(err.Error()))
 	}
-	if e.action == "" {
-		e.action = "the call to AWS"
-	}
+	e.action = cmp.Or(e.action, strings.Trim(f.Service+":"+f.Operation, ":"), "the call to AWS")
 	if speak, ok := explanations[f.Class]; ok {
 		return speak(e)
 	}
-	return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.said())
+	if said := e.text(); said != "" || !foreign {
+		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, said)
+	}
+	return e.retrying(status.ReasonRetrying, "%s failed: %s", e.action, scrub(err.Error()))
+}
+
+// cutShort reports whether the call's context ended before an answer came.
+func cutShort(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // Refused is Explain for a failure that has passed for transient long enough, such as Propagating two
@@ -47,10 +59,10 @@ func Refused(err error, action string) error {
 		return nil
 	}
 	e := explanation{err: err, failure: Classify(err), action: action}
-	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", action, e.said())
+	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", action, e.text())
 }
 
-// isKind says whether err is one of the kinds of failure already.
+// isKind reports whether err is one of the kinds of failure already.
 func isKind(err error) bool {
 	return isType[*status.Stalled](err) || isType[*status.Waiting](err) || isType[*status.Retrying](err)
 }
@@ -67,7 +79,7 @@ func kindOf(err error) error {
 }
 
 // passes says of a failure that passes what there is to do: nothing, for now.
-const passes = "it is tried again by itself; if this lasts"
+const passes = "it is retried automatically; if this lasts"
 
 // explanation is an AWS error on its way to words.
 type explanation struct {
@@ -80,13 +92,13 @@ type explanation struct {
 var explanations = map[Class]func(explanation) error{
 	Denied: explanation.denied,
 	Invalid: func(e explanation) error {
-		return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.said())
+		return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.text())
 	},
 	Limit: func(e explanation) error {
-		return e.stalled(status.ReasonLimitExceeded, "%s exceeds an AWS quota%s: free some or ask for more in Service Quotas", e.action, e.said())
+		return e.stalled(status.ReasonLimitExceeded, "%s exceeds an AWS quota%s: free some or ask for more in Service Quotas", e.action, e.text())
 	},
 	NameTaken: func(e explanation) error {
-		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name", e.said())
+		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name", e.text())
 	},
 	Protected: func(e explanation) error {
 		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
@@ -97,53 +109,51 @@ var explanations = map[Class]func(explanation) error{
 	Expired: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s failed because the provider's credentials have expired", e.action)
 	},
-	Throttled: func(e explanation) error {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
-	},
+	Throttled: explanation.throttled,
 	Transient: explanation.transient,
 	NotFound: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.said())
+		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.text())
 	},
 	Exists: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s found it in existence already", e.action)
+		return e.retrying(status.ReasonRetrying, "%s found that the resource already exists", e.action)
 	},
 	Conflict: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s met another change%s", e.action, e.said())
+		return e.retrying(status.ReasonRetrying, "%s met another change%s", e.action, e.text())
 	},
 	Busy: func(e explanation) error {
-		return e.waiting(status.ReasonBusy, "AWS to finish what it is doing before %s%s", e.action, e.said())
+		return e.waiting(status.ReasonBusy, "AWS to finish what it is doing before %s%s", e.action, e.text())
 	},
 	Propagating: func(e explanation) error {
-		return e.waiting(status.ReasonWaiting, "IAM changes to reach every AWS service before %s%s", e.action, e.said())
+		return e.waiting(status.ReasonWaiting, "IAM changes to reach every AWS service before %s%s", e.action, e.text())
 	},
 	NotEmpty: explanation.notEmpty,
 	ScheduledForDeletion: func(e explanation) error {
-		return e.waiting(status.ReasonBusy, "an earlier deletion to end before %s%s", e.action, e.said())
+		return e.waiting(status.ReasonBusy, "an earlier deletion to end before %s%s", e.action, e.text())
 	},
 }
 
 func (e explanation) stalled(reason, format string, args ...any) error {
-	return &status.Stalled{Reason: reason, Message: clip(fmt.Sprintf(format, args...), maxMessage), Cause: e.err}
+	return &status.Stalled{Reason: reason, Message: status.Truncate(fmt.Sprintf(format, args...), maxMessage), Cause: e.err}
 }
 
 func (e explanation) retrying(reason, format string, args ...any) error {
-	return &status.Retrying{Reason: reason, Cause: &stable{text: clip(fmt.Sprintf(format, args...), maxMessage), err: e.err}}
+	return &status.Retrying{Reason: reason, Cause: &stable{text: status.Truncate(fmt.Sprintf(format, args...), maxMessage), err: e.err}}
 }
 
 // waiting also keeps the AWS error in the chain, which status.Waiting has no room for.
 func (e explanation) waiting(reason, format string, args ...any) error {
-	w := &status.Waiting{Reason: reason, For: clip(fmt.Sprintf(format, args...), maxMessage-16), After: max(e.failure.After, busyAfter)}
+	w := &status.Waiting{Reason: reason, For: status.Truncate(fmt.Sprintf(format, args...), maxMessage-16), After: max(e.failure.After, busyAfter)}
 	return &waitingFor{Waiting: w, err: e.err}
 }
 
-// said is AWS's own text, led by a colon.
-func (e explanation) said() string {
+// text is AWS's own text, led by a colon.
+func (e explanation) text() string {
 	code, text := e.failure.Code, strings.TrimRight(scrub(e.failure.Message), ".")
 	switch {
 	case text != "" && code != "" && !strings.HasPrefix(text, code):
-		return ": " + code + ": " + clip(text, maxMessage-160)
+		return ": " + code + ": " + status.Truncate(text, maxMessage-160)
 	case text != "":
-		return ": " + clip(text, maxMessage-160)
+		return ": " + status.Truncate(text, maxMessage-160)
 	case code != "":
 		return ": " + code
 	case e.failure.Status != 0:
@@ -153,11 +163,11 @@ func (e explanation) said() string {
 }
 
 func (e explanation) transient() error {
-	switch words := transport(e.err); {
+	switch words := transportFailure(e.err); {
 	case e.failure.Status >= http.StatusInternalServerError:
-		return e.retrying(status.ReasonRetrying, "%s failed: AWS has trouble of its own (HTTP status 5xx): "+passes+", see AWS's health dashboard", e.action)
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+passes+", see AWS's health dashboard", e.action)
 	case e.failure.Code != "":
-		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.said())
+		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.text())
 	case words != "":
 		return e.retrying(status.ReasonUnreachable, "%s failed: %s: "+passes+", check the way to AWS", e.action, words)
 	}
@@ -169,12 +179,19 @@ func (e explanation) notEmpty() error {
 	if e.failure.Service == "s3" {
 		reason = status.ReasonBucketNotEmpty
 	}
-	return e.waiting(reason, "what it still holds to go before %s%s", e.action, e.said())
+	return e.waiting(reason, "what it still holds to go before %s%s", e.action, e.text())
 }
 
 // refusal takes AWS's text apart:
 // docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html.
 var refusal = regexp.MustCompile(`(?is)user: (\S+) is not authorized to perform: ([\w-]+:\w+)(?: on (?:the )?resource:? "?([^"\s]+)"?)?`)
+
+func (e explanation) throttled() error {
+	if IsPaced(e.err) {
+		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+passes+", raise the quota and --aws-rates", e.action)
+	}
+	return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
+}
 
 // denied names who was refused what on which resource, as far as AWS tells, and the remedy.
 func (e explanation) denied() error {
@@ -182,7 +199,7 @@ func (e explanation) denied() error {
 	who, action, on := "the provider's identity (status.callerIdentity of its AWSProvider)", e.action, ""
 	m := refusal.FindStringSubmatch(text)
 	if m == nil {
-		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: allow %s to %s", action, e.said(), action, who)
+		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: allow %s to %s", action, e.text(), action, who)
 	}
 	who, action = principal(m[1]), m[2]
 	if m[3] != "" {

@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
 	"context"
 	"crypto/tls"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -50,12 +53,12 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 			Message: "AWS does not accept the credentials for s3:ListBucket (InvalidAccessKeyId): check the provider's"}},
 
 		{"STS", "GetCallerIdentity", "ExpiredToken", "", 403, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("sts:GetCallerIdentity failed because the provider's credentials have expired")}},
-		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket: it is tried again by itself; if this lasts, lower --aws-rates or ask AWS for more")}},
-		{"S3", "CreateBucket", "InternalError", "We encountered", 500, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: AWS has trouble of its own (HTTP status 5xx): it is tried again by itself; if this lasts, see AWS's health dashboard")}},
+		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket: it is retried automatically; if this lasts, lower --aws-rates or ask AWS for more")}},
+		{"S3", "CreateBucket", "InternalError", "We encountered", 500, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: AWS has an internal problem (HTTP status 5xx): it is retried automatically; if this lasts, see AWS's health dashboard")}},
 		{"S3", "CreateBucket", "OperationAborted", "A conflicting operation is in progress.", 409, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: OperationAborted: A conflicting operation is in progress")}},
 		{"S3", "CreateBucket", "Whatever", "x", 400, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: Whatever: x")}},
 		{"S3", "PutBucketPolicy", "NoSuchBucket", "none", 404, "s3:PutBucketPolicy", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:PutBucketPolicy names what AWS does not find (yet): NoSuchBucket: none")}},
-		{"S3", "CreateBucket", "BucketAlreadyOwnedByYou", "", 409, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket found it in existence already")}},
+		{"S3", "CreateBucket", "BucketAlreadyOwnedByYou", "", 409, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket found that the resource already exists")}},
 		{"Glue", "UpdateTable", "VersionMismatchException", "", 400, "glue:UpdateTable", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("glue:UpdateTable met another change: VersionMismatchException")}},
 
 		{"DynamoDB", "UpdateTable", "ResourceInUseException", "in use", 400, "dynamodb:UpdateTable", &status.Waiting{Reason: status.ReasonBusy, After: busyAfter,
@@ -108,7 +111,12 @@ func TestEveryClassIsExplained(t *testing.T) {
 	if Explain(nil, "x") != nil || Refused(nil, "x") != nil {
 		t.Error("no error is a failure")
 	}
-	retryingWith(t, Explain(errors.New("odd"), ""), status.ReasonRetrying, "the call to AWS failed")
+}
+
+func TestExplain_KeepsTheTextOfOtherErrors(t *testing.T) {
+	refused := errors.New("secrets \"db\" is forbidden: User cannot get resource")
+	retryingWith(t, Explain(refused, ""), status.ReasonRetrying, refused.Error())
+	retryingWith(t, Explain(errors.New("no randomness"), "secretsmanager:CreateSecret"), status.ReasonRetrying, "secretsmanager:CreateSecret failed", "no randomness")
 }
 
 func TestPropagationThatLastsIsRefused(t *testing.T) {
@@ -178,6 +186,33 @@ func TestMessagesAreFitForConditions(t *testing.T) {
 	}
 }
 
+func TestScrub_HidesSecretsOverSeveralLines(t *testing.T) {
+	lines := strings.Repeat("QWxhZGRpbjpvcGVuIHNlc2FtZQ", 2) + canary
+	encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("secret "+canary, 20)))
+	var wrapped []string
+	for text := encoded; text != ""; text = text[min(len(text), 64):] {
+		wrapped = append(wrapped, text[:min(len(text), 64)])
+	}
+	for text, want := range map[string]string{
+		"1 validation error detected: Value '" + canary + "\n" + canary + "' at 'secretString' failed": "1 validation error detected: value (hidden) at 'secretString' failed",
+		"Value 'first\r\n" + canary + "' at 'masterUserPassword' failed":                               "value (hidden) at 'masterUserPassword' failed",
+		"secretAccessKey: " + lines[:20] + "\n  " + lines[20:] + " is not known":                       "secretAccessKey: (hidden) is not known",
+		`{"SecretString": "a` + "\n" + canary + `"} is too long`:                                       `{"SecretString": (hidden)} is too long`,
+		`{\"password\":\"` + canary + `\"}`:                                                            `{\"password\":(hidden)}`,
+		"aws_session_token=" + canary + " has expired":                                                 "aws_session_token=(hidden) has expired",
+		"read -----BEGIN RSA PRIVATE KEY-----\n" + canary + "\n-----END RSA PRIVATE KEY----- twice":    "read (hidden) twice",
+		"read -----BEGIN PRIVATE KEY-----\n" + canary:                                                  "read (hidden)",
+		"the value " + strings.Join(wrapped, "\n") + " is refused":                                     "the value (hidden) is refused",
+		"the value " + encoded + " is refused":                                                         "the value (hidden) is refused",
+		"Password: too short":                                                                          "Password: too short",
+		"arn:aws:iam::123456789012:role/a/path/of/a/role/that/is/no/secret\nanother":                   "arn:aws:iam::123456789012:role/a/path/of/a/role/that/is/no/secret another",
+	} {
+		if got := scrub(text); got != want || strings.Contains(got, canary) {
+			t.Errorf("scrub(%q)\n got %q\nwant %q", text, got, want)
+		}
+	}
+}
+
 func TestMessagesAreBounded(t *testing.T) {
 	long := strings.Repeat("ü", 3000)
 	for _, class := range answers {
@@ -186,7 +221,7 @@ func TestMessagesAreBounded(t *testing.T) {
 			t.Errorf("%s %s: %d bytes", class.operation, class.code, n)
 		}
 	}
-	if clip("abc", 3) != "abc" || clip("abcdefgh", 6) != "abc…" {
+	if status.Truncate("abc", 3) != "abc" || status.Truncate("abcdefgh", 6) != "abc…" {
 		t.Error("clip")
 	}
 }
@@ -196,7 +231,7 @@ func FuzzScrub(f *testing.F) {
 	f.Add("Value '' at 'password'")
 	f.Add("request id: aaaaaaaaaaaa")
 	f.Fuzz(func(t *testing.T, text string) {
-		got := clip(scrub(text), maxMessage)
+		got := status.Truncate(scrub(text), maxMessage)
 		if len(got) > maxMessage || utf8.ValidString(text) && !utf8.ValidString(got) {
 			t.Errorf("%q", got)
 		}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -40,7 +42,7 @@ func (c *clock) advance(d time.Duration) {
 }
 
 // fakeSTS is a small STS that keeps state: it knows access keys and roles' trust, hands out sessions,
-// counts its calls, and can be told to fail.
+// counts its calls, and fails on request.
 type fakeSTS struct {
 	*httptest.Server
 	clock *clock

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -43,7 +45,7 @@ func (f *flight[T]) do(ctx context.Context, fn func(context.Context) (T, error))
 	}
 }
 
-// busy says whether somebody is running.
+// busy reports whether somebody is running.
 func (f *flight[T]) busy() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,7 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -43,12 +46,12 @@ func buildableClient() *awshttp.BuildableClient {
 // LoadAmbient reads the operator's own identity: environment, IRSA, Pod Identity, shared files,
 // instance role, in the SDK's order:
 // docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html. It is also where
-// AWS_ENDPOINT_URL and AWS_CA_BUNDLE are honoured: the HTTP client of its configuration trusts the bundle.
-func LoadAmbient(ctx context.Context) (aws.Config, error) {
-	cfg, err := config.LoadDefaultConfig(ctx,
+// AWS_ENDPOINT_URL and AWS_CA_BUNDLE are honored: the HTTP client of its configuration trusts the bundle.
+func LoadAmbient(ctx context.Context, more ...func(*config.LoadOptions) error) (aws.Config, error) {
+	own := []func(*config.LoadOptions) error{
 		// Not frozen yet: the SDK refuses a CA bundle for a client it cannot change.
 		config.WithHTTPClient(buildableClient()),
-		config.WithRetryer(noRetries),
+		config.WithRetryer(newRetryer),
 		config.WithAppID(appID),
 		config.WithLogger(logging.Nop{}),
 		config.WithWebIdentityRoleCredentialOptions(func(o *stscreds.WebIdentityRoleOptions) {
@@ -57,12 +60,35 @@ func LoadAmbient(ctx context.Context) (aws.Config, error) {
 				o.RoleSessionName = appID
 			}
 		}),
-	)
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, append(own, more...)...)
 	if buildable, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok {
 		cfg.HTTPClient = buildable.Freeze()
 	}
 	return cfg, err
 }
 
-// noRetries: a failed call goes back to the queue, a worker never sleeps.
-func noRetries() aws.Retryer { return aws.NopRetryer{} }
+// newRetryer makes the retryer of every client. A failed call goes back to the workqueue, so that a worker
+// never sleeps; only a call that AWS rejected because of the clock is repeated, once and at once.
+func newRetryer() aws.Retryer { return clockSkewRetryer{} }
+
+// clockSkewRetryer repeats a call that AWS rejected because the clock of this machine is wrong: the SDK has
+// measured the difference by then, and signs the second attempt with it. AWS rejects such a call before it
+// has any effect. Without it a client that makes a single call, such as those of STS, never recovers.
+type clockSkewRetryer struct{ aws.NopRetryer }
+
+// IsErrorRetryable implements aws.Retryer. The SDK marks rejections because of the clock as retryable; no
+// its own retryer is asked here, so that nothing else is.
+func (clockSkewRetryer) IsErrorRetryable(err error) bool {
+	marked, ok := errors.AsType[interface {
+		error
+		RetryableError() bool
+	}](err)
+	return ok && marked.RetryableError()
+}
+
+// MaxAttempts implements aws.Retryer.
+func (clockSkewRetryer) MaxAttempts() int { return 2 }
+
+// RetryDelay implements aws.Retryer.
+func (clockSkewRetryer) RetryDelay(int, error) (time.Duration, error) { return 0, nil }

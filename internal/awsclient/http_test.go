@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -18,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// irsa prepares the environment of a pod with a role of its own, before the fake STS.
+// irsa prepares the environment of a pod with its own role, before the fake STS.
 // The SDK's sign-in heeds AWS_ENDPOINT_URL_STS only: it is set up before AWS_ENDPOINT_URL is read.
 func irsa(t *testing.T, f *fakeSTS) *Sessions {
 	token := filepath.Join(t.TempDir(), "token")

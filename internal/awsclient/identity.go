@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -175,7 +177,7 @@ func parseCaller(arn, account string) caller {
 	return c
 }
 
-// is says whether the caller is a session of that role. Session ARNs carry no path, and role names
+// is reports whether the caller is a session of that role. Session ARNs carry no path, and role names
 // are unique in an account whatever their path.
 func (c caller) is(role string) bool {
 	partition, account, name, ok := roleOfSession(c.arn)
@@ -183,7 +185,7 @@ func (c caller) is(role string) bool {
 	return ok && want != nil && partition == want[1] && account == want[2] && name == want[3]
 }
 
-// isRole says whether the caller is a role session: assuming another role from it is role chaining.
+// isRole reports whether the caller is a role session: assuming another role from it is role chaining.
 func (c caller) isRole() bool {
 	_, _, _, ok := roleOfSession(c.arn)
 	return ok

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -23,7 +25,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		return nil, err
 	}
 	plain := cfg.APIOptions
-	who, err := identify(ctx, s.instrument(cfg, plain, id, caller{}))
+	who, err := callerIdentity(ctx, s.instrument(cfg, plain, id, caller{}))
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +38,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		}
 		base := s.instrument(cfg, plain, id, who)
 		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, to)
-		if who, err = identify(ctx, s.instrument(cfg, plain, id, who)); err != nil {
+		if who, err = callerIdentity(ctx, s.instrument(cfg, plain, id, who)); err != nil {
 			return nil, err
 		}
 	}
@@ -46,6 +48,8 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		Account:   who.account,
 		Region:    id.Region,
 		CallerARN: who.arn,
+		now:       s.now,
+		memo:      &memo{values: map[string]func() any{}},
 	}, nil
 }
 
@@ -56,10 +60,10 @@ func (s *Sessions) config(ctx context.Context, id Identity) (aws.Config, error) 
 		return aws.Config{}, err
 	}
 	cfg.Region = id.Region
-	cfg.Retryer = noRetries
-	cfg.RetryMaxAttempts = 1
+	cfg.Retryer = newRetryer
+	cfg.RetryMaxAttempts = 0
 	cfg.AppID = appID
-	// The SDK's own logging could be told by the environment to print requests.
+	// The environment could make the SDK log requests.
 	cfg.Logger, cfg.ClientLogMode = logging.Nop{}, 0
 	if id.Endpoint != "" {
 		cfg.BaseEndpoint = aws.String(id.Endpoint)
@@ -89,7 +93,7 @@ func (s *Sessions) loadAmbient(ctx context.Context) (aws.Config, error) {
 		case err != nil:
 			return aws.Config{}, &status.Stalled{
 				Reason:  status.ReasonCredentialsMissing,
-				Message: clip("the operator's own AWS configuration (environment, AWS files) cannot be read: "+scrub(err.Error()), maxMessage),
+				Message: status.Truncate("the operator's own AWS configuration (environment, AWS files) cannot be read: "+scrub(err.Error()), maxMessage),
 				Cause:   err,
 			}
 		}
@@ -114,8 +118,10 @@ func (s *Sessions) loaded() *aws.Config {
 
 // instrument puts our middleware into a configuration, for the account of who.
 func (s *Sessions) instrument(cfg aws.Config, plain []func(*middleware.Stack) error, id Identity, who caller) aws.Config {
-	at := s.calls.at(home{endpoint: id.Endpoint, account: who.account, region: id.Region})
+	t := &throughput{}
+	at := s.calls.at(home{endpoint: id.Endpoint, account: who.account, region: id.Region}, t)
 	cfg.APIOptions = append(slices.Clone(plain), at)
+	t.config = cfg
 	return cfg
 }
 
@@ -129,7 +135,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 	if id.ExternalID != "" {
 		input.ExternalId = aws.String(id.ExternalID)
 	}
-	return &sessionCache{now: s.now, lifetime: id.duration(), retrieve: func(ctx context.Context) (aws.Credentials, error) {
+	return &sessionCache{now: s.now, lifetime: id.duration(), failed: s.calls.meter.refreshFailures.Inc, retrieve: func(ctx context.Context) (aws.Credentials, error) {
 		out, err := client.AssumeRole(ctx, input)
 		if err != nil {
 			return aws.Credentials{}, refusedRole(err, id, who, to)
@@ -147,8 +153,8 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 	}}
 }
 
-// identify asks STS who the configuration's credentials are. STS answers without any permission.
-func identify(ctx context.Context, cfg aws.Config) (caller, error) {
+// callerIdentity asks STS who the configuration's credentials are. STS answers without any permission.
+func callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
 	out, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return caller{}, unknownCaller(err, cfg.Credentials)
@@ -178,7 +184,7 @@ func unknownCaller(err error, credentials aws.CredentialsProvider) error {
 	case Unauthenticated:
 		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials (%s): %s", e.failure.Code, remedy)
 	case Denied, Invalid, NotFound:
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials%s: %s", e.said(), remedy)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials%s: %s", e.text(), remedy)
 	}
 	return e.unreachable("STS")
 }
@@ -188,12 +194,12 @@ func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
 		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
 	}
-	words := transport(e.err)
+	words := transportFailure(e.err)
 	switch {
 	case e.failure.Status >= 500:
-		words = "it has trouble of its own (HTTP status 5xx)"
+		words = "it has an internal problem (HTTP status 5xx)"
 	case e.failure.Status != 0:
-		words = "it answers" + e.said()
+		words = "it answers" + e.text()
 	case words == "":
 		words = "its answer was broken"
 	}
@@ -221,23 +227,23 @@ func refusedRole(err error, id Identity, who caller, to hop) error {
 			external = fmt.Sprintf(" under the condition StringEquals sts:ExternalId %q", id.ExternalID)
 		}
 		from := principal(who.arn)
-		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: clip(fmt.Sprintf(
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: status.Truncate(fmt.Sprintf(
 			"%s may not assume %s: allow sts:AssumeRole to principal %s in that role's trust policy%s, and allow sts:AssumeRole on it in that principal's own policy",
 			from, to.role, from, external), maxRemedy)}
 	case Invalid, NotFound, Limit, Propagating:
-		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: clip(fmt.Sprintf(
-			"%s cannot be assumed%s", to.role, e.said()), maxRemedy)}
+		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: status.Truncate(fmt.Sprintf(
+			"%s cannot be assumed%s", to.role, e.text()), maxRemedy)}
 	case Expired, Unauthenticated:
 		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s (%s)", to.role, e.failure.Code)
 	}
 	return e.unreachable("STS")
 }
 
-// checkAmbient proves that the operator has an identity of its own at all.
+// checkAmbient proves that the operator has its own identity at all.
 func checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
 	missing := &status.Stalled{
 		Reason:  status.ReasonCredentialsMissing,
-		Message: "the operator has no AWS identity of its own: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
+		Message: "the operator has no AWS identity: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
 	}
 	if credentials == nil {
 		return missing
@@ -249,11 +255,11 @@ func checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) erro
 	e := explanation{err: err, failure: Classify(err), action: "the operator's own sign-in"}
 	switch {
 	case ctx.Err() != nil:
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transport(err))
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transportFailure(err))
 	case e.failure.Service == "sts" && (e.failure.Class == Throttled || e.failure.Class == Transient):
 		return e.unreachable("STS")
 	case e.failure.Service == "sts":
-		return e.stalled(status.ReasonCredentialsInvalid, "the operator's own role does not accept it: check that role's trust policy%s", e.said())
+		return e.stalled(status.ReasonCredentialsInvalid, "the operator's own role does not accept it: check that role's trust policy%s", e.text())
 	}
 	missing.Cause = err
 	return missing

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -29,7 +31,7 @@ func canned(t *testing.T, answer func(http.ResponseWriter)) aws.Config {
 		client.(*http.Client).CloseIdleConnections()
 	})
 	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Retryer: noRetries, HTTPClient: client,
+		Region: "us-east-1", BaseEndpoint: aws.String(server.URL), Retryer: newRetryer, HTTPClient: client,
 		Credentials: staticProvider{keys: StaticKeys{AccessKeyID: "AKIAUSER", SecretAccessKey: NewSecret(canary)}},
 	}
 }

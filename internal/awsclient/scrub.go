@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxMessage bounds every message that reaches a condition.
@@ -17,8 +18,15 @@ var scrubs = []struct {
 }{
 	// A signature mismatch quotes the whole request, security token included.
 	{regexp.MustCompile(`(?is)\s*the canonical string for this request should have been.*`), ""},
-	// Validation errors quote the value. Fields that may be secret are named, not shown.
-	{regexp.MustCompile(`(?is)value\s+'[^\n]*?'\s+at\s+'([^']*(?:secret|password|token|value|userdata|authdata)[^']*)'`), "value (hidden) at '$1'"},
+	// Validation errors quote the value, which may have several lines. Fields that may be secret are named, not shown.
+	{regexp.MustCompile(`(?is)value\s+'.*?'\s+at\s+'([^']*(?:secret|password|token|value|userdata|authdata)[^']*)'`), "value (hidden) at '$1'"},
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*?(?:-----END [A-Z0-9 ]+-----|$)`), "(hidden)"},
+	// A name that says secret, and what follows it: a quoted value, or words of base64 that line breaks may divide.
+	{regexp.MustCompile(`(?is)\b((?:aws[ _-]?)?(?:secret[ _-]?access[ _-]?key|secret[ _-]?key|session[ _-]?token|security[ _-]?token|client[ _-]?secret|secret[ _-]?(?:string|binary)|password))\b` +
+		`(\\?["']?\s*[:=]\s*)(?:\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\.)*"|'[^']*'|[\w/+=-]{8,}(?:\s*\n\s*[\w/+=-]{8,})*)`), "$1$2(hidden)"},
+	// Base64 in lines, and one too long to be a name.
+	{regexp.MustCompile(`(?:[A-Za-z0-9+/]{56,}[ \t]*\r?\n\s*)+[A-Za-z0-9+/]+={0,2}`), "(hidden)"},
+	{regexp.MustCompile(`[A-Za-z0-9+/]{200,}={0,2}`), "(hidden)"},
 	{regexp.MustCompile(`(?i)\s*encoded authorization failure message: \S+`), ""},
 	{regexp.MustCompile(`\s*\(Service: [^)]*\)`), ""},
 	{regexp.MustCompile(`(?i)[\s,;(]*\b(?:aws )?(?:request|host|extended request)[ -]?id\s*[:=]?\s*[0-9a-z/+=-]{8,}\)?`), ""},
@@ -36,17 +44,4 @@ func scrub(text string) string {
 		text = s.pattern.ReplaceAllString(text, s.by)
 	}
 	return strings.TrimSpace(text)
-}
-
-// clip shortens text to n bytes at a character boundary.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	const ellipsis = "…"
-	cut := n - len(ellipsis)
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return strings.TrimSpace(text[:cut]) + ellipsis
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsclient
 
 import (
@@ -9,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -22,12 +25,15 @@ type Options struct {
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
 	Limits Limits
+	// Shares is how many processes share the rates of an account, each of which takes an equal part; 0 and 1 are one.
+	Shares int
 	// Registerer takes the metrics; nil takes none.
 	Registerer prometheus.Registerer
 }
 
-// Session is an identity that works: who it is, and the configuration for its clients. It is shared
-// and must not be changed.
+// Session is an identity that works: who it is, and the configuration for its clients. Sessions hands out one
+// pointer per identity for as long as the identity stays the same; see Memo. It is shared and must not be
+// changed or copied.
 type Session struct {
 	// Config makes clients: rate limited, metered, without retries.
 	Config aws.Config
@@ -37,6 +43,9 @@ type Session struct {
 	Account, Region string
 	// CallerARN is what STS GetCallerIdentity named.
 	CallerARN string
+
+	now  func() time.Time
+	memo *memo
 }
 
 // String shows who and where, and not the Config, which leads to credentials.
@@ -77,11 +86,11 @@ func NewSessions(o Options) *Sessions {
 		return s
 	}
 	if s.ambient == nil {
-		s.ambient = LoadAmbient
+		s.ambient = func(ctx context.Context) (aws.Config, error) { return LoadAmbient(ctx) }
 	}
 	meter, err := newMeter(o.Registerer)
-	s.miswired = err
-	s.calls = &calls{now: s.now, limiter: newLimiter(s.now, o.Limits), meter: meter}
+	s.miswired = errors.Join(err, metrics.Replace(o.Registerer, sessionExpiry{s}))
+	s.calls = &calls{now: s.now, limiter: newLimiter(s.now, o.Limits).sharedBy(o.Shares), meter: meter}
 	return s
 }
 
@@ -97,14 +106,14 @@ func (s *Sessions) Open(ctx context.Context, id Identity) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if session, failure, ok := e.recall(s.now()); ok {
+	if session, failure, ok := e.cached(s.now()); ok {
 		return session, failure
 	}
-	return e.fly(ctx, func(ctx context.Context) (*Session, error) {
-		if session, failure, ok := e.recall(s.now()); ok {
+	return e.openOnce(ctx, func(ctx context.Context) (*Session, error) {
+		if session, failure, ok := e.cached(s.now()); ok {
 			return session, failure
 		}
-		return e.keep(ctx, s.now)(s.build(ctx, id))
+		return e.remember(ctx, s.now)(s.build(ctx, id))
 	})
 }
 
@@ -117,19 +126,19 @@ func (s *Sessions) Revalidate(ctx context.Context, id Identity) (*Session, error
 	if err != nil {
 		return nil, err
 	}
-	return e.fly(ctx, func(ctx context.Context) (*Session, error) {
+	return e.openOnce(ctx, func(ctx context.Context) (*Session, error) {
 		session := e.open()
 		if session == nil {
-			return e.keep(ctx, s.now)(s.build(ctx, id))
+			return e.remember(ctx, s.now)(s.build(ctx, id))
 		}
-		who, err := identify(ctx, session.Config)
+		who, err := callerIdentity(ctx, session.Config)
 		switch {
 		case err == nil && who.arn == session.CallerARN && who.account == session.Account:
 			return session, nil
 		case err == nil:
-			return e.keep(ctx, s.now)(s.build(ctx, id))
+			return e.remember(ctx, s.now)(s.build(ctx, id))
 		case isType[*status.Stalled](err):
-			return e.keep(ctx, s.now)(nil, err)
+			return e.remember(ctx, s.now)(nil, err)
 		}
 		return nil, err
 	})
@@ -199,8 +208,8 @@ func (e *entry) open() *Session {
 	return e.session
 }
 
-// recall answers from memory, if it can: with the session, or with a failure that is only just known.
-func (e *entry) recall(now time.Time) (*Session, error, bool) {
+// cached answers from memory, if it can: with the session, or with a failure that is only just known.
+func (e *entry) cached(now time.Time) (*Session, error, bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.session != nil {
@@ -212,8 +221,8 @@ func (e *entry) recall(now time.Time) (*Session, error, bool) {
 	return nil, nil, false
 }
 
-// keep remembers a result, unless it only says that the caller gave up.
-func (e *entry) keep(ctx context.Context, now func() time.Time) func(*Session, error) (*Session, error) {
+// remember remembers a result, unless it only says that the caller gave up.
+func (e *entry) remember(ctx context.Context, now func() time.Time) func(*Session, error) (*Session, error) {
 	return func(session *Session, err error) (*Session, error) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
@@ -224,8 +233,8 @@ func (e *entry) keep(ctx context.Context, now func() time.Time) func(*Session, e
 	}
 }
 
-// fly shares one round of STS among concurrent callers.
-func (e *entry) fly(ctx context.Context, fn func(context.Context) (*Session, error)) (*Session, error) {
+// openOnce shares one round of STS among concurrent callers.
+func (e *entry) openOnce(ctx context.Context, fn func(context.Context) (*Session, error)) (*Session, error) {
 	session, err := e.flight.do(ctx, fn)
 	return session, Explain(err, "sts:GetCallerIdentity")
 }

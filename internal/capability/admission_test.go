@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
@@ -36,10 +38,10 @@ func newServer(t *testing.T) server {
 
 // plurals of the kinds, for which this test needs no discovery.
 var plurals = map[string]string{
-	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
+	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "VPC": "vpcs", "SQSQueue": "sqsqueues", "KMSKey": "kmskeys", "SNSTopic": "snstopics", "RouteTable": "routetables", "InternetGateway": "internetgateways", "SecurityGroup": "securitygroups", "Subnet": "subnets", "NATGateway": "natgateways", "ElasticIP": "elasticips", "DBSubnetGroup": "dbsubnetgroups", "RDSInstance": "rdsinstances", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
 	"GlueDatabase": "gluedatabases", "GlueTable": "gluetables", "GlueCrawler": "gluecrawlers", "SSMParameterSet": "ssmparametersets",
 	"SecretsManagerSecret": "secretsmanagersecrets", "IAMRole": "iamroles", "Namespace": "namespaces", "ServiceAccount": "serviceaccounts",
-	"ConfigMap": "configmaps", "Deployment": "deployments", "PodDisruptionBudget": "poddisruptionbudgets", "Service": "services", "Ingress": "ingresses",
+	"ConfigMap": "configmaps", "Deployment": "deployments", "PodDisruptionBudget": "poddisruptionbudgets", "HorizontalPodAutoscaler": "horizontalpodautoscalers", "Service": "services", "Ingress": "ingresses",
 	"SecurityIntentBinding": "securityintentbindings", "SecurityIntent": "securityintents",
 }
 
@@ -72,7 +74,11 @@ func manifest(t fatal, c *nexusv1.NexusAICapability) *unstructured.Unstructured 
 
 // unseen is what only the operator can see to be wrong: it needs facts, or arithmetic on quantities.
 var unseen = map[string]bool{
-	"request over limit": true, "negative request": true, "negative limit": true, "a foreign group": true,
+	"a region that does not exist": true, "an image in upper case": true, "an image with an empty tag": true, "an image with a scheme": true, "an image with a bad digest": true,
+	"a table key of another region": true, "a bucket key of another region": true, "a table key of another account": true, "a bucket key of another account": true,
+	"a schedule of five fields": true, "a schedule with two days": true, "a schedule with neither day": true, "a schedule at minute 60": true,
+	"a schedule in month 13": true, "a schedule of words": true,
+	"request over limit": true, "negative request": true, "negative limit": true, "a foreign group": true, "a volume of no size": true, "scaling by nothing": true,
 	"rights beyond the administrator's boundary": true, "the operator's namespace": true, "another region than the provider's": true,
 }
 
@@ -139,7 +145,7 @@ func TestAdmissionAcceptsTheExamplesAndWhatEveryVariantBecomes(t *testing.T) {
 	}
 }
 
-// What is immutable stays so in every way: changed, set later, and removed.
+// Immutable fields stay so in every way: changed, set later, and removed.
 func TestAdmissionKeepsTheIdentityOfACapability(t *testing.T) {
 	s := newServer(t)
 	gvr := nexusv1.GroupVersion.WithResource("nexuscapabilities")

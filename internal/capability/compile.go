@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -13,6 +15,7 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -22,17 +25,10 @@ const (
 	LabelInstance    = "app.kubernetes.io/instance"
 	LabelComponent   = "app.kubernetes.io/component"
 	LabelPartOf      = "app.kubernetes.io/part-of"
-	LabelManagedBy   = "app.kubernetes.io/managed-by"
 	LabelVersion     = "app.kubernetes.io/version"
-	LabelCapability  = "nexus.ai/capability"
 	LabelEnvironment = "nexus.ai/environment"
-	LabelUID         = "nexus.ai/capability-uid"
-	// AnnotationCapability names the capability, as namespace/name, of an object in another namespace.
-	AnnotationCapability = "nexus.ai/capability"
 	// AnnotationChecksum makes pods roll when their settings change.
 	AnnotationChecksum = "nexus.ai/config-checksum"
-
-	managedBy = "nexus-operator"
 )
 
 // Compile turns a capability into the graph of its objects. The same capability and facts give the same
@@ -67,24 +63,29 @@ type compiler struct {
 	unknown string
 
 	nodes []graph.Node
-	// aws are the IDs of all AWS resources; claimed those whose names a capability of another name could
-	// have too, because their purpose is not one of the defaults.
-	aws, claimed []string
-	err          error
+	// aws are the IDs of all AWS resources, grants of those on which the application's role gets rights, and
+	// parameterSet that of the object that holds all SSM parameters.
+	aws, grants  []string
+	parameterSet string
+	// assumeOwned takes every child for proven: for the size of policies to be.
+	assumeOwned bool
+	// expected collects what children will own; nil unless that is asked for.
+	expected map[string]Proof
+	err      error
 }
 
 func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 	return &compiler{
 		c: c, spec: &c.Spec, facts: f, names: NamesOf(c), home: f.home(c),
-		unknown: token(kindProvider + "/" + ProviderName(c)),
+		unknown: placeholderFor(kindProvider + "/" + ProviderName(c)),
 	}
 }
 
 // kube are the group versions of the Kubernetes kinds a capability becomes.
 var kube = map[string]schema.GroupVersion{
-	kindNamespace: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
+	kindNamespace: {Version: "v1"}, kindQuota: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
 	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
-	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindPolicies: intentv1alpha1.GroupVersion,
+	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindAutoscaler: {Group: "autoscaling", Version: "v2"}, kindPolicies: intentv1alpha1.GroupVersion,
 }
 
 // object is what every API type is.
@@ -118,11 +119,14 @@ func (k *compiler) resource(p part, o awsv1.Resource, after ...graph.Edge) strin
 	return id
 }
 
-// workload adds an object to the workload namespace, behind the namespace when that is ours to make.
+// workload adds an object to the workload namespace, behind the namespace and its quota when those are ours to make.
 func (k *compiler) workload(p part, o object, after ...graph.Edge) string {
 	o.SetNamespace(k.names.WorkloadNamespace())
 	if k.madeNamespace() {
 		after = append(after, graph.NeedReady(kindNamespace+"/"+k.names.WorkloadNamespace())...)
+	}
+	if k.hasQuota() && p.kind != kindQuota {
+		after = append(after, graph.NeedReady(graph.ID(kindQuota, k.names.WorkloadNamespace(), k.names.Quota(), k.c.Namespace))...)
 	}
 	return k.add(p, kube[p.kind], o, after)
 }
@@ -134,7 +138,7 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 	if o.GetNamespace() == k.c.Namespace {
 		o.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(k.c, nexusv1.GroupVersion.WithKind(kindCapability))})
 	} else {
-		o.SetAnnotations(merged(o.GetAnnotations(), map[string]string{AnnotationCapability: k.c.Namespace + "/" + k.c.Name}))
+		o.SetAnnotations(mergeMaps(o.GetAnnotations(), map[string]string{wellknown.AnnotationCapability: k.c.Namespace + "/" + k.c.Name}))
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
 	if err != nil {
@@ -142,10 +146,10 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 		return ""
 	}
 	delete(content, "status")
-	prune(content)
+	removeEmpty(content)
 	id := graph.ID(p.kind, o.GetNamespace(), p.name, k.c.Namespace)
 	n := graph.Node{ID: id, Object: &unstructured.Unstructured{Object: content}, Step: p.step, After: after}
-	if mentions(content, k.unknown) {
+	if containsToken(content, k.unknown) {
 		n.Unresolved = kindProvider + "/" + ProviderName(k.c)
 	}
 	k.nodes = append(k.nodes, n)
@@ -160,13 +164,13 @@ func (k *compiler) fail(err error) {
 
 // labels of an object; pods carry them too, and selectors use only what never changes.
 func (k *compiler) labels(component string, more map[string]string) map[string]string {
-	l := merged(more, k.selector(component))
+	l := mergeMaps(more, k.selector(component))
 	l[LabelPartOf] = k.names.Capability
-	l[LabelManagedBy] = managedBy
+	l[wellknown.LabelManagedBy] = wellknown.OperatorName
 	l[LabelVersion] = k.spec.Version
-	l[LabelCapability] = k.c.Name
+	l[wellknown.LabelCapability] = k.c.Name
 	l[LabelEnvironment] = k.names.Environment
-	l[LabelUID] = string(k.c.UID)
+	l[wellknown.LabelCapabilityUID] = string(k.c.UID)
 	return l
 }
 
@@ -174,50 +178,50 @@ func (k *compiler) selector(component string) map[string]string {
 	return map[string]string{LabelName: k.names.Capability, LabelInstance: k.names.Prefix(), LabelComponent: component}
 }
 
-// madeNamespace says whether the workload namespace is another one than the capability's own.
+// madeNamespace reports whether the workload namespace is another one than the capability's own.
 func (k *compiler) madeNamespace() bool { return k.names.WorkloadNamespace() != k.c.Namespace }
 
-// merged returns a new map of both; the second wins.
-func merged(a, b map[string]string) map[string]string {
+// mergeMaps returns a new map of both; the second wins.
+func mergeMaps(a, b map[string]string) map[string]string {
 	out := make(map[string]string, len(a)+len(b))
 	maps.Copy(out, a)
 	maps.Copy(out, b)
 	return out
 }
 
-// prune removes nulls: the encoder writes creationTimestamp: null. Empty lists and maps stay, for they
+// removeEmpty removes nulls: the encoder writes creationTimestamp: null. Empty lists and maps stay, for they
 // say "none".
-func prune(content map[string]any) {
+func removeEmpty(content map[string]any) {
 	for key, v := range content {
 		switch v := v.(type) {
 		case nil:
 			delete(content, key)
 		case map[string]any:
-			prune(v)
+			removeEmpty(v)
 		case []any:
 			for _, item := range v {
 				if m, ok := item.(map[string]any); ok {
-					prune(m)
+					removeEmpty(m)
 				}
 			}
 		}
 	}
 }
 
-// mentions says whether a string anywhere in v contains the token.
-func mentions(v any, token string) bool {
+// containsToken reports whether a string anywhere in v contains the token.
+func containsToken(v any, token string) bool {
 	switch v := v.(type) {
 	case string:
 		return strings.Contains(v, token)
 	case map[string]any:
 		for _, item := range v {
-			if mentions(item, token) {
+			if containsToken(item, token) {
 				return true
 			}
 		}
 	case []any:
 		for _, item := range v {
-			if mentions(item, token) {
+			if containsToken(item, token) {
 				return true
 			}
 		}
@@ -225,8 +229,8 @@ func mentions(v any, token string) bool {
 	return false
 }
 
-// enabled says whether an optional part is on: absent is off, {} is on.
-func enabled[T any](part *T, flag func(*T) *bool) bool {
+// isEnabled reports whether an optional part is on: absent is off, {} is on.
+func isEnabled[T any](part *T, flag func(*T) *bool) bool {
 	if part == nil {
 		return false
 	}

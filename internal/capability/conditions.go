@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -33,11 +35,11 @@ func (s summary) conditions() []metav1.Condition {
 		}
 		out = append(out, c)
 	}
-	return append(out, s.populated(), s.driftFree())
+	return append(out, s.secretsPopulated(), s.credentials(), s.driftFree())
 }
 
-// going is what the parts are while the capability is taken down.
-func (s summary) going() []metav1.Condition {
+// deletionConditions is what the parts are while the capability is taken down.
+func (s summary) deletionConditions() []metav1.Condition {
 	var out []metav1.Condition
 	for _, t := range partConditions {
 		out = append(out, metav1.Condition{Type: t, Status: metav1.ConditionFalse, Reason: status.ReasonDeleting})
@@ -68,22 +70,29 @@ func (s summary) part(nodes []view) metav1.Condition {
 	if worst < 0 {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonReady}
 	}
+	if !slices.ContainsFunc(nodes, func(v view) bool { return !v.isDone() && !v.Serving }) {
+		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonPreviousVersion, Message: nodes[worst].explain()}
+	}
 	v := nodes[worst]
-	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.there() && v.Reason == "" {
+	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.exists() && v.Reason == "" {
 		return metav1.Condition{Status: metav1.ConditionFalse, Reason: status.ReasonNotStarted, Message: v.ID + " waits for " + unmet[0]}
 	}
-	return metav1.Condition{Status: metav1.ConditionFalse, Reason: cmp.Or(v.Reason, status.ReasonProgressing), Message: v.explain()}
+	c := metav1.Condition{Status: metav1.ConditionFalse, Reason: cmp.Or(v.Reason, status.ReasonProgressing), Message: v.explain()}
+	if v.Unknown {
+		c.Status = metav1.ConditionUnknown
+	}
+	return c
 }
 
-// populated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
-func (s summary) populated() metav1.Condition {
+// secretsPopulated says which secrets people have yet to fill in. It is no part of Ready: it may take days.
+func (s summary) secretsPopulated() metav1.Condition {
 	c := metav1.Condition{Type: nexusv1.ConditionSecretsPopulated, Status: metav1.ConditionFalse}
 	names := s.unpopulatedSecrets()
 	switch {
 	case len(names) > 0:
 		c.Reason = status.ReasonPlaceholdersEmpty
 		c.Message = "to be filled in: " + strings.Join(names, ", ") + "; use nexusctl secrets set, or spec.secrets[].valueFrom"
-	case slices.ContainsFunc(s.ofStep(StepSecrets), func(v view) bool { return !v.done() }):
+	case slices.ContainsFunc(s.ofStep(StepSecrets), func(v view) bool { return !v.isDone() }):
 		c.Reason = status.ReasonNotStarted
 	default:
 		c.Status, c.Reason = metav1.ConditionTrue, status.ReasonPopulated
@@ -91,13 +100,41 @@ func (s summary) populated() metav1.Condition {
 	return c
 }
 
-// driftFree says where AWS differs. It is no part of Ready: with driftPolicy Report a difference stays.
-func (s summary) driftFree() metav1.Condition {
+// credentials reports whether the pods have a way to the role of the capability. It is no part of Ready: they may have
+// credentials of another kind, such as a node's role.
+func (s summary) credentials() metav1.Condition {
+	c := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
 	var ids []string
 	for _, v := range s.nodes {
-		if v.drifted() {
+		switch {
+		case v.NoCredentials:
+			ids = append(ids, v.ID)
+		case v.Object.GetKind() == kindDeployment && !v.isDone() && !v.Serving:
+			c.Status, c.Reason = metav1.ConditionFalse, status.ReasonNotStarted
+		}
+	}
+	if len(ids) > 0 {
+		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonCredentialsNotInPods
+		c.Message = "the pods of " + strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address: " +
+			"install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
+	}
+	return c
+}
+
+// driftFree says where AWS differs. It is no part of Ready: with driftPolicy Report a difference stays.
+func (s summary) driftFree() metav1.Condition {
+	var ids, missing []string
+	for _, v := range s.nodes {
+		if v.isDrifted() {
 			ids = append(ids, v.ID)
 		}
+		if v.Reason == status.ReasonMissing {
+			missing = append(missing, v.ID)
+		}
+	}
+	if len(missing) > 0 {
+		return metav1.Condition{Type: nexusv1.ConditionDriftFree, Status: metav1.ConditionFalse, Reason: status.ReasonMissing,
+			Message: strings.Join(missing, ", ") + " existed in AWS and is gone"}
 	}
 	if len(ids) == 0 {
 		return metav1.Condition{Type: nexusv1.ConditionDriftFree, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
@@ -113,16 +150,21 @@ func nestedString(v view, path ...string) (string, bool, error) {
 // maxHistory is how many changes of phase are kept.
 const maxHistory = 20
 
+// outlastsFailure reports whether the phase stays as it is although the capability is stalled.
+func (r Report) outlastsFailure() bool {
+	return r.Phase == nexusv1.PhaseDeleting || r.Phase == nexusv1.PhaseSuspended || r.Serving && r.Phase == nexusv1.PhaseUpdating
+}
+
 // WriteTo puts the report into a status. When it says what the status says already nothing changes, not
 // even a time. LastSyncTime is the writer's to set when something did change.
 func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, now time.Time) {
 	for _, c := range r.Conditions {
 		status.Set(&st.Conditions, generation, now, c)
 	}
-	status.Summarise(&st.Conditions, status.Result{Err: r.Err, ReadyMessage: r.readyMessage(), Generation: generation, Now: now})
+	status.Summarize(&st.Conditions, status.Result{Err: r.Err, ReadyMessage: r.readyMessage(), Generation: generation, Now: now, FailingSince: r.FailingSince})
 	st.Ready = status.ReadyAt(st.Conditions, generation)
 	st.Phase = r.Phase
-	if meta.IsStatusConditionTrue(st.Conditions, status.Stall) && r.Phase != nexusv1.PhaseDeleting && r.Phase != nexusv1.PhaseSuspended {
+	if meta.IsStatusConditionTrue(st.Conditions, status.Stall) && !r.outlastsFailure() {
 		st.Phase = nexusv1.PhaseFailed // a passing failure that lasts
 	}
 	st.Message, st.ObservedGeneration = r.Message, generation
@@ -132,12 +174,10 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	if r.Resources != nil {
 		st.Resources = r.Resources
 	}
-	if r.Endpoints != nil {
-		st.Endpoints = r.Endpoints
-	}
 	if r.Coverage != nil {
 		st.Coverage = r.Coverage
 	}
+	st.Endpoints, st.Rollout = cmp.Or(r.Endpoints, st.Endpoints), cmp.Or(r.Rollout, st.Rollout)
 	st.Region = cmp.Or(r.Region, st.Region)
 	reason := ""
 	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil {
@@ -161,4 +201,31 @@ func AppendHistory(history []nexusv1.PhaseChange, phase nexusv1.Phase, reason st
 	}
 	out := append(slices.Clone(history), nexusv1.PhaseChange{Phase: phase, Time: metav1.NewTime(now), Reason: reason})
 	return out[max(0, len(out)-maxHistory):]
+}
+
+// OnlyProgress reports whether a status differs from the one before only in how far the capability has come within its
+// phase. Such a status may be written a little later, together with what comes next.
+func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
+	wasAt, was := rolloutOf(before)
+	isAt, is := rolloutOf(after)
+	return before.Phase == after.Phase && wasAt == isAt && was == is && !before.Ready && !after.Ready &&
+		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt &&
+		statesOf(before) == statesOf(after)
+}
+
+// statesOf are the states of the conditions that a person or a tool waits for, or must know of at once.
+func statesOf(s nexusv1.NexusAICapabilityStatus) (states [3]metav1.ConditionStatus) {
+	for i, name := range []string{status.Ready, status.Stall, status.Paused} {
+		if c := meta.FindStatusCondition(s.Conditions, name); c != nil {
+			states[i] = c.Status
+		}
+	}
+	return states
+}
+
+func rolloutOf(s nexusv1.NexusAICapabilityStatus) (generation int64, state nexusv1.RolloutState) {
+	if s.Rollout == nil {
+		return 0, ""
+	}
+	return s.Rollout.Generation, s.Rollout.State
 }

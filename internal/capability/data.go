@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -6,12 +8,11 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
 // dynamodbSpec returns the declared tables' settings, or nil when DynamoDB is off.
 func dynamodbSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DynamoDBSpec {
-	if s.DataServices == nil || !enabled(s.DataServices.DynamoDB, func(d *nexusv1.DynamoDBSpec) *bool { return d.Enabled }) {
+	if s.DataServices == nil || !isEnabled(s.DataServices.DynamoDB, func(d *nexusv1.DynamoDBSpec) *bool { return d.Enabled }) {
 		return nil
 	}
 	return s.DataServices.DynamoDB
@@ -19,14 +20,14 @@ func dynamodbSpec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DynamoDBSpec {
 
 // s3Spec returns the declared buckets' settings, or nil when S3 is off.
 func s3Spec(s *nexusv1.NexusAICapabilitySpec) *nexusv1.S3Spec {
-	if s.DataServices == nil || !enabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
+	if s.DataServices == nil || !isEnabled(s.DataServices.S3, func(d *nexusv1.S3Spec) *bool { return d.Enabled }) {
 		return nil
 	}
 	return s.DataServices.S3
 }
 
-// tables returns the wanted tables by name; none when DynamoDB is off.
-func tables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
+// selectedTables returns the wanted tables by name; none when DynamoDB is off.
+func selectedTables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	d := dynamodbSpec(s)
 	if d == nil {
 		return nil
@@ -40,8 +41,8 @@ func tables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	return byName(out, func(t nexusv1.TableSpec) string { return t.Name })
 }
 
-// buckets returns the wanted buckets by name; none when S3 is off.
-func buckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
+// selectedBuckets returns the wanted buckets by name; none when S3 is off.
+func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 	d := s3Spec(s)
 	if d == nil {
 		return nil
@@ -62,12 +63,9 @@ func byName[T any](list []T, name func(T) string) []T {
 }
 
 func (k *compiler) dynamodb() {
-	for _, t := range tables(k.spec) {
+	for _, t := range selectedTables(k.spec) {
 		o := &awsv1.DynamoDBTable{Spec: k.table(t, dynamodbSpec(k.spec))}
-		id := k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o)
-		if !slices.Contains(defaultTables, t.Name) {
-			k.claimed = append(k.claimed, id)
-		}
+		k.addGrant(k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o))
 	}
 }
 
@@ -96,12 +94,9 @@ func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.D
 }
 
 func (k *compiler) s3() {
-	for _, b := range buckets(k.spec) {
+	for _, b := range selectedBuckets(k.spec) {
 		o := &awsv1.S3Bucket{Spec: k.bucket(b, s3Spec(k.spec))}
-		id := k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o)
-		if !slices.Contains(defaultBuckets, b.Name) {
-			k.claimed = append(k.claimed, id)
-		}
+		k.addGrant(k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o))
 	}
 }
 
@@ -130,6 +125,17 @@ func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3Buc
 	}
 }
 
+// ForceDestroy reports whether the objects of a bucket may be deleted with it; known is false for a bucket that the
+// capability does not declare.
+func ForceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
+	for _, b := range selectedBuckets(&c.Spec) {
+		if NamesOf(c).Of(b.Name) == bucket {
+			return boolOr(b.ForceDestroy, s3Spec(&c.Spec).ForceDestroy), true
+		}
+	}
+	return false, false
+}
+
 func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 	out := make([]awsv1.S3LifecycleRule, 0, len(rules))
 	for _, r := range rules {
@@ -149,26 +155,9 @@ func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 	return out
 }
 
-// keysOf returns the KMS keys that the stores are encrypted with.
-func keysOf(s *nexusv1.NexusAICapabilitySpec) []string {
-	var out []string
-	if d := dynamodbSpec(s); d != nil && d.KMSKeyArn != "" {
-		out = append(out, d.KMSKeyArn)
-	}
-	if b := s3Spec(s); b != nil && b.KMSKeyArn != "" {
-		out = append(out, b.KMSKeyArn)
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 func boolOr(b *bool, other bool) bool {
 	if b != nil {
 		return *b
 	}
 	return other
 }
-
-// claimedEdges make the holder of rights wait for the stores whose names another capability could have
-// as well: before their ownership is proven, nobody gets rights on them.
-func (k *compiler) claimedEdges() []graph.Edge { return graph.NeedReady(k.claimed...) }

@@ -1,8 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
 	"cmp"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
@@ -12,6 +16,8 @@ const DefaultRegion = "ap-southeast-1"
 
 // Facts are what Compile needs to know besides the capability. The zero value is "nothing is known".
 type Facts struct {
+	// Regions are those that exist; empty leaves spec.region unchecked.
+	Regions []string
 	// Region is the operator's default, for a capability that names neither a region nor a provider.
 	Region string
 	// ProviderRegion is the region of the capability's provider, once that exists: it is frozen there.
@@ -20,8 +26,14 @@ type Facts struct {
 	Account, Partition string
 	// Boundary and RolePath are the provider's permissionsBoundaryARN and rolePathPrefix.
 	Boundary, RolePath string
-	// Issuer is the cluster's OIDC issuer. Compile does without: the role's own object makes its trust of it.
-	Issuer string
+	// Owned are the children that are proven to be the capability's own in AWS, by the IDs of their nodes. Roles
+	// get rights on nothing else.
+	Owned map[string]Proof
+	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
+	// is none. Boundary is then the same.
+	DefaultBoundary string
+	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
+	NamespaceQuota corev1.ResourceList
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string
 	// ClusterID names the cluster in tags of what Kubernetes controllers make in AWS.
@@ -47,11 +59,11 @@ type home struct {
 	rolePath                   string
 }
 
-// token stands in a compiled object for a value that the named object is yet to publish.
-func token(id string) string { return "<known after " + id + ">" }
+// placeholderFor stands in a compiled object for a value that the named object is yet to publish.
+func placeholderFor(id string) string { return "<known after " + id + ">" }
 
 func (f Facts) home(c *nexusv1.NexusAICapability) home {
-	unknown := token(kindProvider + "/" + ProviderName(c))
+	unknown := placeholderFor(kindProvider + "/" + ProviderName(c))
 	h := home{
 		partition: f.Partition, region: cmp.Or(f.region(c), unknown), account: cmp.Or(f.Account, unknown),
 		rolePath: "/" + strings.TrimPrefix(f.RolePath, "/"),

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
@@ -72,8 +74,19 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
 		}
 		c.Spec.Security = anySecurity(t)
+		anyFields(t, &c.Spec.Backend.ComponentSpec)
+		anyFields(t, &c.Spec.Frontend.ComponentSpec)
 		return c
 	})
+}
+
+// anyFields sets some of the groups of fields of a component.
+func anyFields(t *rapid.T, c *nexusv1.ComponentSpec) {
+	for _, set := range componentFields {
+		if rapid.Bool().Draw(t, "fields") {
+			set(c)
+		}
+	}
 }
 
 func anySecurity(t *rapid.T) *nexusv1.SecuritySpec {

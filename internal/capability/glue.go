@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -6,18 +8,19 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // glueTables are the tables of the Data Catalog; each lies in the call-data bucket under its own name.
 var glueTables = []string{"call-records", "wxcc-calls"}
 
 func glueWanted(s *nexusv1.NexusAICapabilitySpec) bool {
-	return s.DataServices != nil && enabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
+	return s.DataServices != nil && isEnabled(s.DataServices.Glue, func(g *nexusv1.GlueSpec) *bool { return g.Enabled })
 }
 
 // glueEnabled is true when Glue is wanted and has its bucket, as it has in every legal capability.
 func glueEnabled(s *nexusv1.NexusAICapabilitySpec) bool {
-	return glueWanted(s) && slices.ContainsFunc(buckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
+	return glueWanted(s) && slices.ContainsFunc(selectedBuckets(s), func(b nexusv1.BucketSpec) bool { return b.Name == callData })
 }
 
 // crawlerSpec returns the crawler's settings, or nil when there shall be none.
@@ -43,9 +46,10 @@ func (k *compiler) glue() {
 		DatabaseName: k.names.GlueDatabase(), Description: new("Call data of " + k.names.Prefix()),
 	}}
 	dbID := k.resource(part{kindGlueDatabase, k.names.Of("db"), StepGlue, "glue"}, db)
+	k.addGrant(dbID)
 	for _, purpose := range glueTables {
 		o := &awsv1.GlueTable{Spec: k.glueTable(purpose)}
-		k.resource(part{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...)
+		k.addGrant(k.resource(part{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
 	}
 	if c := crawlerSpec(k.spec); c != nil {
 		k.crawler(c, dbID)
@@ -81,7 +85,7 @@ func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
 }
 
 func (k *compiler) crawler(c *nexusv1.CrawlerSpec, dbID string) {
-	roleID := k.glueRole()
+	roleID := k.glueRole(dbID)
 	o := &awsv1.GlueCrawler{Spec: awsv1.GlueCrawlerSpec{
 		CrawlerName: k.names.Crawler(),
 		RoleRef:     &awsv1.ObjectReference{Name: k.names.GlueRole()},
@@ -94,61 +98,68 @@ func (k *compiler) crawler(c *nexusv1.CrawlerSpec, dbID string) {
 	for _, purpose := range glueTables {
 		o.Spec.S3Targets = append(o.Spec.S3Targets, awsv1.GlueS3Target{Path: k.location(purpose)})
 	}
-	after := graph.NeedReady(dbID, roleID, kindBucket+"/"+k.names.Of(callData))
-	k.resource(part{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...)
+	after := graph.NeedReady(dbID, roleID, k.callDataID())
+	k.addGrant(k.resource(part{kindGlueCrawler, k.names.Crawler(), StepGlue, "glue"}, o, after...))
 }
 
+func (k *compiler) callDataID() string { return kindBucket + "/" + k.names.Of(callData) }
+
 // glueRole is what the crawler acts as: it reads the two folders and writes the one database.
-func (k *compiler) glueRole() string {
+func (k *compiler) glueRole(dbID string) string {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:                 k.names.GlueRole(),
 		AssumeRolePolicyDocument: k.document(k.glueTrust()),
 		Description:              new("Crawler of " + k.names.Prefix()),
-		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(k.crawlerStatements()...)}},
+		InlinePolicies:           []awsv1.IAMInlinePolicy{{PolicyName: "crawler", PolicyDocument: k.document(k.crawlerStatements(dbID)...)}},
 		PermissionsBoundary:      k.boundary(),
+		MaxSessionDuration:       new(sessionSeconds),
+		ExclusivePolicies:        true,
 	}}
-	return k.resource(part{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o)
+	return k.resource(part{kindRole, k.names.GlueRole(), StepGlue, "glue"}, o, graph.NeedReady(dbID, k.callDataID())...)
 }
 
 // glueTrust lets Glue act as the role, for crawlers of this account only.
 // https://docs.aws.amazon.com/glue/latest/dg/cross-service-confused-deputy-prevention.html
-func (k *compiler) glueTrust() statement {
-	return statement{
-		Effect: "Allow", Action: []string{"sts:AssumeRole"}, Principal: map[string]string{"Service": "glue.amazonaws.com"},
-		Condition: conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}},
+func (k *compiler) glueTrust() iampolicy.Statement {
+	return iampolicy.Statement{
+		Effect: "Allow", Action: []string{"sts:AssumeRole"}, Principal: iampolicy.Principals{"Service": {"glue.amazonaws.com"}},
+		Condition: iampolicy.Conditions{"StringEquals": {"aws:SourceAccount": {k.home.account}}},
 	}
 }
 
-func (k *compiler) crawlerStatements() []statement {
-	bucket := k.names.Of(callData)
-	var objects, prefixes []string
-	for _, purpose := range glueTables {
-		objects = append(objects, k.home.bucketARN(bucket+"/"+purpose+"/*"))
-		prefixes = append(prefixes, purpose, purpose+"/*")
-	}
+func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
 	logs := "log-group:/aws-glue/crawlers"
-	out := []statement{
-		{Sid: "ReadCallData", Action: []string{"s3:GetObject"}, Resource: objects},
-		{Sid: "ListCallData", Action: []string{"s3:ListBucket"}, Resource: []string{k.home.bucketARN(bucket)},
-			Condition: conditions{"StringLike": {"s3:prefix": prefixes}}},
-		{Sid: "LocateCallData", Action: []string{"s3:GetBucketLocation"}, Resource: []string{k.home.bucketARN(bucket)}},
-		{Sid: "WriteCatalog", Action: []string{
-			"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:BatchUpdatePartition", "glue:CreatePartition", "glue:CreateTable",
-			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition", "glue:UpdateTable",
-		}, Resource: append(k.catalog(), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/*"))},
+	out := []iampolicy.Statement{
 		{Sid: "WriteLogs", Action: []string{"logs:CreateLogStream", "logs:PutLogEvents"},
 			Resource: []string{k.home.arn("logs", logs+":log-stream:"+k.names.Crawler())}},
 		{Sid: "MakeLogGroup", Action: []string{"logs:CreateLogGroup"},
 			Resource: []string{k.home.arn("logs", logs), k.home.arn("logs", logs+":log-stream:")}},
 	}
-	if key := s3Spec(k.spec).KMSKeyArn; key != "" {
-		out = append(out, statement{Sid: "Decrypt", Action: []string{"kms:Decrypt"}, Resource: []string{key}})
+	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.names.Of(callData))); bucket != "" {
+		out = append(out, callDataStatements(bucket)...)
+		if key := s3Spec(k.spec).KMSKeyArn; key != "" {
+			out = append(out, k.bucketKey([]string{"kms:Decrypt"}, key, []string{bucket}))
+		}
+	}
+	if database := k.owned(dbID, k.home.arn("glue", "database/"+k.names.GlueDatabase())); database != "" {
+		out = append(out, iampolicy.Statement{Sid: "WriteCatalog", Action: []string{
+			"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:BatchUpdatePartition", "glue:CreatePartition", "glue:CreateTable",
+			"glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions", "glue:GetTable", "glue:GetTables", "glue:UpdatePartition", "glue:UpdateTable",
+		}, Resource: []string{k.home.arn("glue", "catalog"), database, k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/*")}})
 	}
 	return out
 }
 
-// catalog names the Data Catalog and the database in it: Glue asks for rights on both for any table.
-// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
-func (k *compiler) catalog() []string {
-	return []string{k.home.arn("glue", "catalog"), k.home.arn("glue", "database/"+k.names.GlueDatabase())}
+func callDataStatements(bucket string) []iampolicy.Statement {
+	var objects, prefixes []string
+	for _, purpose := range glueTables {
+		objects = append(objects, bucket+"/"+purpose+"/*")
+		prefixes = append(prefixes, purpose, purpose+"/*")
+	}
+	return []iampolicy.Statement{
+		{Sid: "ReadCallData", Action: []string{"s3:GetObject"}, Resource: objects},
+		{Sid: "ListCallData", Action: []string{"s3:ListBucket"}, Resource: []string{bucket},
+			Condition: iampolicy.Conditions{"StringLike": {"s3:prefix": prefixes}}},
+		{Sid: "LocateCallData", Action: []string{"s3:GetBucketLocation"}, Resource: []string{bucket}},
+	}
 }

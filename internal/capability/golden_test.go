@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
@@ -30,7 +32,7 @@ func print(t *testing.T, g *graph.Graph, brief bool) string {
 			fmt.Fprintf(&b, "# known after: %s\n", n.Unresolved)
 		}
 		for _, e := range n.After {
-			fmt.Fprintf(&b, "# after: %s%s\n", e.To, map[graph.Progress]string{graph.Applied: " (applied)"}[e.Need])
+			fmt.Fprintf(&b, "# after: %s%s\n", e.To, map[graph.Progress]string{graph.Applied: " (applied)", graph.Present: " (present)"}[e.Need])
 		}
 		o := n.Object.Object
 		if brief { // TestEveryObjectCarriesItsOwnerAndLabels looks at these
@@ -138,6 +140,14 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 		intents(nexusv1.IntentReference{Name: "dns"}, forFrontend("segments"), nexusv1.IntentReference{Name: "host.escape"}, forBackend("segments"))(c)
 	},
 	"intents-of-one": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { intents(forBackend("dns"))(c) },
+	"environment":    func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setEnvironment(&c.Spec.Backend.ComponentSpec) },
+	"placement":      func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setPlacement(&c.Spec.Frontend.ComponentSpec) },
+	"security":       func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setSecurity(&c.Spec.Backend.ComponentSpec) },
+	"scaling":        func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setScaling(&c.Spec.Backend.ComponentSpec) },
+	"no-budget": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.Backend.PDB = &nexusv1.DisruptionBudgetSpec{Enabled: new(false)}
+	},
+	"balancer": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setBalancer(&c.Spec.Backend.ComponentSpec) },
 	"traffic": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
 		f.AllowedIngressGroups = []string{"team-*"}
 		c.Spec.Backend.DualService, c.Spec.Backend.Port = new(false), new(int32(9000))
@@ -149,7 +159,7 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			CertificateArn: "arn:aws:acm:ap-southeast-1:123456789012:certificate/abc",
 			Annotations: map[string]nexusv1.AnnotationValue{
 				"alb.ingress.kubernetes.io/wafv2-acl-arn": "arn:acl", "alb.ingress.kubernetes.io/scheme": "internal",
-				"alb.ingress.kubernetes.io/group.order": "1", "kubernetes.io/ingress.class": "nginx", "nexus.ai/capability": "other/one",
+				"kubernetes.io/ingress.class": "nginx", "nexus.ai/capability": "other/one",
 			},
 		}
 	},

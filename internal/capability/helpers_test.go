@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
-	"encoding/json"
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +18,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 const uid = "0b9c6a5e-7b1c-4f0e-9d52-3f6f1b1a2c3d"
@@ -74,13 +79,59 @@ func withData(c *nexusv1.NexusAICapability) {
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}, S3: &nexusv1.S3Spec{}, Glue: &nexusv1.GlueSpec{}}
 }
 
+// compile compiles a capability whose children own in AWS what they are named after, unless the facts say what
+// they own.
 func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.Graph {
 	t.Helper()
+	if f.Owned == nil && f.Account != "" {
+		g, err := capability.Compile(c, f)
+		if err != nil {
+			t.Fatalf("compiling %s/%s: %v", c.Spec.CapabilityName, c.Spec.Environment, err)
+		}
+		f.Owned = everything(t, g, c, f)
+	}
 	g, err := capability.Compile(c, f)
 	if err != nil {
 		t.Fatalf("compiling %s/%s: %v", c.Spec.CapabilityName, c.Spec.Environment, err)
 	}
 	return g
+}
+
+// everything proves that each child of the graph owns what it is named after.
+func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capability.Facts) map[string]capability.Proof {
+	region := cmp.Or(f.ProviderRegion, c.Spec.Region, f.Region, capability.DefaultRegion)
+	arn := func(service, resource string) string {
+		return "arn:" + f.Partition + ":" + service + ":" + region + ":" + f.Account + ":" + resource
+	}
+	database, out := "", map[string]capability.Proof{}
+	for _, o := range ofKind(g, "GlueDatabase") {
+		database = at(t, o, "spec", "databaseName").(string)
+	}
+	for _, n := range g.Nodes() {
+		name := func(field string) string { return at(t, n.Object, "spec", field).(string) }
+		p := capability.Proof{UID: "uid-of-" + n.ID}
+		switch n.Object.GetKind() {
+		case "DynamoDBTable":
+			p.ARN = arn("dynamodb", "table/"+name("tableName"))
+		case "S3Bucket":
+			p.ARN = "arn:" + f.Partition + ":s3:::" + name("bucketName")
+		case "GlueDatabase":
+			p.ARN = arn("glue", "database/"+database)
+		case "GlueTable":
+			p.ARN = arn("glue", "table/"+database+"/"+name("tableName"))
+		case "GlueCrawler":
+			p.ARN = arn("glue", "crawler/"+name("crawlerName"))
+		case "SSMParameterSet":
+			p.ARN = arn("ssm", "parameter"+name("path"))
+			p.Names = slices.Sorted(maps.Keys(at(t, n.Object, "spec", "parameters").(map[string]any)))
+		case "SecretsManagerSecret":
+			p.ARN = arn("secretsmanager", "secret:"+name("secretName")+"-AbCdEf")
+		default:
+			continue
+		}
+		out[n.ID] = p
+	}
+	return out
 }
 
 func object(t fatal, g *graph.Graph, id string) *unstructured.Unstructured {
@@ -105,26 +156,15 @@ func at(t fatal, o *unstructured.Unstructured, path ...string) any {
 	return v
 }
 
-// policy is a policy document as IAM reads it.
-type policy struct {
-	Version   string
-	Statement []struct {
-		Sid, Effect      string
-		Principal        map[string]string
-		Action, Resource []string
-		Condition        map[string]map[string][]string
-	}
-}
-
 // policies are the inline policies of a compiled role.
-func policies(t fatal, role *unstructured.Unstructured) []policy {
+func policies(t fatal, role *unstructured.Unstructured) []iampolicy.Document {
 	t.Helper()
-	var out []policy
+	var out []iampolicy.Document
 	list, _, _ := unstructured.NestedSlice(role.Object, "spec", "inlinePolicies")
 	for _, item := range list {
-		var p policy
 		text := item.(map[string]any)["policyDocument"].(string)
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
+		p, err := iampolicy.Parse(text)
+		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		out = append(out, p)

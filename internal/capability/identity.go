@@ -1,14 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
 	corev1 "k8s.io/api/core/v1"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // AnnotationRoleARN makes EKS give the pods of a ServiceAccount the credentials of a role.
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
+
+// sessionSeconds is how long a session of a compiled role lasts at most: AWS's default.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
+const sessionSeconds int32 = 3600
 
 // appRole is what the workloads act as. The role's own object makes the trust policy from the cluster's
 // issuer; here only the one ServiceAccount is named.
@@ -17,16 +25,20 @@ func (k *compiler) appRole() {
 		RoleName:            k.names.AppRole(),
 		IRSA:                &awsv1.IAMRoleIRSA{ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()},
 		Description:         new("Workloads of " + k.names.Prefix()),
-		InlinePolicies:      []awsv1.IAMInlinePolicy{{PolicyName: "app", PolicyDocument: k.document(k.appStatements()...)}},
 		PermissionsBoundary: k.boundary(),
+		MaxSessionDuration:  new(sessionSeconds),
+		ExclusivePolicies:   true,
 	}}
+	if app := k.appStatements(); len(app) > 0 {
+		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.document(app...)})
+	}
 	if extra := k.extraStatements(); len(extra) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "extra", PolicyDocument: k.document(extra...)})
 	}
-	k.resource(part{kindRole, k.names.AppRole(), StepIAM, "iam"}, o, k.claimedEdges()...)
+	k.resource(part{kindRole, k.names.AppRole(), StepIAM, "iam"}, o, append(graph.NeedReady(k.grants...), graph.NeedPresent(k.parameterSet)...)...)
 }
 
-// boundary is the capability's, else the provider's; "" removes one that was dropped.
+// boundary is the capability's, else the provider's; "" declares none, which is refused for a role that has one in AWS.
 func (k *compiler) boundary() *string {
 	if id := k.spec.Identity; id != nil && id.PermissionsBoundaryARN != "" {
 		return &id.PermissionsBoundaryARN
@@ -34,81 +46,13 @@ func (k *compiler) boundary() *string {
 	return &k.facts.Boundary
 }
 
-// appStatements allow the use of exactly the capability's own resources.
-func (k *compiler) appStatements() []statement {
-	var out []statement
-	out = append(out, k.tableStatements()...)
-	out = append(out, k.bucketStatements()...)
-	out = append(out, k.catalogStatements()...)
-	out = append(out,
-		statement{Sid: "Parameters", Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: k.parameterARNs()},
-		statement{Sid: "ParameterPath", Action: []string{"ssm:GetParametersByPath"},
-			Resource: []string{k.home.arn("ssm", "parameter"+k.names.ParameterPath())}},
-		statement{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: k.secretARNs()},
-	)
-	if keys := keysOf(k.spec); len(keys) > 0 {
-		out = append(out, statement{Sid: "Keys", Action: []string{"kms:Decrypt", "kms:GenerateDataKey"}, Resource: keys})
-	}
-	return out
-}
-
-func (k *compiler) tableStatements() []statement {
-	var arns []string
-	for _, t := range tables(k.spec) {
-		arns = append(arns, k.home.arn("dynamodb", "table/"+k.names.Of(t.Name)))
-	}
-	if len(arns) == 0 {
-		return nil
-	}
-	return []statement{{Sid: "Tables", Action: []string{
-		"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:DescribeTable",
-		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
-	}, Resource: arns}}
-}
-
-func (k *compiler) bucketStatements() []statement {
-	var whole, objects []string
-	for _, b := range buckets(k.spec) {
-		whole = append(whole, k.home.bucketARN(k.names.Of(b.Name)))
-		objects = append(objects, k.home.bucketARN(k.names.Of(b.Name)+"/*"))
-	}
-	if len(whole) == 0 {
-		return nil
-	}
-	return []statement{
-		{Sid: "Buckets", Action: []string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}, Resource: whole},
-		{Sid: "Objects", Action: []string{
-			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
-		}, Resource: objects},
-	}
-}
-
-func (k *compiler) catalogStatements() []statement {
-	if !glueEnabled(k.spec) {
-		return nil
-	}
-	resources := k.catalog()
-	for _, t := range glueTables {
-		resources = append(resources, k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/"+k.names.Glue(t)))
-	}
-	out := []statement{{Sid: "Catalog", Action: []string{
-		"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions",
-		"glue:GetTable", "glue:GetTables",
-	}, Resource: resources}}
-	if crawlerSpec(k.spec) != nil {
-		out = append(out, statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"},
-			Resource: []string{k.home.arn("glue", "crawler/"+k.names.Crawler())}})
-	}
-	return out
-}
-
-func (k *compiler) extraStatements() []statement {
+func (k *compiler) extraStatements() []iampolicy.Statement {
 	if k.spec.Identity == nil {
 		return nil
 	}
-	var out []statement
+	var out []iampolicy.Statement
 	for _, e := range k.spec.Identity.ExtraPolicyStatements {
-		s := statement{}
+		s := iampolicy.Statement{}
 		for _, a := range e.Actions {
 			s.Action = append(s.Action, string(a))
 		}
@@ -129,6 +73,7 @@ func (k *compiler) namespace() {
 	o := &corev1.Namespace{}
 	o.Labels = map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
 	k.add(part{kindNamespace, k.names.WorkloadNamespace(), StepNamespace, "namespace"}, kube[kindNamespace], o, nil)
+	k.namespaceQuota()
 }
 
 func (k *compiler) serviceAccount() {

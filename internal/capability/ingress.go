@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -9,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -113,7 +116,7 @@ func ownedAnnotation(key string) bool {
 // balancerTags mark what the load balancer controller makes in AWS, as key=value pairs.
 func (k *compiler) balancerTags() string {
 	tags := []string{
-		"nexus.ai/capability=" + k.c.Namespace + "/" + k.c.Name, "nexus.ai/environment=" + k.names.Environment, "nexus.ai/managed-by=" + managedBy,
+		"nexus.ai/capability=" + k.c.Namespace + "/" + k.c.Name, "nexus.ai/environment=" + k.names.Environment, "nexus.ai/managed-by=" + wellknown.OperatorName,
 	}
 	if k.facts.ClusterID != "" {
 		tags = append(tags, "nexus.ai/cluster="+k.facts.ClusterID)
@@ -121,7 +124,7 @@ func (k *compiler) balancerTags() string {
 	return strings.Join(tags, ",")
 }
 
-// groupAllowed says whether a pattern of the administrator's matches the group.
+// groupAllowed reports whether a pattern of the administrator's matches the group.
 func groupAllowed(patterns []string, group string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool {
 		ok, err := path.Match(p, group)

@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// iamMatch says whether an IAM resource pattern matches an ARN: * is any text, ? any one character.
+// iamMatch reports whether an IAM resource pattern matches an ARN: * is any text, ? any one character.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_resource.html
 func iamMatch(pattern, arn string) bool {
 	star, back := -1, 0
@@ -149,8 +153,8 @@ func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 		g := compile(t, c, facts())
 		patterns := resources(t, object(t, g, "IAMRole/"+c.Spec.CapabilityName+"-"+c.Spec.Environment+"-app-role"))
 		for _, arn := range arns(t, g, "123456789012", "eu-west-1") {
-			if strings.Contains(arn, ":role/") {
-				continue
+			if strings.Contains(arn, ":role/") || strings.HasSuffix(arn, ":parameter/"+c.Spec.CapabilityName+"/"+c.Spec.Environment) {
+				continue // a right on the path would reach what others put below it
 			}
 			covered := false
 			for _, p := range patterns {
@@ -163,34 +167,69 @@ func TestThePolicyCoversEverythingThatIsTheCapabilitys(t *testing.T) {
 	})
 }
 
-// A purpose that is not a default may give a name that another capability has too: x, dev, prod-license
-// and x-dev, prod, license are one table. Whose it is shows only when it is ready.
-func TestNobodyGetsRightsOnANameThatCouldBeAnothers(t *testing.T) {
+// A name gives no right: x, dev, prod-license and x-dev, prod, license are one table, and anybody in the account may
+// have made it. Whose it is shows in the status of the child, and the role waits for it.
+func TestRolesGetRightsOnNothingThatIsNotProvenTheirs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
-		g := compile(t, c, facts())
-		prefix := c.Spec.CapabilityName + "-" + c.Spec.Environment
-		n, _ := g.Node("IAMRole/" + prefix + "-app-role")
-		usual := map[string]bool{}
-		for _, d := range ofKind(compile(t, plain([2]string{c.Spec.CapabilityName, c.Spec.Environment}), facts()), "S3Bucket") {
-			usual["S3Bucket/"+d.GetName()] = true
+		c.Spec.Region, c.Spec.ProviderRef = "eu-west-1", nil
+		f := facts()
+		g := compile(t, c, f)
+		all := everything(t, g, c, f)
+		unproven := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(t, "unproven")
+		arn := all[unproven].ARN
+		switch rapid.IntRange(0, 1).Draw(t, "how") {
+		case 0:
+			delete(all, unproven)
+		default:
+			all[unproven] = capability.Proof{ARN: arn + "-of-another"}
 		}
-		for _, d := range ofKind(compile(t, plain([2]string{c.Spec.CapabilityName, c.Spec.Environment}), facts()), "DynamoDBTable") {
-			usual["DynamoDBTable/"+d.GetName()] = true
+		f.Owned = all
+		g = compile(t, c, f)
+		for _, role := range ofKind(g, "IAMRole") {
+			if strings.HasSuffix(role.GetName(), "-glue-role") && kindOf(unproven) == "GlueTable" {
+				continue // the crawler makes and changes the tables of the database, which is proven
+			}
+			for _, pattern := range resources(t, role) {
+				if iamMatch(pattern, arn) || kindOf(unproven) == "SSMParameterSet" && strings.HasPrefix(pattern, arn+"/") {
+					t.Fatalf("%s gets rights by %s although %s is not proven to own %s", role.GetName(), pattern, unproven, arn)
+				}
+			}
 		}
-		for _, id := range g.IDs() {
-			if kind := kindOf(id); kind != "S3Bucket" && kind != "DynamoDBTable" || usual[id] {
-				continue
-			}
-			waits := false
-			for _, e := range n.After {
-				waits = waits || e.To == id && e.Need == graph.Ready
-			}
-			if !waits {
-				t.Fatalf("the role does not wait for %s", id)
-			}
+		n, _ := g.Node("IAMRole/" + c.Spec.CapabilityName + "-" + c.Spec.Environment + "-app-role")
+		if !slices.ContainsFunc(n.After, func(e graph.Edge) bool {
+			return e.To == unproven && (e.Need == graph.Ready || e.Need == graph.Present && kindOf(unproven) == "SSMParameterSet")
+		}) {
+			t.Fatalf("the role does not wait for %s", unproven)
 		}
 	})
+}
+
+func TestRightsOnAKeyReachNoOtherData(t *testing.T) {
+	const key = "arn:aws:kms:eu-west-1:123456789012:key/of-somebody"
+	c := minimal(withData, func(c *nexusv1.NexusAICapability) {
+		c.Spec.Region = "eu-west-1"
+		c.Spec.DataServices.DynamoDB.KMSKeyArn, c.Spec.DataServices.S3.KMSKeyArn = key, key
+	})
+	g := compile(t, c, facts())
+	found := 0
+	for _, role := range ofKind(g, "IAMRole") {
+		for _, p := range policies(t, role) {
+			for _, s := range p.Statement {
+				if !slices.Contains(s.Resource, key) {
+					continue
+				}
+				found++
+				if len(s.Condition["StringEquals"]["kms:ViaService"]) != 1 ||
+					len(s.Condition["StringLike"]["kms:EncryptionContext:aws:dynamodb:tableName"])+len(s.Condition["StringLike"]["kms:EncryptionContext:aws:s3:arn"]) == 0 {
+					t.Errorf("%s uses the key for more than its own stores: %+v", role.GetName(), s)
+				}
+			}
+		}
+	}
+	if found != 3 {
+		t.Errorf("%d statements allow the use of the key", found)
+	}
 }
 
 func TestTheTrustOfTheRolesIsNarrow(t *testing.T) {
@@ -201,7 +240,7 @@ func TestTheTrustOfTheRolesIsNarrow(t *testing.T) {
 		t.Errorf("the app role trusts %v", at(t, app, "spec", "irsa"))
 	}
 	const want = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},` +
-		`"Action":["sts:AssumeRole"],"Condition":{"StringEquals":{"aws:SourceAccount":["123456789012"]}}}]}`
+		`"Action":"sts:AssumeRole","Condition":{"StringEquals":{"aws:SourceAccount":"123456789012"}}}]}`
 	if got := at(t, object(t, g, "IAMRole/myapp-dev-glue-role"), "spec", "assumeRolePolicyDocument"); got != want {
 		t.Errorf("the crawler's role trusts %v", got)
 	}
@@ -226,5 +265,17 @@ func TestTheLargestCapabilityFitsIntoItsPolicy(t *testing.T) {
 	}
 	if err := capability.Validate(c, facts()); err != nil {
 		t.Error(err)
+	}
+	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
+	const most = 10240
+	for _, role := range ofKind(g, "IAMRole") {
+		total := 0
+		list, _, _ := unstructured.NestedSlice(role.Object, "spec", "inlinePolicies")
+		for _, item := range list {
+			total += len(item.(map[string]any)["policyDocument"].(string))
+		}
+		if total > most {
+			t.Errorf("the policies of %s have %d characters; AWS allows %d", role.GetName(), total, most)
+		}
 	}
 }

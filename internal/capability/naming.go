@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -19,10 +21,12 @@ const (
 	kindSecret           = "SecretsManagerSecret"
 	kindRole             = "IAMRole"
 	kindNamespace        = "Namespace"
+	kindQuota            = "ResourceQuota"
 	kindServiceAccount   = "ServiceAccount"
 	kindConfigMap        = "ConfigMap"
 	kindDeployment       = "Deployment"
 	kindDisruptionBudget = "PodDisruptionBudget"
+	kindAutoscaler       = "HorizontalPodAutoscaler"
 	kindService          = "Service"
 	kindIngress          = "Ingress"
 	kindPolicies         = "SecurityIntentBinding"
@@ -88,6 +92,9 @@ func (n Names) GlueRole() string { return n.Of("glue-role") }
 // ServiceAccount names the identity of the workloads in Kubernetes.
 func (n Names) ServiceAccount() string { return n.Of("app-sa") }
 
+// Quota is the ResourceQuota of a namespace that was made for the workloads.
+func (n Names) Quota() string { return n.Prefix() + "-quota" }
+
 // WorkloadNamespace is where the workloads run.
 func (n Names) WorkloadNamespace() string { return n.Prefix() }
 
@@ -103,5 +110,7 @@ func (n Names) Service(component string) string { return n.Of(component + "-svc"
 // InternalService names the Service of a component for traffic inside the cluster.
 func (n Names) InternalService(component string) string { return n.Of(component + "-svc-internal") }
 
-// variable makes a purpose the end of an environment variable's name.
-func variable(purpose string) string { return strings.ToUpper(strings.ReplaceAll(purpose, "-", "_")) }
+// environmentVariable makes a purpose the end of an environment variable's name.
+func environmentVariable(purpose string) string {
+	return strings.ToUpper(strings.ReplaceAll(purpose, "-", "_"))
+}

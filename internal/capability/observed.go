@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -17,34 +19,43 @@ type State struct {
 	Applied bool
 	// Ready is true when it is fit for use.
 	Ready bool
+	// Present is true when all that it declares exists under its name in AWS, perhaps with earlier values.
+	Present bool
 	// Skipped is true when there is nothing to be done for it; it counts as done.
 	Skipped bool
 	// Stalled is true when only a person can help; Reason and Message then say how. Of an object that is Ready
 	// they tell of trouble that passes, and that leaves it as it was last seen.
 	Stalled         bool
 	Reason, Message string
+	// Unknown is true when the operator cannot find out whether the object is fit for use; the condition of its part
+	// is then Unknown rather than False.
+	Unknown bool
+	// Serving is true while what was declared before still works, though the object is not Ready as declared now.
+	Serving bool
+	// NoCredentials is true when pods of the object run without a way to AWS credentials.
+	NoCredentials bool
 	// ARN or identifier in AWS, once known.
 	ARN string
 	// Live is the object as the cluster has it; nil when there is none.
 	Live *unstructured.Unstructured
 }
 
-func (s State) done() bool { return !s.Stalled && (s.Skipped || s.Applied && s.Ready) }
+func (s State) isDone() bool { return !s.Stalled && !s.Unknown && (s.Skipped || s.Applied && s.Ready) }
 
-// troubled says whether an object is as it should be as far as is known, and could not be looked at lately.
-func (s State) troubled() bool { return s.done() && !s.Skipped && s.Reason != "" }
+// hasTrouble reports whether an object is as it should be as far as is known, and could not be looked at lately.
+func (s State) hasTrouble() bool { return s.isDone() && !s.Skipped && s.Reason != "" }
 
-// there says whether the object exists at all.
-func (s State) there() bool { return s.Live != nil || s.Applied }
+// exists reports whether the object exists at all.
+func (s State) exists() bool { return s.Live != nil || s.Applied }
 
 // resourceState is the state in one word.
 func (s State) resourceState() nexusv1.ResourceState {
 	switch {
 	case s.Stalled:
 		return nexusv1.ResourceFailed
-	case s.done():
+	case s.isDone():
 		return nexusv1.ResourceReady
-	case s.there():
+	case s.exists():
 		return nexusv1.ResourceProgressing
 	default:
 		return nexusv1.ResourceWaiting
@@ -68,8 +79,8 @@ func (s State) address() string {
 	return ip
 }
 
-// unpopulated says whether a secret still holds the placeholders that the operator put.
-func (s State) unpopulated() bool {
+// isUnpopulated reports whether a secret still holds the placeholders that the operator put.
+func (s State) isUnpopulated() bool {
 	if s.Live == nil {
 		return false
 	}
@@ -77,8 +88,8 @@ func (s State) unpopulated() bool {
 	return err == nil && found && !populated
 }
 
-// drifted says whether AWS is seen to differ from what is declared.
-func (s State) drifted() bool {
+// isDrifted reports whether AWS is observed to differ from what is declared.
+func (s State) isDrifted() bool {
 	if s.Live == nil {
 		return false
 	}
@@ -98,16 +109,30 @@ type Observed struct {
 	States map[string]State
 	// Deleting is true while the capability is taken down.
 	Deleting bool
+	// Changes are what this look changed because the capability was edited.
+	Changes []nexusv1.RolloutChange
 	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or
 	// a failure that passes. Failures of single children belong in their State.
 	Err error
 }
 
+// Stalled reports whether an object needs a person.
+func (o Observed) Stalled() bool {
+	for _, s := range o.States {
+		if s.Stalled {
+			return true
+		}
+	}
+	return false
+}
+
 // progress is the graph's view of a state.
 func (o Observed) progress(id string) graph.Progress {
 	switch s := o.States[id]; {
-	case s.done():
+	case s.isDone():
 		return graph.Ready
+	case s.Applied && s.Present:
+		return graph.Present
 	case s.Applied:
 		return graph.Applied
 	default:
@@ -152,7 +177,7 @@ func (o Observed) views() []view {
 func (o Observed) remaining() []view {
 	var out []view
 	for id, s := range o.States {
-		if s.there() {
+		if s.exists() {
 			out = append(out, view{graph.Node{ID: id}, s})
 		}
 	}

@@ -1,9 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
-	"maps"
-	"slices"
-
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
@@ -15,7 +14,7 @@ func (k *compiler) parameters() {
 	for name, value := range k.parameterValues() {
 		o.Spec.Parameters[name] = awsv1.SSMParameter{Value: value, Type: "String"}
 	}
-	k.resource(part{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
+	k.parameterSet = k.resource(part{kindParameters, k.names.Prefix(), StepSSM, "ssm"}, o)
 }
 
 // parameterValues are the parameters by their names below the path: what an application needs to find
@@ -27,10 +26,10 @@ func (k *compiler) parameterValues() map[string]string {
 		"iam/app-role-arn": k.home.roleARN(k.names.AppRole()),
 		"k8s/namespace":    k.names.WorkloadNamespace(),
 	}
-	for _, t := range tables(k.spec) {
+	for _, t := range selectedTables(k.spec) {
 		v["dynamodb/"+t.Name+"-table"] = k.names.Of(t.Name)
 	}
-	for _, b := range buckets(k.spec) {
+	for _, b := range selectedBuckets(k.spec) {
 		v["s3/"+b.Name+"-bucket"] = k.names.Of(b.Name)
 	}
 	if glueEnabled(k.spec) {
@@ -40,19 +39,4 @@ func (k *compiler) parameterValues() map[string]string {
 		}
 	}
 	return v
-}
-
-// maxNamedParameters is how many parameters a policy names one by one. All policies of a role share
-// 10,240 characters, so with more of them it names their path, which is this capability's alone.
-const maxNamedParameters = 24
-
-func (k *compiler) parameterARNs() []string {
-	names := slices.Sorted(maps.Keys(k.parameterValues()))
-	if len(names) > maxNamedParameters {
-		names = []string{"*"}
-	}
-	for i, n := range names {
-		names[i] = k.home.arn("ssm", "parameter"+k.names.ParameterPath()+"/"+n)
-	}
-	return names
 }

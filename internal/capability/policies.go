@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -9,11 +11,12 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// StepPolicies is the part of the graph that is told of by its condition alone: it is none of the Steps,
+// StepPolicies is the part of the graph that only its condition reports: it is none of the Steps,
 // and no phase.
 const StepPolicies = "Policies"
 
@@ -36,12 +39,12 @@ func (v *verdict) intents(list []nexusv1.IntentReference) {
 	v.require(len(list) <= maxIntents, at, "at most %d", maxIntents)
 	for i, a := range list {
 		at := fmt.Sprintf("%s[%d]", at, i)
-		v.matches(at+".name", a.Name, 253, intentPattern)
+		v.matches(at+".name", a.Name, 253, subdomainPattern)
 		oneOf(v, at+".component", a.Component, "", nexusv1.ComponentFrontend, nexusv1.ComponentBackend)
 		twice := slices.ContainsFunc(list[:i], func(b nexusv1.IntentReference) bool {
 			return a.Name == b.Name && (a.Component == b.Component || a.Component == "" || b.Component == "")
 		})
-		v.require(!twice, at, "%s is bound to the same pods already: list it once for both components, or once for each", status.Bound(a.Name, 64))
+		v.require(!twice, at, "%s is bound to the same pods already: list it once for both components, or once for each", status.Truncate(a.Name, 64))
 	}
 }
 
@@ -79,7 +82,7 @@ func (k *compiler) pods(c nexusv1.Component) map[string]string {
 	if c == "" {
 		delete(l, LabelComponent)
 	}
-	l[LabelUID] = string(k.c.UID)
+	l[wellknown.LabelCapabilityUID] = string(k.c.UID)
 	return l
 }
 
@@ -91,8 +94,8 @@ func boundTo(n graph.Node) nexusv1.Component {
 	return ""
 }
 
-// closing are the bound intents that close the backend's way to AWS. The frontend has no need of it.
-func (f Facts) closing(n graph.Node) []string {
+// closesEgressFor are the bound intents that close the backend's way to AWS. The frontend has no need of it.
+func (f Facts) closesEgressFor(n graph.Node) []string {
 	if n.Step != StepPolicies || boundTo(n) == nexusv1.ComponentFrontend {
 		return nil
 	}
@@ -111,7 +114,7 @@ func (f Facts) closing(n graph.Node) []string {
 // enforced to the letter, and what was asked for contradicts itself all the same.
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
-	if names := o.Facts.closing(n); len(names) > 0 {
+	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
 		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter otherEgress to allow, " +
 			"or add the addresses of AWS to its allowCIDRs, or bind it to component frontend"
@@ -123,7 +126,7 @@ func (o Observed) stateOf(n graph.Node) State {
 func (s summary) coverage() []nexusv1.PolicyCoverage {
 	out := []nexusv1.PolicyCoverage{}
 	for _, v := range s.nodes {
-		if v.Step != StepPolicies || v.Live == nil || observed(v.Live) != v.Live.GetGeneration() {
+		if v.Step != StepPolicies || v.Live == nil || observedGeneration(v.Live) != v.Live.GetGeneration() {
 			continue
 		}
 		list, _, _ := unstructured.NestedSlice(v.Live.Object, "status", "coverage")
@@ -142,12 +145,12 @@ func (s summary) coverage() []nexusv1.PolicyCoverage {
 	return out[:min(len(out), maxCoverage)]
 }
 
-func observed(o *unstructured.Unstructured) int64 {
+func observedGeneration(o *unstructured.Unstructured) int64 {
 	g, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
 	return g
 }
 
-// Settling says whether a binding is yet to be dealt with as it is now. Until then what it replaces has
+// Settling reports whether a binding is yet to be dealt with as it is now. Until then what it replaces has
 // to stay, or an intent that moves from one binding to another would be out of force in between.
 func (o Observed) Settling() bool {
 	if o.Graph == nil {
@@ -155,6 +158,6 @@ func (o Observed) Settling() bool {
 	}
 	return slices.ContainsFunc(o.Graph.Nodes(), func(n graph.Node) bool {
 		live := o.States[n.ID].Live
-		return n.Step == StepPolicies && live != nil && observed(live) != live.GetGeneration()
+		return n.Step == StepPolicies && live != nil && observedGeneration(live) != live.GetGeneration()
 	})
 }

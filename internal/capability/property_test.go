@@ -1,12 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -19,11 +23,12 @@ import (
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-func TestTheSameCapabilityGivesTheSameGraphWhateverTheOrderOfItsLists(t *testing.T) {
+func TestCompile_IgnoresTheOrderOfLists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
 		first := manifests(t, compile(t, c, facts()))
@@ -69,9 +74,9 @@ func TestEveryObjectCarriesItsOwnerAndLabels(t *testing.T) {
 			o := n.Object
 			for key, want := range map[string]string{
 				capability.LabelName: c.Spec.CapabilityName, capability.LabelInstance: c.Spec.CapabilityName + "-" + c.Spec.Environment,
-				capability.LabelPartOf: c.Spec.CapabilityName, capability.LabelManagedBy: "nexus-operator",
-				capability.LabelVersion: c.Spec.Version, capability.LabelCapability: c.Name,
-				capability.LabelEnvironment: c.Spec.Environment, capability.LabelUID: uid,
+				capability.LabelPartOf: c.Spec.CapabilityName, wellknown.LabelManagedBy: "nexus-operator",
+				capability.LabelVersion: c.Spec.Version, wellknown.LabelCapability: c.Name,
+				capability.LabelEnvironment: c.Spec.Environment, wellknown.LabelCapabilityUID: uid,
 			} {
 				if got := o.GetLabels()[key]; got != want {
 					t.Fatalf("%s: label %s is %q, want %q", n.ID, key, got, want)
@@ -87,7 +92,7 @@ func TestEveryObjectCarriesItsOwnerAndLabels(t *testing.T) {
 			if own != (owner != nil) || own && (owner.UID != uid || owner.Kind != "NexusAICapability" || !*owner.BlockOwnerDeletion) {
 				t.Fatalf("%s in namespace %q has the owner %v", n.ID, o.GetNamespace(), owner)
 			}
-			if got := o.GetAnnotations()[capability.AnnotationCapability]; !own && got != c.Namespace+"/"+c.Name {
+			if got := o.GetAnnotations()[wellknown.AnnotationCapability]; !own && got != c.Namespace+"/"+c.Name {
 				t.Fatalf("%s in another namespace names the capability %q", n.ID, got)
 			}
 			if want := graph.ID(o.GetKind(), o.GetNamespace(), o.GetName(), c.Namespace); n.ID != want {
@@ -100,7 +105,7 @@ func TestEveryObjectCarriesItsOwnerAndLabels(t *testing.T) {
 func scheme(t fatal) *runtime.Scheme {
 	s := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		awsv1.AddToScheme, nexusv1.AddToScheme, intentv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme,
+		awsv1.AddToScheme, nexusv1.AddToScheme, intentv1alpha1.AddToScheme, corev1.AddToScheme, appsv1.AddToScheme, networkingv1.AddToScheme, policyv1.AddToScheme, autoscalingv2.AddToScheme,
 	} {
 		if err := add(s); err != nil {
 			t.Fatalf("%v", err)
@@ -193,7 +198,11 @@ func TestTheGraphIsShallowAndWorkloadsComeLast(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
 		g := compile(t, c, facts())
-		if g.Depth() > 4 {
+		most := 6
+		if len(ofKind(g, "HorizontalPodAutoscaler")) > 0 {
+			most++ // it follows its Deployment in the same pass
+		}
+		if g.Depth() > most {
 			t.Fatalf("%d waves:\n%s", g.Depth(), g)
 		}
 		ready := map[string]graph.Progress{}
@@ -206,6 +215,27 @@ func TestTheGraphIsShallowAndWorkloadsComeLast(t *testing.T) {
 			if kindOf(id) == "Deployment" {
 				t.Fatalf("%s starts before its data is there", id)
 			}
+		}
+	})
+}
+
+func TestDeploymentsWaitForParametersToExistAndNotForValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := compile(t, anyCapability().Draw(t, "capability"), facts())
+		of := map[string]graph.Progress{}
+		for _, id := range g.IDs() {
+			of[id] = graph.Ready
+		}
+		lacking := rapid.SampledFrom(g.IDs()).Draw(t, "lacking")
+		n, _ := g.Node(lacking)
+		if n.Object.GroupVersionKind().Group != awsv1.GroupName {
+			return
+		}
+		of[lacking] = rapid.SampledFrom([]graph.Progress{graph.Pending, graph.Applied, graph.Present}).Draw(t, "progress")
+		open := slices.ContainsFunc(g.Open(func(id string) graph.Progress { return of[id] }), func(id string) bool { return kindOf(id) == "Deployment" })
+		values := kindOf(lacking) == "SSMParameterSet" && of[lacking] == graph.Present || kindOf(lacking) == "AWSProvider"
+		if open != values {
+			t.Fatalf("with %s at %d a Deployment may start: %v", lacking, of[lacking], open)
 		}
 	})
 }
@@ -229,6 +259,11 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 		c := anyCapability().Draw(t, "capability")
 		f := facts()
 		known := compile(t, c, f)
+		owned, err := capability.Compile(c, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Owned = everything(t, owned, c, f)
 		f.Account, f.Partition = "", ""
 		unknown := compile(t, c, f)
 		want := "AWSProvider/" + capability.ProviderName(c)

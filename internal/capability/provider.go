@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -8,12 +10,13 @@ import (
 func (k *compiler) providerID() string { return kindProvider + "/" + k.names.Prefix() }
 
 // provider makes the AWSProvider of a capability that refers to none. It has no credentials: the
-// operator lends its own identity to this capability's children only.
+// operator lends its own identity to this capability's children only, where the administrator allows it, and bounds
+// their roles by the administrator's default boundary.
 func (k *compiler) provider() {
 	if k.spec.ProviderRef != nil {
 		return
 	}
-	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.home.region}}
+	p := &awsv1.AWSProvider{Spec: awsv1.AWSProviderSpec{Region: k.home.region, PermissionsBoundaryARN: k.facts.DefaultBoundary}}
 	p.Namespace = k.c.Namespace
 	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -7,7 +9,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// defaultSecrets are the secrets of every capability. What nobody but us needs to know is generated;
+// defaultSecrets are the secrets of every capability. Values that nobody else needs to know are generated;
 // what another company issues is a placeholder for people to fill in.
 var defaultSecrets = []nexusv1.SecretSpec{
 	{Name: "anthropic", Placeholder: placeholder("apiKey")},
@@ -57,7 +59,7 @@ func hasSource(s nexusv1.SecretSpec) bool {
 func (k *compiler) secrets() {
 	for _, s := range secretsOf(k.spec) {
 		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
-		k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o)
+		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o))
 	}
 }
 
@@ -97,16 +99,5 @@ func keyNames(keys []nexusv1.SecretKey) []string {
 		out = append(out, string(k))
 	}
 	slices.Sort(out)
-	return out
-}
-
-// secretARNs name exactly the capability's secrets: AWS ends the ARN of a secret with a hyphen and six
-// characters of its own choice.
-// https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_iam-policies.html
-func (k *compiler) secretARNs() []string {
-	var out []string
-	for _, s := range secretsOf(k.spec) {
-		out = append(out, k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-??????"))
-	}
 	return out
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -10,7 +12,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// The names of the told steps; graph.Node.Step is one of them, StepPolicies, or empty for the
+// The names of the reported steps; graph.Node.Step is one of them, StepPolicies, or empty for the
 // provider.
 const (
 	StepDynamoDB       = "DynamoDB"
@@ -37,7 +39,7 @@ type Step struct {
 	Condition string
 }
 
-// Steps are the told steps in their order.
+// Steps are the reported steps in their order.
 var Steps = []Step{
 	{1, StepDynamoDB, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{2, StepS3, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
@@ -72,10 +74,10 @@ type Stage struct {
 // for nothing in AWS goes without it.
 var DeletionOrder = []Stage{
 	{kinds(kindIngress), []string{StepIngress}},
-	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget), []string{StepFrontend, StepBackend}},
+	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},
 	{kinds(kindPolicies), nil},
-	{kinds(kindNamespace), []string{StepNamespace}},
+	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},
 	{kinds(kindRole), []string{StepIAM}},
 	{kinds(kindSecret), []string{StepSecrets}},
 	{kinds(kindParameters), []string{StepSSM}},

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -6,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/distribution/reference"
 	corev1 "k8s.io/api/core/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -43,7 +46,7 @@ var (
 	secretKeyPattern   = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 	actionPattern      = regexp.MustCompile(`^[a-z0-9-]+:[A-Za-z0-9]+[A-Za-z0-9*]*$`)
 	resourcePattern    = regexp.MustCompile(`^([*]|arn:aws[a-z-]*:[a-z0-9-]+:[^\s]+)$`)
-	intentPattern      = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	subdomainPattern   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	schedulePattern    = regexp.MustCompile(`^(cron[(].+[)])?$`)
 )
 
@@ -59,6 +62,7 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error {
 	v := &verdict{}
 	s := &c.Spec
 	v.identity(c)
+	v.region(s.Region, f)
 	v.component("spec.frontend", s.Frontend.ComponentSpec)
 	v.component("spec.backend", s.Backend.ComponentSpec)
 	v.ingress(ingressOf(s), f)
@@ -94,7 +98,7 @@ func (v *verdict) refuse(reason, field, format string, args ...any) {
 // matches requires a bounded text of a pattern; empty is for the caller to allow.
 func (v *verdict) matches(field, text string, most int, p *regexp.Regexp) {
 	v.require(len(text) <= most, field, "at most %d characters", most)
-	v.require(p.MatchString(text), field, "%q does not match %s", status.Bound(text, 64), p)
+	v.require(p.MatchString(text), field, "%q does not match %s", status.Truncate(text, 64), p)
 }
 
 func (v *verdict) optional(field, text string, most int, p *regexp.Regexp) {
@@ -129,8 +133,16 @@ func (v *verdict) identity(c *nexusv1.NexusAICapability) {
 	oneOf(v, "spec.driftPolicy", s.DriftPolicy, "", nexusv1.DriftCorrect, nexusv1.DriftReport)
 }
 
+func (v *verdict) region(region string, f Facts) {
+	v.require(region == "" || len(f.Regions) == 0 || slices.Contains(f.Regions, region), "spec.region",
+		"%q is no AWS region that this operator knows: correct it, or have an administrator add a new region to --additional-regions", region)
+}
+
 func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
 	v.matches(at+".image", c.Image, 512, imagePattern)
+	if _, err := reference.ParseNormalizedNamed(c.Image); err != nil {
+		v.require(false, at+".image", "%q is no image reference: %v; write registry/repository:tag, in lower case", status.Truncate(c.Image, 64), err)
+	}
 	if c.Replicas != nil {
 		v.require(*c.Replicas >= 0 && *c.Replicas <= 1000, at+".replicas", "0 to 1000")
 	}
@@ -139,10 +151,17 @@ func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
 	}
 	if c.Service != nil {
 		oneOf(v, at+".service.type", c.Service.Type, "", corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
+		v.annotations(at+".service.annotations", c.Service.Annotations)
 	}
 	if c.Resources != nil {
 		v.resources(at+".resources", *c.Resources)
 	}
+	v.environment(at, c)
+	v.probes(at+".probes", c.Probes)
+	v.placement(at, c)
+	v.security(at+".securityContext", c.SecurityContext)
+	v.scratch(at+".scratchVolumes", c.ScratchVolumes)
+	v.scaling(at, c)
 }
 
 func (v *verdict) resources(at string, r nexusv1.ComponentResources) {
@@ -165,11 +184,10 @@ func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
 	v.matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
 	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
 	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
-	v.require(len(in.Annotations) <= 32, "spec.ingress.annotations", "at most 32")
+	v.annotations("spec.ingress.annotations", in.Annotations)
 	for _, key := range sortedKeys(in.Annotations) {
-		at := fmt.Sprintf("spec.ingress.annotations[%s]", status.Bound(key, 64))
-		v.matches(at, key, 317, annotationPattern)
-		v.require(len(in.Annotations[key]) <= 1024, at, "at most 1024 characters")
+		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
+			"is not passed on: set spec.ingress.groupName, which an administrator must allow")
 	}
 	if in.GroupName == "" {
 		return
@@ -177,7 +195,16 @@ func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
 	v.matches("spec.ingress.groupName", in.GroupName, 63, groupPattern)
 	if !groupAllowed(f.AllowedIngressGroups, in.GroupName) {
 		v.refuse(status.ReasonNotPermitted, "spec.ingress.groupName",
-			"the operator's --allowed-ingress-groups does not match %s: leave groupName out for a load balancer of its own, or ask an administrator", in.GroupName)
+			"the operator's --allowed-ingress-groups does not match %s: leave groupName out for its own load balancer, or ask an administrator", in.GroupName)
+	}
+}
+
+func (v *verdict) annotations(at string, annotations map[string]nexusv1.AnnotationValue) {
+	v.require(len(annotations) <= 32, at, "at most 32")
+	for _, key := range sortedKeys(annotations) {
+		at := fmt.Sprintf("%s[%s]", at, status.Truncate(key, 64))
+		v.matches(at, key, 317, annotationPattern)
+		v.require(len(annotations[key]) <= 1024, at, "at most 1024 characters")
 	}
 }
 
@@ -231,7 +258,9 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 		v.refuse(status.ReasonConflict, "spec.capabilityName",
 			"the workload namespace would be %s, the operator's own: choose another capabilityName or environment", ns)
 	}
+	v.keys(c, f)
 	k := newCompiler(c, f)
+	k.assumeOwned = true
 	size := len(k.document(k.appStatements()...))
 	if extra := k.extraStatements(); len(extra) > 0 {
 		size += len(k.document(extra...))

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability_test
 
 import (
@@ -7,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"pgregory.net/rapid"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -83,12 +86,13 @@ var wrong = map[string]struct {
 	"an idle rule": {bucket(nexusv1.BucketSpec{Name: "a", Lifecycle: []nexusv1.LifecycleRule{{ID: "r"}}}),
 		"spec.dataServices.s3.buckets[1].lifecycle[0]"},
 	"no storage class": {bucket(nexusv1.BucketSpec{Name: "a", Lifecycle: []nexusv1.LifecycleRule{
-		{ID: "r", Transitions: []nexusv1.LifecycleTransition{{StorageClass: "TAPE"}}}}}), "spec.dataServices.s3.buckets[1].lifecycle[0].transitions"},
+		{ID: "r", Transitions: []nexusv1.LifecycleTransition{{StorageClass: "TAPE"}}}}}), "spec.dataServices.s3.buckets[1].lifecycle[0].transitions[0].storageClass"},
 	"a secret from nowhere": {secret(nexusv1.SecretSpec{Name: "a"}), "spec.secrets[0]"},
 	"two sources": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s", Key: "k"}, Generate: &nexusv1.GenerateSpec{}}),
 		"spec.secrets[0]"},
-	"half a reference": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s"}}), "spec.secrets[0].valueFrom"},
-	"a short secret":   {secret(nexusv1.SecretSpec{Name: "a", Generate: &nexusv1.GenerateSpec{Length: new(int32(4))}}), "spec.secrets[0].generate.length"},
+	"half a reference":   {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "s"}}), "spec.secrets[0].valueFrom"},
+	"a Secret by a path": {secret(nexusv1.SecretSpec{Name: "a", ValueFrom: &nexusv1.SecretKeySelector{Name: "../b", Key: "k"}}), "spec.secrets[0].valueFrom.name"},
+	"a short secret":     {secret(nexusv1.SecretSpec{Name: "a", Generate: &nexusv1.GenerateSpec{Length: new(int32(4))}}), "spec.secrets[0].generate.length"},
 	"no keys": {secret(nexusv1.SecretSpec{Name: "a", Generate: &nexusv1.GenerateSpec{}, Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k"}}}),
 		"spec.secrets[0].generate.keys"},
 	"a key twice": {secret(nexusv1.SecretSpec{Name: "a", Placeholder: &nexusv1.PlaceholderSpec{Keys: []nexusv1.SecretKey{"k", "k"}}}), "spec.secrets[0]"},
@@ -100,17 +104,180 @@ var wrong = map[string]struct {
 	"rights without a boundary": {rights("", "sqs:SendMessage"), "spec.identity.extraPolicyStatements"},
 	"rights beyond the administrator's boundary": {rights(boundary, "sqs:SendMessage"),
 		"spec.identity.extraPolicyStatements"},
-	"the right to give rights":           {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
-	"every right":                        {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
-	"no intent name":                     {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
-	"no component":                       {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
-	"an intent twice":                    {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
-	"twice for one":                      {intents(forBackend("a"), forFrontend("a"), forBackend("a")), "spec.security.intents[2]"},
-	"for both and for one":               {intents(nexusv1.IntentReference{Name: "a"}, forBackend("a")), "spec.security.intents[1]"},
-	"for one and for both":               {intents(forBackend("a"), nexusv1.IntentReference{Name: "b"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[2]"},
-	"33 intents":                         {intents(make([]nexusv1.IntentReference, 33)...), "spec.security.intents"},
-	"the operator's namespace":           {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName, c.Spec.Environment = "nexus", "system" }, "spec.capabilityName"},
+	"the right to give rights":     {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
+	"every right":                  {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
+	"no intent name":               {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
+	"no component":                 {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
+	"an intent twice":              {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
+	"twice for one":                {intents(forBackend("a"), forFrontend("a"), forBackend("a")), "spec.security.intents[2]"},
+	"for both and for one":         {intents(nexusv1.IntentReference{Name: "a"}, forBackend("a")), "spec.security.intents[1]"},
+	"for one and for both":         {intents(forBackend("a"), nexusv1.IntentReference{Name: "b"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[2]"},
+	"33 intents":                   {intents(make([]nexusv1.IntentReference, 33)...), "spec.security.intents"},
+	"the operator's namespace":     {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName, c.Spec.Environment = "nexus", "system" }, "spec.capabilityName"},
+	"a region that does not exist": {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "xx-nowhere-9" }, "spec.region"},
+	"an image in upper case":       {image("registry.example/App:1"), "spec.backend.image"},
+	"an image with a space":        {image("registry.example/a b"), "spec.backend.image"},
+	"an image with an empty tag":   {image("registry.example/app:"), "spec.backend.image"},
+	"an image with a scheme":       {image("https://registry.example/app:1"), "spec.backend.image"},
+	"an image with a bad digest":   {image("registry.example/app@sha256:abc"), "spec.backend.image"},
+	"an ALB group by annotation": {ingress(func(i *nexusv1.IngressSpec) {
+		i.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/group.name": "shared"}
+	}), "spec.ingress.annotations[alb.ingress.kubernetes.io/group.name]"},
+	"an ALB group's order by annotation": {ingress(func(i *nexusv1.IngressSpec) {
+		i.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/group.order": "1"}
+	}), "spec.ingress.annotations[alb.ingress.kubernetes.io/group.order]"},
+	"a table key of another region":     {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = key("us-east-1", "123456789012") }), "spec.dataServices.dynamodb.kmsKeyArn"},
+	"a bucket key of another region":    {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = key("us-east-1", "123456789012") }), "spec.dataServices.s3.kmsKeyArn"},
+	"a table key of another account":    {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = key("eu-central-1", "999999999999") }), "spec.dataServices.dynamodb.kmsKeyArn"},
+	"a bucket key of another account":   {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = key("eu-central-1", "999999999999") }), "spec.dataServices.s3.kmsKeyArn"},
+	"infrequent access too early":       {moving(nil, 29, "STANDARD_IA"), "spec.dataServices.s3.buckets[1].lifecycle[0].transitions[0].days"},
+	"one zone too early":                {moving(nil, 0, "ONEZONE_IA"), "spec.dataServices.s3.buckets[1].lifecycle[0].transitions[0].days"},
+	"expiry before a transition":        {moving(new(int32(10)), 20, "GLACIER"), "spec.dataServices.s3.buckets[1].lifecycle[0].expirationDays"},
+	"expiry on the day of a transition": {moving(new(int32(20)), 20, "GLACIER"), "spec.dataServices.s3.buckets[1].lifecycle[0].expirationDays"},
+	"a schedule of five fields":         {scheduled("cron(15 12 * * ?)"), scheduleField},
+	"a schedule with two days":          {scheduled("cron(15 12 1 * MON *)"), scheduleField},
+	"a schedule with neither day":       {scheduled("cron(15 12 ? * ? *)"), scheduleField},
+	"a schedule at minute 60":           {scheduled("cron(60 12 * * ? *)"), scheduleField},
+	"a schedule in month 13":            {scheduled("cron(0 12 1 13 ? *)"), scheduleField},
+	"a schedule of words":               {scheduled("cron(every day at noon sharp please)"), scheduleField},
+	"a bad variable":                    {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "1 A"}} }), "spec.backend.env[0].name"},
+	"a variable of the operator":        {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "NEXUS_REGION", Value: "x"}} }), "spec.backend.env[0].name"},
+	"a variable of EKS":                 {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "AWS_ROLE_ARN", Value: "x"}} }), "spec.backend.env[0].name"},
+	"a variable twice":                  {component(func(c *nexusv1.ComponentSpec) { c.Env = []nexusv1.EnvVar{{Name: "A"}, {Name: "A"}} }), "spec.backend.env[1].name"},
+	"a value from nowhere": {component(func(c *nexusv1.ComponentSpec) {
+		c.Env = []nexusv1.EnvVar{{Name: "A", ValueFrom: &nexusv1.EnvVarSource{}}}
+	}), "spec.backend.env[0].valueFrom"},
+	"a value and a source": {component(func(c *nexusv1.ComponentSpec) {
+		c.Env = []nexusv1.EnvVar{{Name: "A", Value: "x", ValueFrom: &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: "metadata.name"}}}}
+	}), "spec.backend.env[0]"},
+	"an unknown field of the pod": {component(func(c *nexusv1.ComponentSpec) {
+		c.Env = []nexusv1.EnvVar{{Name: "A", ValueFrom: &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: "status.phase"}}}}
+	}), "spec.backend.env[0].valueFrom.fieldRef.fieldPath"},
+	"no key of a Secret": {component(func(c *nexusv1.ComponentSpec) {
+		c.Env = []nexusv1.EnvVar{{Name: "A", ValueFrom: &nexusv1.EnvVarSource{SecretKeyRef: &nexusv1.EnvKeySelector{Name: "s"}}}}
+	}), "spec.backend.env[0].valueFrom.secretKeyRef.key"},
+	"variables from nowhere": {component(func(c *nexusv1.ComponentSpec) { c.EnvFrom = []nexusv1.EnvFromSource{{}} }), "spec.backend.envFrom[0]"},
+	"variables of no ConfigMap": {component(func(c *nexusv1.ComponentSpec) {
+		c.EnvFrom = []nexusv1.EnvFromSource{{ConfigMapRef: &nexusv1.EnvSourceReference{Name: "A_B"}}}
+	}), "spec.backend.envFrom[0].configMapRef.name"},
+	"no pull secret": {component(func(c *nexusv1.ComponentSpec) { c.ImagePullSecrets = []nexusv1.ImagePullSecret{{}} }), "spec.backend.imagePullSecrets[0].name"},
+	"a pull secret twice": {component(func(c *nexusv1.ComponentSpec) {
+		c.ImagePullSecrets = []nexusv1.ImagePullSecret{{Name: "a"}, {Name: "a"}}
+	}), "spec.backend.imagePullSecrets[1].name"},
+	"a probe of nothing":   {component(func(c *nexusv1.ComponentSpec) { c.Probes = &nexusv1.ProbesSpec{Readiness: &nexusv1.Probe{}} }), "spec.backend.probes.readiness"},
+	"two kinds of a probe": {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, GRPC: &nexusv1.GRPCProbe{}}), "spec.backend.probes.liveness"},
+	"two successes":        {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, SuccessThreshold: 2}), "spec.backend.probes.liveness.successThreshold"},
+	"a port of no name":    {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{Port: new(intstr.FromString("web"))}}), "spec.backend.probes.liveness.tcpSocket.port"},
+	"a relative probe":     {liveness(nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "x"}}), "spec.backend.probes.liveness.httpGet.path"},
+	"no command":           {liveness(nexusv1.Probe{Exec: &nexusv1.ExecProbe{}}), "spec.backend.probes.liveness.exec.command"},
+	"a negative delay":     {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, InitialDelaySeconds: -1}), "spec.backend.probes.liveness.initialDelaySeconds"},
+	"no grace":             {component(func(c *nexusv1.ComponentSpec) { c.TerminationGracePeriodSeconds = new(int64(0)) }), "spec.backend.terminationGracePeriodSeconds"},
+	"no label of a node":   {component(func(c *nexusv1.ComponentSpec) { c.NodeSelector = map[string]nexusv1.LabelValue{"disk": "a b"} }), "spec.backend.nodeSelector.disk"},
+	"a toleration of all":  {component(func(c *nexusv1.ComponentSpec) { c.Tolerations = []nexusv1.Toleration{{Operator: "Equal"}} }), "spec.backend.tolerations[0]"},
+	"a lasting toleration": {component(func(c *nexusv1.ComponentSpec) {
+		c.Tolerations = []nexusv1.Toleration{{Key: "a", Effect: "NoSchedule", TolerationSeconds: new(int64(3))}}
+	}), "spec.backend.tolerations[0]"},
+	"no taint effect": {component(func(c *nexusv1.ComponentSpec) { c.Tolerations = []nexusv1.Toleration{{Key: "a", Effect: "Never"}} }), "spec.backend.tolerations[0].effect"},
+	"no nodes": {component(func(c *nexusv1.ComponentSpec) {
+		c.Affinity = &nexusv1.AffinitySpec{NodeAffinity: &nexusv1.NodeAffinity{Required: &nexusv1.NodeSelector{}}}
+	}), "spec.backend.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"},
+	"values for Exists": {component(func(c *nexusv1.ComponentSpec) {
+		c.Affinity = &nexusv1.AffinitySpec{NodeAffinity: &nexusv1.NodeAffinity{Preferred: []nexusv1.PreferredNodes{{Weight: 1, Preference: nexusv1.NodeSelectorTerm{
+			MatchExpressions: []nexusv1.NodeRequirement{{Key: "a", Operator: "Exists", Values: []nexusv1.LabelValue{"b"}}}}}}}}
+	}), "spec.backend.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values"},
+	"a weight of 101": {component(func(c *nexusv1.ComponentSpec) {
+		c.Affinity = &nexusv1.AffinitySpec{PodAntiAffinity: &nexusv1.PodAffinity{Preferred: []nexusv1.PreferredPods{{Weight: 101, PodAffinityTerm: podTerm}}}}
+	}), "spec.backend.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight"},
+	"no skew": {component(func(c *nexusv1.ComponentSpec) {
+		c.TopologySpreadConstraints = []nexusv1.TopologySpread{{TopologyKey: "zone", WhenUnsatisfiable: "DoNotSchedule"}}
+	}), "spec.backend.topologySpreadConstraints[0].maxSkew"},
+	"domains of a wish": {component(func(c *nexusv1.ComponentSpec) {
+		c.TopologySpreadConstraints = []nexusv1.TopologySpread{{TopologyKey: "zone", WhenUnsatisfiable: "ScheduleAnyway", MaxSkew: 1, MinDomains: new(int32(2))}}
+	}), "spec.backend.topologySpreadConstraints[0].minDomains"},
+	"root":                      {secure(nexusv1.SecurityContextSpec{RunAsUser: new(int64(0))}), "spec.backend.securityContext.runAsUser"},
+	"root by name":              {secure(nexusv1.SecurityContextSpec{RunAsNonRoot: new(false)}), "spec.backend.securityContext.runAsNonRoot"},
+	"privileges":                {secure(nexusv1.SecurityContextSpec{Privileged: new(true)}), "spec.backend.securityContext.privileged"},
+	"more privileges":           {secure(nexusv1.SecurityContextSpec{AllowPrivilegeEscalation: new(true)}), "spec.backend.securityContext.allowPrivilegeEscalation"},
+	"a Linux capability":        {secure(nexusv1.SecurityContextSpec{Capabilities: &nexusv1.CapabilitiesSpec{Add: []nexusv1.LinuxCapability{"SYS_ADMIN"}}}), "spec.backend.securityContext.capabilities.add"},
+	"no seccomp":                {secure(nexusv1.SecurityContextSpec{SeccompProfile: &nexusv1.SeccompProfileSpec{Type: "Unconfined"}}), "spec.backend.securityContext.seccompProfile.type"},
+	"no seccomp file":           {secure(nexusv1.SecurityContextSpec{SeccompProfile: &nexusv1.SeccompProfileSpec{Type: "Localhost"}}), "spec.backend.securityContext.seccompProfile.localhostProfile"},
+	"a volume twice":            {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a"}, nexusv1.ScratchVolume{Name: "a", MountPath: "/b"}), "spec.backend.scratchVolumes[1].name"},
+	"a mount path twice":        {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a"}, nexusv1.ScratchVolume{Name: "b", MountPath: "/a"}), "spec.backend.scratchVolumes[1].mountPath"},
+	"a relative mount path":     {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "a"}), "spec.backend.scratchVolumes[0].mountPath"},
+	"a volume over the root":    {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/"}), "spec.backend.scratchVolumes[0].mountPath"},
+	"a volume over credentials": {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/var/run/secrets"}), "spec.backend.scratchVolumes[0].mountPath"},
+	"a volume of no size":       {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a", SizeLimit: new(resource.MustParse("0"))}), "spec.backend.scratchVolumes[0].sizeLimit"},
+	"no medium":                 {scratch(nexusv1.ScratchVolume{Name: "a", MountPath: "/a", Medium: "Tape"}), "spec.backend.scratchVolumes[0].medium"},
+	"two budgets": {component(func(c *nexusv1.ComponentSpec) {
+		c.PDB = &nexusv1.DisruptionBudgetSpec{MinAvailable: new(intstr.FromInt32(1)), MaxUnavailable: new(intstr.FromInt32(1))}
+	}), "spec.backend.pdb"},
+	"a budget of words": {component(func(c *nexusv1.ComponentSpec) {
+		c.PDB = &nexusv1.DisruptionBudgetSpec{MinAvailable: new(intstr.FromString("half"))}
+	}), "spec.backend.pdb.minAvailable"},
+	"a budget below 0": {component(func(c *nexusv1.ComponentSpec) {
+		c.PDB = &nexusv1.DisruptionBudgetSpec{MaxUnavailable: new(intstr.FromInt32(-1))}
+	}), "spec.backend.pdb.maxUnavailable"},
+	"no greatest number": {component(func(c *nexusv1.ComponentSpec) { c.Autoscaling = &nexusv1.AutoscalingSpec{} }), "spec.backend.autoscaling.max"},
+	"min over max":       {component(func(c *nexusv1.ComponentSpec) { c.Autoscaling = &nexusv1.AutoscalingSpec{Min: new(int32(5)), Max: 4} }), "spec.backend.autoscaling.min"},
+	"a target of 0": {component(func(c *nexusv1.ComponentSpec) {
+		c.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4, TargetCPU: new(int32(0))}
+	}), "spec.backend.autoscaling.targetCPU"},
+	"scaling by nothing": {component(func(c *nexusv1.ComponentSpec) {
+		c.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
+		c.Resources = &nexusv1.ComponentResources{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}
+	}), "spec.backend.autoscaling"},
+	"no key of a Service": {component(func(c *nexusv1.ComponentSpec) {
+		c.Service = &nexusv1.ServiceSpec{Annotations: map[string]nexusv1.AnnotationValue{"a b": ""}}
+	}), "spec.backend.service.annotations[a b]"},
 	"another region than the provider's": {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "us-west-2" }, "spec.region"},
+}
+
+// podTerm is a legal one.
+var podTerm = nexusv1.PodAffinityTerm{TopologyKey: "kubernetes.io/hostname", LabelSelector: nexusv1.PodSelector{MatchLabels: map[string]nexusv1.LabelValue{"app": "db"}}}
+
+// component edits the backend.
+func component(e func(*nexusv1.ComponentSpec)) edit {
+	return func(c *nexusv1.NexusAICapability) { e(&c.Spec.Backend.ComponentSpec) }
+}
+
+func liveness(p nexusv1.Probe) edit {
+	return component(func(c *nexusv1.ComponentSpec) { c.Probes = &nexusv1.ProbesSpec{Liveness: &p} })
+}
+
+func secure(s nexusv1.SecurityContextSpec) edit {
+	return component(func(c *nexusv1.ComponentSpec) { c.SecurityContext = &s })
+}
+
+func scratch(volumes ...nexusv1.ScratchVolume) edit {
+	return component(func(c *nexusv1.ComponentSpec) { c.ScratchVolumes = volumes })
+}
+
+const scheduleField = "spec.dataServices.glue.crawler.schedule"
+
+func scheduled(s string) edit {
+	return data(func(d *nexusv1.DataServicesSpec) { d.Glue.Crawler = &nexusv1.CrawlerSpec{Schedule: s} })
+}
+
+func image(ref string) edit {
+	return func(c *nexusv1.NexusAICapability) { c.Spec.Backend.Image = ref }
+}
+
+func key(region, account string) string {
+	return "arn:aws:kms:" + region + ":" + account + ":key/1234abcd-12ab-34cd-56ef-1234567890ab"
+}
+
+func moving(expiration *int32, days int32, class string) edit {
+	return bucket(nexusv1.BucketSpec{Name: "a", Lifecycle: []nexusv1.LifecycleRule{
+		{ID: "r", ExpirationDays: expiration, Transitions: []nexusv1.LifecycleTransition{{Days: days, StorageClass: class}}}}})
+}
+
+func TestCron_AllowsTheExamplesOfAWS(t *testing.T) {
+	for _, s := range []string{"cron(0 10 * * ? *)", "cron(15 12 * * ? *)", "cron(0 18 ? * MON-FRI *)", "cron(0 8 1 * ? *)", "cron(0/15 * * * ? *)", "cron(0/10 * ? * MON-FRI *)",
+		"cron(0/5 8-17 ? * MON-FRI *)", "cron(0 9 ? * 2#1 *)", "cron(0 0 L * ? 2030)", "cron(0 0 15W JAN,JUL ? 2026-2030)", "cron(0 0 ? * 6L *)"} {
+		if err := capability.Validate(minimal(scheduled(s)), facts()); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
 }
 
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
@@ -172,7 +339,7 @@ func forFrontend(name string) nexusv1.IntentReference {
 
 func TestWhatIsWrongIsRefusedWithItsField(t *testing.T) {
 	f := facts()
-	f.ProviderRegion = "eu-central-1"
+	f.ProviderRegion, f.Regions = "eu-central-1", []string{"eu-central-1", "us-west-2"}
 	f.AllowedIngressGroups = []string{"team-a"}
 	for name, tc := range wrong {
 		t.Run(name, func(t *testing.T) {

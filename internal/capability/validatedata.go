@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -47,7 +49,12 @@ func (v *verdict) data(d *nexusv1.DataServicesSpec) {
 	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}
 	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
 	if c := crawlerSpec(spec); c != nil {
-		v.matches("spec.dataServices.glue.crawler.schedule", c.Schedule, 255, schedulePattern)
+		const at = "spec.dataServices.glue.crawler.schedule"
+		v.matches(at, c.Schedule, 255, schedulePattern)
+		if c.Schedule != "" {
+			fault := cronFault(c.Schedule)
+			v.require(fault == "", at, "%s; write it as cron(15 12 * * ? *)", fault)
+		}
 	}
 }
 
@@ -105,10 +112,49 @@ func (v *verdict) lifecycle(at string, rules []nexusv1.LifecycleRule) {
 		}
 		v.require(acts, field, "needs an action")
 		v.require(len(r.Transitions) <= 8, field+".transitions", "at most 8")
-		for _, t := range r.Transitions {
-			v.require(t.Days >= 0, field+".transitions", "days are at least 0")
-			oneOf(v, field+".transitions", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		v.transitions(field, r)
+	}
+}
+
+// infrequent are the storage classes that take objects only after 30 days, and keep them for as long.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
+var infrequent = []string{"STANDARD_IA", "ONEZONE_IA"}
+
+const infrequentDays = 30
+
+func (v *verdict) transitions(field string, r nexusv1.LifecycleRule) {
+	seen := map[string]bool{}
+	for i, t := range r.Transitions {
+		at := fmt.Sprintf("%s.transitions[%d]", field, i)
+		v.require(t.Days >= 0, at+".days", "days are at least 0")
+		oneOf(v, at+".storageClass", t.StorageClass, "GLACIER", "DEEP_ARCHIVE", "INTELLIGENT_TIERING", "STANDARD_IA", "ONEZONE_IA", "GLACIER_IR")
+		v.require(!seen[t.StorageClass], at+".storageClass", "%s is there twice", t.StorageClass)
+		seen[t.StorageClass] = true
+		v.require(!slices.Contains(infrequent, t.StorageClass) || t.Days >= infrequentDays, at+".days",
+			"S3 moves objects to %s after at least %d days, not %d", t.StorageClass, infrequentDays, t.Days)
+		v.require(r.ExpirationDays == nil || *r.ExpirationDays > t.Days, field+".expirationDays",
+			"must be more than the %d days of the transition to %s", t.Days, t.StorageClass)
+	}
+}
+
+// keys requires KMS keys in the region and account of the stores.
+func (v *verdict) keys(c *nexusv1.NexusAICapability, f Facts) {
+	s := &c.Spec
+	check := func(at, key string) {
+		parts := strings.SplitN(key, ":", 6)
+		if len(parts) < 6 {
+			return
 		}
+		if region := f.region(c); region != "" {
+			v.require(parts[3] == region, at, "the key is in region %s and the capability in %s: name a key of %s", parts[3], region, region)
+		}
+		v.require(f.Account == "" || parts[4] == f.Account, at, "the key belongs to account %s and the capability to %s: name a key of that account", parts[4], f.Account)
+	}
+	if d := dynamodbSpec(s); d != nil {
+		check("spec.dataServices.dynamodb.kmsKeyArn", d.KMSKeyArn)
+	}
+	if b := s3Spec(s); b != nil {
+		check("spec.dataServices.s3.kmsKeyArn", b.KMSKeyArn)
 	}
 }
 
@@ -120,6 +166,7 @@ func (v *verdict) secrets(list []nexusv1.SecretSpec) {
 		v.require(s.ValueFrom == nil || s.Generate == nil && s.Placeholder == nil, at, "set valueFrom, or generate and placeholder, not both")
 		if s.ValueFrom != nil {
 			v.require(s.ValueFrom.Name != "" && s.ValueFrom.Key != "", at+".valueFrom", "needs name and key")
+			v.matches(at+".valueFrom.name", s.ValueFrom.Name, 253, subdomainPattern)
 		}
 		v.sources(at, s)
 	}
@@ -139,7 +186,7 @@ func (v *verdict) sources(at string, s nexusv1.SecretSpec) {
 	v.require(len(keys) <= 32, at, "at most 32 keys")
 	seen := map[nexusv1.SecretKey]bool{}
 	for _, k := range keys {
-		v.require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Bound(string(k), 64), secretKeyPattern)
+		v.require(secretKeyPattern.MatchString(string(k)), at, "the key %q does not match %s", status.Truncate(string(k), 64), secretKeyPattern)
 		v.require(!seen[k], at, "the key %q is there twice", k)
 		seen[k] = true
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package capability
 
 import (
@@ -6,15 +8,18 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -33,14 +38,14 @@ type component struct {
 }
 
 func backendOf(s *nexusv1.NexusAICapabilitySpec) component {
-	return resolved(component{name: backend, step: StepBackend, ComponentSpec: s.Backend.ComponentSpec, port: 8000})
+	return withDefaults(component{name: backend, step: StepBackend, ComponentSpec: s.Backend.ComponentSpec, port: 8000})
 }
 
 func frontendOf(s *nexusv1.NexusAICapabilitySpec) component {
-	return resolved(component{name: frontend, step: StepFrontend, ComponentSpec: s.Frontend.ComponentSpec, port: 8080})
+	return withDefaults(component{name: frontend, step: StepFrontend, ComponentSpec: s.Frontend.ComponentSpec, port: 8080})
 }
 
-func resolved(c component) component {
+func withDefaults(c component) component {
 	c.replicas = 2
 	if c.Replicas != nil {
 		c.replicas = *c.Replicas
@@ -51,7 +56,7 @@ func resolved(c component) component {
 	return c
 }
 
-// dualService says whether the backend has a Service for traffic inside the cluster of its own.
+// dualService reports whether the backend has a separate Service for traffic inside the cluster.
 func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
 
 // backendInternalURL is where the frontend, and whoever else is inside the cluster, finds the backend.
@@ -70,16 +75,16 @@ func (k *compiler) workloads() {
 	configID := k.workload(part{kindConfigMap, k.names.ConfigMap(), StepBackend, backend}, o)
 	sum := k.checksum(settings)
 	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
-		k.deployment(c, sum, configID)
+		k.autoscaler(c, k.deployment(c, sum, configID))
 		k.disruptionBudget(c)
-		k.service(c, k.names.Service(c.name), serviceType(k.spec, c))
+		k.service(c, k.names.Service(c.name), serviceType(k.spec, c), serviceAnnotations(c))
 		if c.name == backend && dualService(k.spec) {
-			k.service(c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP)
+			k.service(c, k.names.InternalService(c.name), corev1.ServiceTypeClusterIP, nil)
 		}
 	}
 }
 
-// settings are what the workloads are told: names and places, never secret values.
+// settings is the configuration of the workloads: names and places, never secret values.
 func (k *compiler) settings() map[string]string {
 	v := map[string]string{
 		"NEXUS_CAPABILITY": k.names.Capability, "NEXUS_ENVIRONMENT": k.names.Environment, "NEXUS_VERSION": k.spec.Version,
@@ -87,16 +92,16 @@ func (k *compiler) settings() map[string]string {
 		"NEXUS_SSM_PREFIX": k.names.ParameterPath(), "NEXUS_SECRETS_PREFIX": k.names.SecretPath(),
 		"NEXUS_BACKEND_URL": "/api", "NEXUS_BACKEND_INTERNAL_URL": backendInternalURL(k.c),
 	}
-	for _, t := range tables(k.spec) {
-		v["NEXUS_DYNAMODB_TABLE_"+variable(t.Name)] = k.names.Of(t.Name)
+	for _, t := range selectedTables(k.spec) {
+		v["NEXUS_DYNAMODB_TABLE_"+environmentVariable(t.Name)] = k.names.Of(t.Name)
 	}
-	for _, b := range buckets(k.spec) {
-		v["NEXUS_S3_BUCKET_"+variable(b.Name)] = k.names.Of(b.Name)
+	for _, b := range selectedBuckets(k.spec) {
+		v["NEXUS_S3_BUCKET_"+environmentVariable(b.Name)] = k.names.Of(b.Name)
 	}
 	if glueEnabled(k.spec) {
 		v["NEXUS_GLUE_DATABASE"] = k.names.GlueDatabase()
 		for _, t := range glueTables {
-			v["NEXUS_GLUE_TABLE_"+variable(t)] = k.names.Glue(t)
+			v["NEXUS_GLUE_TABLE_"+environmentVariable(t)] = k.names.Glue(t)
 		}
 	}
 	return v
@@ -112,8 +117,10 @@ func (k *compiler) checksum(settings map[string]string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// deployment waits for all of AWS: an application must find its data when it starts.
-func (k *compiler) deployment(c component, checksum, configID string) {
+// deployment waits for all AWS resources, so that an application finds its data when it starts. Of the parameters, which
+// applications read while they run, it waits only for the existence: a pod that starts without a parameter fails, but an
+// edit of values need not delay a rollout by as long as Parameter Store takes for them.
+func (k *compiler) deployment(c component, checksum, configID string) string {
 	o := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
 		Replicas:             &c.replicas,
 		RevisionHistoryLimit: new(int32(5)),
@@ -128,44 +135,38 @@ func (k *compiler) deployment(c component, checksum, configID string) {
 		},
 	}}
 	account := graph.ID(kindServiceAccount, k.names.WorkloadNamespace(), k.names.ServiceAccount(), k.c.Namespace)
-	after := append(graph.NeedReady(k.aws...), graph.NeedApplied(configID, account)...)
-	k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, after...)
+	stores := slices.DeleteFunc(slices.Clone(k.aws), func(id string) bool { return id == k.parameterSet })
+	after := slices.Concat(graph.NeedReady(stores...), graph.NeedPresent(k.parameterSet), graph.NeedApplied(configID, account))
+	if c.Autoscaling != nil { // its controller owns the number; package apply hands it over
+		o.Spec.Replicas = nil
+		o.Annotations = map[string]string{wellknown.AnnotationMinReplicas: strconv.Itoa(int(minReplicas(c.Autoscaling)))}
+	}
+	return k.workload(part{kindDeployment, k.names.Of(c.name), c.step, c.name}, o, after...)
 }
 
 // pod meets the Pod Security standard "restricted".
 // https://kubernetes.io/docs/concepts/security/pod-security-standards/
 func (k *compiler) pod(c component) corev1.PodSpec {
-	return corev1.PodSpec{
+	pod := corev1.PodSpec{
 		ServiceAccountName: k.names.ServiceAccount(),
-		// The credentials for AWS come in a volume of their own; the Kubernetes API is none of the app's business.
+		// The credentials for AWS come in their own volume; the Kubernetes API is none of the app's business.
 		AutomountServiceAccountToken: new(false),
-		SecurityContext: &corev1.PodSecurityContext{
-			RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
-		},
-		TopologySpreadConstraints: []corev1.TopologySpreadConstraint{
-			k.spread(c, corev1.LabelTopologyZone), k.spread(c, corev1.LabelHostname),
-		},
 		Containers: []corev1.Container{{
-			Name:  c.name,
-			Image: c.Image,
-			Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}},
-			EnvFrom: []corev1.EnvFromSource{{
-				ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.names.ConfigMap()}},
-			}},
+			Name:      c.name,
+			Image:     c.Image,
+			Ports:     []corev1.ContainerPort{{Name: "http", ContainerPort: c.port, Protocol: corev1.ProtocolTCP}},
 			Resources: resourcesOf(c),
-			SecurityContext: &corev1.SecurityContext{
-				AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
-			},
-			StartupProbe:  &corev1.Probe{ProbeHandler: listens(), PeriodSeconds: 5, FailureThreshold: 60},
-			LivenessProbe: &corev1.Probe{ProbeHandler: listens(), PeriodSeconds: 20, TimeoutSeconds: 5},
-			ReadinessProbe: &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
-				HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.spec).HealthCheckPath, Port: intstr.FromString("http")},
-			}},
 		}},
 	}
+	k.security(c, &pod)
+	k.scratchVolumes(c, &pod)
+	k.environment(c, &pod)
+	k.probes(c, &pod.Containers[0])
+	k.placement(c, &pod)
+	return pod
 }
 
-func listens() corev1.ProbeHandler {
+func tcpProbe() corev1.ProbeHandler {
 	return corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")}}
 }
 
@@ -186,13 +187,6 @@ func resourcesOf(c component) corev1.ResourceRequirements {
 	}}
 }
 
-func (k *compiler) disruptionBudget(c component) {
-	o := &policyv1.PodDisruptionBudget{Spec: policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: new(intstr.FromInt32(1)), Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
-	}}
-	k.workload(part{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, o)
-}
-
 // serviceType is what the component asks for, else a load balancer only when no ingress leads to it.
 func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
@@ -204,27 +198,49 @@ func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceTy
 	return corev1.ServiceTypeLoadBalancer
 }
 
-func (k *compiler) service(c component, name string, t corev1.ServiceType) {
+// ownServiceAnnotations are set by the operator, or would contradict those that are: a user's value for them is dropped.
+var ownServiceAnnotations = []string{
+	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", AnnotationLastApplied,
+}
+
+// serviceAnnotations are those of the component's Service that are passed through.
+func serviceAnnotations(c component) map[string]string {
+	out := map[string]string{}
+	if c.Service == nil {
+		return out
+	}
+	for key, v := range c.Service.Annotations {
+		if !slices.Contains(ownServiceAnnotations, key) && !strings.HasPrefix(key, reservedNexus) {
+			out[key] = string(v)
+		}
+	}
+	return out
+}
+
+func (k *compiler) service(c component, name string, t corev1.ServiceType, annotations map[string]string) {
 	o := &corev1.Service{Spec: corev1.ServiceSpec{
 		Type:     t,
 		Selector: k.selector(c.name),
 		Ports:    []corev1.ServicePort{{Name: "http", Port: c.port, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
 	}}
 	if t == corev1.ServiceTypeLoadBalancer {
-		o.Annotations = k.balancerAnnotations()
+		annotations = mergeMaps(annotations, k.balancerAnnotations())
 	}
+	o.Annotations = annotations
 	k.workload(part{kindService, name, c.step, c.name}, o)
 }
+
+// balancer begins the annotations of the AWS Load Balancer Controller for Services.
+const balancer = "service.beta.kubernetes.io/aws-load-balancer-"
 
 // balancerAnnotations must be there when the Service is made: without them the cluster's own cloud
 // provider would make a public Classic Load Balancer.
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/annotations/
 func (k *compiler) balancerAnnotations() map[string]string {
-	const prefix = "service.beta.kubernetes.io/aws-load-balancer-"
 	return map[string]string{
-		prefix + "type":                     "external",
-		prefix + "nlb-target-type":          "ip",
-		prefix + "scheme":                   string(cmp.Or(ingressOf(k.spec).Scheme, nexusv1.SchemeInternal)),
-		prefix + "additional-resource-tags": k.balancerTags(),
+		balancer + "type":                     "external",
+		balancer + "nlb-target-type":          "ip",
+		balancer + "scheme":                   string(cmp.Or(ingressOf(k.spec).Scheme, nexusv1.SchemeInternal)),
+		balancer + "additional-resource-tags": k.balancerTags(),
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
@@ -5,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -84,7 +85,7 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 	if s := np.Status; s.NumberOfAdapterPolicies != 4 || s.Policies != 4 || s.Status != "Created" || s.AdapterPolicies[0] != "KubeArmorPolicy/e-escapetohost-disallowchroot" || s.PoliciesName[3] != "e-escapetohost" {
 		t.Errorf("status %+v", s)
 	}
-	if r := np.Spec.Rules[0]; r.ID != "escapeToHost" || r.Action != "Block" || r.Rule.Action != "Block" {
+	if r := np.Spec.Rules[0]; r.ID != "escapeToHost" || r.Action != "Enforce" || r.Rule.Action != "Enforce" {
 		t.Errorf("rule %+v", r)
 	}
 	h.remove(d, e, o)
@@ -92,7 +93,7 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 	h.gone(kubeArmorPolicy, ns, "e-escapetohost-disallowchroot")
 }
 
-func TestWhatIsEditedConvergesAndIsNotMadeAnew(t *testing.T) {
+func TestEditsConvergeWithoutDeletingAndCreatingAgain(t *testing.T) {
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
@@ -106,7 +107,7 @@ func TestWhatIsEditedConvergesAndIsNotMadeAnew(t *testing.T) {
 	h.covers(b, "swDeploymentTools", "KubeArmor", "Audited", "")
 	live := h.there(kubeArmorPolicy, ns, "web-swdeploymenttools")
 	if action, _, _ := unstructured.NestedString(live.Object, "spec", "action"); action != "Audit" || live.GetUID() != uid {
-		t.Errorf("%s, made anew: %v", action, live.GetUID() != uid)
+		t.Errorf("%s, created again: %v", action, live.GetUID() != uid)
 	}
 	if events := h.writes(func() {
 		h.alter(b, func() { b.Spec.Selector.WorkloadSelector.MatchLabels = map[string]string{"app": "other"} })
@@ -377,7 +378,7 @@ func TestOneSickBindingLeavesTheOthersAlone(t *testing.T) {
 		t.Errorf("the message is %q", message)
 	}
 	np := h.there(networkPolicy, ns, "well-dnsmanipulation")
-	if fight := h.writes(func() { time.Sleep(2 * time.Second) }); len(fight) > 0 {
+	if fight := h.writes(func() { h.passes("securityintentbinding", 1, func() { h.touch(ns) }) }); len(fight) > 0 {
 		t.Errorf("two intents of one id are fought over: %v", fight)
 	}
 	if s, _, _ := unstructured.NestedSlice(np.Object, "spec", "podSelector", "matchExpressions"); len(s) != 2 {
@@ -420,36 +421,32 @@ func TestAForeignPolicyThatIsolatesIsNotWidened(t *testing.T) {
 	h.there(networkPolicy, ns, "web-dnsmanipulation")
 }
 
-func TestNeighboursOnTheSamePodsYieldToTheNarrower(t *testing.T) {
+func TestNeighborsOnTheSamePodsAllowWhatBothAllow(t *testing.T) {
 	h := start(t)
 	ns := h.namespace(nil)
 	wide := h.binds(ns, "wide", app, h.declared("denyExternalNetworkAccess", intentv1alpha1.Block, nil))
 	h.make(wide)
 	h.shows(wide, "Ready", "True", "Ready")
-	directions := func() string {
+	egress := func() int {
 		u := h.there(networkPolicy, ns, "wide-denyexternalnetworkaccess")
-		types, _, _ := unstructured.NestedStringSlice(u.Object, "spec", "policyTypes")
-		return strings.Join(types, ",")
+		rules, _, _ := unstructured.NestedSlice(u.Object, "spec", "egress")
+		return len(rules)
 	}
-	if d := directions(); d != "Ingress,Egress" {
-		t.Fatalf("alone it restricts %s", d)
+	if n := egress(); n != 2 {
+		t.Fatalf("alone it has %d rules for egress", n)
 	}
 	narrow := h.binds(ns, "narrow", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(narrow)
-	h.shows(narrow, "Ready", "True", "Ready")
-	h.eventually("the wider to yield", func() error {
-		if d := directions(); d != "Ingress" {
-			return fmt.Errorf("it restricts %s", d)
-		}
-		return nil
-	})
-	h.remove(narrow)
-	h.eventually("the wider to take over again", func() error {
-		if d := directions(); d != "Ingress,Egress" {
-			return fmt.Errorf("it restricts %s", d)
-		}
-		return nil
-	})
+	for n, step := range []func(){func() { h.covers(narrow, "dnsManipulation", "NetworkPolicy", "Enforced", "") }, func() { h.remove(narrow) }} {
+		step()
+		h.eventually("the wider to follow", func() error {
+			if got := egress(); got != n+1 {
+				return fmt.Errorf("it has %d rules for egress", got)
+			}
+			return nil
+		})
+	}
+	h.covers(wide, "denyExternalNetworkAccess", "NetworkPolicy", "Enforced", "")
 }
 
 func TestWithoutAdaptersTheCoreRunsAlone(t *testing.T) {
@@ -585,7 +582,7 @@ func TestANodeSelectorIsHonouredByNobodyAndEveryEngineSaysSo(t *testing.T) {
 		h.declared("escapeToHost", intentv1alpha1.Block, nil), h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	o.Spec.Selector.NodeSelector.MatchLabels = map[string]string{"disk": "fast"}
 	h.make(o)
-	for _, engine := range []string{"NetworkPolicy", "KubeArmor", "Kyverno", "Istio"} {
+	for _, engine := range []string{"NetworkPolicy", "KubeArmor", "Kyverno", "Istio", "TLSAssessor"} {
 		h.covers(o, "escapeToHost", engine, "None", "NodeSelectorUnsupported")
 		h.covers(o, "dnsManipulation", engine, "None", "NodeSelectorUnsupported")
 	}

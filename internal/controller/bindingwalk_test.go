@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
@@ -13,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 )
@@ -30,7 +33,7 @@ func (h *home) variety() []*intentv1alpha1.SecurityIntent {
 		"apiSegmentation":           {{"allowMethods": {"GET"}}, {"allowPaths": {"/api/*"}, "denyPaths": {"/admin"}}},
 	}
 	var out []*intentv1alpha1.SecurityIntent
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		variants := params[e.ID]
 		if variants == nil {
 			variants = []intentv1alpha1.Params{nil}
@@ -99,7 +102,7 @@ func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[s
 	h.Helper()
 	out := map[string]any{}
 	for _, p := range intent.Resolve(intent.OfBinding(b), intents, nil, intent.Options{OperatorNamespace: "nexus-system"}).Policies {
-		for _, e := range engines() {
+		for _, e := range catalog.Engines() {
 			f := intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system", TrustDomain: "cluster.local"}
 			for _, o := range intent.Translate(e, p, f, true, func(schema.GroupVersionKind) bool { return true }).Objects {
 				if o.GetKind() != "NetworkPolicy" {

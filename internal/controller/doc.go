@@ -1,4 +1,6 @@
-// Package controller is the reconcilers, each short: fetch, gather, decide (in engine, capability and
-// intent, all pure or read-only), do, summarise. Facts are gathered here and effects done here;
-// decisions are made elsewhere.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controller wires the operator: a manager with every reconciler, the cluster's identity and issuer, the metrics of
+// objects, and the permissions. Each reconciler has its own package, which imports no other one; what they share is in package
+// reconciler.
 package controller

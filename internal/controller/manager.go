@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 import (
@@ -5,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -28,17 +30,29 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/controller/awsprovider"
+	"github.com/nexus-operator/nexus-operator/internal/controller/awsresource"
+	capabilitycontroller "github.com/nexus-operator/nexus-operator/internal/controller/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/intentbinding"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/controller/securityintent"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
 // Contents is what the operator is built of: every AWS kind and every policy engine.
@@ -50,52 +64,148 @@ type Contents struct {
 // New wires the operator: a manager with every controller, ready to start. The context bounds the few
 // requests made here (the cluster's identity), not the manager's life.
 func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Contents, log logr.Logger) (manager.Manager, error) {
-	engines, err := chosen(o, contents)
+	engines, err := chooseEngines(o, contents)
 	if err != nil {
 		return nil, err
 	}
+	if !slices.Contains(regionsOf(o), o.Region) {
+		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
+	}
+	mgr, err := newManager(cfg, o, contents.Kinds, log)
+	if err != nil {
+		return nil, err
+	}
+	recorder, err := setupMetrics(mgr, o.Shard, contents.Kinds, engines)
+	if err := errors.Join(err, mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
+		return nil, err
+	}
+	env, err := newEnvironment(ctx, mgr, o)
+	if err != nil {
+		return nil, err
+	}
+	env.Metrics = recorder
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
+	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
+	if err != nil {
+		return nil, err
+	}
+	env.Issuer = issuer.URL
+	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
+	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces, DefaultBoundary: o.DefaultPermissionsBoundary,
+		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,
+		Regions: capabilities.Facts.Regions}
+	providers := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: env.ClusterID, OperatorNamespace: o.Namespace, Guards: guards, Sessions: sessions, Provenance: capabilities}
+	workers := workersOf(o)
+	if err := setupAWS(mgr, env, providers, contents.Kinds, workers); err != nil {
+		return nil, err
+	}
+	if err := capabilities.SetupWithManager(mgr, contents.Kinds, workers("NexusAICapability")); err != nil {
+		return nil, err
+	}
+	return mgr, setupIntents(ctx, mgr, env, o, engines)
+}
+
+// setupIntents adds the controllers of security intents to the manager of the first shard. They are not divided: bindings of the
+// cluster and of a namespace share the policies of its pods, and no two processes may change them at a time.
+func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Environment, o options.Options, engines []intentbinding.Engine) error {
+	if !o.Shard.IsFirst() {
+		return nil
+	}
+	env.Shard = shard.Shard{}
+	known, err := intentbinding.NewEngineKinds(mgr, engines)
+	if err != nil {
+		return err
+	}
+	if err := (&securityintent.Reconciler{Environment: env}).SetupWithManager(mgr); err != nil {
+		return err
+	}
+	return intentbinding.New(env, o, engines, known).SetupWithManager(ctx, mgr, workersOf(o)("SecurityIntentBinding"))
+}
+
+// newManager returns a manager without controllers. Its configuration is cfg with the options' rate, and with a
+// transport that waits out short outages of the API server.
+func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, log logr.Logger) (manager.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
 	}
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS, cfg.Burst, cfg.UserAgent = o.QPS, o.Burst, "nexus-operator"
-	mgr, err := ctrl.NewManager(cfg, managerOptions(scheme, o, log))
+	lock, err := newLeaseLock(cfg, o, clock.RealClock{}) // its requests wait out nothing: a lease is lost in time
+	if err != nil {
+		return nil, err
+	}
+	options := managerOptions(scheme, o, log)
+	options.LeaderElectionResourceLockInterface = lock
+	maps.Copy(options.Cache.ByObject, cacheOfShard(o.Shard, kinds))
+	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return outageTransport{next} })
+	mgr, err := ctrl.NewManager(cfg, options)
 	if err != nil {
 		return nil, fmt.Errorf("making the manager: %w", err)
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
-		return nil, err
+	lock.events = mgr.GetEventRecorder("nexus-operator")
+	return mgr, nil
+}
+
+// cacheOfShard has the cache keep nothing but the names of AWS resources that another shard serves. Nothing refers to them
+// from another namespace.
+func cacheOfShard(s shard.Shard, kinds []engine.Entry) map[client.Object]cache.ByObject {
+	out := map[client.Object]cache.ByObject{}
+	if s.Shards() == 1 {
+		return out
 	}
-	env, err := newEnvironment(ctx, mgr, cfg, o)
-	if err != nil {
-		return nil, err
+	for _, e := range kinds {
+		out[e.New()] = cache.ByObject{Transform: func(o any) (any, error) {
+			obj, ok := o.(v1alpha1.Resource)
+			if !ok || s.Owns(obj.GetNamespace()) {
+				return apply.WithoutUnusedFields(o)
+			}
+			name := e.New()
+			name.SetNamespace(obj.GetNamespace())
+			name.SetName(obj.GetName())
+			name.SetUID(obj.GetUID())
+			name.SetResourceVersion(obj.GetResourceVersion())
+			return name, nil
+		}}
 	}
+	return out
+}
+
+// setupAWS adds the controllers of every AWS kind, and of AWSProvider, to the manager.
+func setupAWS(mgr manager.Manager, env reconciler.Environment, providers *awssession.Directory, kinds []engine.Entry, workers func(kind string) int) error {
+	secrets := reconciler.NewSecretWatch(env, mgr.GetConfig())
+	if err := mgr.Add(secrets); err != nil {
+		return err
+	}
+	byName := map[string]engine.Entry{}
+	for _, e := range kinds {
+		byName[e.Name()] = e
+	}
+	for _, e := range kinds {
+		if err := awsresource.New(env, e, byName, providers).SetupWithManager(mgr, secrets, workers(e.Name())); err != nil {
+			return fmt.Errorf("setting up %s: %w", e.Name(), err)
+		}
+	}
+	dependents := awsprovider.CountDependents(env.Client, kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
+	return awsprovider.New(env, providers, dependents, secrets.Ensure).SetupWithManager(mgr, kinds, secrets, workers("AWSProvider"))
+}
+
+func limitsOf(o options.Options) awsclient.Limits {
 	limits := awsclient.Limits{}
 	for k, rate := range o.AWSRates {
 		limits[k] = awsclient.Rate{PerSecond: rate.PerSecond, Burst: rate.Burst}
 	}
-	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: metrics.Registry, Limits: limits})
-	capabilities := NewCapability(env, o)
-	guards := Guards{AmbientNamespaces: o.AmbientNamespaces, AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID}
-	providers := NewProviders(env, guards, sessions, contents.Kinds, capabilities)
-	workers := func(kind string) int {
+	return limits
+}
+
+// workersOf returns how many objects of a kind are reconciled at a time.
+func workersOf(o options.Options) func(kind string) int {
+	return func(kind string) int {
 		if n, ok := o.WorkersOf[kind]; ok {
 			return n
 		}
 		return o.Workers
 	}
-	if err := Setup(mgr, providers, capabilities, workers); err != nil {
-		return nil, err
-	}
-	if err := capabilities.Setup(mgr, contents.Kinds, workers("NexusAICapability")); err != nil {
-		return nil, err
-	}
-	known, err := newEngineKinds(mgr, cfg, engines)
-	if err != nil {
-		return nil, err
-	}
-	return mgr, NewBindings(env, o, engines, known).Setup(mgr, workers("SecurityIntentBinding"))
 }
 
 // knownKinds refuses settings of kinds that there are not: they would silently do nothing.
@@ -118,22 +228,22 @@ func knownKinds(o options.Options, entries []engine.Entry) error {
 	return nil
 }
 
-// chosen checks the settings that name kinds and engines against those there are, and marks the engines.
-func chosen(o options.Options, contents Contents) ([]Engine, error) {
+// chooseEngines checks the settings that name kinds and engines against those there are, and marks the engines.
+func chooseEngines(o options.Options, contents Contents) ([]intentbinding.Engine, error) {
 	if err := knownKinds(o, contents.Kinds); err != nil {
 		return nil, err
 	}
-	return adapters(contents.Engines, o.Adapters)
+	return enabledEngines(contents.Engines, o.Adapters)
 }
 
-// adapters marks the engines that --adapters names.
-func adapters(engines []intent.Engine, names []string) ([]Engine, error) {
-	out := make([]Engine, len(engines))
+// enabledEngines marks the engines that --adapters names.
+func enabledEngines(engines []intent.Engine, names []string) ([]intentbinding.Engine, error) {
+	out := make([]intentbinding.Engine, len(engines))
 	known := []string{options.AllAdapters}
 	for i, e := range engines {
 		name := strings.ToLower(e.Name())
 		known = append(known, name)
-		out[i] = Engine{Engine: e, Enabled: slices.Contains(names, name) || slices.Contains(names, options.AllAdapters)}
+		out[i] = intentbinding.Engine{Engine: e, Enabled: slices.Contains(names, name) || slices.Contains(names, options.AllAdapters)}
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
@@ -148,45 +258,37 @@ func newScheme() (*runtime.Scheme, error) {
 	return s, errors.Join(clientgoscheme.AddToScheme(s), v1alpha1.AddToScheme(s), nexusv1.AddToScheme(s), intentv1alpha1.AddToScheme(s), apiextensionsv1.AddToScheme(s))
 }
 
-// LabelManagedBy and its value select, among objects that anybody may have made, those we made.
-const (
-	LabelManagedBy = "app.kubernetes.io/managed-by"
-	ManagedBy      = "nexus-operator"
-)
+// regionsOf are the AWS regions that may be named.
+func regionsOf(o options.Options) []string {
+	return append(awsclient.Regions(), o.AdditionalRegions...)
+}
 
 func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) manager.Options {
-	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{LabelManagedBy: ManagedBy})}
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: apply.FieldOwner})}
+	small := ours
+	small.Transform = apply.WithoutBulk
 	m := manager.Options{
 		Scheme: scheme, Logger: log,
-		LeaderElection: o.LeaderElect, LeaderElectionID: "nexus-operator.nexus.ai", LeaderElectionNamespace: o.Namespace,
-		LeaderElectionReleaseOnCancel: true,
-		LeaseDuration:                 &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: &o.RetryPeriod,
+		LeaderElection: o.LeaderElect, LeaderElectionID: o.Shard.Lease(), LeaderElectionReleaseOnCancel: true,
+		LeaseDuration: &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: new(min(takeoverPoll, o.RetryPeriod)),
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
-		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: ours, &corev1.ServiceAccount{}: ours,
-			&corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours,
-			&apiextensionsv1.CustomResourceDefinition{}: {Transform: withoutSchemas},
+		Cache: cache.Options{DefaultTransform: apply.WithoutUnusedFields, ByObject: map[client.Object]cache.ByObject{
+			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
+			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
+			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},
 		// The process ends right after: nothing else may use the name.
-		Controller: config.Controller{SkipNameValidation: new(true)},
+		// A standby keeps its caches and queues filled, so that it works as soon as it leads.
+		Controller: config.Controller{SkipNameValidation: new(true), EnableWarmup: new(true)},
 	}
-	if o.SecureMetrics && !loopback(o.MetricsAddress) {
+	if o.SecureMetrics && !awssession.IsLoopback(o.MetricsAddress) {
 		m.Metrics.SecureServing = true
 		m.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	return m
-}
-
-func loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // cachesSynced is readiness: the API server was reached and its objects are known. AWS being down never
@@ -202,22 +304,22 @@ func cachesSynced(mgr manager.Manager) healthz.Checker {
 	}
 }
 
-func newEnvironment(ctx context.Context, mgr manager.Manager, cfg *rest.Config, o options.Options) (Environment, error) {
+func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options) (reconciler.Environment, error) {
 	id := o.ClusterID
 	if id == "" {
 		ns := &corev1.Namespace{}
 		if err := mgr.GetAPIReader().Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
-			return Environment{}, fmt.Errorf("reading namespace kube-system, whose UID names the cluster (or set --cluster-id): %w", err)
+			return reconciler.Environment{}, fmt.Errorf("reading namespace kube-system, whose UID names the cluster (or set --cluster-id): %w", err)
 		}
 		id = string(ns.UID)
 	}
-	issuer, err := newIssuer(cfg)
+	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {
-		return Environment{}, err
+		return reconciler.Environment{}, err
 	}
-	return Environment{
+	return reconciler.Environment{
 		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: mgr.GetEventRecorder("nexus-operator"), Clock: clock.RealClock{},
-		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates, Issuer: issuer.get,
-		Pace: Pace{CheckEvery: o.CheckEvery, CheckEveryOf: o.CheckEveryOf, StalledEvery: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
+		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, Shard: o.Shard, TrustAttempts: o.TrustUntaggedCreates, Schemas: schemas,
+		Intervals: reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},
 	}, nil
 }

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -21,18 +24,14 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller"
-	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/secretsmanager"
-	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -44,13 +43,6 @@ func TestMain(m *testing.M) {
 	// The plugin refuses an owner reference to whoever may not update the owner's finalizers; some clusters
 	// run it.
 	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}, APIServerArgs: []string{"--enable-admission-plugins=OwnerReferencesPermissionEnforcement"}})
-}
-
-func entries() []engine.Entry {
-	return []engine.Entry{
-		engine.For(s3.NewBucket), engine.For(dynamodb.NewTable), engine.For(iam.NewRole), engine.For(glue.NewDatabase), engine.For(glue.NewTable),
-		engine.For(glue.NewCrawler), engine.For(ssm.NewParameterSet), engine.For(secretsmanager.NewSecret),
-	}
 }
 
 // home is a running manager in this process, so that the race detector and the coverage see it. It has the
@@ -65,14 +57,30 @@ type home struct {
 	robbed bool
 	// stop ends the operator, and is done at the end of the test.
 	stop func()
+	// earlier is what the controllers of earlier tests in this process have done.
+	earlier operator.Activity
 }
 
+// start runs the operator for tests in which capabilities may do without a provider and have namespaces made for them,
+// both of which an administrator has to allow.
 func start(t *testing.T, flags ...string) *home {
 	t.Helper()
-	w := world.Shared(t)
-	if err := w.AWS().Reset(); err != nil {
+	return startBare(t, append([]string{"--capability-namespaces=*", "--workload-namespaces=*"}, flags...)...)
+}
+
+// startBare runs the operator with the defaults of what tenants may do.
+func startBare(t *testing.T, flags ...string) *home {
+	t.Helper()
+	if err := world.Shared(t).ResetAWS(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	return startOn(t, flags...)
+}
+
+// startOn runs the operator on what an earlier one of the test has made.
+func startOn(t *testing.T, flags ...string) *home {
+	t.Helper()
+	w := world.Shared(t)
 	for k, v := range map[string]string{"AWS_ENDPOINT_URL": w.AWS().URL(), "AWS_REGION": "ap-southeast-1", "AWS_ACCESS_KEY_ID": "AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY": "secret"} {
 		t.Setenv(k, v)
 	}
@@ -86,10 +94,10 @@ func start(t *testing.T, flags ...string) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &home{T: t, w: w, began: operator.AuditEnd(w)}
+	h := &home{T: t, w: w, began: operator.AuditEnd(w), earlier: activity(t)}
 	t.Cleanup(h.hasEveryRight)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: entries(), Engines: engines()}, logr.Discard())
+	mgr, err := controller.New(ctx, cfg, o, controller.Contents{Kinds: catalog.Kinds(), Engines: catalog.Engines()}, logr.Discard())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,6 +150,60 @@ func (h *home) create(objs ...client.Object) {
 			h.Fatal(err)
 		}
 	}
+}
+
+// activity reads the metrics of every manager of this process.
+func activity(t *testing.T) operator.Activity {
+	t.Helper()
+	families, err := ctrlmetrics.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operator.ActivityOf(families)
+}
+
+// quiet waits until the operator has reconciled every request that is due, and no more come within a fifth of a second.
+func (h *home) quiet() {
+	h.Helper()
+	var last operator.Activity
+	var since time.Time
+	h.eventually("the operator to be quiet", func() error {
+		now := activity(h.T).Since(h.earlier)
+		if busy := now.Busy(); busy != "" {
+			since = time.Time{}
+			return errors.New(busy)
+		}
+		if since.IsZero() || !maps.Equal(now.Queued, last.Queued) {
+			last, since = now, time.Now()
+		}
+		if time.Since(since) < 200*time.Millisecond {
+			return errors.New("more may come")
+		}
+		return nil
+	})
+}
+
+// passes does something while the operator is quiet, and waits until a controller has reconciled so many requests after it and the
+// operator is quiet again.
+func (h *home) passes(controller string, n int, do func()) {
+	h.Helper()
+	h.quiet()
+	before := activity(h.T)
+	do()
+	h.eventually(fmt.Sprintf("%d reconciliations of %s", n, controller), func() error {
+		if done := activity(h.T).Since(before).Reconciled[controller]; done < n {
+			return fmt.Errorf("%d of %d", done, n)
+		}
+		return nil
+	})
+	h.quiet()
+}
+
+// touch gives a namespace a label that nothing selects.
+func (h *home) touch(ns string) {
+	h.Helper()
+	of := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
+	h.alter(of, func() { of.Labels["looked-at"] = "again" })
 }
 
 func (h *home) eventually(what string, check func() error) {
@@ -212,7 +274,7 @@ func (h *home) left() string {
 	var out []string
 	for kind, names := range inv {
 		for _, n := range names {
-			if !strings.HasSuffix(n, "(scheduled for deletion)") {
+			if !strings.HasSuffix(n, "(scheduled for deletion)") && !strings.HasSuffix(n, strings.TrimPrefix(h.w.Issuer(), "https://")) {
 				out = append(out, kind+" "+n)
 			}
 		}
@@ -319,7 +381,7 @@ func TestCredentialsAreReadWhereTheyAreGivenAndRotateAtOnce(t *testing.T) {
 func TestAPausedObjectIsLeftAloneAndGoesOnAfterwards(t *testing.T) {
 	h := start(t, "--ambient-namespaces=*", "--check-interval=1s")
 	p := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: "pause"}, Spec: v1alpha1.AWSProviderSpec{Region: "ap-southeast-1"}}
-	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause", Annotations: map[string]string{engine.AnnotationPaused: "true"}},
+	b := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "paused-bucket", Namespace: "pause", Annotations: map[string]string{wellknown.AnnotationPaused: "true"}},
 		Spec: v1alpha1.S3BucketSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "paused-bucket"}}
 	h.create(p, b)
 	h.shows(b, "Paused", "True", "Paused")
@@ -362,7 +424,7 @@ func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
 	h.shows(p, "Ready", "True", "Authenticated")
 	asked := func() int { return h.w.AWS().Calls().Match("sts", "GetCallerIdentity", "*").Count() }
 	before := asked()
-	h.alter(p, func() { p.Annotations = map[string]string{engine.AnnotationReconcileAt: "now"} })
+	h.alter(p, func() { p.Annotations = map[string]string{wellknown.AnnotationReconcileAt: "now"} })
 	h.eventually("the request to be answered", func() error {
 		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(p), p); err != nil || p.Status.LastHandledReconcileAt != "now" {
 			return fmt.Errorf("%v: lastHandledReconcileAt is %q", err, p.Status.LastHandledReconcileAt)
@@ -382,7 +444,7 @@ func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = controller.New(t.Context(), w.Config(), o, controller.Contents{Kinds: entries(), Engines: engines()}, logr.Discard())
+		_, err = controller.New(t.Context(), w.Config(), o, controller.Contents{Kinds: catalog.Kinds(), Engines: catalog.Engines()}, logr.Discard())
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not one of") {
 			t.Errorf("%s: %v", flag, err)
 		}
@@ -405,11 +467,18 @@ func TestReferencesAreWaitedFor(t *testing.T) {
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the table noticed its database after %s: by its watch it is at once", took)
 	}
+	// A reference needs the identifier of its target, and not that the target is ready.
+	h.alter(db, func() { db.Spec.Parameters = map[string]v1alpha1.GlueParameter{"nexus.ai/reserved": "x"} })
+	h.shows(db, "Ready", "False", "InvalidSpec")
+	second := table.DeepCopy()
+	second.ObjectMeta, second.Status, second.Spec.TableName = metav1.ObjectMeta{Name: "more", Namespace: "refs"}, v1alpha1.GlueTableStatus{}, "more"
+	h.create(second)
+	h.shows(second, "Ready", "True", "Ready")
 	// The database goes first: the table is found again by what was recorded, not by its reference.
 	if err := h.c.Delete(h.ctx(), db); err != nil {
 		t.Fatal(err)
 	}
-	h.remove(table, db, p)
+	h.remove(table, second, db, p)
 	if s := h.left(); s != "" {
 		t.Errorf("left in AWS: %s", s)
 	}
@@ -462,8 +531,7 @@ func TestAnAbandonedObjectGoesAndItsResourceStays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	annotate("another-uid")
-	time.Sleep(2 * time.Second)
+	h.passes("s3bucket", 1, func() { annotate("another-uid") })
 	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(b), b); err != nil {
 		t.Fatalf("another object's UID abandoned it: %v", err)
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
@@ -16,18 +18,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/intent"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kubearmor"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/networkpolicy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
-
-func engines() []intent.Engine {
-	return []intent.Engine{networkpolicy.New(), kubearmor.New(), kyverno.New(), istio.New()}
-}
 
 var (
 	kubeArmorPolicy = schema.GroupVersionKind{Group: "security.kubearmor.com", Version: "v1", Kind: "KubeArmorPolicy"}

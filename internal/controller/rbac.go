@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller
 
 // The operator's rights in a cluster, from which `make generate` writes config/rbac/role.yaml. A right is
@@ -8,15 +10,17 @@ package controller
 // Reads by the cache need list and watch; get is for what is also read past it. Objects are made by
 // server-side apply, which needs patch, and create where they do not exist.
 
-// Capabilities: their finalizer is patched. They own what they compile to; update on finalizers is what
+// Capabilities: their finalizer is patched, and one is read before something that it declared is deleted. They own what they compile to; update on finalizers is what
 // the admission plugin OwnerReferencesPermissionEnforcement asks of who sets blockOwnerDeletion.
-// +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities,verbs=list;watch;patch
+// +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/status,verbs=patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/finalizers,verbs=update
 
-// AWS resources: users make them, and so do capabilities, which remove them too. They own nothing.
+// AWS resources: users create them, and so do capabilities, which delete them too, except for kinds that no
+// capability compiles to. Each is read before a write to AWS (ADR 0026). They own nothing.
 // +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;s3buckets;secretsmanagersecrets;ssmparametersets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;dynamodbtables/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;s3buckets/status;secretsmanagersecrets/status;ssmparametersets/status,verbs=patch
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=dbsubnetgroups;elasticips;internetgateways;kmskeys;natgateways;rdsinstances;routetables;securitygroups;snstopics;sqsqueues;subnets;vpcs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;dbsubnetgroups/status;dynamodbtables/status;elasticips/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;internetgateways/status;kmskeys/status;natgateways/status;rdsinstances/status;routetables/status;s3buckets/status;secretsmanagersecrets/status;securitygroups/status;snstopics/status;sqsqueues/status;ssmparametersets/status;subnets/status;vpcs/status,verbs=patch
 
 // Security intents are read, and told whether they are known and valid.
 // +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=securityintents,verbs=list;watch
@@ -34,31 +38,34 @@ package controller
 // +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=nimbuspolicies/status;clusternimbuspolicies/status,verbs=patch
 // +kubebuilder:rbac:groups=intent.security.nimbus.com,resources=nimbuspolicies/finalizers;clusternimbuspolicies/finalizers,verbs=update
 
-// The engines' objects: made, kept as they are, and removed when an intent, a binding or an engine goes.
+// The engines' objects: made, kept as they are, and removed when an intent, a binding or an engine goes. Each engine that
+// is not part of Kubernetes has its own role, so that a cluster without it need not grant the rights.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=security.kubearmor.com,resources=kubearmorpolicies,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=kyverno.io,resources=policies;clusterpolicies,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-kubearmor,groups=security.kubearmor.com,resources=kubearmorpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-kyverno,groups=kyverno.io,resources=policies;clusterpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-istio,groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch;create;patch;delete
 
-// Whether an engine is installed is told by its definitions.
+// The definitions of an engine show whether it is installed.
 // +kubebuilder:rbac:groups=apiextensions.k8s.io,resources=customresourcedefinitions,verbs=list;watch
 
-// A capability's workloads, and the namespace that it may make for them.
-// +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;namespaces,verbs=get;list;watch;create;patch;delete
+// A capability's workloads, and the namespace that it may make for them, with its quota.
+// +kubebuilder:rbac:groups="",resources=services;configmaps;serviceaccounts;namespaces;resourcequotas,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=apps,resources=deployments,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
 
-// Why a workload is not ready is told by its pods and its load balancer's class.
+// The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=list;watch
 
 // A namespace that we made is removed only when nothing of anybody else is in it.
 // +kubebuilder:rbac:groups="",resources=persistentvolumeclaims,verbs=list
 // +kubebuilder:rbac:groups=apps,resources=statefulsets;daemonsets,verbs=list
-// +kubebuilder:rbac:groups=batch,resources=jobs;cronjobs,verbs=list
+// +kubebuilder:rbac:groups=batch,resources=jobs,verbs=list
 
-// What happened is told by events; repeated ones are counted by a patch.
+// Events report what happened; a patch counts repeated ones.
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Who asks for metrics is authenticated and authorized by the API server.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
@@ -18,7 +20,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -51,7 +55,7 @@ func roles(t *testing.T) map[string]*rbacv1.ClusterRole {
 		}
 		out[r.Name] = r
 	}
-	if len(out) != 7 {
+	if len(out) != 10 {
 		t.Fatalf("%d roles: %v", len(out), slices.Sorted(maps.Keys(out)))
 	}
 	return out
@@ -76,8 +80,23 @@ func rightsOf(roles ...*rbacv1.ClusterRole) map[right]bool {
 	return out
 }
 
+// operators are the ClusterRoles that are bound to the operator: its own, and one for each policy engine.
+var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio"}
+
+// operatorsRights are those of the ClusterRoles that are bound to the operator.
+func operatorsRights(all map[string]*rbacv1.ClusterRole) map[right]bool {
+	out := map[right]bool{}
+	for _, name := range operators {
+		maps.Copy(out, rightsOf(all[name]))
+	}
+	return out
+}
+
 // resourceOf is where objects of a kind are found.
 func resourceOf(gvk schema.GroupVersionKind) string {
+	if name := strings.ToLower(gvk.Kind); strings.HasSuffix(name, "ey") || strings.HasSuffix(name, "ay") {
+		return name + "s" // the guess turns every y into ies
+	}
 	resource, _ := meta.UnsafeGuessKindToResource(gvk)
 	return resource.Resource
 }
@@ -95,7 +114,7 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 		"secrets": true, "nodes": true, "users": true, "groups": true, "serviceaccounts/token": true, "certificatesigningrequests": true,
 		"mutatingwebhookconfigurations": true, "validatingwebhookconfigurations": true, "persistentvolumes": true,
 	}
-	for r := range rightsOf(all["nexus-operator"]) {
+	for r := range operatorsRights(all) {
 		if beyond[r.resource] || r.group == rbacv1.GroupName || strings.HasPrefix(r.resource, "pods/") || slices.Contains([]string{"escalate", "bind", "impersonate", "approve", "sign"}, r.verb) {
 			t.Errorf("the operator may %s", r)
 		}
@@ -103,7 +122,7 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 			t.Errorf("the operator may %s, which no request of it does", r)
 		}
 	}
-	for _, name := range []string{"nexus-operator", "nexus-operator-secrets", "nexus-operator-leader-election"} {
+	for _, name := range append([]string{"nexus-operator-secrets", "nexus-operator-leader-election"}, operators...) {
 		for label := range all[name].Labels {
 			if strings.HasPrefix(label, "rbac.authorization.k8s.io/") {
 				t.Errorf("%s is part of another role by label %s", name, label)
@@ -113,16 +132,13 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 }
 
 func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
-	granted := rightsOf(roles(t)["nexus-operator"])
+	granted := operatorsRights(roles(t))
 	var made []schema.GroupVersionKind
 	for _, stage := range capability.DeletionOrder {
 		made = append(made, stage.Kinds...)
 	}
-	for _, e := range engines() {
+	for _, e := range catalog.Engines() {
 		made = append(made, e.Makes()...)
-	}
-	for _, e := range entries() {
-		made = append(made, schema.GroupVersionKind{Group: "aws-infra-operator.runner.codes", Kind: e.Name()})
 	}
 	for _, kind := range []string{"NimbusPolicy", "ClusterNimbusPolicy"} {
 		made = append(made, schema.GroupVersionKind{Group: "intent.security.nimbus.com", Kind: kind})
@@ -134,7 +150,17 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 			}
 		}
 	}
-	for _, e := range engines() {
+	// An object that people create, such as a VPC, gets a finalizer and a status; the operator makes and deletes none.
+	for _, e := range catalog.Kinds() {
+		resource := resourceOf(schema.GroupVersionKind{Group: "aws-infra-operator.runner.codes", Kind: e.Name()})
+		for _, r := range []right{{v1alpha1.GroupVersion.Group, resource, "list"}, {v1alpha1.GroupVersion.Group, resource, "watch"},
+			{v1alpha1.GroupVersion.Group, resource, "patch"}, {v1alpha1.GroupVersion.Group, resource + "/status", "patch"}} {
+			if !granted[r] {
+				t.Errorf("the operator reconciles %s and may not %s", e.Name(), r)
+			}
+		}
+	}
+	for _, e := range catalog.Engines() {
 		for _, gvk := range e.Requires() {
 			if r := (right{gvk.Group, resourceOf(gvk), "watch"}); !granted[r] {
 				t.Errorf("%s requires %s and the operator may not %s", e.Name(), gvk.Kind, r)
@@ -147,18 +173,18 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 // the operator.
 var writers = map[string]string{
 	"nexuscapabilities": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",
-	"s3buckets": "edit", "secretsmanagersecrets": "edit", "ssmparametersets": "edit", "securityintentbindings": "edit",
+	"s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
 	"awsproviders": "admin", "securityintents": "admin", "clustersecurityintentbindings": "admin",
 	"nimbuspolicies": "", "clusternimbuspolicies": "",
 }
 
-func TestEveryKindOfOursHasItsReadersItsWritersAndItsStatusForTheOperatorAlone(t *testing.T) {
+func TestRoles_ReadersWritersAndStatusOfEveryKind(t *testing.T) {
 	definitions, err := world.ReadManifests("../../config/crd/bases")
 	if err != nil {
 		t.Fatal(err)
 	}
 	all := roles(t)
-	operators, view := rightsOf(all["nexus-operator"]), rightsOf(all["nexus-operator-view"])
+	granted, view := operatorsRights(all), rightsOf(all["nexus-operator-view"])
 	edit, admin := rightsOf(all["nexus-operator-edit"]), rightsOf(all["nexus-operator-admin"])
 	for _, u := range definitions {
 		d := &apiextensionsv1.CustomResourceDefinition{}
@@ -172,8 +198,8 @@ func TestEveryKindOfOursHasItsReadersItsWritersAndItsStatusForTheOperatorAlone(t
 		}
 		for _, verb := range []string{"get", "list", "watch"} {
 			r := right{group, resource, verb}
-			if !view[r] || !admin[r] || verb != "get" && !operators[r] {
-				t.Errorf("%s: view %v, admin %v, the operator %v", r, view[r], admin[r], operators[r])
+			if !view[r] || !admin[r] || verb != "get" && !granted[r] {
+				t.Errorf("%s: view %v, admin %v, the operator %v", r, view[r], admin[r], granted[r])
 			}
 		}
 		for _, verb := range []string{"create", "update", "patch", "delete", "deletecollection"} {
@@ -182,7 +208,7 @@ func TestEveryKindOfOursHasItsReadersItsWritersAndItsStatusForTheOperatorAlone(t
 				t.Errorf("%s: view %v, edit %v, admin %v; its writer is %q", r, view[r], edit[r], admin[r], who)
 			}
 		}
-		if !operators[right{group, resource + "/status", "patch"}] {
+		if !granted[right{group, resource + "/status", "patch"}] {
 			t.Errorf("the operator may not write the status of %s", resource)
 		}
 	}

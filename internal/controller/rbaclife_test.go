@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package controller_test
 
 import (
 	"crypto/tls"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -34,7 +37,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, "--leader-elect=true", "--metrics-bind-address=:"+port)
+	h := start(t, "--leader-elect=true", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
 	h.install(allEngines...)
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
@@ -43,7 +46,9 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
-	unused(t, rightsOf(all["nexus-operator"], all["nexus-operator-leader-election"], all["nexus-operator-secrets"]), h.used())
+	granted := rightsOf(all["nexus-operator-leader-election"], all["nexus-operator-secrets"])
+	maps.Copy(granted, operatorsRights(all))
+	unused(t, granted, h.used())
 }
 
 func freeAddress(t *testing.T) string {
@@ -130,13 +135,16 @@ func (h *home) measured(url string) {
 			}
 			request.Header.Set("Authorization", "Bearer "+token.Status.Token)
 		}
-		answer, err := scraper.Do(request)
-		if err != nil {
-			h.Fatal(err)
-		}
-		if _ = answer.Body.Close(); answer.StatusCode != who.code {
-			h.Errorf("metrics for %q: %s", who.name, answer.Status)
-		}
+		h.eventually("an answer of the metrics server", func() error { // it starts beside the controllers
+			answer, err := scraper.Do(request)
+			if err != nil {
+				return err
+			}
+			if _ = answer.Body.Close(); answer.StatusCode != who.code {
+				return fmt.Errorf("metrics for %q: %s", who.name, answer.Status)
+			}
+			return nil
+		})
 	}
 }
 
@@ -147,6 +155,7 @@ func (h *home) livesOfACapability() {
 	c := example("rights")
 	two := int32(2)
 	c.Spec.Backend.Replicas = &two
+	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
@@ -164,6 +173,7 @@ func (h *home) livesOfBindings() {
 	for _, of := range []intentv1alpha1.Intent{
 		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"},
 		{ID: "ensureTLS"}, {ID: "apiSegmentation", Params: intentv1alpha1.Params{"denyPaths": {"/admin"}}},
+		{ID: "assessTLS", Params: intentv1alpha1.Params{"external_addresses": {"example.com:443"}}},
 	} {
 		i := h.unmade(of.ID, intentv1alpha1.Block, of.Params)
 		i.Name = strings.ToLower(of.ID) + "-" + ns
@@ -176,14 +186,14 @@ func (h *home) livesOfBindings() {
 	for _, made := range []client.Object{b, o} {
 		h.shows(made, "Ready", "True", "Ready")
 	}
-	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer)
+	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob)
 	// What an intent came to that is no longer named is removed, and the policies stay.
 	only := func(i *intentv1alpha1.SecurityIntent) {
 		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
 		h.alter(o, func() { o.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
 	}
 	only(all[0])
-	h.areThere(ns, false, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer)
+	h.areThere(ns, false, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob)
 	h.areThere(ns, true, networkPolicy, nimbusPolicy, clusterNimbusPolicy)
 	only(all[1])
 	h.areThere(ns, false, networkPolicy)
@@ -224,9 +234,35 @@ func (h *home) livesOfCredentials() {
 	p, s, b := keyed("right-keys")
 	h.create(s, p)
 	h.shows(p, "Ready", "True", "Authenticated")
-	h.create(b)
-	h.shows(b, "Ready", "True", "Ready")
-	h.remove(b, p, s)
+	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: p.Namespace} }
+	common := v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: p.Name}}
+	network := v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "network"}}
+	vpc := &v1alpha1.VPC{ObjectMeta: named("network"), Spec: v1alpha1.VPCSpec{CommonSpec: common, CIDRBlock: "10.0.0.0/16"}}
+	zones := []string{"ap-southeast-1a", "ap-southeast-1b"} // a DB subnet group needs two
+	others := []client.Object{
+		b,
+		&v1alpha1.Subnet{ObjectMeta: named("subnet"), Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.1.0/24", AvailabilityZone: zones[0]}},
+		&v1alpha1.Subnet{ObjectMeta: named("other-subnet"), Spec: v1alpha1.SubnetSpec{CommonSpec: common, VPCReference: network, CIDRBlock: "10.0.2.0/24", AvailabilityZone: zones[1]}},
+		&v1alpha1.SecurityGroup{ObjectMeta: named("group"), Spec: v1alpha1.SecurityGroupSpec{CommonSpec: common, VPCReference: network, GroupName: "rights", Description: "rights"}},
+		&v1alpha1.InternetGateway{ObjectMeta: named("gateway"), Spec: v1alpha1.InternetGatewaySpec{CommonSpec: common, VPCRef: network.VPCRef}},
+		&v1alpha1.RouteTable{ObjectMeta: named("routes"), Spec: v1alpha1.RouteTableSpec{CommonSpec: common, VPCReference: network}},
+		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: common}},
+		&v1alpha1.NATGateway{ObjectMeta: named("nat"), Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
+		&v1alpha1.DBSubnetGroup{ObjectMeta: named("databases"), Spec: v1alpha1.DBSubnetGroupSpec{CommonSpec: common, DBSubnetGroupName: "rights",
+			SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}},
+		&v1alpha1.RDSInstance{ObjectMeta: named("database"), Spec: v1alpha1.RDSInstanceSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
+			DBInstanceIdentifier: "rights", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20, MasterUsername: "rights", ManageMasterUserPassword: new(true), SkipFinalSnapshot: true}},
+		&v1alpha1.SQSQueue{ObjectMeta: named("queue"), Spec: v1alpha1.SQSQueueSpec{CommonSpec: common, QueueName: "rights"}},
+		&v1alpha1.SNSTopic{ObjectMeta: named("topic"), Spec: v1alpha1.SNSTopicSpec{CommonSpec: common, TopicName: "rights"}},
+		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
+	}
+	h.create(append(others, vpc)...)
+	for _, o := range append(others, vpc) {
+		h.shows(o, "Ready", "True", "Ready")
+	}
+	h.remove(others...)
+	h.remove(vpc)
+	h.remove(p, s)
 }
 
 // keyed is a provider with credentials in a Secret, and a bucket by it.
@@ -310,11 +346,23 @@ func (h *home) may(want bool, namespace string, r right) {
 	})
 }
 
+// roleWith names the operator's ClusterRole that has a right.
+func roleWith(t *testing.T, r right) string {
+	t.Helper()
+	for name, role := range roles(t) {
+		if slices.Contains(operators, name) && rightsOf(role)[r] {
+			return name
+		}
+	}
+	t.Fatalf("the operator may not %s", r)
+	return ""
+}
+
 // rob takes a right away until what it returns is called, or the test ends.
 func (h *home) rob(r right) (restore func()) {
 	h.Helper()
 	h.robbed = true
-	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator"}}
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: roleWith(h.T, r)}}
 	var whole []rbacv1.PolicyRule
 	h.alter(role, func() {
 		whole = role.DeepCopy().Rules
@@ -342,7 +390,7 @@ func (h *home) rob(r right) (restore func()) {
 	return restore
 }
 
-func TestAMissingRightIsToldAndTheWorkGoesOnOnceItIsThere(t *testing.T) {
+func TestAMissingRightIsReportedAndWorkContinuesOnceGranted(t *testing.T) {
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	ns := h.namespace(nil)
@@ -379,4 +427,33 @@ func TestAMissingRightIsToldAndTheWorkGoesOnOnceItIsThere(t *testing.T) {
 	restore()
 	h.shows(b, "Ready", "True", "Ready")
 	h.covers(b, "dnsManipulation", "Istio", "None", "NotCovered")
+}
+
+func TestAnEngineThatIsLeftOutNeedsNoRights(t *testing.T) {
+	h := start(t, "--adapters=networkpolicy")
+	h.robbed = true
+	bound := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator-kubearmor"}}
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(bound), bound); err != nil {
+		t.Fatal(err)
+	}
+	again := bound.DeepCopy()
+	again.ResourceVersion = ""
+	if err := h.c.Delete(h.ctx(), bound); err != nil {
+		t.Fatal(err)
+	}
+	list := right{"security.kubearmor.com", "kubearmorpolicies", "list"}
+	h.may(false, "default", list)
+	t.Cleanup(func() {
+		if err := h.c.Create(h.ctx(), again); err != nil {
+			t.Error(err)
+		}
+		h.may(true, "default", list)
+	})
+	h.install(enginecrds.KubeArmor)
+	b := h.binds(h.namespace(nil), "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
+	h.make(b)
+	h.shows(b, "Ready", "True", "Ready")
+	h.covers(b, "dnsManipulation", "KubeArmor", "None", "EngineDisabled")
+	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+	h.remove(b)
 }

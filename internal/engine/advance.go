@@ -1,37 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
 // Host is what the engine needs of the controller while it advances one object.
 type Host interface {
-	// Commit persists the finalizer and the intent in one resourceVersion-checked write. Nothing is
-	// written to AWS before it succeeded.
+	// Commit persists the finalizer and the intent in one resourceVersion-checked write. The engine
+	// writes to AWS only after it succeeded.
 	Commit(ctx context.Context, i *Intent) error
 	// Store persists an identifier that AWS assigned.
 	Store(ctx context.Context, id string) error
 	// Explain turns an AWS error into a kind of failure.
 	Explain(err error, action string) error
-	// AlreadyExists says whether a create failed because the name is taken in this account, so that
-	// looking again tells whose it is.
+	// AlreadyExists reports whether a create failed because the name is taken in this account, by a resource in use
+	// or in its recovery window, so that looking again shows who owns it.
 	AlreadyExists(err error) bool
+	// HadNoEffect reports whether AWS answered that it did not carry out the call. An error without such
+	// an answer, such as a broken connection, says nothing of the effect.
+	HadNoEffect(err error) bool
 	// Refs are the references that the last decision resolved, by Kind/name.
 	Refs() map[string]kind.Target
-	// Did is told of every step that AWS accepted.
-	Did(p Plan)
+	// Did is called with the plan and with those of its steps that AWS accepted.
+	Did(p Plan, done []kind.Step)
+	// Running is called before the steps of a plan are sent; left returns how many steps with an action AWS has
+	// not accepted yet. Until stop returns, the host may report how far the steps are.
+	Running(ctx context.Context, left func(action string) int) (stop func())
+	// Memory is what the process remembers of the object.
+	Memory() *Memory
 	// Now is the clock.
 	Now() time.Time
 }
 
-// Decider decides for one object under one identity; see Entry.Decide.
+// Decider decides for one object under one identity; see Binding.Decide.
 type Decider func(ctx context.Context, o Owner) (Plan, error)
 
 // Outcome is where advancing an object led.
@@ -40,70 +54,91 @@ type Outcome struct {
 	Plan Plan
 	// Synced is true when AWS was observed to be as declared.
 	Synced bool
-	// Gone is true when a deletion is complete: the finalizer may go.
+	// Gone is true when a deletion is complete and the finalizer may be removed.
 	Gone bool
 	// Drift is set when the differences are reported rather than corrected.
 	Drift kind.Diff
+	// Written are the versions of all write-only values that AWS has, when the pass wrote one.
+	Written map[string]string
 }
 
 const (
 	// rounds bounds how often one pass decides and runs: create, settings, a verifying look, and some
-	// pages of a bucket. What is left waits for the next pass.
+	// pages of a bucket. The next pass does the rest.
 	rounds = 8
-	// soon is when to look again for what AWS has accepted and does not show yet.
-	soon = time.Second
-	// settleUnknown is how long the effect of a call whose answer nobody heard may be in coming.
+	// settleUnknown is how long the effect of a call whose answer was lost may take to appear.
 	settleUnknown = 10 * time.Second
 	// settleTagged is the same where a resource is only found again by searching its tags.
 	settleTagged = 30 * time.Second
-	// settleToken is how long a lost create may stay invisible before another attempt is made.
-	settleToken = 2 * time.Minute
 )
 
 // Advance decides and runs until AWS is as declared, something must be waited for, or a step fails.
-// What makes Ready true is always a look at AWS after the last write, never the success of a write.
+// Ready always rests on a look at AWS after the last write, never on the success of a write.
 func Advance(ctx context.Context, decide Decider, m kind.Meta, o Owner, h Host) (Outcome, error) {
-	a := advance{decide: decide, meta: m, o: o, h: h}
+	a := advance{decide: decide, meta: m, o: o, mem: h.Memory(), h: h}
+	if err := a.restoreFinalizer(ctx); err != nil {
+		return a.out, err
+	}
 	for range rounds {
 		done, err := a.round(ctx)
 		if done || err != nil {
 			return a.out, err
 		}
 	}
-	return a.out, &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the last changes", After: soon}
+	return a.out, &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the last changes", After: time.Second}
 }
 
 type advance struct {
-	decide  Decider
-	meta    kind.Meta
-	o       Owner
-	h       Host
-	out     Outcome
-	created bool // a create was accepted, or refused because the resource exists
-	seen    bool // some look found the resource
-	absent  bool // the last look found nothing
+	decide Decider
+	meta   kind.Meta
+	o      Owner
+	mem    *Memory
+	h      Host
+	out    Outcome
+	seen   bool // some look found the resource
+}
+
+func (a *advance) settleTime() time.Duration {
+	if a.meta.Settle > 0 {
+		return a.meta.Settle
+	}
+	return settleDefault
+}
+
+// restoreFinalizer commits a missing finalizer before anything else: the object may have been copied
+// with the operator's annotations, or its finalizer may have been stripped.
+func (a *advance) restoreFinalizer(ctx context.Context) error {
+	if a.o.HasFinalizer || !a.o.onRecord() || a.readOnly() {
+		return nil
+	}
+	i := a.o.Intent
+	if i == nil {
+		i = &Intent{Attempt: 1}
+	}
+	return a.persist(ctx, i)
 }
 
 func (a *advance) round(ctx context.Context) (bool, error) {
-	p, err := a.decide(ctx, a.o)
-	a.out.Plan = p
-	if p.Exists {
-		a.seen, a.absent = true, false
-	}
+	p, err := a.observe(ctx)
 	if err != nil {
 		return true, a.explain(err, "")
 	}
 	switch p.Cause {
 	case Busy:
-		return true, &status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason}
+		return true, &status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable}
+	case Unowned:
+		return true, &status.Waiting{Reason: status.ReasonOwnershipUnknown, For: p.Reason, Usable: true, After: nextLook(a.h.Now().Sub(a.mem.untaggedSince))}
 	case Gone:
-		return a.gone(p)
+		return a.finishDeletion(p)
 	case InSync:
 		a.out.Synced = true
 		return true, a.commit(ctx, p)
 	}
-	if a.held(p) {
-		return true, a.reported(p)
+	if err := a.verifyAbsence(p); err != nil {
+		return true, err
+	}
+	if a.o.ReportsOnly(p) {
+		return true, a.report(p)
 	}
 	if err := a.mayCreate(p); err != nil {
 		return true, err
@@ -111,39 +146,125 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 	if err := a.commit(ctx, p); err != nil {
 		return true, err
 	}
-	return false, a.run(ctx, p)
+	return a.run(ctx, p)
 }
 
-// held says that the differences are to be reported only.
-func (a *advance) held(p Plan) bool {
-	behindOurBack := p.Cause == Drifted || p.Cause == New && a.o.Known
-	return a.o.Management == v1alpha1.ManageObserve || a.o.Drift == v1alpha1.DriftReport && behindOurBack && !a.o.Deleting
+// observe decides with what the process remembers, and remembers what the decision saw.
+func (a *advance) observe(ctx context.Context) (Plan, error) {
+	now := a.h.Now()
+	a.o.Recent.Created = a.mem.created(a.settleTime(), now)
+	a.o.Recent.New = a.o.Recent.Created && a.mem.untouched
+	a.o.Recent.Untagged = a.mem.untagged()
+	a.o.Recent.Members = a.mem.members(a.settleTime(), now)
+	a.o.Recent.UntaggedSettled = !a.mem.untaggedSince.IsZero() && now.Sub(a.mem.untaggedSince) >= a.settleTime()
+	a.o.Recent.NotEmpty = a.mem.notEmpty
+	a.o.Recent.First = a.isFirstCreate()
+	decision, span := tracing.Span(ctx, "decide")
+	p, err := a.decide(decision, a.o)
+	span.SetAttributes(attribute.String("decision.cause", string(p.Cause)), attribute.Int("decision.steps", len(p.Steps)))
+	tracing.End(span, failureOf(err))
+	a.out.Plan = p
+	a.seen = a.seen || p.Exists
+	if !p.Unseen {
+		a.mem.recordLook(p, err, a.settleTime(), a.h.Now())
+	}
+	return p, err
 }
 
-// reported ends a pass that only looks: differences are no failure, absence is.
-func (a *advance) reported(p Plan) error {
+// isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an
+// attempt, and the object is not meant to adopt a resource. Where an attempt proves ownership, it must have
+// been preceded by a look.
+func (a *advance) isFirstCreate() bool {
+	o := a.o
+	return !a.readOnly() && o.Intent == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
+		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways && !o.TrustAttempts
+}
+
+// readOnly says that neither AWS nor the object's metadata is to be written for this object.
+func (a *advance) readOnly() bool {
+	return a.o.Deleting || a.o.Management == v1alpha1.ManageObserve
+}
+
+// verifyAbsence waits until a resource that existed was observed to be absent twice, apart in time: one
+// answer may come from a replica that lags. A store, or a resource to import, whose absence is certain
+// is reported as Missing.
+func (a *advance) verifyAbsence(p Plan) error {
+	if p.Exists || p.Cause != Lost && (p.Cause != New || !a.o.Known) {
+		return nil
+	}
+	if left := a.timeToVerify(); left > 0 {
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "a second look: AWS answered that the resource does not exist", After: min(left, absenceGap)}
+	}
+	if p.Cause == New {
+		return nil
+	}
+	return a.o.ExplainLoss()
+}
+
+// ExplainLoss is the failure of an object whose plan has the cause Lost.
+func (o Owner) ExplainLoss() error {
+	if o.Import != "" {
+		return &status.Stalled{Reason: status.ReasonMissing, Field: "spec.importID", Message: fmt.Sprintf(
+			"%s does not exist in the provider's account and region; delete this object and create another that names an existing resource", o.Import)}
+	}
+	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource existed and no longer exists, and its data is lost with it; " +
+		"set recreateOnLoss: true to have it created again, empty, or restore it from a backup under the same name"}
+}
+
+// timeToVerify is how much longer a resource that existed must be absent before that is believed: for the
+// gap between two looks, and until the last write to it had the time to settle. Where a second create
+// would make a second resource, for the whole settle time.
+func (a *advance) timeToVerify() time.Duration {
+	now := a.h.Now()
+	left := absenceGap - now.Sub(a.mem.absentSince)
+	if a.meta.Identity == kind.ByTag || a.meta.Identity == kind.ByToken {
+		left = settleTagged - now.Sub(a.mem.absentSince)
+	}
+	last := a.mem.lastWrite()
+	if i := a.o.Intent; i != nil && i.At.After(last) {
+		last = i.At
+	}
+	return max(left, a.settleTime()-now.Sub(last))
+}
+
+// report ends a pass that only looks: differences are no failure, absence is.
+func (a *advance) report(p Plan) error {
 	a.out.Drift, a.out.Synced = p.Diff, p.Exists
 	if p.Exists {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource does not exist, and the object's policies forbid to make it"}
+	return &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource does not exist, and the object's managementPolicy or driftPolicy forbids creating it"}
 }
 
-// gone verifies an absence by a second look: one answer may come from a replica that lags.
-func (a *advance) gone(p Plan) (bool, error) {
-	if p.Exists { // left alone or orphaned: there is nothing to wait for
+// finishDeletion ends a deletion. After an acknowledged delete one look suffices; otherwise the absence is
+// verified by a second look, and a create whose answer was lost gets the time to appear.
+func (a *advance) finishDeletion(p Plan) (bool, error) {
+	if p.Exists || !a.mem.deletedAt.IsZero() { // left alone, orphaned, or deleted by an acknowledged call
 		a.out.Gone = true
 		return true, nil
 	}
-	if i := a.o.Intent; i != nil && !a.o.Known && !a.seen && !i.At.IsZero() {
-		if left := settleUnknown - a.h.Now().Sub(i.At); left > 0 {
-			return true, &status.Waiting{Reason: status.ReasonDeleting, For: "a create whose answer may be lost to show", After: left}
-		}
+	if a.mem.createFailed() && !a.o.Known {
+		a.out.Gone = true
+		return true, nil
 	}
-	a.out.Gone = a.absent
-	done := a.absent
-	a.absent = true
-	return done, nil
+	now := a.h.Now()
+	left := absenceGap - now.Sub(a.mem.absentSince)
+	if i := a.o.Intent; i != nil && !i.At.IsZero() && !a.o.Known && !a.seen {
+		left = max(left, a.lostAnswerWait()-now.Sub(i.At))
+	}
+	if left > 0 {
+		return true, &status.Waiting{Reason: status.ReasonDeleting, For: "a second look: AWS answered that the resource does not exist", After: left}
+	}
+	a.out.Gone = true
+	return true, nil
+}
+
+// lostAnswerWait is how long a create whose answer was lost may take to show its resource.
+func (a *advance) lostAnswerWait() time.Duration {
+	if a.meta.Identity == kind.ByTag || a.meta.Identity == kind.ByToken {
+		return settleTagged
+	}
+	return settleUnknown
 }
 
 // mayCreate holds back a create that could make a second resource.
@@ -151,73 +272,192 @@ func (a *advance) mayCreate(p Plan) error {
 	if p.Cause != New {
 		return nil
 	}
-	if a.created {
-		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the new resource", After: soon}
+	now := a.h.Now()
+	if at := a.mem.mustShow(); !at.IsZero() && now.Sub(at) < a.settleTime() {
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the new resource", After: nextLook(now.Sub(at))}
 	}
 	i := a.o.Intent
-	if a.meta.Identity != kind.ByTag || i == nil || i.At.IsZero() {
+	if i == nil || i.At.IsZero() || a.mem.createFailed() || a.repeatable() {
 		return nil
 	}
-	if left := settleTagged - a.h.Now().Sub(i.At); left > 0 {
-		return &status.Waiting{Reason: status.ReasonProgressing, For: "the outcome of the last create to show", After: left}
+	if left := a.lostAnswerWait() - now.Sub(i.At); left > 0 {
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "the result of the last create, whose answer was lost, to show", After: min(left, nextLook(now.Sub(i.At)))}
 	}
+	a.mem.createOpen = false // it had the time to show, and did not
 	return nil
+}
+
+// repeatable reports whether a create may be repeated although an earlier one may have succeeded: by name
+// AWS refuses the second, and by token it returns the first, as long as the token stays the same.
+func (a *advance) repeatable() bool {
+	switch a.meta.Identity {
+	case kind.ByTag:
+		return false
+	case kind.ByToken:
+		return !a.needsNewToken(a.o.Intent)
+	default:
+		return true
+	}
+}
+
+// needsNewToken reports whether the next create must not repeat the last one's token: it would return a
+// resource that no longer exists, or be refused because its parameters differ.
+func (a *advance) needsNewToken(i *Intent) bool {
+	return !i.At.IsZero() && (a.mem.createFailed() || a.o.Known || i.Generation != a.o.Generation)
 }
 
 // commit persists what must be known after a crash, before the first write it matters for.
 func (a *advance) commit(ctx context.Context, p Plan) error {
-	if a.o.Deleting || a.o.Management == v1alpha1.ManageObserve {
+	if a.readOnly() {
 		return nil
 	}
-	next := a.next(p)
-	if next == nil {
+	next := a.nextIntent(p)
+	if a.o.Intent != nil && sameIntent(a.o.Intent, next) {
 		return nil
 	}
-	if err := a.h.Commit(ctx, next); err != nil {
+	return a.persist(ctx, next)
+}
+
+func (a *advance) persist(ctx context.Context, i *Intent) error {
+	i.UID = a.o.UID
+	if err := a.h.Commit(ctx, i); err != nil {
 		return err
 	}
-	a.o.Intent = next
+	a.o.Intent, a.o.HasFinalizer = i, true
 	return nil
 }
 
-// next is the intent to persist, or nil when the persisted one will do. The host adds the home, which
-// it knows.
-func (a *advance) next(p Plan) *Intent {
-	i, creates, refs := a.o.Intent, p.Cause == New, maps.Clone(a.h.Refs())
-	switch {
-	case i == nil && creates:
-		return &Intent{Attempt: 1, At: a.h.Now(), Refs: refs}
-	case i == nil:
-		return &Intent{Attempt: 1, Refs: refs}
-	case creates && i.At.IsZero(), creates && a.o.Known && a.h.Now().Sub(i.At) > settleToken:
-		// What the last attempt made is gone: the same token would give the dead resource back.
-		return &Intent{Attempt: i.Attempt + 1, At: a.h.Now(), Refs: refs}
-	case !maps.Equal(i.Refs, refs):
-		return &Intent{Attempt: i.Attempt, At: i.At, Refs: refs}
-	default:
-		return nil
+// nextIntent is the intent that must be persisted before the plan runs. The host adds the home.
+func (a *advance) nextIntent(p Plan) *Intent {
+	next := &Intent{UID: a.o.UID, Attempt: 1}
+	if a.o.Intent != nil {
+		copied := *a.o.Intent
+		next = &copied
+		next.UID = a.o.UID
+	}
+	next.Refs, next.Identity, next.Refused = maps.Clone(a.h.Refs()), p.Identity, false
+	if len(next.Identity) == 0 {
+		next.Identity = nil
+	}
+	if p.Writes() && a.o.mustRecord(p.added) {
+		next.Keys, next.KeysGeneration = p.keys, a.o.Generation
+	}
+	next.Tags = a.o.tagsToRecord(next.Tags, p)
+	if !p.creates() {
+		return next
+	}
+	// Each create is recorded with its time: what follows a lost answer waits from the last create, not
+	// from the first.
+	if a.needsNewToken(next) {
+		next.Attempt++
+	}
+	a.mem.recordAttempt(!next.At.IsZero())
+	next.At, next.Generation = a.h.Now(), a.o.Generation
+	return next
+}
+
+// run sends the steps that are due and remembers what AWS acknowledged.
+func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
+	steps, pending := a.mem.due(p, a.settleTime(), a.h.Now())
+	if len(steps) == 0 && len(pending) > 0 {
+		return true, a.mem.unsettled(pending, a.h.Now())
+	}
+	done, err := a.send(ctx, steps)
+	a.mem.untouched = err == nil && p.creates() && len(done) == 1
+	for _, s := range done {
+		a.mem.recordWrite(s, p, a.h.Now())
+		a.recordWritten(s, p)
+	}
+	if len(done) > 0 {
+		a.h.Did(p, done)
+	}
+	if err != nil {
+		err = a.endFailed(ctx, err, p)
+		return err != nil, err
+	}
+	a.o.Recent.TagsKnown = a.o.Recent.TagsKnown || len(done) > 0 && done[0].Effect == kind.Creates
+	if endedDeletion(done) {
+		a.out.Gone, a.out.Plan.Cause, a.out.Plan.Exists = true, Gone, false
+		return true, nil
+	}
+	return false, nil
+}
+
+// send runs the steps while the host reports how far they are.
+func (a *advance) send(ctx context.Context, steps []kind.Step) ([]kind.Step, error) {
+	counted, left := countLeft(steps)
+	defer a.h.Running(ctx, left)()
+	return Run(ctx, a.o, counted, a.h.Store)
+}
+
+// endedDeletion reports whether a step completed the deletion.
+func endedDeletion(done []kind.Step) bool {
+	return len(done) > 0 && done[len(done)-1].Effect == kind.Ends
+}
+
+// recordWritten keeps the versions of write-only values that a step sent.
+func (a *advance) recordWritten(s kind.Step, p Plan) {
+	for path, version := range p.Written {
+		creates := s.Effect == kind.Creates
+		if !creates && !(kind.Diff{{Path: path}}).Under(s.Fixes...) {
+			continue
+		}
+		a.o.Written = maps.Clone(a.o.Written)
+		if a.o.Written == nil {
+			a.o.Written = map[string]string{}
+		}
+		a.o.Written[path], a.out.Written = version, a.o.Written
 	}
 }
 
-func (a *advance) run(ctx context.Context, p Plan) error {
-	err := Run(ctx, a.o, p, a.h.Store)
-	if err == nil {
-		a.created = a.created || p.creates
-		a.h.Did(p)
-		return nil
+// recordExisting remembers the members whose creates met an existing one, so that they are not sent
+// again while AWS may not show it yet.
+func (a *advance) recordExisting(err error, p Plan) {
+	for _, s := range stepErrors(err) {
+		if s.Creates && a.h.AlreadyExists(s.Err) {
+			a.mem.recordEffect(s.Fixes, p, a.h.Now())
+		}
 	}
-	if p.creates && a.h.AlreadyExists(err) {
-		a.created = true
-		return nil
-	}
-	return a.explain(err, action(err))
 }
 
-func action(err error) string {
-	if s, ok := errors.AsType[*StepError](err); ok {
-		return s.Action
+// endFailed remembers what a failure of the plan's steps shows and returns what ends the pass; nil when the
+// next look decides.
+func (a *advance) endFailed(ctx context.Context, err error, p Plan) error {
+	a.recordExisting(err, p)
+	if err = a.classify(err); err == nil && p.Unseen {
+		return a.recordRefusal(ctx)
 	}
-	return ""
+	return err
+}
+
+// recordRefusal persists that the only create that was ever sent made nothing, so that the resource, which
+// belongs to another owner or to an earlier object, is not taken for this object's own.
+func (a *advance) recordRefusal(ctx context.Context) error {
+	i := *a.o.Intent
+	i.Refused = true
+	return a.persist(ctx, &i)
+}
+
+// classify explains the failure of a step. A create that met an existing resource is no failure: the next
+// look shows who owns it. Neither is the first delete that met contents: the next look reads them.
+func (a *advance) classify(err error) error {
+	step, ok := errors.AsType[*StepError](err)
+	if !ok {
+		return a.explain(err, "")
+	}
+	if _, refused := errors.AsType[*kind.NotEmptyError](err); refused && !a.mem.notEmpty {
+		a.mem.notEmpty = true
+		return nil
+	}
+	if !step.Creates {
+		return a.explain(err, step.Action)
+	}
+	if a.h.AlreadyExists(err) {
+		a.mem.existsAt = a.h.Now()
+		return nil
+	}
+	a.mem.createOpen = a.mem.createOpen || !a.h.HadNoEffect(err)
+	return a.explain(err, step.Action)
 }
 
 // explain leaves kinds of failure as they are and has the host name the rest.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -10,11 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// box is an AWS resource that keeps its state and can be told to fail.
+// box is an AWS resource that keeps its state and fails on request.
 type box struct {
 	meta    kind.Meta
 	exists  bool
@@ -23,25 +26,38 @@ type box struct {
 	created time.Time
 	busy    string
 	holds   []kind.Hold
-	hidden  int // looks that do not see it yet
-	writes  []string
-	fail    map[string]error // after the effect
-	tokens  map[string]bool
-	bad     bool // leaves a difference to nobody
+	usable  bool
+	// hidden, untagged and stale are how many looks do not see the box, its tags, its color yet.
+	hidden, untagged, stale int
+	was                     string // the color that stale looks see
+	looks                   int
+	writes                  []string
+	fail                    map[string]error // after the effect
+	tokens                  map[string]bool
+	bad                     bool  // settles no difference
+	ensures                 bool  // a create of an existing box succeeds
+	refuse                  error // the answer to a create, which then has no effect
+	keeps                   bool  // a delete is accepted and takes its time
+	contents                int   // refuses a delete
+	listed                  int   // looks that read the contents
 }
 
 type boxState struct {
+	Name  string `drift:"identity"`
 	Color *string
 	Size  string            `drift:"immutable"`
 	Tags  map[string]string `drift:"tags"`
 }
 
-var errExists = errors.New("exists")
+var (
+	errExists  = errors.New("exists")
+	errRefused = errors.New("refused without effect")
+)
 
 func (b *box) Meta() kind.Meta { return b.meta }
 
 func (b *box) Desired(sc kind.Scope, cr *v1alpha1.S3Bucket) (boxState, error) {
-	s := boxState{Tags: sc.Tags, Size: cr.Labels["size"]}
+	s := boxState{Name: cr.Labels["name"], Tags: sc.Tags, Size: cr.Labels["size"]}
 	if c, ok := cr.Labels["color"]; ok {
 		s.Color = &c
 	}
@@ -51,7 +67,8 @@ func (b *box) Desired(sc kind.Scope, cr *v1alpha1.S3Bucket) (boxState, error) {
 	return s, nil
 }
 
-func (b *box) Observe(context.Context, boxState) (kind.Seen[boxState], error) {
+func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Seen[boxState], error) {
+	b.looks++
 	if err := b.fail["observe"]; err != nil {
 		return kind.Seen[boxState]{}, err
 	}
@@ -62,11 +79,32 @@ func (b *box) Observe(context.Context, boxState) (kind.Seen[boxState], error) {
 	if !b.exists {
 		return kind.Seen[boxState]{}, nil
 	}
-	return kind.Seen[boxState]{Exists: true, State: boxState{Color: &b.color, Tags: b.tags}, Tags: b.tags, Created: b.created, Busy: b.busy, Holds: b.holds}, nil
+	tags := b.tags
+	if b.untagged > 0 && !look.TagsKnown {
+		b.untagged--
+		tags = nil
+	}
+	holds := b.holds
+	if look.Contents {
+		b.listed++
+		if b.contents > 0 {
+			holds = []kind.Hold{{Reason: status.ReasonBucketNotEmpty, Message: "empty it"}}
+		}
+	}
+	color := b.color
+	if b.stale > 0 {
+		b.stale--
+		color = b.was
+	}
+	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Holds: holds}, nil
 }
 
 func (b *box) do(action string, fixes []string, effect func() error) kind.Step {
-	return kind.Step{Action: action, Fixes: fixes, Do: func(_ context.Context, token string) (string, error) {
+	kinds := map[string]kind.Effect{"box:Create": kind.Creates, "box:Delete": kind.Deletes}
+	if b.ensures {
+		kinds["box:Create"] = kind.Ensures
+	}
+	return kind.Step{Action: action, Effect: kinds[action], Fixes: fixes, Do: func(_ context.Context, token string) (string, error) {
 		b.writes = append(b.writes, action)
 		if b.tokens == nil {
 			b.tokens = map[string]bool{}
@@ -88,6 +126,12 @@ func (b *box) Converge(want boxState, seen kind.Seen[boxState], diff kind.Diff) 
 	}
 	if !seen.Exists {
 		return []kind.Step{b.do("box:Create", nil, func() error {
+			if b.refuse != nil {
+				return b.refuse
+			}
+			if b.exists && b.ensures {
+				return nil
+			}
 			if b.exists {
 				return errExists
 			}
@@ -100,7 +144,12 @@ func (b *box) Converge(want boxState, seen kind.Seen[boxState], diff kind.Diff) 
 	}
 	var steps []kind.Step
 	if diff.Under("Color") {
-		s := b.do("box:Paint", []string{"Color"}, func() error { b.color = *want.Color; return nil })
+		s := b.do("box:Paint", []string{"Color"}, func() error {
+			if b.color != *want.Color {
+				b.was, b.color = b.color, *want.Color
+			}
+			return nil
+		})
 		s.Stage = 1
 		steps = append(steps, s)
 	}
@@ -119,8 +168,14 @@ func (b *box) Converge(want boxState, seen kind.Seen[boxState], diff kind.Diff) 
 	return steps
 }
 
-func (b *box) Remove(kind.Seen[boxState]) []kind.Step {
-	return []kind.Step{b.do("box:Delete", nil, func() error { b.exists = false; return nil })}
+func (b *box) Remove(boxState, kind.Seen[boxState]) []kind.Step {
+	return []kind.Step{b.do("box:Delete", nil, func() error {
+		if b.contents > 0 {
+			return &kind.NotEmptyError{Err: errRefused}
+		}
+		b.exists = b.keeps
+		return nil
+	})}
 }
 
 func (b *box) Publish(cr *v1alpha1.S3Bucket, _ boxState) { cr.Status.ARN = "arn:box" }
@@ -135,6 +190,8 @@ type host struct {
 	refs      map[string]kind.Target
 	fail      error
 	did       []Cause
+	mem       Memory
+	left      func(action string) int
 }
 
 func (h *host) Commit(_ context.Context, i *Intent) error {
@@ -150,14 +207,20 @@ func (h *host) Explain(err error, action string) error {
 	return &status.Retrying{Reason: action, Cause: err}
 }
 func (h *host) AlreadyExists(err error) bool { return errors.Is(err, errExists) }
-func (h *host) Did(p Plan)                   { h.did = append(h.did, p.Cause) }
+func (h *host) HadNoEffect(err error) bool   { return errors.Is(err, errRefused) }
+func (h *host) Did(p Plan, _ []kind.Step)    { h.did = append(h.did, p.Cause) }
+func (h *host) Memory() *Memory              { return &h.mem }
+func (h *host) Running(_ context.Context, left func(string) int) func() {
+	h.left = left
+	return func() {}
+}
 func (h *host) Now() time.Time               { return h.now }
 func (h *host) Refs() map[string]kind.Target { return h.refs }
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
 func us() Owner {
-	return Owner{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c", Generation: 1, Deletion: v1alpha1.DeletionDelete}
+	return Owner{Kind: "Box", Namespace: "ns", Name: "n", UID: "u", Cluster: "c", Generation: 1, Deletion: v1alpha1.DeletionDelete, HasFinalizer: true}
 }
 
 func advanceBox(t *testing.T, b *box, o Owner, labels map[string]string) (Outcome, *host, error) {
@@ -173,8 +236,19 @@ func advanceOn(t *testing.T, h *host, o Owner, labels map[string]string) (Outcom
 	cr := e.New()
 	cr.SetLabels(labels)
 	sc := kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}
-	decide := func(ctx context.Context, o Owner) (Plan, error) { return e.Decide(ctx, aws.Config{}, sc, o, cr) }
-	return Advance(t.Context(), decide, e.Meta(), o, h)
+	return Advance(t.Context(), Attend(e.Bind(aws.Config{}), sc, cr), e.Meta(), o, h)
+}
+
+// lookTwice runs two passes, the second after the gap that verifies an absence.
+func lookTwice(t *testing.T, b *box, o Owner) (Outcome, error) {
+	t.Helper()
+	h := &host{t: t, b: b, now: noon}
+	out, err := advanceOn(t, h, o, nil)
+	if _, ok := status.AsWaiting(err); !ok {
+		t.Fatalf("the first look: %+v %v", out, err)
+	}
+	h.now = noon.Add(absenceGap)
+	return advanceOn(t, h, o, nil)
 }
 
 func waits(t *testing.T, err error, reason string) {
@@ -191,7 +265,9 @@ func stalls(t *testing.T, err error, reason string) {
 	}
 }
 
-func recorded() *Intent { return &Intent{Home: "aws/1/r", Attempt: 1, At: noon.Add(-time.Hour)} }
+func recorded() *Intent {
+	return &Intent{Home: "aws/1/r", UID: "u", Attempt: 1, Generation: 1, At: noon.Add(-time.Hour)}
+}
 
 func TestACreateIsPersistedFirstAndVerifiedLast(t *testing.T) {
 	b := &box{}
@@ -226,7 +302,7 @@ func TestWhatExistsAlreadyIsFoundByLookingAgain(t *testing.T) {
 	if err != nil || !out.Synced || !slices.Equal(b.writes, []string{"box:Create"}) {
 		t.Fatal(out, err, b.writes)
 	}
-	b = &box{exists: true, tags: map[string]string{"owner": "other"}, hidden: 1}
+	b = &box{exists: true, tags: map[string]string{wellknown.TagOwner: "other"}, hidden: 1}
 	_, _, err = advanceBox(t, b, o, nil)
 	stalls(t, err, status.ReasonConflict)
 }
@@ -259,7 +335,11 @@ func TestARecreationUsesAnotherToken(t *testing.T) {
 	o := us()
 	o.Intent, o.Known = recorded(), true
 	b := &box{meta: kind.Meta{Identity: kind.ByToken}}
-	_, h, err := advanceBox(t, b, o, nil)
+	h := &host{t: t, b: b, now: noon}
+	_, err := advanceOn(t, h, o, nil)
+	waits(t, err, status.ReasonProgressing)
+	h.now = noon.Add(settleTagged)
+	_, err = advanceOn(t, h, o, nil)
 	if err != nil || len(h.committed) != 1 || h.committed[0].Attempt != 2 {
 		t.Fatalf("%+v %v", h.committed, err)
 	}
@@ -309,7 +389,7 @@ func TestDrift(t *testing.T) {
 func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
 	o := us()
 	o.Management = v1alpha1.ManageObserve
-	b := &box{exists: true, tags: map[string]string{TagOwner: "x"}, color: "red"}
+	b := &box{exists: true, tags: map[string]string{wellknown.TagOwner: "x"}, color: "red"}
 	if out, h, err := advanceBox(t, b, o, map[string]string{"color": "red"}); err != nil || !out.Synced || len(b.writes)+len(h.committed) > 0 {
 		t.Error("somebody's:", out, err, b.writes)
 	}
@@ -318,10 +398,10 @@ func TestWhoOnlyLooksSeesAnybodysResourceAndMissesWhatIsNotThere(t *testing.T) {
 	o = us()
 	o.Drift, o.Known, o.Intent = v1alpha1.DriftReport, true, recorded()
 	b = &box{}
-	_, _, err = advanceBox(t, b, o, nil)
+	_, err = lookTwice(t, b, o)
 	stalls(t, err, status.ReasonMissing)
 	if len(b.writes) > 0 {
-		t.Error("Report made anew what had vanished")
+		t.Error("Report created again what had vanished")
 	}
 }
 
@@ -338,8 +418,8 @@ func TestDeleting(t *testing.T) {
 		waits  string
 	}{
 		{name: "what is ours goes", b: mine(), gone: true, writes: []string{"box:Delete"}},
-		{name: "what is gone is gone", b: &box{}, gone: true},
-		{name: "a foreign resource stays, and the object goes", b: &box{exists: true, tags: map[string]string{TagOwner: "x"}}, gone: true},
+		{name: "one look does not prove an absence", b: &box{}, waits: status.ReasonDeleting},
+		{name: "a foreign resource stays, and the object goes", b: &box{exists: true, tags: map[string]string{wellknown.TagOwner: "x"}}, gone: true},
 		{name: "busy is waited for", b: &box{exists: true, tags: o.OwnerTags(), busy: "DELETING"}, waits: status.ReasonBusy},
 		{name: "what is held waits", b: &box{exists: true, tags: o.OwnerTags(), holds: []kind.Hold{{Reason: "BucketNotEmpty", Message: "x"}}}, waits: "BucketNotEmpty"},
 		{name: "orphan takes our tags off", b: mine(), edit: func(o *Owner) { o.Deletion = v1alpha1.DeletionOrphan }, gone: true, writes: []string{"box:Tag"}},
@@ -365,6 +445,31 @@ func TestDeleting(t *testing.T) {
 	}
 }
 
+// Contents are read once a delete was refused because of them, and the delete is not repeated meanwhile.
+func TestContentsAreReadOnlyAfterARefusedDelete(t *testing.T) {
+	o := us()
+	o.Deleting, o.Known, o.Intent = true, true, &Intent{Home: "aws/1/r", Attempt: 1}
+	b := &box{exists: true, tags: o.OwnerTags(), contents: 1}
+	h := &host{t: t, b: b, now: noon}
+	for range 3 {
+		_, err := advanceOn(t, h, o, nil)
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBucketNotEmpty {
+			t.Fatalf("got %v, want BucketNotEmpty", err)
+		}
+	}
+	if len(b.writes) != 1 || b.listed != 3 {
+		t.Errorf("%d deletes and %d looks at the contents, want 1 and 3", len(b.writes), b.listed)
+	}
+	b.contents = 0
+	if out, err := advanceOn(t, h, o, nil); err != nil || !out.Gone || len(b.writes) != 2 {
+		t.Errorf("after it was emptied: %v %+v, %d deletes", err, out, len(b.writes))
+	}
+	b = &box{exists: true, tags: o.OwnerTags()}
+	if out, _, err := advanceBox(t, b, o, nil); err != nil || !out.Gone || b.listed != 0 {
+		t.Errorf("an empty one: %v %+v, %d looks at the contents", err, out, b.listed)
+	}
+}
+
 func TestWhatOnlyAPersonCanHelpStalls(t *testing.T) {
 	o := us()
 	o.Intent = recorded()
@@ -374,7 +479,7 @@ func TestWhatOnlyAPersonCanHelpStalls(t *testing.T) {
 	_, _, err = advanceBox(t, &box{}, o, map[string]string{"invalid": "yes"})
 	stalls(t, err, status.ReasonInvalidSpec)
 	o.Known = true
-	_, _, err = advanceBox(t, &box{meta: kind.Meta{HoldsData: true}}, o, nil)
+	_, err = lookTwice(t, &box{meta: kind.Meta{HoldsData: true}}, o)
 	stalls(t, err, status.ReasonMissing)
 	moved := o
 	moved.Intent = &Intent{Home: "aws/2/r"}
@@ -412,11 +517,11 @@ func TestAPassThatNeverSettlesEnds(t *testing.T) {
 	cr.SetLabels(map[string]string{"color": "red"})
 	decide := func(ctx context.Context, o Owner) (Plan, error) {
 		b.color = "blue" // somebody paints it back every time
-		return e.Decide(ctx, aws.Config{}, kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, cr)
+		return e.Bind(aws.Config{}).Decide(ctx, kind.Scope{Tags: o.OwnerTags(), Partition: "aws", Account: "1", Region: "r"}, o, cr)
 	}
 	_, err := Advance(t.Context(), decide, e.Meta(), o, h)
 	waits(t, err, status.ReasonProgressing)
-	if len(b.writes) != rounds {
+	if len(b.writes) != 1 {
 		t.Errorf("%d writes", len(b.writes))
 	}
 }
@@ -426,7 +531,29 @@ func TestAnEntryTakesOnlyItsOwnKind(t *testing.T) {
 	if e.Name() != "S3Bucket" {
 		t.Error(e.Name())
 	}
-	if _, err := e.Decide(t.Context(), aws.Config{}, kind.Scope{}, us(), &v1alpha1.IAMRole{}); err == nil {
+	if _, err := e.Bind(aws.Config{}).Decide(t.Context(), kind.Scope{}, us(), &v1alpha1.IAMRole{}); err == nil {
 		t.Error("an object of another kind was taken")
+	}
+}
+
+func TestTheHostLearnsHowManyStepsAreLeft(t *testing.T) {
+	b := &box{}
+	_, h, err := advanceBox(t, b, us(), nil)
+	if err != nil || h.left == nil {
+		t.Fatalf("%v: no steps were announced", err)
+	}
+	refused := errors.New("refused")
+	steps, left := countLeft([]kind.Step{
+		{Action: "a", Do: func(context.Context, string) (string, error) { return "id", nil }},
+		{Action: "a", Do: func(context.Context, string) (string, error) { return "", refused }},
+		{Action: "b", Do: func(context.Context, string) (string, error) { return "", nil }},
+	})
+	for i, want := range []struct{ a, b int }{{1, 1}, {1, 1}, {1, 0}} {
+		if _, err := steps[i].Do(t.Context(), ""); (err != nil) != (i == 1) {
+			t.Errorf("step %d: %v", i, err)
+		}
+		if left("a") != want.a || left("b") != want.b || left("c") != 0 {
+			t.Errorf("after step %d: %d of a and %d of b are left, want %+v", i, left("a"), left("b"), want)
+		}
 	}
 }

@@ -1,13 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
-	"sort"
 	"strings"
 
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -16,35 +20,68 @@ import (
 // drift says how a field is compared:
 //
 //	id, observed  never compared
+//	identity      as id; what identifies the resource, recorded with the write-ahead intent
 //	immutable     compared; a difference cannot be settled in place
 //	secret        compared, never printed
 //	set           a slice whose order does not matter
-//	json          a policy document, compared parsed and normalised
-//	tags          a map whose dropped keys (wanted absent) are listed in dropped
+//	json          a policy document, compared by its meaning (iampolicy.Equal)
+//	tags          a map; keys of dropped that want does not have are wanted to be absent
+//	exact         a map; all keys that want does not have are wanted to be absent
+//	keys          a map of pointers; the keys that are to be written are recorded before, see keysOf
 //
-// In a map of pointers a nil value means that the key shall be absent.
+// In a map of pointers a nil value means that the key is wanted to be absent. A *kind.WriteOnly is
+// compared by its version with the one recorded in written under its path.
 // Modes other than id and observed are inherited by nested fields and may be combined: "immutable,set".
-func Compare(want, have any, dropped []string) kind.Diff {
-	c := comparer{dropped: dropped}
+func Compare(want, have any, dropped []string, written map[string]string) kind.Diff {
+	c := comparer{dropped: dropped, written: written}
 	c.walk("", modes{}, reflect.ValueOf(want), reflect.ValueOf(have))
 	return c.diff
+}
+
+// identityOf returns the fields tagged identity, printed.
+func identityOf(want any) map[string]string {
+	out := map[string]string{}
+	v := reflect.ValueOf(want)
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		if slices.Contains(strings.Split(f.Tag.Get("drift"), ","), "identity") {
+			out[f.Name] = textOf(v.Field(i).Interface())
+		}
+	}
+	return out
+}
+
+// writeOnlyVersions returns the versions of the write-only values of a state, by path.
+func writeOnlyVersions(want any) map[string]string {
+	var out map[string]string
+	v := reflect.ValueOf(want)
+	for i := range v.NumField() {
+		if w, ok := v.Field(i).Interface().(*kind.WriteOnly); ok && w != nil {
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[v.Type().Field(i).Name] = w.Version
+		}
+	}
+	return out
 }
 
 type comparer struct {
 	diff    kind.Diff
 	dropped []string
+	written map[string]string
 }
 
 type modes struct {
 	mode            kind.Mode
 	set, json, tags bool
-	skip            bool
+	exact, skip     bool
 }
 
 func (m modes) with(tag string) modes {
 	for word := range strings.SplitSeq(tag, ",") {
 		switch word {
-		case "id", "observed":
+		case "id", "identity", "observed":
 			m.skip = true
 		case "immutable":
 			m.mode = kind.Immutable
@@ -56,6 +93,8 @@ func (m modes) with(tag string) modes {
 			m.json = true
 		case "tags":
 			m.tags = true
+		case "exact":
+			m.exact = true
 		}
 	}
 	return m
@@ -72,7 +111,7 @@ func (c *comparer) walk(path string, m modes, w, h reflect.Value) {
 	case reflect.Slice:
 		c.slice(path, m, w, h)
 	case reflect.String:
-		if m.json && SameDocument(w.String(), h.String()) {
+		if m.json && iampolicy.Equal(w.String(), h.String()) {
 			return
 		}
 		c.leaf(path, m, w.Interface(), h.Interface())
@@ -85,9 +124,14 @@ func (c *comparer) pointer(path string, m modes, w, h reflect.Value) {
 	if w.IsNil() {
 		return
 	}
+	if secret, ok := w.Interface().(*kind.WriteOnly); ok {
+		m.mode = kind.Secret
+		c.leaf(path, m, secret.Version, c.written[path])
+		return
+	}
 	if h.IsNil() {
-		// What is wanted to be zero and is not there at all is already as wanted: "" clears a policy.
-		if empty(w.Elem()) {
+		// An absent part is already as wanted where the wanted value is empty: "" clears a policy.
+		if isEmpty(w.Elem()) {
 			return
 		}
 		c.add(path, m, w.Elem().Interface(), nil)
@@ -116,33 +160,45 @@ func (c *comparer) mapping(path string, m modes, w, h reflect.Value) {
 	if w.IsNil() {
 		return
 	}
-	keys := w.MapKeys()
-	sort.Slice(keys, func(i, j int) bool { return keys[i].String() < keys[j].String() })
-	for _, k := range keys {
-		p := fmt.Sprintf("%s[%s]", path, k)
-		c.element(p, m, w.MapIndex(k), h.MapIndex(k))
+	for _, k := range stringKeys(w) {
+		key := reflect.ValueOf(k).Convert(w.Type().Key())
+		c.element(fmt.Sprintf("%s[%s]", path, k), m, w.MapIndex(key), h.MapIndex(key))
 	}
-	if !m.tags {
-		return
+	var dropped []string
+	if m.tags {
+		dropped = c.dropped
 	}
-	for _, k := range c.dropped {
+	if m.exact {
+		dropped = stringKeys(h)
+	}
+	for _, k := range dropped {
 		key := reflect.ValueOf(k).Convert(w.Type().Key())
 		if hv := h.MapIndex(key); hv.IsValid() && !w.MapIndex(key).IsValid() {
-			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: fmt.Sprint(hv.Interface()), Gone: true})
+			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: textOf(hv.Interface()), Gone: true, Sum: sumOf(unset)})
 		}
 	}
 }
 
-// element compares one map value; a nil pointer in want means that the key shall be absent.
+// stringKeys returns the keys of a map in order.
+func stringKeys(m reflect.Value) []string {
+	out := make([]string, 0, m.Len())
+	for _, k := range m.MapKeys() {
+		out = append(out, k.String())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// element compares one map value; a nil pointer in want means that the key is wanted to be absent.
 func (c *comparer) element(path string, m modes, w, h reflect.Value) {
 	absent := w.Kind() == reflect.Pointer && w.IsNil()
 	switch {
 	case absent && h.IsValid():
-		have := text(h.Interface())
+		have := textOf(h.Interface())
 		if m.mode == kind.Secret {
 			have = "***"
 		}
-		c.diff = append(c.diff, kind.Change{Path: path, Want: unset, Have: have, Gone: true})
+		c.diff = append(c.diff, kind.Change{Path: path, Want: unset, Have: have, Gone: true, Sum: sumOf(unset)})
 	case absent:
 	case !h.IsValid():
 		c.add(path, m, w.Interface(), nil)
@@ -156,10 +212,12 @@ func (c *comparer) slice(path string, m modes, w, h reflect.Value) {
 		return
 	}
 	a, b := w.Interface(), h.Interface()
+	same := reflect.DeepEqual(a, b)
 	if m.set {
-		a, b = sorted(w), sorted(h)
+		a, b = sortedElements(w), sortedElements(h)
+		same = textOf(a) == textOf(b)
 	}
-	if !reflect.DeepEqual(a, b) {
+	if !same {
 		c.add(path, m, a, b)
 	}
 }
@@ -172,16 +230,22 @@ func (c *comparer) leaf(path string, m modes, w, h any) {
 
 const unset = "(unset)"
 
+// sumOf hashes a wanted value, so that the engine knows whether the same value was written before.
+func sumOf(v any) string {
+	h := sha256.Sum256([]byte(textOf(v)))
+	return hex.EncodeToString(h[:8])
+}
+
 func (c *comparer) add(path string, m modes, w, h any) {
-	ch := kind.Change{Path: path, Mode: m.mode, Want: text(w), Have: text(h)}
+	ch := kind.Change{Path: path, Mode: m.mode, Want: textOf(w), Have: textOf(h), Sum: sumOf(w)}
 	if m.mode == kind.Secret {
 		ch.Want, ch.Have = "***", "***"
 	}
 	c.diff = append(c.diff, ch)
 }
 
-// text prints a value the way a person would read it in a status.
-func text(v any) string {
+// textOf prints a value the way a person would read it in a status.
+func textOf(v any) string {
 	if v == nil {
 		return unset
 	}
@@ -190,7 +254,7 @@ func text(v any) string {
 	}
 	rv := reflect.ValueOf(v)
 	if rv.Kind() == reflect.Pointer && !rv.IsNil() {
-		return text(rv.Elem().Interface())
+		return textOf(rv.Elem().Interface())
 	}
 	if b, err := json.Marshal(v); err == nil {
 		return string(b)
@@ -198,7 +262,7 @@ func text(v any) string {
 	return fmt.Sprint(v)
 }
 
-func empty(v reflect.Value) bool {
+func isEmpty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Slice, reflect.Map, reflect.String:
 		return v.Len() == 0
@@ -207,12 +271,12 @@ func empty(v reflect.Value) bool {
 	}
 }
 
-// sorted returns the elements of a slice in the order of their printed form.
-func sorted(v reflect.Value) []string {
-	out := make([]string, v.Len())
+// sortedElements returns the elements of a slice in the order of their printed form.
+func sortedElements(v reflect.Value) []any {
+	out := make([]any, v.Len())
 	for i := range out {
-		out[i] = text(v.Index(i).Interface())
+		out[i] = v.Index(i).Interface()
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, func(a, b any) int { return strings.Compare(textOf(a), textOf(b)) })
 	return out
 }

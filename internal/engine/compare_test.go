@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -26,7 +28,8 @@ type sample struct {
 	List    *[]string
 	Nested  *inner
 	Tags    map[string]string  `drift:"tags"`
-	Docs    map[string]*string `drift:"json"`
+	Docs    map[string]*string `drift:"json,keys"`
+	Only    map[string]string  `drift:"exact"`
 	private int
 }
 
@@ -55,14 +58,18 @@ func TestCompare(t *testing.T) {
 		{name: "tags are compared key by key", want: sample{Tags: map[string]string{"b": "1", "a": "1"}}, have: sample{Tags: map[string]string{"b": "2", "z": "3"}}, paths: []string{"Tags[a]", "Tags[b]"}},
 		{name: "dropped tags are to go, others' stay", dropped: []string{"old", "never"}, want: sample{Tags: map[string]string{}},
 			have: sample{Tags: map[string]string{"old": "1", "other": "2"}}, paths: []string{"Tags[old]"}},
-		{name: "documents are compared by meaning", want: sample{Doc: ptr(`{"a": [1]}`)}, have: sample{Doc: ptr(`{"a":1}`)}},
+		{name: "documents are compared by meaning", want: sample{Doc: ptr(`{"Statement": [{"Effect": "Deny", "Action": ["a"]}]}`)},
+			have: sample{Doc: ptr(`{"Version":"2008-10-17","Statement":{"Action":"A","Effect":"Deny"}}`)}},
 		{name: "a nil element shall be absent", want: sample{Docs: map[string]*string{"gone": nil, "never": nil, "same": ptr(`{}`)}},
 			have: sample{Docs: map[string]*string{"gone": ptr(`{}`), "same": ptr(`{ }`)}}, paths: []string{"Docs[gone]"}},
+		{name: "an exact map that is nil is not managed", have: sample{Only: map[string]string{"a": "1"}}},
+		{name: "other keys of an exact map are to be absent", want: sample{Only: map[string]string{"a": "1", "b": "1"}}, have: sample{Only: map[string]string{"a": "1", "z": "1", "y": "1"}},
+			paths: []string{"Only[b]", "Only[y]", "Only[z]"}},
 		{name: "secrets and immutables", want: sample{Key: "a", Fixed: "a"}, have: sample{Key: "b", Fixed: "b"}, paths: []string{"Fixed", "Key"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var paths []string
-			for _, d := range Compare(c.want, c.have, c.dropped) {
+			for _, d := range Compare(c.want, c.have, c.dropped, nil) {
 				paths = append(paths, d.Path)
 			}
 			if !slices.Equal(paths, c.paths) {
@@ -73,7 +80,13 @@ func TestCompare(t *testing.T) {
 }
 
 func TestCompareSaysWhatIsWantedAndNeverASecret(t *testing.T) {
-	d := Compare(sample{Key: "hidden", Text: ptr("x"), Nested: &inner{B: "n"}, Fixed: "new"}, sample{Key: "other", Text: ptr("y"), Fixed: "old"}, nil)
+	d := Compare(sample{Key: "hidden", Text: ptr("x"), Nested: &inner{B: "n"}, Fixed: "new"}, sample{Key: "other", Text: ptr("y"), Fixed: "old"}, nil, nil)
+	for i := range d {
+		if d[i].Sum == "" {
+			t.Errorf("%s has no sum of the wanted value", d[i].Path)
+		}
+		d[i].Sum = ""
+	}
 	want := kind.Diff{
 		{Path: "Fixed", Want: "new", Have: "old", Mode: kind.Immutable},
 		{Path: "Key", Want: "***", Have: "***", Mode: kind.Secret},
@@ -85,6 +98,56 @@ func TestCompareSaysWhatIsWantedAndNeverASecret(t *testing.T) {
 	}
 }
 
+func TestCompare_ReportsTheElementsOfASet(t *testing.T) {
+	type set struct {
+		Rules []inner `drift:"set"`
+	}
+	d := Compare(set{[]inner{{B: "b"}, {B: "a"}}}, set{[]inner{{B: "c"}}}, nil, nil)
+	if len(d) != 1 || d[0].Want != `[{"A":null,"B":"a"},{"A":null,"B":"b"}]` || d[0].Have != `[{"A":null,"B":"c"}]` {
+		t.Errorf("got %+v, want the elements as values, in one order", d)
+	}
+}
+
+func TestKeysOf(t *testing.T) {
+	held, added := keysOf(
+		sample{Docs: map[string]*string{"new": ptr("{}"), "kept": ptr("{}"), "dropped": nil, "gone": nil}},
+		sample{Docs: map[string]*string{"kept": ptr("{}"), "dropped": ptr("{}"), "foreign": ptr("{}")}})
+	if want := []string{"dropped", "kept", "new"}; !slices.Equal(held["Docs"], want) {
+		t.Errorf("held %q, want %q", held["Docs"], want)
+	}
+	if want := []string{"new"}; !slices.Equal(added["Docs"], want) {
+		t.Errorf("added %q, want %q", added["Docs"], want)
+	}
+}
+
+func TestKeysAreRecordedUntilTheStatusHasThem(t *testing.T) {
+	one, both := Keys{"Docs": {"one"}}, Keys{"Docs": {"one", "two"}}
+	recorded := &Intent{Keys: one, KeysGeneration: 2}
+	for _, c := range []struct {
+		name       string
+		intent     *Intent
+		synced     int64 // the object is at generation 3
+		added      Keys
+		unrecorded bool
+		record     bool
+	}{
+		{"nothing is added", nil, 1, Keys{}, false, false},
+		{"a first key", nil, 1, one, false, true},
+		{"a key that a crashed pass recorded", recorded, 1, one, true, false},
+		{"a key beside that of a crashed pass", recorded, 1, both, true, true},
+		{"a key whose record the status has taken over", recorded, 2, one, false, true},
+		{"a key that drifted at a generation in sync", recorded, 3, one, false, false},
+	} {
+		o := Owner{Generation: 3, SyncedGeneration: c.synced, Intent: c.intent}
+		if got := o.unrecordedKeys() != nil; got != c.unrecorded {
+			t.Errorf("%s: unrecorded %v, want %v", c.name, got, c.unrecorded)
+		}
+		if got := o.mustRecord(c.added); got != c.record {
+			t.Errorf("%s: must record %v, want %v", c.name, got, c.record)
+		}
+	}
+}
+
 func TestAStateIsAsItself(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.Ptr(rapid.StringN(0, 4, 8), true)
@@ -93,29 +156,8 @@ func TestAStateIsAsItself(t *testing.T) {
 			Set: rapid.SliceOf(rapid.String()).Draw(t, "set"), List: rapid.Ptr(rapid.SliceOf(rapid.String()), true).Draw(t, "list"),
 			Tags: rapid.MapOf(rapid.String(), rapid.String()).Draw(t, "tags"),
 		}
-		if d := Compare(s, s, nil); len(d) > 0 {
+		if d := Compare(s, s, nil, nil); len(d) > 0 {
 			t.Fatalf("differs from itself: %+v", d)
 		}
 	})
-}
-
-func TestSameDocument(t *testing.T) {
-	const a = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:Get","s3:Put"],"Resource":"x","Principal":{"AWS":"arn:aws:iam::123456789012:root"},"Condition":{"Bool":{"aws:SecureTransport":false},"StringLike":{"k":["b","a"]}}}]}`
-	for _, c := range []struct {
-		name, b string
-		same    bool
-	}{
-		{"white space and order of actions", `{"Statement":[{"Action":["s3:Put","s3:Get"], "Effect":"Allow","Resource":["x"],"Principal":{"AWS":"123456789012"},"Condition":{"StringLike":{"k":["a","b"]},"Bool":{"aws:SecureTransport":"false"}}}],"Version":"2012-10-17"}`, true},
-		{"a single statement outside a list", `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Action":["s3:Get","s3:Put"],"Resource":"x","Principal":{"AWS":["123456789012"]},"Condition":{"Bool":{"aws:SecureTransport":["false"]},"StringLike":{"k":["b","a"]}}}}`, true},
-		{"another effect", `{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Action":["s3:Get","s3:Put"],"Resource":"x"}]}`, false},
-		{"one action less", `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:Get"],"Resource":"x"}]}`, false},
-		{"no JSON", `{`, false},
-	} {
-		if got := SameDocument(a, c.b); got != c.same {
-			t.Errorf("%s: %v", c.name, got)
-		}
-	}
-	if !SameDocument("no JSON", "no JSON") {
-		t.Error("equal texts are the same")
-	}
 }

@@ -1,11 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -15,13 +21,20 @@ type Cause string
 
 // The causes of a plan.
 const (
-	New      Cause = "New"
-	Edited   Cause = "SpecChanged"
-	Drifted  Cause = "Drift"
-	InSync   Cause = "InSync"
-	Busy     Cause = "Busy"
+	// New: the resource does not exist and is to be created.
+	New Cause = "New"
+	// Edited: the object's spec changed.
+	Edited Cause = "SpecChanged"
+	// Drifted: the resource was changed outside the operator.
+	Drifted Cause = "Drift"
+	InSync  Cause = "InSync"
+	Busy    Cause = "Busy"
+	// Unowned: the resource is on record as this object's and shows no owner tags (yet).
+	Unowned Cause = "Unowned"
+	// Lost: a store that existed is absent.
+	Lost     Cause = "Lost"
 	Deleting Cause = "Deleting"
-	// Gone: deleted, retained or never ours; nothing is left to do in AWS.
+	// Gone: the resource is deleted, retained or was never this object's; nothing is left to do in AWS.
 	Gone Cause = "Gone"
 )
 
@@ -30,21 +43,45 @@ type Plan struct {
 	Cause Cause
 	Diff  kind.Diff
 	Steps []kind.Step
+	// Later are the steps that follow once AWS shows the effect of Steps. They are for a plan: the next decision
+	// finds out what they are.
+	Later []kind.Step
 	// Reason says what AWS is busy with, or why a resource is left alone while deleting.
 	Reason string
-	// Exists and Notes are what Observe said.
+	// Usable is true when a busy resource serves its users.
+	Usable bool
+	// Unseen is true when the plan was made without a look: AWS refuses its create if the resource exists.
+	Unseen bool
+	// Exists and Notes are what Observe reported.
 	Exists bool
 	Notes  []kind.Note
+	// Duplicates are further resources that carry the object's UID.
+	Duplicates []string
 	// TagKeys are the tag keys that the resource carries once the plan is done.
 	TagKeys []string
-	// Publish copies what AWS assigned into an object. Nil when nothing was seen.
+	// Written are the versions of the write-only values that the resource has once the plan is done.
+	Written map[string]string
+	// Identity is what identifies the resource in AWS.
+	Identity map[string]string
+	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
+	Owned   bool
+	Created time.Time
+	// Publish copies what AWS assigned into an object. Nil when no resource of this object was seen.
 	Publish func(v1alpha1.Resource)
-	// creates marks a plan whose first step makes the resource.
-	creates bool
+	// sets are the values that a create plan gives the new resource, tagsSum is a hash of the wanted tags.
+	sets    kind.Diff
+	tagsSum string
+	// keys are the keys of map fields that the resource has or is to get; added those that it is to get.
+	keys, added Keys
 }
 
-// Writes says whether running the plan changes AWS.
+// Writes reports whether running the plan changes AWS.
 func (p Plan) Writes() bool { return len(p.Steps) > 0 }
+
+// creates reports whether the plan creates the resource.
+func (p Plan) creates() bool {
+	return len(p.Steps) > 0 && p.Cause == New
+}
 
 // decider carries one decision through its parts, so that each part stays small.
 type decider[CR v1alpha1.Resource, S any] struct {
@@ -55,100 +92,253 @@ type decider[CR v1alpha1.Resource, S any] struct {
 	seen kind.Seen[S]
 }
 
-// Decide reads AWS and says what it would do. It writes nothing, neither to AWS nor into cr: this is
-// plan, and it is drift detection.
+// Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
+// detection call it as well as the reconciler.
 func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, o Owner, cr CR) (Plan, error) {
-	if i := o.Intent; i != nil {
-		if home := Home(sc.Partition, sc.Account, sc.Region); i.Home != home {
-			return Plan{}, &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
-				"the resource lives in %s and the provider now leads to %s; point the provider back, or delete this object and create another", i.Home, home)}
-		}
+	if err := sameHome(o.Intent, sc); err != nil {
+		return Plan{}, err
 	}
 	want, err := k.Desired(sc, cr)
 	if err != nil {
 		return Plan{}, err
 	}
-	d := decider[CR, S]{k: k, sc: sc, o: o, want: want}
-	if d.seen, err = k.Observe(ctx, want); err != nil {
+	identity := identityOf(want)
+	if err := sameIdentity(o, identity); err != nil {
 		return Plan{}, err
 	}
-	p, err := d.plan()
-	p.Exists = d.seen.Exists
-	if s, ok := status.AsStalled(err); d.seen.Exists && p.Cause != Gone && !(ok && s.Reason == status.ReasonConflict) {
-		// What is not ours is not published: its ARN in the status would count as ours from then on.
-		p.Notes = d.seen.Notes
-		p.Publish = func(r v1alpha1.Resource) { k.Publish(r.(CR), d.seen.State) }
+	d := decider[CR, S]{k: k, sc: sc, o: o, want: want}
+	if err := d.checkSpec(); err != nil {
+		return Plan{}, err
 	}
-	p.TagKeys = sortedKeys(sc.Tags)
+	unseen := o.Recent.First && k.Meta().CreatesFirst
+	if !unseen {
+		if d.seen, err = k.Observe(ctx, want, d.look()); err != nil {
+			return Plan{}, err
+		}
+	}
+	p, verdict, err := d.plan()
+	p.Unseen, p.Exists, p.Identity = unseen, d.seen.Exists, identity
+	if verdict == Ours || verdict == TakeOver {
+		d.publish(&p)
+	}
+	p.TagKeys, p.tagsSum, p.Written = sortedKeys(sc.Tags), sumOf(sc.Tags), writeOnlyVersions(want)
+	p.keys, p.added = keysOf(want, d.seen.State)
 	return p, err
 }
 
-func (d decider[CR, S]) plan() (Plan, error) {
-	observing := d.o.Management == v1alpha1.ManageObserve
-	verdict, why := Ours, "" // whose it is does not matter to who only looks
-	if !observing {
-		verdict, why = Judge(d.o, d.seen.Tags, d.seen.Created)
+// look says how the resource is looked at.
+func (d decider[CR, S]) look() kind.Look {
+	r := d.o.Recent
+	return kind.Look{Deleting: d.o.Deleting, TagsKnown: r.TagsKnown, New: r.New, Contents: r.NotEmpty, Created: r.createdWith(d.sc.Tags)}
+}
+
+// publish adds to the plan what the status is to hold of the resource. The status is proof of ownership, so
+// only a resource of this object is published there.
+func (d decider[CR, S]) publish(p *Plan) {
+	if !d.seen.Exists || p.Cause == Gone {
+		return
 	}
-	switch {
-	case !d.seen.Exists:
-		return d.absent()
-	case d.o.Deleting && observing:
-		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
-	case d.o.Deleting:
-		return d.leave(verdict, why)
-	case verdict == Foreign:
-		return Plan{}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource is not ours: " + why}
-	case d.seen.Busy != "":
-		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
-	default:
-		return d.converge(verdict)
+	p.Notes, p.Duplicates = d.seen.Notes, d.seen.Duplicates
+	p.Publish = func(r v1alpha1.Resource) { d.k.Publish(r.(CR), d.seen.State) }
+	if p.Owned = d.seen.Tags[wellknown.TagOwnerUID] == d.o.UID; p.Owned && !d.o.NoCreationTime {
+		p.Created = d.seen.Created
 	}
 }
 
-// leave decides on a resource whose object is being deleted.
-func (d decider[CR, S]) leave(verdict Verdict, why string) (Plan, error) {
+// sameHome refuses to look for a resource in another account or region than the recorded one.
+func sameHome(i *Intent, sc kind.Scope) error {
+	home := Home(sc.Partition, sc.Account, sc.Region)
+	if !i.MayHaveCreated() || i.Home == home {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
+		"the resource is in %s and the provider now leads to %s; point the provider back, or delete this object and create another", i.Home, home)}
+}
+
+// sameIdentity refuses to look for another resource than the recorded one: a name or a reference that
+// resolves differently now would abandon what exists.
+func sameIdentity(o Owner, identity map[string]string) error {
+	if !o.Intent.MayHaveCreated() || len(o.Intent.Identity) == 0 {
+		return nil
+	}
+	for _, field := range sortedKeys(identity) {
+		if was, ok := o.Intent.Identity[field]; ok && was != identity[field] {
+			return &status.Stalled{Reason: status.ReasonIdentityChanged, Message: fmt.Sprintf(
+				"this object's resource has %s %q and the spec now leads to %q; restore what the spec or the referenced object named before, or delete this object and create another",
+				field, was, identity[field])}
+		}
+	}
+	return nil
+}
+
+func (d decider[CR, S]) plan() (Plan, Verdict, error) {
+	if !d.seen.Exists {
+		p, err := d.planAbsent()
+		return p, Ours, err
+	}
+	if d.o.Management == v1alpha1.ManageObserve { // an object that only observes needs no ownership
+		p, err := d.planObserved()
+		return p, Ours, err
+	}
+	verdict, why := Judge(d.o.ofMember(d.seen.Member), d.seen.Tags, d.seen.Created)
+	if m := d.seen.Member; m != nil {
+		why += " (" + m.Name + ")"
+	}
+	p, err := d.planOwned(verdict, why)
+	return p, verdict, err
+}
+
+// planOwned decides on a resource whose owner was judged.
+func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	switch {
-	case verdict == Adopt:
-		return Plan{Cause: Gone, Reason: "left alone: it was never adopted"}, nil
-	case verdict == Foreign:
+	case verdict == Foreign && d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
-	case d.o.Deletion == v1alpha1.DeletionOrphan:
-		return d.orphan(), nil
-	case d.seen.Busy != "":
-		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
+	case verdict == Foreign:
+		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
+	case d.seen.Busy != "" && !d.usable(verdict):
+		return Plan{Cause: Busy, Reason: d.seen.Busy, Usable: d.seen.Usable}, nil
+	case d.orphaned(verdict):
+		return Plan{Cause: Gone, Reason: "orphaned"}, nil
+	case verdict == Unknown:
+		return Plan{Cause: Unowned, Reason: why, Usable: true}, nil
+	case verdict == Unproven:
+		return Plan{Cause: Unowned}, &status.Stalled{Reason: status.ReasonOwnershipUnknown, Message: why}
+	case d.o.Deleting:
+		return d.planRetain()
 	default:
-		return d.remove()
+		return d.planConverge(verdict)
 	}
 }
 
-func (d decider[CR, S]) absent() (Plan, error) {
+// orphaned reports whether a resource that is to lose its owner tags shows none.
+func (d decider[CR, S]) orphaned(v Verdict) bool {
+	return d.o.Deleting && d.o.Deletion == v1alpha1.DeletionOrphan && (v == Unproven || v == Unknown && d.o.Recent.Untagged)
+}
+
+// foreignCause continues the series of untagged looks for a foreign resource that shows no owner.
+func (d decider[CR, S]) foreignCause() Cause {
+	if d.seen.Tags[wellknown.TagOwnerUID] == "" {
+		return Unowned
+	}
+	return ""
+}
+
+// usable reports whether a busy resource serves its users and is as declared, so that nothing waits for it.
+func (d decider[CR, S]) usable(v Verdict) bool {
+	return v == Ours && d.seen.Usable && !d.o.Deleting && len(d.diff()) == 0
+}
+
+func (d decider[CR, S]) diff() kind.Diff {
+	return Compare(d.want, d.seen.State, d.o.ManagedTagKeys, d.o.Written)
+}
+
+func (d decider[CR, S]) planObserved() (Plan, error) {
 	if d.o.Deleting {
-		return Plan{Cause: Gone, Reason: "absent"}, nil
+		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
 	}
-	if d.o.Known && d.k.Meta().HoldsData && !d.o.RecreateOnLoss {
-		return Plan{}, &status.Stalled{Reason: status.ReasonMissing, Message: "the AWS resource existed and is gone, and its data with it; " +
-			"set recreateOnLoss: true to have it made anew, empty, or restore it from a backup under the same name"}
+	if d.seen.Busy != "" && !d.seen.Usable {
+		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
 	}
-	return Plan{Cause: New, Steps: d.k.Converge(d.want, d.seen, nil), creates: true}, nil
+	return d.planConverge(Ours)
 }
 
-func (d decider[CR, S]) remove() (Plan, error) {
+// planRetain decides on a resource whose object is being deleted.
+func (d decider[CR, S]) planRetain() (Plan, error) {
+	switch d.o.Deletion {
+	case v1alpha1.DeletionOrphan:
+		return d.planOrphan(), nil
+	case v1alpha1.DeletionStop:
+		return d.planStop()
+	default:
+		return d.planDelete()
+	}
+}
+
+func (d decider[CR, S]) planAbsent() (Plan, error) {
+	switch {
+	case d.o.Deleting:
+		return Plan{Cause: Gone, Reason: "absent"}, nil
+	case d.o.Import != "": // the spec names one resource: no other may take its place
+		return Plan{Cause: Lost}, nil
+	case d.o.Known && d.k.Meta().HoldsData && !d.o.RecreateOnLoss:
+		return Plan{Cause: Lost}, nil
+	default:
+		return Plan{Cause: New, Steps: d.k.Converge(d.want, d.seen, nil), Later: d.afterCreate(), sets: d.diff()}, nil
+	}
+}
+
+func (d decider[CR, S]) afterCreate() []kind.Step {
+	if f, ok := d.k.(kind.Follower[S]); ok {
+		return f.Follow(d.want)
+	}
+	return nil
+}
+
+func (d decider[CR, S]) afterEdit(diff kind.Diff) []kind.Step {
+	if f, ok := d.k.(kind.Follower[S]); ok {
+		return f.Continue(d.want, d.seen.State, diff)
+	}
+	return nil
+}
+
+func (d decider[CR, S]) planDelete() (Plan, error) {
 	if len(d.seen.Holds) > 0 {
 		h := d.seen.Holds[0]
-		return Plan{Cause: Deleting}, &status.Waiting{Reason: h.Reason, For: h.Message, After: holdInterval}
+		return Plan{Cause: Deleting}, &status.Waiting{Reason: h.Reason, For: h.Message, After: cmp.Or(h.After, holdInterval)}
 	}
-	return Plan{Cause: Deleting, Steps: d.k.Remove(d.seen)}, nil
+	return Plan{Cause: Deleting, Steps: d.k.Remove(d.want, d.seen)}, nil
+}
+
+// planStop stops the resource and keeps it.
+func (d decider[CR, S]) planStop() (Plan, error) {
+	s, ok := d.k.(kind.Stopper[S])
+	if !ok {
+		return Plan{}, d.checkStoppable()
+	}
+	steps := s.Stop(d.want, d.seen)
+	if len(steps) == 0 {
+		return Plan{Cause: Gone, Reason: "stopped"}, nil
+	}
+	// Each step settles a difference, so that it is not sent again while AWS still shows the old state.
+	p := Plan{Cause: Deleting, Steps: steps}
+	for i, s := range steps {
+		path := "(" + s.Action + ")"
+		p.Diff = append(p.Diff, kind.Change{Path: path, Want: "stopped", Have: "running", Sum: sumOf(path)})
+		steps[i].Fixes = []string{path}
+	}
+	return p, nil
+}
+
+// checkSpec refuses what no kind checks. It never stops a deletion.
+func (d decider[CR, S]) checkSpec() error {
+	switch {
+	case d.o.Deleting:
+		return nil
+	case d.o.Import != "" && d.o.Import != d.sc.ID: // the CRD refuses the edit, too, where its rules are evaluated
+		return &status.Stalled{Reason: status.ReasonIdentityChanged, Field: "spec.importID", Message: fmt.Sprintf(
+			"names %s and this object's resource is %s; restore what it was, or delete this object and create another", d.o.Import, d.sc.ID)}
+	default:
+		return d.checkStoppable()
+	}
+}
+
+// checkStoppable refuses deletionPolicy Stop for kinds that cannot be stopped.
+func (d decider[CR, S]) checkStoppable() error {
+	if _, ok := d.k.(kind.Stopper[S]); ok || d.o.Deletion != v1alpha1.DeletionStop {
+		return nil
+	}
+	return status.Invalid("spec.deletionPolicy", "%s resources cannot be stopped; use Delete, Retain or Orphan", d.o.Kind)
 }
 
 // holdInterval is how often a deletion that AWS would refuse is looked at again.
 const holdInterval = 30 * time.Second
 
-// orphan takes our tags off and nothing else.
-func (d decider[CR, S]) orphan() Plan {
+// planOrphan removes the owner tags and changes nothing else.
+func (d decider[CR, S]) planOrphan() Plan {
 	var diff kind.Diff
 	for _, key := range sortedKeys(d.o.OwnerTags()) {
 		if v, ok := d.seen.Tags[key]; ok {
-			diff = append(diff, kind.Change{Path: "Tags[" + key + "]", Want: unset, Have: v, Gone: true})
+			diff = append(diff, kind.Change{Path: "Tags[" + key + "]", Want: unset, Have: v, Gone: true, Sum: sumOf(unset)})
 		}
 	}
 	if len(diff) == 0 {
@@ -157,8 +347,8 @@ func (d decider[CR, S]) orphan() Plan {
 	return Plan{Cause: Deleting, Diff: diff, Steps: d.k.Converge(d.want, d.seen, diff)}
 }
 
-func (d decider[CR, S]) converge(v Verdict) (Plan, error) {
-	p := Plan{Cause: InSync, Diff: Compare(d.want, d.seen.State, d.o.ManagedTagKeys)}
+func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
+	p := Plan{Cause: InSync, Diff: d.diff()}
 	if len(p.Diff) == 0 {
 		return p, nil
 	}
@@ -172,12 +362,18 @@ func (d decider[CR, S]) converge(v Verdict) (Plan, error) {
 				"%s cannot be changed in place: want %s, have %s; declare what exists, or delete this object and create another", c.Path, c.Want, c.Have)}
 		}
 	}
-	p.Steps = d.k.Converge(d.want, d.seen, p.Diff)
-	return p, covered(p)
+	if r, ok := d.k.(kind.Refuser[S]); ok {
+		if err := r.Refuse(d.want, d.seen, p.Diff); err != nil {
+			return p, err
+		}
+	}
+	p.Steps, p.Later = d.k.Converge(d.want, d.seen, p.Diff), d.afterEdit(p.Diff)
+	return p, checkCovered(p)
 }
 
-// covered refuses a plan that leaves a difference to nobody, or to two: such a reconcile would spin for ever.
-func covered(p Plan) error {
+// checkCovered refuses a plan in which no step, or more than one, settles a difference: such a reconcile
+// would never end.
+func checkCovered(p Plan) error {
 	for _, c := range p.Diff {
 		n := 0
 		for _, s := range p.Steps {
@@ -190,4 +386,15 @@ func covered(p Plan) error {
 		}
 	}
 	return nil
+}
+
+// sameIntent reports whether two records say the same.
+func sameIntent(a, b *Intent) bool {
+	return a.UID == b.UID && a.Attempt == b.Attempt && a.At.Equal(b.At) && a.Refused == b.Refused && a.Generation == b.Generation &&
+		a.KeysGeneration == b.KeysGeneration && slices.Equal(a.Tags, b.Tags) && maps.EqualFunc(a.Keys, b.Keys, slices.Equal) &&
+		maps.Equal(a.Identity, b.Identity) && maps.EqualFunc(a.Refs, b.Refs, sameTarget)
+}
+
+func sameTarget(a, b kind.Target) bool {
+	return a.ID == b.ID && a.ARN == b.ARN && maps.Equal(a.Attributes, b.Attributes)
 }

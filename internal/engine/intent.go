@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -15,20 +17,36 @@ const (
 	AnnotationHome = "nexus.ai/home"
 	// AnnotationIntent is the write-ahead record: the attempt, its time and the resolved references.
 	AnnotationIntent = "nexus.ai/intent"
-	// AnnotationPaused "true" freezes writes and deletion.
-	AnnotationPaused = "nexus.ai/paused"
-	// AnnotationReconcileAt asks for a check now; any new value does.
-	AnnotationReconcileAt = "nexus.ai/reconcile-requested-at"
 )
 
 // Intent is persisted, together with the finalizer, before the first write to AWS.
 type Intent struct {
 	// Home is partition/account/region.
 	Home string `json:"-"`
-	// Attempt is raised before a create is tried anew after a known failure; it is part of the token.
+	// UID is that of the object the record was written for. A record copied into another object, by a
+	// manifest or an export, is not read.
+	UID string `json:"uid,omitempty"`
+	// Attempt is part of the client token. It rises when the same request must not be repeated: after a
+	// create that is known to have failed, for an edited spec, and when the created resource is gone.
 	Attempt int `json:"attempt"`
-	// At is when the resource was last seen to be absent before our create; zero when it existed.
+	// At is when the last create was sent; zero when the resource existed before.
 	At time.Time `json:"at,omitzero"`
+	// Refused is true when AWS refused the only create that was ever sent, because the resource existed: the
+	// object made nothing.
+	Refused bool `json:"refused,omitempty"`
+	// Generation is the object's at the last create.
+	Generation int64 `json:"generation,omitempty"`
+	// Keys are the keys of map fields that were about to be written and that the status did not record yet,
+	// such as the names of a role's inline policies.
+	Keys Keys `json:"keys,omitempty"`
+	// KeysGeneration is the object's when Keys was recorded: a status that was in sync at that generation, or
+	// at a later one, records them.
+	KeysGeneration int64 `json:"keysGeneration,omitempty"`
+	// Tags are the keys of users' tags that were about to be written and that the status may not record yet. They stay
+	// until AWS was observed without one of them.
+	Tags []string `json:"tags,omitempty"`
+	// Identity is what identifies the resource in AWS, by field of the state.
+	Identity map[string]string `json:"identity,omitempty"`
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.
 	Refs map[string]kind.Target `json:"refs,omitempty"`
 }
@@ -47,9 +65,9 @@ func (i *Intent) Annotations() (map[string]string, error) {
 	return map[string]string{AnnotationHome: i.Home, AnnotationIntent: string(b)}, nil
 }
 
-// ReadIntent reads what was persisted; nil when nothing was. An unreadable record is an error: it must
-// never be taken for "nothing was ever created".
-func ReadIntent(annotations map[string]string) (*Intent, error) {
+// ReadIntent reads the record that was persisted for the object with the UID; nil when there is none.
+// An unreadable record is an error: it must never be taken for "nothing was ever created".
+func ReadIntent(annotations map[string]string, uid string) (*Intent, error) {
 	home, ok := annotations[AnnotationHome]
 	if !ok {
 		return nil, nil
@@ -60,15 +78,21 @@ func ReadIntent(annotations map[string]string) (*Intent, error) {
 			return nil, fmt.Errorf("annotation %s is unreadable: %w", AnnotationIntent, err)
 		}
 	}
+	if i.UID != "" && i.UID != uid {
+		return nil, nil
+	}
 	i.Home = home
 	return i, nil
 }
 
+// MayHaveCreated reports whether a resource of the object may exist according to the record.
+func (i *Intent) MayHaveCreated() bool { return i != nil && !i.Refused }
+
 // clockSkew is how far AWS's clock may run behind ours when a creation time is compared.
 const clockSkew = 2 * time.Second
 
-// proves says whether a resource that carries nobody's tags must be the fruit of our own attempt: we
-// saw that it was absent, recorded that, and it was created afterwards.
+// proves reports whether an untagged resource must be the result of the recorded attempt: the operator saw
+// that it was absent, recorded that, and it was created afterwards.
 func (i *Intent) proves(created time.Time) bool {
-	return i != nil && !i.At.IsZero() && !created.IsZero() && !created.Before(i.At.Add(-clockSkew).Truncate(time.Second))
+	return i.MayHaveCreated() && !i.At.IsZero() && !created.IsZero() && !created.Before(i.At.Add(-clockSkew).Truncate(time.Second))
 }

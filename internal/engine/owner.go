@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -8,71 +10,117 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-)
-
-// The tags that say whose a resource is. User tags and default tags never override them.
-const (
-	TagPrefix    = "nexus.ai/"
-	TagManagedBy = TagPrefix + "managed-by"
-	TagCluster   = TagPrefix + "cluster"
-	TagOwner     = TagPrefix + "owner"
-	TagOwnerUID  = TagPrefix + "owner-uid"
-
-	managedBy = "nexus-operator"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // maxTagValue is AWS's limit for tag values, in characters.
 // https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const maxTagValue = 256
 
-// Owner is the little the engine needs of an object to decide whose a resource is and what may be done.
+// Owner is what the engine needs to know of an object to decide who owns a resource and what may be done.
 type Owner struct {
 	Kind, Namespace, Name, UID string
-	// Cluster is the cluster's ID, Previous those it may inherit from.
+	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
 	Cluster  string
 	Previous []string
 
-	// Generation is the object's; SyncedGeneration the last one at which AWS was seen to be as declared.
+	// Generation is the object's; SyncedGeneration the last one at which AWS was observed to be as declared.
 	Generation, SyncedGeneration int64
 	Deleting                     bool
 	Deletion                     v1alpha1.DeletionPolicy
 	Adoption                     v1alpha1.AdoptionPolicy
 	Management                   v1alpha1.ManagementPolicy
 	Drift                        v1alpha1.DriftPolicy
-	// AllowAdoption is the provider's word on adoptionPolicy Always.
+	// AllowAdoption is the provider's consent to adoptionPolicy Always.
 	AllowAdoption bool
-	// OnlyOwn leaves everything alone that does not carry the object's own UID, which no author of an
-	// object can choose: for deletions that nobody vouches for.
+	// OnlyOwn limits a deletion to resources that carry the object's own UID, which the author of an
+	// object cannot choose: for deletions that no capability vouches for.
 	OnlyOwn bool
-	// TrustAttempts accepts an untagged resource as the fruit of a recorded attempt. The record is an
+	// TrustAttempts accepts an untagged resource as the result of a recorded attempt. The record is an
 	// annotation, which the object's author could forge: it is for endpoints whose creates drop tags.
 	TrustAttempts bool
+	// HasFinalizer is true when the object carries the operator's finalizer.
+	HasFinalizer bool
 	// Intent is what was persisted before the first write to AWS; nil when nothing was.
 	Intent *Intent
-	// Known is true once the resource was seen to exist.
-	Known          bool
+	// Known is true once the status records the resource.
+	Known bool
+	// CreatedAt is the creation time that the status recorded while the resource carried this object's
+	// owner tags; zero when none was recorded. Tenants cannot write the status.
+	CreatedAt time.Time
+	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
+	NoCreationTime bool
 	RecreateOnLoss bool
-	// ManagedTagKeys are the tag keys written so far.
+	// Import is the identifier of the resource that the spec imports; empty for none.
+	Import string
+	// ManagedTagKeys are the tag keys that were written so far, or were about to be.
 	ManagedTagKeys []string
+	// Written are the versions of write-only values last written, by path.
+	Written map[string]string
+	// Recent is what this process remembers of its last calls.
+	Recent Recent
+}
+
+// Recent is what the process remembers of its last calls for one object.
+type Recent struct {
+	// Created is true for the settle time after AWS acknowledged a create that carried the owner tags.
+	Created bool
+	// First is true when nothing suggests that a resource of the object exists, so that the create may come
+	// before any look.
+	First bool
+	// TagsKnown is true within the pass that created the resource.
+	TagsKnown bool
+	// New is true as long as Created and nothing else was sent to the resource since.
+	New bool
+	// Untagged is true after AWS acknowledged the removal of the owner tags.
+	Untagged bool
+	// Members are the diff paths whose creates AWS acknowledged within the settle time, each with a hash
+	// of the tags that the create carried.
+	Members map[string]string
+	// UntaggedSettled is true once the resource was seen without owner tags over the whole settle time.
+	UntaggedSettled bool
+	// NotEmpty is true once AWS refused to delete the resource because of its contents.
+	NotEmpty bool
+}
+
+// ReportsOnly says that the differences of a plan are to be reported and not corrected.
+func (o Owner) ReportsOnly(p Plan) bool {
+	outside := p.Cause == Drifted || p.Cause == New && o.Known
+	return o.Management == v1alpha1.ManageObserve || o.Drift == v1alpha1.DriftReport && outside && !o.Deleting
+}
+
+// createdWith returns the paths in Members whose creates carried the tags.
+func (r Recent) createdWith(tags map[string]string) map[string]bool {
+	if len(r.Members) == 0 {
+		return nil
+	}
+	out, sum := map[string]bool{}, sumOf(tags)
+	for path, carried := range r.Members {
+		if carried == sum {
+			out[path] = true
+		}
+	}
+	return out
 }
 
 // OwnerTags are the tags that mark a resource as this object's.
 func (o Owner) OwnerTags() map[string]string {
 	return map[string]string{
-		TagManagedBy: managedBy,
-		TagCluster:   o.Cluster,
-		TagOwner:     o.label(),
-		TagOwnerUID:  o.UID,
+		wellknown.TagManagedBy: wellknown.OperatorName,
+		wellknown.TagCluster:   o.Cluster,
+		wellknown.TagOwner:     o.label(),
+		wellknown.TagOwnerUID:  o.UID,
 	}
 }
 
 func (o Owner) label() string {
-	return Truncate(fmt.Sprintf("%s/%s/%s", o.Kind, o.Namespace, o.Name), maxTagValue)
+	return shortenWithHash(fmt.Sprintf("%s/%s/%s", o.Kind, o.Namespace, o.Name), maxTagValue)
 }
 
-// Truncate shortens s to at most n characters, the last 8 of them hex digits of a hash of s, so that
+// shortenWithHash shortens s to at most n characters, the last 8 of them hex digits of a hash of s, so that
 // two long names stay two names.
-func Truncate(s string, n int) string {
+func shortenWithHash(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
@@ -80,71 +128,125 @@ func Truncate(s string, n int) string {
 	return s[:n-9] + "-" + hex.EncodeToString(h[:4])
 }
 
-// Verdict is whose a resource turned out to be.
+// Verdict is the result of Judge: who owns a resource.
 type Verdict int
 
 // The verdicts of Judge.
 const (
-	// Ours: tagged with our UID, or provably the result of our own recorded attempt.
+	// Ours: the tags carry our UID, or records that a tenant cannot forge prove the same.
 	Ours Verdict = iota
 	// TakeOver: left by an earlier object of the same kind, namespace and name.
 	TakeOver
-	// Adopt: nobody's, and the object may have it.
+	// Adopt: the resource has no owner, and the object may adopt it.
 	Adopt
-	// Foreign: somebody else's, or nobody's and not to be had.
+	// Unknown: the resource shows no owner, but it is on record as this object's. AWS documents that tag
+	// lists may be empty for seconds after a write, so it is looked at again.
+	Unknown
+	// Unproven: as Unknown, after the settle time. Neither written to nor given up.
+	Unproven
+	// Foreign: another owner's tags, or no owner and nothing on record.
 	Foreign
 )
 
 // Judge reads the owner from a resource's tags: the ownership table of the design, in its order.
-// The message says why a Foreign resource is not touched.
+// The message explains every verdict that stops the object.
 func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string) {
-	if !owned(tags) {
-		return judgeUnowned(o, created)
+	if differing := o.contradictions(tags); len(differing) > 0 {
+		return Foreign, "its tags name another owner: " + strings.Join(differing, ", ")
 	}
-	if o.OnlyOwn && tags[TagOwnerUID] != o.UID {
-		return Foreign, "it was not made for this object"
-	}
-	who := fmt.Sprintf("%s in cluster %s", orUnknown(tags[TagOwner]), orUnknown(tags[TagCluster]))
-	ourCluster := tags[TagCluster] == o.Cluster
-	for _, p := range o.Previous {
-		ourCluster = ourCluster || p == tags[TagCluster]
-	}
+	uid := tags[wellknown.TagOwnerUID]
 	switch {
-	case !ourCluster || tags[TagOwner] != o.label() || tags[TagManagedBy] != managedBy:
-		return Foreign, "it is owned by " + who
-	case tags[TagOwnerUID] == o.UID:
+	case uid == o.UID:
 		return Ours, ""
+	case uid == "" || tags[wellknown.TagOwner] == "" || tags[wellknown.TagCluster] == "":
+		return judgeUntagged(o, created)
+	case o.OnlyOwn:
+		return Foreign, fmt.Sprintf("its tag %s is %q and this object's UID is %q", wellknown.TagOwnerUID, uid, o.UID)
 	case o.Adoption == v1alpha1.AdoptNever:
-		return Foreign, "it was left by an earlier object of this name and adoptionPolicy is Never"
+		return Foreign, "it was left by an earlier object of this name, and adoptionPolicy is Never"
 	default:
 		return TakeOver, ""
 	}
 }
 
-func judgeUnowned(o Owner, created time.Time) (Verdict, string) {
-	switch {
-	case o.OnlyOwn:
-		return Foreign, "it carries no owner tags"
-	case o.TrustAttempts && o.Intent.proves(created):
-		return Ours, ""
-	case o.Adoption == v1alpha1.AdoptAlways && o.AllowAdoption && o.Deletion != "":
-		return Adopt, ""
+// contradictions lists the owner tags whose values belong to another owner. A missing tag is none.
+func (o Owner) contradictions(tags map[string]string) []string {
+	var out []string
+	for _, key := range []string{wellknown.TagManagedBy, wellknown.TagCluster, wellknown.TagOwner} {
+		have, want := tags[key], o.OwnerTags()[key]
+		if have == "" || have == want || key == wellknown.TagCluster && o.inherits(have) {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s=%s", key, have))
 	}
-	return Foreign, "it already exists and carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or choose another name"
+	return out
 }
 
-func owned(tags map[string]string) bool {
-	for k := range tags {
-		if strings.HasPrefix(k, TagPrefix) {
+func (o Owner) inherits(cluster string) bool {
+	for _, p := range o.Previous {
+		if p == cluster {
 			return true
 		}
 	}
 	return false
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return "(unknown)"
+func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
+	switch {
+	case o.Recent.Created, o.TrustAttempts && !o.OnlyOwn && o.Intent.proves(created):
+		return Ours, ""
+	case o.onRecord() && !o.Recent.UntaggedSettled:
+		return Unknown, "AWS to show the owner tags of the resource"
+	case o.createdThen(created):
+		return Ours, ""
+	case o.mayAdopt():
+		return Adopt, ""
+	case o.onRecord():
+		return Unproven, o.whyUnproven()
 	}
-	return s
+	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or choose another name"
+}
+
+// createdThen reports whether the status proves that the resource with this creation time is the object's.
+func (o Owner) createdThen(created time.Time) bool {
+	return o.Known && !o.CreatedAt.IsZero() && (o.NoCreationTime || sameSecond(o.CreatedAt, created))
+}
+
+// mayAdopt reports whether the object may adopt a resource without an owner.
+func (o Owner) mayAdopt() bool {
+	return !o.Deleting && o.Adoption == v1alpha1.AdoptAlways && o.AllowAdoption && o.Deletion != ""
+}
+
+// onRecord reports whether the object's status or annotations claim the resource. Annotations prove
+// nothing, but they are reason enough not to give a resource up.
+func (o Owner) onRecord() bool { return o.Known || o.Intent.MayHaveCreated() }
+
+func (o Owner) whyUnproven() string {
+	var tags []string
+	for _, k := range sortedKeys(o.OwnerTags()) {
+		tags = append(tags, k+"="+o.OwnerTags()[k])
+	}
+	message := "the AWS resource carries no owner tags, and nothing else proves that this object created it; if it did, restore the tags " + strings.Join(tags, ", ")
+	if o.Deleting {
+		return message + "; otherwise set deletionPolicy: Retain to leave the resource as it is"
+	}
+	return message + "; otherwise choose another name, or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider"
+}
+
+// ofMember returns the owner for the judgment of one member of a resource: facts about the resource as a
+// whole prove nothing about a member. Members carry their tags from their creation on, so that after the
+// settle time an untagged one is this object's only if the status records it.
+func (o Owner) ofMember(m *kind.Member) Owner {
+	if m == nil {
+		return o
+	}
+	o.Recent.Created, o.TrustAttempts, o.CreatedAt, o.Known = false, false, time.Time{}, m.Recorded
+	if o.Recent.UntaggedSettled && !m.Recorded {
+		o.Intent = nil
+	}
+	return o
+}
+
+func sameSecond(a, b time.Time) bool {
+	return a.UTC().Truncate(time.Second).Equal(b.UTC().Truncate(time.Second))
 }

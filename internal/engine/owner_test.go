@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -7,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -19,6 +22,9 @@ func TestJudge(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	with := func(edit func(*Owner)) Owner { o := us; edit(&o); return o }
+	adopting := func(o *Owner) {
+		o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
+	}
 	for _, c := range []struct {
 		name    string
 		o       Owner
@@ -28,37 +34,54 @@ func TestJudge(t *testing.T) {
 	}{
 		{name: "our UID", o: us, tags: tags(nil), want: Ours},
 		{name: "our UID, whatever the adoption policy", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(nil), want: Ours},
-		{name: "an earlier object of the name", o: us, tags: tags(map[string]string{TagOwnerUID: "u0"}), want: TakeOver},
-		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(map[string]string{TagOwnerUID: "u0"}), want: Foreign},
-		{name: "another object", o: us, tags: tags(map[string]string{TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "an earlier object of the name", o: us, tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
+		{name: "another object", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another object, adoption always", o: with(func(o *Owner) {
 			o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
 		}),
-			tags: tags(map[string]string{TagOwner: "S3Bucket/ns/other"}), want: Foreign},
-		{name: "another cluster", o: us, tags: tags(map[string]string{TagCluster: "c0"}), want: Foreign},
-		{name: "a previous cluster", o: with(func(o *Owner) { o.Previous = []string{"c0"} }), tags: tags(map[string]string{TagCluster: "c0", TagOwnerUID: "u0"}), want: TakeOver},
-		{name: "half of our tags", o: us, tags: map[string]string{TagOwnerUID: "u1"}, want: Foreign},
-		{name: "nobody", o: us, tags: map[string]string{"team": "a"}, want: Foreign},
-		{name: "nobody, adoption always", o: with(func(o *Owner) {
-			o.Adoption, o.AllowAdoption, o.Deletion = v1alpha1.AdoptAlways, true, v1alpha1.DeletionRetain
-		}), want: Adopt},
-		{name: "nobody, the provider forbids adoption", o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
-		{name: "nobody, made after our recorded attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Truncate(time.Second), want: Ours},
-		{name: "nobody, made after a recorded attempt that a tenant could have forged", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute), want: Foreign},
-		{name: "an earlier object's, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(map[string]string{TagOwnerUID: "u0"}), want: Foreign},
-		{name: "our own, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(nil), want: Ours},
-		{name: "nobody's, in a deletion nobody vouches for", o: with(func(o *Owner) { o.OnlyOwn, o.TrustAttempts, o.Intent = true, true, &Intent{At: at} }), created: at.Add(time.Minute), want: Foreign},
-		{name: "nobody, made before our recorded attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Add(-time.Minute), want: Foreign},
-		{name: "nobody, no creation time", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), want: Foreign},
-		{name: "nobody, no attempt recorded", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{}, true }), created: at, want: Foreign},
-		{name: "somebody's, made after our attempt", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), tags: tags(map[string]string{TagCluster: "c0"}), created: at.Add(time.Minute), want: Foreign},
+			tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "another cluster", o: us, tags: tags(map[string]string{wellknown.TagCluster: "c0"}), want: Foreign},
+		{name: "a previous cluster", o: with(func(o *Owner) { o.Previous = []string{"c0"} }), tags: tags(map[string]string{wellknown.TagCluster: "c0", wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "our UID, the other owner tags removed", o: us, tags: map[string]string{wellknown.TagOwnerUID: "u1"}, want: Ours},
+		{name: "our UID beside another owner's name", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+		{name: "owner tags without the UID, nothing on record", o: us, tags: map[string]string{wellknown.TagOwner: us.OwnerTags()[wellknown.TagOwner]}, want: Foreign},
+		{name: "untagged", o: us, tags: map[string]string{"team": "a"}, want: Foreign},
+		{name: "untagged, adoption always", o: with(adopting), want: Adopt},
+		{name: "untagged, the provider forbids adoption", o: with(func(o *Owner) { o.Adoption, o.Deletion = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }), want: Foreign},
+		{name: "untagged, deleting, adoption always, nothing on record", o: with(func(o *Owner) { adopting(o); o.Deleting = true }), want: Foreign},
+
+		{name: "untagged, the status records it", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, want: Unknown},
+		{name: "untagged, an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at} }), created: at.Add(time.Minute), want: Unknown},
+		{name: "untagged, deleting, the status records it", o: with(func(o *Owner) { o.Known, o.CreatedAt, o.Deleting, o.OnlyOwn = true, at, true, true }), created: at, want: Unknown},
+		{name: "untagged for long, the status records its creation", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Truncate(time.Second), want: Ours},
+		{name: "untagged for long, of a kind without creation times", o: with(func(o *Owner) {
+			o.Known, o.CreatedAt, o.NoCreationTime = true, at, true
+			o.Recent.UntaggedSettled = true
+		}), created: at.Add(time.Hour), want: Ours},
+		{name: "untagged for long, without creation times, never seen tagged", o: with(func(o *Owner) { o.Known, o.NoCreationTime = true, true; o.Recent.UntaggedSettled = true }), want: Unproven},
+		{name: "untagged for long, created again by another", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at; o.Recent.UntaggedSettled = true }), created: at.Add(time.Hour), want: Unproven},
+		{name: "untagged for long, AWS reports no creation time", o: with(func(o *Owner) { o.Known = true; o.Recent.UntaggedSettled = true }), want: Unproven},
+		{name: "untagged for long, only an annotation records it", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.UntaggedSettled = true }), created: at.Add(time.Minute), want: Unproven},
+		{name: "untagged for long, on record, adoption always", o: with(func(o *Owner) { adopting(o); o.Known = true; o.Recent.UntaggedSettled = true }), want: Adopt},
+		{name: "untagged right after our acknowledged create", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.Created = true }), want: Ours},
+		{name: "another owner, although on record", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
+
+		{name: "trusted attempts: created after the recorded one", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Truncate(time.Second), want: Ours},
+		{name: "trusted attempts: created before the recorded one", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Add(-time.Minute), want: Unknown},
+		{name: "trusted attempts: no creation time", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), want: Unknown},
+		{name: "trusted attempts: no create recorded", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{}, true }), created: at, want: Unknown},
+		{name: "trusted attempts: another owner", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), tags: tags(map[string]string{wellknown.TagCluster: "c0"}), created: at.Add(time.Minute), want: Foreign},
+		{name: "deletion that no capability vouches for: an earlier object's", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
+		{name: "deletion that no capability vouches for: our UID", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(nil), want: Ours},
+		{name: "deletion that no capability vouches for: a trusted attempt", o: with(func(o *Owner) { o.OnlyOwn, o.TrustAttempts, o.Intent = true, true, &Intent{At: at} }), created: at.Add(time.Minute), want: Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, why := Judge(c.o, c.tags, c.created)
 			if got != c.want {
 				t.Errorf("got %v (%s), want %v", got, why, c.want)
 			}
-			if (got == Foreign) != (why != "") {
+			if stops := got == Foreign || got == Unknown || got == Unproven; stops != (why != "") {
 				t.Errorf("verdict %v comes with %q", got, why)
 			}
 		})
@@ -67,26 +90,29 @@ func TestJudge(t *testing.T) {
 
 func TestLongOwnersStayApart(t *testing.T) {
 	long := strings.Repeat("n", 260)
-	a, b := Owner{Name: long + "a"}.OwnerTags()[TagOwner], Owner{Name: long + "b"}.OwnerTags()[TagOwner]
+	a, b := Owner{Name: long + "a"}.OwnerTags()[wellknown.TagOwner], Owner{Name: long + "b"}.OwnerTags()[wellknown.TagOwner]
 	if a == b || len(a) > 256 || len(b) > 256 {
 		t.Errorf("%d %d %v", len(a), len(b), a == b)
 	}
 }
 
 func TestIntentSurvivesItsAnnotations(t *testing.T) {
-	i := &Intent{Home: "aws/1/r", Attempt: 3, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Refs: map[string]kind.Target{"IAMRole/a": {ID: "x", ARN: "y"}}}
+	i := &Intent{Home: "aws/1/r", UID: "u", Attempt: 3, At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Refused: true, Refs: map[string]kind.Target{"IAMRole/a": {ID: "x", ARN: "y"}}}
 	a, err := i.Annotations()
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := ReadIntent(a)
-	if err != nil || got.Home != i.Home || got.Attempt != 3 || !got.At.Equal(i.At) || got.Refs["IAMRole/a"].ARN != "y" {
+	got, err := ReadIntent(a, "u")
+	if err != nil || got.Home != i.Home || got.Attempt != 3 || !got.At.Equal(i.At) || !got.Refused || got.Refs["IAMRole/a"].ARN != "y" {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, err := ReadIntent(nil); got != nil || err != nil {
+	if copied, err := ReadIntent(a, "another"); copied != nil || err != nil {
+		t.Errorf("the record of another object was read: %v %v", copied, err)
+	}
+	if got, err := ReadIntent(nil, "u"); got != nil || err != nil {
 		t.Errorf("nothing recorded: %v %v", got, err)
 	}
-	if _, err := ReadIntent(map[string]string{AnnotationHome: "h", AnnotationIntent: "{"}); err == nil {
+	if _, err := ReadIntent(map[string]string{AnnotationHome: "h", AnnotationIntent: "{"}, "u"); err == nil {
 		t.Error("an unreadable record was taken for none")
 	}
 }

@@ -1,17 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Entry is a kind with its types forgotten, so that one list can hold them all.
+// Entry is a kind without its type parameters, so that one list can hold all kinds.
 type Entry interface {
 	// Name is the Kubernetes kind, such as S3Bucket.
 	Name() string
@@ -19,8 +23,26 @@ type Entry interface {
 	New() v1alpha1.Resource
 	// Meta is the kind's.
 	Meta() kind.Meta
-	// Decide is the package's Decide for one identity. It writes nothing.
-	Decide(ctx context.Context, cfg aws.Config, sc kind.Scope, o Owner, cr v1alpha1.Resource) (Plan, error)
+	// ExportIdentity is that of kind.Exporter; none where existing resources of the kind cannot be declared.
+	ExportIdentity() []string
+	// Bind builds the kind for one identity. A binding is safe for concurrent use and is to be kept as
+	// long as the identity: its SDK client learns, for example, by how much the local clock is off.
+	Bind(cfg aws.Config) Binding
+}
+
+// Binding is a kind bound to one account, region and identity.
+type Binding interface {
+	// Decide is the package's Decide. It writes nothing.
+	Decide(ctx context.Context, sc kind.Scope, o Owner, cr v1alpha1.Resource) (Plan, error)
+	// Export sets the spec of cr, with its tags, to what the resource that it identifies is in AWS; see kind.Exporter.
+	Export(ctx context.Context, sc kind.Scope, cr v1alpha1.Resource) (Exported, error)
+}
+
+// Exported is what Export found beside the spec.
+type Exported struct {
+	Exists bool
+	// Tags are those of the resource, with the tags of its owner and of AWS.
+	Tags map[string]string
 }
 
 // Object is a pointer to a custom resource's struct.
@@ -31,22 +53,67 @@ type Object[T any] interface {
 
 // For makes an Entry of a kind's constructor; inference finds the types.
 func For[T any, CR Object[T], S any](build func(aws.Config) kind.Kind[CR, S]) Entry {
-	return entry[T, CR, S]{build: build, meta: build(aws.Config{}).Meta()}
+	k := build(aws.Config{})
+	e := entry[T, CR, S]{build: build, meta: k.Meta()}
+	if x, ok := k.(kind.Exporter[CR, S]); ok {
+		e.identity = x.ExportIdentity()
+	}
+	return e
 }
 
 type entry[T any, CR Object[T], S any] struct {
 	build func(aws.Config) kind.Kind[CR, S]
 	meta  kind.Meta
+	// identity is that of an exporter.
+	identity []string
 }
 
-func (e entry[T, CR, S]) Name() string           { return reflect.TypeFor[T]().Name() }
-func (e entry[T, CR, S]) New() v1alpha1.Resource { return CR(new(T)) }
-func (e entry[T, CR, S]) Meta() kind.Meta        { return e.meta }
+func (e entry[T, CR, S]) Name() string             { return reflect.TypeFor[T]().Name() }
+func (e entry[T, CR, S]) New() v1alpha1.Resource   { return CR(new(T)) }
+func (e entry[T, CR, S]) Meta() kind.Meta          { return e.meta }
+func (e entry[T, CR, S]) ExportIdentity() []string { return e.identity }
 
-func (e entry[T, CR, S]) Decide(ctx context.Context, cfg aws.Config, sc kind.Scope, o Owner, obj v1alpha1.Resource) (Plan, error) {
+func (e entry[T, CR, S]) Bind(cfg aws.Config) Binding {
+	return binding[T, CR, S]{name: e.Name(), kind: e.build(cfg)}
+}
+
+type binding[T any, CR Object[T], S any] struct {
+	name string
+	kind kind.Kind[CR, S]
+}
+
+func (b binding[T, CR, S]) Decide(ctx context.Context, sc kind.Scope, o Owner, obj v1alpha1.Resource) (Plan, error) {
 	cr, ok := obj.(CR)
 	if !ok {
-		return Plan{}, fmt.Errorf("%s cannot decide for %T", e.Name(), obj)
+		return Plan{}, fmt.Errorf("%s cannot decide for %T", b.name, obj)
 	}
-	return Decide(ctx, e.build(cfg), sc, o, cr)
+	return Decide(ctx, b.kind, sc, o, cr)
+}
+
+func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alpha1.Resource) (Exported, error) {
+	cr, ok := obj.(CR)
+	x, exports := b.kind.(kind.Exporter[CR, S])
+	if !ok || !exports {
+		return Exported{}, fmt.Errorf("%s cannot declare an existing resource in %T", b.name, obj)
+	}
+	seen, err := x.Export(ctx, sc, cr)
+	if err == nil && seen.Exists {
+		obj.CommonSpec().Tags = usersTags(seen.Tags)
+	}
+	return Exported{Exists: seen.Exists, Tags: seen.Tags}, err
+}
+
+// usersTags are tags without those that mark an owner and those of AWS, which no object may declare; nil for none.
+func usersTags(all map[string]string) map[string]v1alpha1.TagValue {
+	var out map[string]v1alpha1.TagValue
+	for k, v := range all {
+		if strings.HasPrefix(k, "aws:") || strings.HasPrefix(k, wellknown.Prefix) {
+			continue
+		}
+		if out == nil {
+			out = map[string]v1alpha1.TagValue{}
+		}
+		out[k] = v1alpha1.TagValue(v)
+	}
+	return out
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engine
 
 import (
@@ -7,10 +9,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
+	"go.opentelemetry.io/otel/attribute"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
 // StepError is the failure of one AWS call.
@@ -18,7 +24,9 @@ type StepError struct {
 	Action string
 	// Creates is true for the call that makes the resource.
 	Creates bool
-	Err     error
+	// Fixes are the diff paths that the call was to settle.
+	Fixes []string
+	Err   error
 }
 
 // Error implements error.
@@ -27,50 +35,109 @@ func (e *StepError) Error() string { return e.Action + ": " + e.Err.Error() }
 // Unwrap returns the AWS error.
 func (e *StepError) Unwrap() error { return e.Err }
 
-// concurrency bounds how many calls for one resource are under way at a time.
-const concurrency = 4
-
-// Run does a plan, stage by stage. The calls of one stage run at the same time and all come to an end,
-// so that what was done is known; a failed stage ends the run. store persists an identifier that AWS
-// assigned, before anything else is done.
-func Run(ctx context.Context, o Owner, p Plan, store func(ctx context.Context, id string) error) error {
-	for _, stage := range stages(p.Steps) {
-		var group errgroup.Group
-		group.SetLimit(concurrency)
-		errs := make([]error, len(stage))
-		for i, s := range stage {
-			group.Go(func() error {
-				errs[i] = do(ctx, o, s, store)
-				return nil
-			})
+// stepErrors returns the failures of all steps that err joins.
+func stepErrors(err error) []*StepError {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var out []*StepError
+		for _, e := range joined.Unwrap() {
+			out = append(out, stepErrors(e)...)
 		}
-		_ = group.Wait() // the errors are in errs
-		if err := errors.Join(errs...); err != nil {
-			return wrap(err, p.creates)
-		}
+		return out
+	}
+	if s, ok := errors.AsType[*StepError](err); ok {
+		return []*StepError{s}
 	}
 	return nil
 }
 
-func do(ctx context.Context, o Owner, s kind.Step, store func(context.Context, string) error) error {
-	id, err := s.Do(ctx, Token(o, s.Action))
+// concurrency bounds how many calls for one resource are under way at a time.
+const concurrency = 4
+
+// Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and all
+// are waited for, so that what AWS accepted is known; a failed stage ends the run. store persists an
+// identifier that AWS assigned, before anything else is done. Run returns the accepted steps in order,
+// among them a create whose identifier could not be stored.
+func Run(ctx context.Context, o Owner, steps []kind.Step, store func(ctx context.Context, id string) error) ([]kind.Step, error) {
+	var done []kind.Step
+	for _, stage := range stagesOf(steps) {
+		var group errgroup.Group
+		group.SetLimit(concurrency)
+		errs, accepted := make([]error, len(stage)), make([]bool, len(stage))
+		for i, s := range stage {
+			group.Go(func() error {
+				accepted[i], errs[i] = execute(ctx, o, s, store)
+				return nil
+			})
+		}
+		_ = group.Wait() // the errors are in errs
+		for i, s := range stage {
+			if accepted[i] {
+				done = append(done, s)
+			}
+		}
+		if err := errors.Join(errs...); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+// countLeft returns the steps, and a function that returns how many with an action AWS has not accepted yet.
+func countLeft(steps []kind.Step) (counted []kind.Step, left func(action string) int) {
+	var mu sync.Mutex
+	open := map[string]int{}
+	counted = slices.Clone(steps)
+	for i, s := range steps {
+		open[s.Action]++
+		counted[i].Do = func(ctx context.Context, token string) (string, error) {
+			id, err := s.Do(ctx, token)
+			if err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				open[s.Action]--
+			}
+			return id, err
+		}
+	}
+	return counted, func(action string) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return open[action]
+	}
+}
+
+// execute makes the call of one step and reports whether AWS accepted it.
+func execute(ctx context.Context, o Owner, s kind.Step, store func(context.Context, string) error) (accepted bool, err error) {
+	call, span := tracing.Span(ctx, "step "+s.Action, attribute.StringSlice("step.fields", s.Fixes))
+	id, err := s.Do(call, Token(o, s.Action))
+	tracing.End(span, failureOf(err))
+	accepted = err == nil
 	if err != nil {
-		err = &StepError{Action: s.Action, Err: err}
+		err = &StepError{Action: s.Action, Creates: s.Effect == kind.Creates || s.Effect == kind.Ensures, Fixes: s.Fixes, Err: err}
 	}
 	if id != "" {
 		err = errors.Join(err, store(ctx, id))
 	}
-	return err
+	return accepted, err
 }
 
-func wrap(err error, creates bool) error {
-	if s, ok := errors.AsType[*StepError](err); ok {
-		s.Creates = creates
+// failureOf names a failure for a trace.
+func failureOf(err error) string {
+	_, isStalled := status.AsStalled(err)
+	_, isWaiting := status.AsWaiting(err)
+	switch {
+	case err == nil:
+		return ""
+	case isStalled:
+		return "stalled"
+	case isWaiting:
+		return "waiting"
+	default:
+		return "failed"
 	}
-	return err
 }
 
-func stages(steps []kind.Step) [][]kind.Step {
+func stagesOf(steps []kind.Step) [][]kind.Step {
 	by := map[int][]kind.Step{}
 	for _, s := range steps {
 		by[s.Stage] = append(by[s.Stage], s)

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package graph is a graph of Kubernetes objects, compiled and checked once and never changed after.
 //
 // A node is an object to be applied; an edge says how far another object must have come before. Who
 // applies the objects asks Next again and again with what is known by then; who deletes them asks
-// Removable. The graph holds no state of its own, so a crash between two questions loses nothing.
+// Removable. The graph holds no state, so a crash between two questions loses nothing.
 package graph
 
 import (
@@ -17,10 +19,12 @@ import (
 // Progress says how far an object has come.
 type Progress int
 
-// The degrees of progress, in order: not there (as wanted) yet, applied as wanted, and fit for use.
+// The degrees of progress, in order: not there (as wanted) yet, applied as wanted, present (everything that it declares
+// exists under its name, perhaps with earlier values), and fit for use.
 const (
 	Pending Progress = iota
 	Applied
+	Present
 	Ready
 )
 
@@ -28,7 +32,7 @@ const (
 type Edge struct {
 	// To is the ID of the other node.
 	To string
-	// Need is Applied or Ready.
+	// Need is Applied, Present or Ready.
 	Need Progress
 }
 
@@ -38,7 +42,7 @@ type Node struct {
 	ID string
 	// Object to be applied.
 	Object *unstructured.Unstructured
-	// Step is the name of the told step the object belongs to.
+	// Step is the name of the reported step the object belongs to.
 	Step string
 	// After are the edges to the objects that come first.
 	After []Edge
@@ -67,12 +71,15 @@ func ID(kind, namespace, name, home string) string {
 }
 
 // NeedReady makes edges to nodes that must be ready.
-func NeedReady(ids ...string) []Edge { return edges(Ready, ids) }
+func NeedReady(ids ...string) []Edge { return edgesTo(Ready, ids) }
+
+// NeedPresent makes edges to nodes of which everything must exist that they declare.
+func NeedPresent(ids ...string) []Edge { return edgesTo(Present, ids) }
 
 // NeedApplied makes edges to nodes that must have been applied.
-func NeedApplied(ids ...string) []Edge { return edges(Applied, ids) }
+func NeedApplied(ids ...string) []Edge { return edgesTo(Applied, ids) }
 
-func edges(need Progress, ids []string) []Edge {
+func edgesTo(need Progress, ids []string) []Edge {
 	out := make([]Edge, len(ids))
 	for i, id := range ids {
 		out[i] = Edge{To: id, Need: need}
@@ -190,23 +197,18 @@ func (g *Graph) IDs() []string {
 	return out
 }
 
-// Node returns a copy of the node; ok is false when there is none of that ID.
+// Node returns the node; ok is false when there is none of that ID. What it refers to is shared and must not be changed:
+// copying every object on every look was a twelfth of what a capability costs.
 func (g *Graph) Node(id string) (n Node, ok bool) {
 	i, ok := g.index[id]
 	if !ok {
 		return Node{}, false
 	}
-	return g.nodes[i].copy(), true
+	return g.nodes[i], true
 }
 
-// Nodes returns copies of all nodes in their order.
-func (g *Graph) Nodes() []Node {
-	out := make([]Node, len(g.nodes))
-	for i, n := range g.nodes {
-		out[i] = n.copy()
-	}
-	return out
-}
+// Nodes returns all nodes in their order, which are shared like those of Node.
+func (g *Graph) Nodes() []Node { return slices.Clone(g.nodes) }
 
 // Dependants returns the IDs of the nodes with an edge to id, in their order.
 func (g *Graph) Dependants(id string) []string {

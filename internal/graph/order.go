@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package graph
 
 import "slices"
@@ -48,13 +50,13 @@ func (g *Graph) Reverse() [][]string {
 // Open returns the IDs of the nodes that may be applied now: resolved, and with every edge met. Nodes
 // that are already there stay open while their edges are met, so that they are healed.
 func (g *Graph) Open(at func(id string) Progress) []string {
-	return g.filter(func(n Node) bool { return n.Unresolved == "" && len(unmet(n, at)) == 0 })
+	return g.filter(func(n Node) bool { return n.Unresolved == "" && len(unmetEdges(n, at)) == 0 })
 }
 
 // Next returns the IDs of the nodes that may be applied now and are not ready yet.
 func (g *Graph) Next(at func(id string) Progress) []string {
 	return g.filter(func(n Node) bool {
-		return n.Unresolved == "" && at(n.ID) < Ready && len(unmet(n, at)) == 0
+		return n.Unresolved == "" && at(n.ID) < Ready && len(unmetEdges(n, at)) == 0
 	})
 }
 
@@ -66,7 +68,7 @@ func (g *Graph) Unmet(id string, at func(id string) Progress) []string {
 		return nil
 	}
 	n := g.nodes[i]
-	out := unmet(n, at)
+	out := unmetEdges(n, at)
 	if n.Unresolved != "" && !slices.Contains(out, n.Unresolved) {
 		out = append(out, n.Unresolved)
 	}
@@ -82,7 +84,7 @@ func (g *Graph) Removable(gone func(id string) bool) []string {
 	})
 }
 
-func unmet(n Node, at func(id string) Progress) []string {
+func unmetEdges(n Node, at func(id string) Progress) []string {
 	var out []string
 	for _, e := range n.After {
 		if at(e.To) < e.Need {

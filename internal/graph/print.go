@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package graph
 
 import (
@@ -28,11 +30,21 @@ func printEdges(after []Edge) string {
 	names := make([]string, len(after))
 	for i, e := range after {
 		names[i] = e.To
-		if e.Need == Applied {
-			names[i] += " (applied)"
-		}
+		names[i] += e.Need.suffix()
 	}
 	return strings.Join(names, ", ")
+}
+
+// suffix marks what is less than Ready.
+func (p Progress) suffix() string {
+	switch p {
+	case Applied:
+		return " (applied)"
+	case Present:
+		return " (present)"
+	default:
+		return ""
+	}
 }
 
 // Tree prints every node once, as a branch of what it has to wait for longest. Label may add to a

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -32,6 +34,8 @@ type Binding struct {
 	NodeSelector map[string]string
 	// Namespaces is selector.nsSelector of a cluster binding.
 	Namespaces v1alpha1.NamespaceSelector
+	// Unsupported are the fields of other versions of the API that are given, and that admission refuses.
+	Unsupported []string
 }
 
 // OfBinding reads a SecurityIntentBinding.
@@ -43,8 +47,24 @@ func OfBinding(b *v1alpha1.SecurityIntentBinding) Binding {
 		SelectorCEL: slices.Clone(b.Spec.Selector.CEL),
 		CEL:         slices.Clone(b.Spec.CEL),
 	}
-	if w := b.Spec.Selector.WorkloadSelector; w != nil {
+	s := b.Spec.Selector
+	out.Unsupported = givenFields("spec.selector", map[string]bool{
+		"any": s.Any != nil, "all": s.All != nil, "match": s.Match != nil, "matchExpressions": s.MatchExpressions != nil,
+		"workloadSelector.matchExpressions": s.WorkloadSelector != nil && s.WorkloadSelector.MatchExpressions != nil,
+	})
+	if w := s.WorkloadSelector; w != nil {
 		out.WorkloadLabels = maps.Clone(w.MatchLabels)
+	}
+	return out
+}
+
+// givenFields lists the fields that are set, in order.
+func givenFields(under string, fields map[string]bool) []string {
+	var out []string
+	for _, f := range slices.Sorted(maps.Keys(fields)) {
+		if fields[f] {
+			out = append(out, under+"."+f)
+		}
 	}
 	return out
 }
@@ -58,6 +78,12 @@ func OfClusterBinding(b *v1alpha1.ClusterSecurityIntentBinding) Binding {
 		WorkloadLabels: maps.Clone(s.WorkloadSelector.MatchLabels),
 		NodeSelector:   maps.Clone(s.NodeSelector.MatchLabels),
 		Namespaces:     *s.NsSelector.DeepCopy(),
+		Unsupported: givenFields("spec", map[string]bool{
+			"cel": b.Spec.CEL != nil, "selector.cel": s.CEL != nil, "selector.any": s.Any != nil, "selector.all": s.All != nil, "selector.match": s.Match != nil,
+			"selector.matchLabels": s.MatchLabels != nil, "selector.matchExpressions": s.MatchExpressions != nil,
+			"selector.workloadSelector.matchExpressions": s.WorkloadSelector.MatchExpressions != nil, "selector.nodeSelector.matchExpressions": s.NodeSelector.MatchExpressions != nil,
+			"selector.nsSelector.matchLabels": s.NsSelector.MatchLabels != nil, "selector.nsSelector.matchExpressions": s.NsSelector.MatchExpressions != nil,
+		}),
 	}
 }
 
@@ -69,8 +95,8 @@ func names(intents []v1alpha1.MatchIntent) []string {
 	return out
 }
 
-// Restricts are the directions that an intent of the binding could restrict, so that its neighbours must
-// know of it. It looks neither at actions nor at selectors: when one of those changes, the neighbours must
+// Restricts are the directions that an intent of the binding could restrict, so that its neighbors must
+// know of it. It looks neither at actions nor at selectors: when one of those changes, the neighbors must
 // hear of it too. What really restricts is Policy.Restricts.
 func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Direction {
 	var d Direction
@@ -83,7 +109,7 @@ func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Directio
 	return d
 }
 
-// ClosesEgressToAWS says whether a SecurityIntent closes TCP 443 to public addresses, where AWS is. Invalid
+// ClosesEgressToAWS reports whether a SecurityIntent closes TCP 443 to public addresses, where AWS is. Invalid
 // parameters leave nothing open, and an intent that this does not know closes what its entry restricts.
 func ClosesEgressToAWS(i *v1alpha1.SecurityIntent) bool {
 	if i == nil {
@@ -101,7 +127,7 @@ func ClosesEgressToAWS(i *v1alpha1.SecurityIntent) bool {
 	case "dnsManipulation":
 		return r.Param("otherEgress", "deny") != "allow"
 	case "denyExternalNetworkAccess":
-		return !slices.Contains(r.Params["allowCIDRs"], "0.0.0.0/0")
+		return !slices.Contains(slices.Concat(r.Params["allowCIDRs"], r.Params["allowEgressCIDRs"]), "0.0.0.0/0")
 	default:
 		return true
 	}

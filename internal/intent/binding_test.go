@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -38,7 +40,7 @@ func TestEverythingOfAClusterBindingIsRead(t *testing.T) {
 	})
 }
 
-func TestABindingCouldRestrictWhatItsIntentsRestrictWhateverTheirAction(t *testing.T) {
+func TestBinding_MayRestrictWhateverTheAction(t *testing.T) {
 	k := intents("dns", "dnsManipulation", "from", "networkSegmentation", "tools", "pkgMgrs", "odd", "unheardOf")
 	k["audit"] = securityIntent("audit", "denyExternalNetworkAccess", v1alpha1.Audit, nil)
 	k["gone"] = nil
@@ -83,7 +85,7 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 		"DNS, others denied":                        {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"deny"}}, true},
 		"DNS, others allowed":                       {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}}, false},
 		"DNS, others allowed, peers":                {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeers": {"169.254.20.10/32"}}, false},
-		"DNS, others misspelt":                      {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"Allow"}}, true},
+		"DNS, others misspelled":                    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"Allow"}}, true},
 		"DNS, others allowed and a typing error":    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeer": {"x"}}, true},
 		"DNS, others allowed and denied":            {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow", "deny"}}, true},
 		"external":                                  {external, v1alpha1.Block, nil, true},
@@ -108,7 +110,7 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
 	// A new entry that restricts egress counts as closing; whoever adds it decides here what opens the way.
 	var closing []string
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil)) {
 			closing = append(closing, e.ID)
 		}

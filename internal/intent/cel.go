@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -12,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // The bounds of an expression: as long as the schema allows, and nested deeper than anybody means to.
@@ -33,7 +36,7 @@ func translateCEL(field, expression string) ([]metav1.LabelSelectorRequirement, 
 	if why := t.parse(); why != "" {
 		return nil, &Problem{
 			Condition: v1alpha1.ConditionSelectorUnsupported, Reason: ReasonSelectorUnsupported, Field: field, Fatal: true,
-			Message: fmt.Sprintf("%#q cannot be translated, and nothing is selected: %s", clip(expression), why),
+			Message: fmt.Sprintf("%#q cannot be translated, and nothing is selected: %s", status.Truncate(expression, maxQuoted), why),
 		}
 	}
 	return t.requirements, nil
@@ -57,7 +60,7 @@ func (t *translation) parse() (why string) {
 	}
 	tree, errs := p.Parse(common.NewTextSource(t.expression))
 	if e := errs.GetErrors(); len(e) > 0 {
-		return fmt.Sprintf("at column %d: %s", e[0].Location.Column()+1, clip(e[0].Message))
+		return fmt.Sprintf("at column %d: %s", e[0].Location.Column()+1, status.Truncate(e[0].Message, maxQuoted))
 	}
 	t.info = tree.SourceInfo()
 	return t.all(tree.Expr(), false)
@@ -76,7 +79,7 @@ func (t *translation) all(e ast.Expr, negated bool) (why string) {
 		return t.all(e.AsCall().Args()[0], !negated)
 	case operators.LogicalAnd:
 		if negated {
-			return t.part(e) + " is negated as a whole: negate each side, in a binding of its own"
+			return t.part(e) + " is negated as a whole: negate each side, in its own binding"
 		}
 		for _, side := range e.AsCall().Args() {
 			if why := t.all(side, false); why != "" {
@@ -90,7 +93,7 @@ func (t *translation) all(e ast.Expr, negated bool) (why string) {
 		return why
 	}
 	if negated {
-		r.Operator = opposite(r.Operator)
+		r.Operator = negatedOperator(r.Operator)
 	}
 	t.requirements = append(t.requirements, r)
 	return ""
@@ -99,17 +102,17 @@ func (t *translation) all(e ast.Expr, negated bool) (why string) {
 // requirement reads a condition on one label.
 func (t *translation) requirement(e ast.Expr) (metav1.LabelSelectorRequirement, string) {
 	if e.Kind() == ast.SelectKind && e.AsSelect().IsTestOnly() && isLabels(e.AsSelect().Operand()) {
-		return require(e.AsSelect().FieldName(), metav1.LabelSelectorOpExists), ""
+		return newRequirement(e.AsSelect().FieldName(), metav1.LabelSelectorOpExists), ""
 	}
 	var r metav1.LabelSelectorRequirement
 	ok := false
 	switch operator(e) {
 	case operators.Equals:
-		r, ok = compared(e.AsCall().Args(), metav1.LabelSelectorOpIn)
+		r, ok = comparisonRequirement(e.AsCall().Args(), metav1.LabelSelectorOpIn)
 	case operators.NotEquals:
-		r, ok = compared(e.AsCall().Args(), metav1.LabelSelectorOpNotIn)
+		r, ok = comparisonRequirement(e.AsCall().Args(), metav1.LabelSelectorOpNotIn)
 	case operators.In:
-		r, ok = within(e.AsCall().Args())
+		r, ok = inRequirement(e.AsCall().Args())
 	case operators.LogicalOr:
 		return r, t.part(e) + " has no form in a selector: use in, or a binding for each side"
 	}
@@ -119,27 +122,27 @@ func (t *translation) requirement(e ast.Expr) (metav1.LabelSelectorRequirement, 
 	return r, ""
 }
 
-// compared reads the operands of == and !=, in either order.
-func compared(args []ast.Expr, op metav1.LabelSelectorOperator) (metav1.LabelSelectorRequirement, bool) {
+// comparisonRequirement reads the operands of == and !=, in either order.
+func comparisonRequirement(args []ast.Expr, op metav1.LabelSelectorOperator) (metav1.LabelSelectorRequirement, bool) {
 	key, isLabel := label(args[0])
 	value, isText := text(args[1])
 	if !isLabel {
 		key, isLabel = label(args[1])
 		value, isText = text(args[0])
 	}
-	return require(key, op, value), isLabel && isText
+	return newRequirement(key, op, value), isLabel && isText
 }
 
-// within reads the operands of in: a label in a list of values, or a key in the labels.
-func within(args []ast.Expr) (r metav1.LabelSelectorRequirement, ok bool) {
+// inRequirement reads the operands of in: a label in a list of values, or a key in the labels.
+func inRequirement(args []ast.Expr) (r metav1.LabelSelectorRequirement, ok bool) {
 	if key, ok := text(args[0]); ok {
-		return require(key, metav1.LabelSelectorOpExists), isLabels(args[1])
+		return newRequirement(key, metav1.LabelSelectorOpExists), isLabels(args[1])
 	}
 	key, ok := label(args[0])
 	if !ok || args[1].Kind() != ast.ListKind || args[1].AsList().Size() == 0 {
 		return r, false
 	}
-	r = require(key, metav1.LabelSelectorOpIn)
+	r = newRequirement(key, metav1.LabelSelectorOpIn)
 	for _, e := range args[1].AsList().Elements() {
 		v, ok := text(e)
 		if !ok {
@@ -150,11 +153,11 @@ func within(args []ast.Expr) (r metav1.LabelSelectorRequirement, ok bool) {
 	return r, true
 }
 
-func require(key string, op metav1.LabelSelectorOperator, values ...string) metav1.LabelSelectorRequirement {
+func newRequirement(key string, op metav1.LabelSelectorOperator, values ...string) metav1.LabelSelectorRequirement {
 	return metav1.LabelSelectorRequirement{Key: key, Operator: op, Values: values}
 }
 
-func opposite(op metav1.LabelSelectorOperator) metav1.LabelSelectorOperator {
+func negatedOperator(op metav1.LabelSelectorOperator) metav1.LabelSelectorOperator {
 	switch op {
 	case metav1.LabelSelectorOpIn:
 		return metav1.LabelSelectorOpNotIn
@@ -187,7 +190,7 @@ func label(e ast.Expr) (string, bool) {
 	return text(e.AsCall().Args()[1])
 }
 
-// isLabels recognises labels and object.metadata.labels.
+// isLabels recognizes labels and object.metadata.labels.
 func isLabels(e ast.Expr) bool {
 	path := ""
 	for e.Kind() == ast.SelectKind && !e.AsSelect().IsTestOnly() && strings.Count(path, ".") < 3 {
@@ -218,15 +221,9 @@ func (t *translation) part(e ast.Expr) string {
 	case s == t.expression:
 		return "it"
 	default:
-		return fmt.Sprintf("%#q", clip(s))
+		return fmt.Sprintf("%#q", status.Truncate(s, maxQuoted))
 	}
 }
 
-// clip shortens what a user wrote for a message.
-func clip(s string) string {
-	const limit = 128
-	if r := []rune(s); len(r) > limit {
-		return string(r[:limit]) + "…"
-	}
-	return s
-}
+// maxQuoted bounds what a message quotes of a user's input, in bytes.
+const maxQuoted = 128

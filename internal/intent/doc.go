@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package intent is the engine-neutral half of security intents, and is pure: what bindings, intents and
 // namespaces come to (Resolve), and what an engine is asked and answers (Engine).
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -32,6 +34,31 @@ type Versioned interface {
 	Unsupported() []schema.GroupKind
 }
 
+// Divider is an engine whose objects add up: what one of them closes, another one on the same pods may open. Its
+// objects for one policy depend on the other policies of the namespace, and a claim holds only as long as no
+// object that exists contradicts it. A write to an object that Translate returned before never takes anything
+// from what the rule holds: an object for other pods has another name, unless it is for all pods of the rule.
+type Divider interface {
+	// Divide works out what all policies of a namespace come to. The result is read only; Facts.Divided holds it
+	// when any of the policies is translated.
+	Divide(policies []Policy, f Facts) any
+	// Parse reads a live object for Confirm.
+	Parse(live *unstructured.Unstructured) any
+	// Confirm returns the claims that Translate made for p as far as the live objects of the namespace bear them
+	// out: those of p select all of the pods, and none of any policy allows there what the rule closes.
+	// The live objects come in any order.
+	Confirm(p Policy, f Facts, claims []Claim, live []Live) []Claim
+}
+
+// Live is an engine's object that exists.
+type Live struct {
+	// Policy and Rule are those that the object was made for.
+	Policy, Rule string
+	Name         string
+	// Parsed is what Divider.Parse made of it.
+	Parsed any
+}
+
 // Facts are what the cluster tells beside the policy. The core gathers them, and NetworkPolicies and
 // Siblings only for policies with a rule that restricts the network (Entry.Restricts).
 type Facts struct {
@@ -44,10 +71,33 @@ type Facts struct {
 	// Siblings are the other policies of the namespace that have a rule which restricts the network,
 	// ordered by name. The policy itself is not among them.
 	Siblings []Policy
+	// Divided holds, by the engine's name, what a Divider made of all policies of the namespace. Without it the
+	// engine works that out from Siblings.
+	Divided map[string]any
+	// DNS is where the cluster's DNS is; its zero value is kube-dns on port 53.
+	DNS ClusterDNS
+	// Patches is the catalog of virtual patches, for policies with a rule that uses it.
+	Patches Patches
+	// TLS is about TLS assessments, for policies with a rule that asks for them.
+	TLS TLS
 	// MeshRootNamespace is Istio's, in which a policy applies to the whole mesh.
 	MeshRootNamespace string
 	// TrustDomain is the mesh's.
 	TrustDomain string
+}
+
+// ClusterDNS is where the pods of the cluster's DNS are, and on which of their own ports they answer: most network
+// plugins judge a packet after the Service's address has become a pod's.
+type ClusterDNS struct {
+	// Namespace and Labels select the pods; an empty namespace is kube-system with k8s-app=kube-dns.
+	Namespace string
+	Labels    map[string]string
+	// Ports are those of the pods, beside 53.
+	Ports []int32
+	// Source says how this is known, for people: such as Service kube-system/kube-dns.
+	Source string
+	// Problem says why it is not known for sure, or nothing.
+	Problem string
 }
 
 // Translation is an engine's answer.
@@ -79,19 +129,19 @@ const (
 	ReasonEngineVersionUnsupported = "EngineVersionUnsupported"
 	// ReasonSelectorUnsupported: the engine cannot express the selector.
 	ReasonSelectorUnsupported = "SelectorUnsupported"
-	// ReasonNodeSelectorUnsupported: no engine honours a node selector.
+	// ReasonNodeSelectorUnsupported: no engine honors a node selector.
 	ReasonNodeSelectorUnsupported = "NodeSelectorUnsupported"
 	// ReasonAuditUnsupported: the engine can only block, and the intent asks for an audit.
 	ReasonAuditUnsupported = "AuditUnsupported"
 	// ReasonAlreadyIsolated: a foreign policy already restricts that direction, and ours would widen it.
 	ReasonAlreadyIsolated = "AlreadyIsolated"
-	// ReasonOverlaps: another intent restricts the same direction of some of the same pods.
+	// ReasonOverlaps: the live object of another intent allows on the same pods what this one closes.
 	ReasonOverlaps = "Overlaps"
-	// ReasonNotYetSupported: the intent is in the catalogue, and what it asks for is not built yet.
-	ReasonNotYetSupported = "NotYetSupported"
-	// ReasonUnknownIntent: the id is not in the catalogue.
+	// ReasonNotLive: an object that the claim rests on does not exist as written.
+	ReasonNotLive = "NotLive"
+	// ReasonUnknownIntent: the id is not in the catalog.
 	ReasonUnknownIntent = "UnknownIntent"
-	// ReasonInvalidParams: a parameter is not what the catalogue says it is.
+	// ReasonInvalidParams: a parameter is not what the catalog says it is.
 	ReasonInvalidParams = "InvalidParams"
 	// ReasonNotInMesh: the namespace is not part of the mesh, so the object has no effect yet.
 	ReasonNotInMesh = "NotInMesh"
@@ -100,6 +150,30 @@ const (
 	// ReasonElsewhere: what the engine can say, it says in another policy of the same binding: in the
 	// namespaces for the policy over the cluster, over the cluster for those in the namespaces.
 	ReasonElsewhere = "Elsewhere"
+	// ReasonUnknownCVE: the catalog of virtual patches has no mitigation.
+	ReasonUnknownCVE = "UnknownCVE"
+	// ReasonCatalogMissing: there is no catalog of virtual patches.
+	ReasonCatalogMissing = "CatalogMissing"
+	// ReasonCatalogInvalid: the catalog of virtual patches cannot be read.
+	ReasonCatalogInvalid = "CatalogInvalid"
+	// ReasonNamespaceMissing: a namespace that a cluster binding names does not exist.
+	ReasonNamespaceMissing = "NamespaceMissing"
+	// ReasonImageMissing: the operator has no image that assesses TLS.
+	ReasonImageMissing = "ImageMissing"
+	// ReasonNoTargets: there is nothing whose TLS could be assessed.
+	ReasonNoTargets = "NoTargets"
+	// ReasonTooManyTargets: only the first targets are assessed.
+	ReasonTooManyTargets = "TooManyTargets"
+	// ReasonNoResultYet: no assessment of a target has ended yet.
+	ReasonNoResultYet = "NoResultYet"
+	// ReasonAssessmentFailed: the last assessment did not end well.
+	ReasonAssessmentFailed = "AssessmentFailed"
+	// ReasonResultInvalid: the last assessment left something that is not a result.
+	ReasonResultInvalid = "ResultInvalid"
+	// ReasonResultOutdated: assessments have stopped.
+	ReasonResultOutdated = "ResultOutdated"
+	// ReasonReportsOnly: the engine can only report, and the intent asks to block.
+	ReasonReportsOnly = "ReportsOnly"
 	// ReasonOnCreateOnly: only what is created from now on is changed.
 	ReasonOnCreateOnly = "OnCreateOnly"
 )

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -52,12 +54,12 @@ func exampleIntents(t *testing.T) map[string]v1alpha1.SecurityIntent {
 	return out
 }
 
-func TestEveryExampleIsAnIntentOfTheCatalogueWithValidParameters(t *testing.T) {
+func TestEveryExampleIsAnIntentOfTheCatalogWithValidParameters(t *testing.T) {
 	for name, i := range exampleIntents(t) {
 		spec := i.Spec.Intent
 		entry, known := intent.Lookup(spec.ID)
 		if !known {
-			t.Errorf("%s: %q is not in the catalogue", name, spec.ID)
+			t.Errorf("%s: %q is not in the catalog", name, spec.ID)
 			continue
 		}
 		params := map[string][]string{}
@@ -76,12 +78,12 @@ func TestEveryExampleIsAnIntentOfTheCatalogueWithValidParameters(t *testing.T) {
 	}
 }
 
-func TestEveryEntryOfTheCatalogueHasExactlyOneExample(t *testing.T) {
+func TestEveryEntryOfTheCatalogHasExactlyOneExample(t *testing.T) {
 	found := map[string]int{}
 	for _, i := range exampleIntents(t) {
 		found[i.Spec.Intent.ID]++
 	}
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		if found[e.ID] != 1 {
 			t.Errorf("%s has %d examples", e.ID, found[e.ID])
 		}

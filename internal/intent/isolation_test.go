@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -11,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// spoilt says whether something wrong may be drawn: mostly not, so that most bindings select something.
+// spoilt reports whether something wrong may be drawn: mostly not, so that most bindings select something.
 func spoilt(t *rapid.T) bool {
 	return rapid.SampledFrom([]bool{false, false, false, true}).Draw(t, "spoilt")
 }

@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -17,7 +20,7 @@ func NimbusPolicyOf(p Policy) *v1alpha1.NimbusPolicy {
 		ObjectMeta: metav1.ObjectMeta{Name: p.Name, Namespace: p.Namespace, Labels: p.Labels},
 		Spec: v1alpha1.NimbusPolicySpec{
 			Selector: v1alpha1.PolicySelector{MatchLabels: p.Selector.Labels, MatchExpressions: p.Selector.Expressions},
-			Rules:    shown(p.Rules),
+			Rules:    rulesForStatus(p.Rules),
 		},
 	}
 }
@@ -34,19 +37,19 @@ func ClusterNimbusPolicyOf(p Policy) *v1alpha1.ClusterNimbusPolicy {
 				NsSelector:       p.Namespaces.Given,
 				WorkloadSelector: v1alpha1.LabelSelector{MatchLabels: p.Selector.Labels},
 			},
-			Rules: shown(p.Rules),
+			Rules: rulesForStatus(p.Rules),
 		},
 	}
 }
 
-// shown writes rules in both public dialects: action and parameters stand in the rule and beside it.
-func shown(rules []Rule) []v1alpha1.Rule {
+// rulesForStatus writes rules in both public dialects: action and parameters stand in the rule and beside it.
+func rulesForStatus(rules []Rule) []v1alpha1.Rule {
 	out := make([]v1alpha1.Rule, len(rules))
 	for i, r := range rules {
 		out[i] = v1alpha1.Rule{
 			ID: r.ID, Description: r.Description,
-			Rule:   v1alpha1.RuleDetail{Action: r.Action, Params: cloneParams[v1alpha1.ParamValues](r.Params)},
-			Action: r.Action, Params: cloneParams[v1alpha1.ParamValues](r.Params),
+			Rule:   v1alpha1.RuleDetail{Action: cmp.Or(r.Said, r.Action), Params: cloneParams[v1alpha1.ParamValues](r.Params)},
+			Action: cmp.Or(r.Said, r.Action), Params: cloneParams[v1alpha1.ParamValues](r.Params),
 		}
 	}
 	return out

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -50,8 +52,8 @@ spec:
   rules:
   - id: dnsManipulation
     description: of dns
-    rule: {action: Block, params: {otherEgress: [allow]}}
-    action: Block
+    rule: {action: Enforce, params: {otherEgress: [allow]}}
+    action: Enforce
     params: {otherEgress: [allow]}
   - id: pkgMgrs
     description: of tools
@@ -71,7 +73,7 @@ spec:
 `)
 }
 
-func TestAClusterNimbusPolicyRepeatsTheBindingAndHasANodeSelectorEvenIfEmpty(t *testing.T) {
+func TestClusterNimbusPolicy_RepeatsBindingAndNodeSelector(t *testing.T) {
 	k := intents("i", "pkgMgrs")
 	for name, tc := range map[string]struct {
 		binding  intent.Binding

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -22,16 +24,16 @@ type Namespace struct {
 	Terminating bool
 }
 
-// over reads the namespace selector of a cluster binding. Admission has refused most of what is refused
+// namespaces reads the namespace selector of a cluster binding. Admission has refused most of what is refused
 // here. It is refused again because the definition in the cluster may be an older one, and because a
 // mistake must never select more than what was meant.
-func (b Binding) over(o Options) (Namespaces, []Problem) {
+func (b Binding) namespaces(o Options) (Namespaces, []Problem) {
 	if b.Kind != KindClusterBinding {
 		return Namespaces{}, nil
 	}
 	s := b.Namespaces
-	match, exclude := plain(s.MatchNames), plain(s.ExcludeNames)
-	problems := append(misspelt(nsSelector+".matchNames", match), misspelt(nsSelector+".excludeNames", exclude)...)
+	match, exclude := namesOf(s.MatchNames), namesOf(s.ExcludeNames)
+	problems := append(misspelled(nsSelector+".matchNames", match), misspelled(nsSelector+".excludeNames", exclude)...)
 	if (len(match) > 0) == (len(exclude) > 0) {
 		problems = append(problems, invalid(nsSelector, "exactly one of matchNames and excludeNames must be given"))
 	}
@@ -56,8 +58,8 @@ func (b Binding) over(o Options) (Namespaces, []Problem) {
 	return n, problems
 }
 
-// misspelt finds names that no namespace can have. A pattern such as team-* would silently exclude nothing.
-func misspelt(field string, names []string) []Problem {
+// misspelled finds names that no namespace can have. A pattern such as team-* would silently exclude nothing.
+func misspelled(field string, names []string) []Problem {
 	var out []Problem
 	for _, n := range names {
 		if n != everyNamespace && len(validation.IsDNS1123Label(n)) > 0 {
@@ -75,7 +77,7 @@ func forbidden(o Options) []string {
 	return []string{systemNamespace, o.OperatorNamespace}
 }
 
-func plain(names []v1alpha1.NamespaceName) []string {
+func namesOf(names []v1alpha1.NamespaceName) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = string(n)
@@ -88,7 +90,7 @@ func sorted(names []string) []string {
 	return slices.Compact(names)
 }
 
-// selects says whether a namespace is selected by name.
+// selects reports whether a namespace is selected by name.
 func (n Namespaces) selects(name string) bool {
 	if n.All {
 		return !slices.Contains(n.Exclude, name)

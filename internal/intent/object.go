@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -9,14 +11,24 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // What engine objects carry beside what the reconciler adds.
 const (
 	// LabelRule holds the id of the rule that an object is for.
 	LabelRule = "intent.security.nimbus.com/rule"
-	// AnnotationManagedBy names the adapter: nimbus-<engine>.
-	AnnotationManagedBy = "app.kubernetes.io/managed-by"
+)
+
+// What the pods of assessments carry, so that their results are found.
+const (
+	// LabelAssessment says what a pod assesses: AssessmentTLS.
+	LabelAssessment = "intent.security.nimbus.com/assessment"
+	AssessmentTLS   = "tls"
+	// AnnotationPolicy names the NimbusPolicy that the assessment is for.
+	AnnotationPolicy = "intent.security.nimbus.com/policy"
+	// AssessorContainer is the container whose termination message is the result.
+	AssessorContainer = "assessor"
 )
 
 // NewObject starts an engine's object for a rule, with the name that users know: <policy>-<id in lower
@@ -29,22 +41,19 @@ func NewObject(engine string, kind schema.GroupVersionKind, p Policy, r Rule, su
 	}
 	u := &unstructured.Unstructured{Object: map[string]any{}}
 	u.SetGroupVersionKind(kind)
-	u.SetName(bounded(name, maxName))
+	u.SetName(ShortenName(name, maxName))
 	u.SetNamespace(p.Namespace)
 	u.SetLabels(map[string]string{LabelRule: r.ID})
-	u.SetAnnotations(map[string]string{AnnotationManagedBy: "nimbus-" + strings.ToLower(engine)})
+	u.SetAnnotations(map[string]string{wellknown.LabelManagedBy: "nimbus-" + strings.ToLower(engine)})
 	return u
 }
 
 // maxName is the longest name of an object whose name is a DNS subdomain.
 const maxName = 253
 
-// Bounded cuts a name that is longer than an engine takes, and makes it unique by a hash. What was a valid
+// ShortenName cuts a name that is longer than an engine takes, and makes it unique by a hash. A valid
 // name, or value of a label, still is one.
-func Bounded(name string, limit int) string { return bounded(name, limit) }
-
-// bounded cuts a name that is too long and makes it unique by a hash.
-func bounded(name string, limit int) string {
+func ShortenName(name string, limit int) string {
 	if len(name) <= limit {
 		return name
 	}
@@ -59,6 +68,9 @@ func Enforces(r Rule) Claim {
 	}
 	return Claim{Intent: r.ID, Level: v1alpha1.LevelEnforced}
 }
+
+// Holds reports whether the claim is that something is enforced or audited.
+func (c Claim) Holds() bool { return isEnforced(c.Level) }
 
 // Partly is the claim that the engine does some of it.
 func Partly(r Rule, reason, message string) Claim {

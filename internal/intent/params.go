@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -15,9 +17,9 @@ import (
 // Check says what is wrong with the parameters, naming the first, or nothing.
 func (e Entry) Check(params map[string][]string) string {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.called(name) })
+		i := slices.IndexFunc(e.Params, func(p Param) bool { return p.hasName(name) })
 		if i < 0 {
-			return fmt.Sprintf("params.%s is not a parameter of %s%s", name, e.ID, e.known())
+			return fmt.Sprintf("params.%s is not a parameter of %s%s", name, e.ID, e.knownParams())
 		}
 		if problem := e.Params[i].check(params[name]); problem != "" {
 			return "params." + name + ": " + problem
@@ -26,8 +28,8 @@ func (e Entry) Check(params map[string][]string) string {
 	return ""
 }
 
-// called says whether a parameter has the name, as its own or as an alias.
-func (p Param) called(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
+// hasName reports whether a parameter has the name, as its own or as an alias.
+func (p Param) hasName(name string) bool { return p.Name == name || slices.Contains(p.Aliases, name) }
 
 // canonical gives the parameters their own names; what is given twice stays under the name that is its own.
 func (e Entry) canonical(params map[string][]string) map[string][]string {
@@ -42,7 +44,45 @@ func (e Entry) canonical(params map[string][]string) map[string][]string {
 	return params
 }
 
-func (e Entry) known() string {
+// strictest are the parameters of two intents of this id in one: as strict as the stricter of both.
+func (e Entry) strictest(a, b map[string][]string) map[string][]string {
+	out := map[string][]string{}
+	for _, p := range e.Params {
+		if v := p.strictest(a[p.Name], b[p.Name]); len(v) > 0 {
+			out[p.Name] = v
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+func (p Param) strictest(a, b []string) []string {
+	both := slices.DeleteFunc(slices.Clone(a), func(v string) bool { return !slices.Contains(b, v) })
+	switch p.Strict {
+	case Ordered:
+		rank := func(v []string) int { return slices.Index(p.Strictest, append(slices.Clone(v), p.Default)[0]) }
+		if rank(b) < rank(a) {
+			return b
+		}
+		return a
+	case Fewer:
+		return both
+	case FewerOrAny:
+		if len(a) > 0 && len(b) > 0 && len(both) > 0 {
+			return both
+		}
+	case More:
+		return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+	}
+	if len(a) > 0 {
+		return a
+	}
+	return b
+}
+
+func (e Entry) knownParams() string {
 	if len(e.Params) == 0 {
 		return ", which has none"
 	}
@@ -88,6 +128,13 @@ func port(v string) string {
 func dnsLabel(v string) string {
 	if len(validation.IsDNS1123Label(v)) > 0 {
 		return "is not a name of lower-case letters, digits and -"
+	}
+	return ""
+}
+
+func dnsSubdomain(v string) string {
+	if len(validation.IsDNS1123Subdomain(v)) > 0 {
+		return "is not a name of lower-case letters, digits, - and ."
 	}
 	return ""
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -30,7 +32,14 @@ func TestValuesThatParametersTakeAndRefuse(t *testing.T) {
 		{"cocoWorkload", "runtimeClass", []string{"kata-clh", "kata2"}, []string{"Kata", "kata_clh", "", "-kata"}},
 		{"virtualPatch", "cveList", []string{"CVE-2024-4439"}, nil},
 		{"virtualPatch", "schedule", []string{"@weekly"}, nil},
-		{"assessTLS", "external_addresses", []string{"example.com:443"}, nil},
+		{"assessTLS", "external_addresses", []string{"example.com:443", "a.b-c:1", "192.0.2.1:8443", "[2001:db8::1]:443", "localhost:65535"}, []string{
+			"", "example.com", "example.com:", ":443", "example.com:0", "example.com:65536", "example.com:+1", "example.com:https", "Example.com:443", "example.com:443 ", "a b:443",
+			"-x:443", "--help:443", "$(id):443", "a;b:443", "a,b:443", "a/b:443", "a@b:443", "a..b:443", "[example.com]:443", "2001:db8::1:443", "[fe80::1%eth0]:443", "[::1", "2130706433:443",
+			"127.1:443", "0x7f.0x1:443", "https://example.com:443", "a{b:443", "*.example.com:443",
+		}},
+		{"assessTLS", "schedule", []string{"@weekly", "@every 1h", "30 2 * * 0", "*/5 1-3,7 * JAN MON"}, []string{
+			"", "weekly", "@never", "* * * *", "* * * * * *", "60 * * * *", "0 0 30 2 *", "TZ=UTC 0 0 * * *", "TZ=0", "CRON_TZ=Asia/Tokyo 0 0 * * *", "*/0 * * * *", "@every x", "0 0 * * *; id",
+		}},
 		{"ensureTLS", "mode", []string{"strict", "permissive"}, []string{"STRICT"}},
 		{"ensureTLS", "exceptPorts", []string{"1", "8080", "65535"}, []string{"0", "65536", "-1", "08", "+80", "http", "", "80-90", "1e2"}},
 		{"ensureTLS", "requireIdentity", []string{"true", "false"}, []string{"True", "1"}},
@@ -88,7 +97,7 @@ func TestOfSeveralProblemsTheFirstByNameIsSaid(t *testing.T) {
 }
 
 func TestNoParametersAreValidParameters(t *testing.T) {
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		for _, params := range []map[string][]string{nil, {}} {
 			if problem := e.Check(params); problem != "" {
 				t.Errorf("%s: %s", e.ID, problem)

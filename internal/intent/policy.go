@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -21,7 +23,7 @@ type Policy struct {
 	Selector Selector
 	// Namespaces are those a policy over the cluster applies to.
 	Namespaces Namespaces
-	// NodeSelector is honoured by no engine yet.
+	// NodeSelector is honored by no engine yet.
 	NodeSelector map[string]string
 	// Rules are in the binding's order; no two have the same canonical id.
 	Rules []Rule
@@ -47,19 +49,21 @@ type Namespaces struct {
 
 // Rule is one bound intent.
 type Rule struct {
-	// ID as its user wrote it; Canonical is that of the catalogue, equal to ID where it has no such entry.
+	// ID as its user wrote it; Canonical is that of the catalog, equal to ID where it has no such entry.
 	ID, Canonical string
 	// Intent is the name of the SecurityIntent.
 	Intent      string
 	Description string
 	Severity    string
 	Tags        []string
+	// Said is the action in the user's word, which users see again.
+	Said v1alpha1.Action
 	// Action is Block or Audit; Enforce was read as Block.
 	Action v1alpha1.Action
 	Params map[string][]string
 }
 
-// Audit says whether the rule must never block.
+// Audit reports whether the rule must never block.
 func (r Rule) Audit() bool { return r.Action == v1alpha1.Audit }
 
 // Param returns the first value of a parameter, or what it is when not given.

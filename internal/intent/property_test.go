@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -117,18 +119,18 @@ func supported(t *rapid.T, depth int) condition {
 	}
 }
 
-// anyhow is a condition that may not be supported.
-func anyhow(t *rapid.T, depth int) condition {
+// anyCondition is a condition that may not be supported.
+func anyCondition(t *rapid.T, depth int) condition {
 	if depth == 0 {
 		return atom(t)
 	}
 	switch rapid.IntRange(0, 4).Draw(t, "shape") {
 	case 0:
-		return not(anyhow(t, depth-1))
+		return not(anyCondition(t, depth-1))
 	case 1:
-		return either(anyhow(t, depth-1), anyhow(t, depth-1))
+		return either(anyCondition(t, depth-1), anyCondition(t, depth-1))
 	case 2:
-		return both(anyhow(t, depth-1), anyhow(t, depth-1))
+		return both(anyCondition(t, depth-1), anyCondition(t, depth-1))
 	case 3:
 		return condition{`"a".startsWith("b")`, func(map[string]string) bool { return false }}
 	default:
@@ -202,10 +204,10 @@ func TestATranslatedSelectorSelectsExactlyWhatCELSelects(t *testing.T) {
 			}
 		}
 		for _, pod := range all {
-			labelled := true
+			labeled := true
 			for k, v := range b.MatchLabels {
 				has, ok := pod[k]
-				labelled = labelled && ok && has == v
+				labeled = labeled && ok && has == v
 			}
 			got := selected(t, r, pod)
 			if got {
@@ -213,10 +215,10 @@ func TestATranslatedSelectorSelectsExactlyWhatCELSelects(t *testing.T) {
 			} else {
 				none++
 			}
-			if want := labelled && whole.holds(pod); got != want {
+			if want := labeled && whole.holds(pod); got != want {
 				t.Fatalf("%s with %v on %v: selected %v, wanted %v (%+v)", whole.cel, b.MatchLabels, pod, got, want, r)
 			}
-			if holds, ok := evaluate(pod); ok && got != (labelled && holds) {
+			if holds, ok := evaluate(pod); ok && got != (labeled && holds) {
 				t.Fatalf("%s with %v on %v: selected %v, and CEL says %v", whole.cel, b.MatchLabels, pod, got, holds)
 			}
 		}
@@ -229,7 +231,7 @@ func TestATranslatedSelectorSelectsExactlyWhatCELSelects(t *testing.T) {
 func TestWhateverIsWrittenNothingIsSelectedThatCELDoesNotSelect(t *testing.T) {
 	translated, not := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		c := anyhow(t, 3)
+		c := anyCondition(t, 3)
 		evaluate := evaluator(t, c.cel)
 		r := withCEL(c.cel)
 		if len(r.Policies) == 0 {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -32,20 +34,36 @@ type EngineReport struct {
 type PolicyReport struct {
 	Policy  Policy
 	Engines []EngineReport
+	// Assessments are the last results of intent assessTLS.
+	Assessments []v1alpha1.Assessment
+	// Unconfirmed says that a claim waits for a write to the object of another policy.
+	Unconfirmed bool
 	// Err is nil, or what kept the policy or its objects from being as wanted.
 	Err error
+}
+
+// Deny takes back what is claimed for a rule, because one of its objects does not exist as written.
+func (e *EngineReport) Deny(rule, reason string, err error) {
+	for n := range e.Claims {
+		if c := &e.Claims[n]; c.Intent == rule {
+			c.Level, c.Reason, c.Message = v1alpha1.LevelNone, reason, err.Error()
+		}
+	}
 }
 
 // Moment is when, and of which generation, something is said.
 type Moment struct {
 	Generation int64
 	Now        time.Time
+	// FailingSince is when an unbroken series of passing failures began; zero without one.
+	FailingSince time.Time
 }
 
 // Report writes what became of a policy into its status. LastUpdated is left to who writes it.
 func (r PolicyReport) Report(st *v1alpha1.NimbusPolicyStatus, at Moment) {
 	st.Status, st.ObservedGeneration = v1alpha1.StatusCreated, at.Generation
 	st.Coverage = r.coverage()
+	st.Assessments = r.Assessments
 	st.AdapterPolicies, st.PoliciesName = nil, nil
 	n := 0
 	for _, e := range r.Engines {
@@ -59,9 +77,9 @@ func (r PolicyReport) Report(st *v1alpha1.NimbusPolicyStatus, at Moment) {
 		set(&st.Conditions, at, e.condition())
 	}
 	st.NumberOfAdapterPolicies, st.Policies = int32(n), int32(n)
-	status.Summarise(&st.Conditions, status.Result{Err: r.Err, Generation: at.Generation, Now: at.Now})
+	status.Summarize(&st.Conditions, status.Result{Err: r.Err, Generation: at.Generation, Now: at.Now, FailingSince: at.FailingSince})
 	set(&st.Conditions, at, enforced(st.Coverage, r.Policy.Rules))
-	conflict(&st.Conditions, at, r.Err)
+	setConflict(&st.Conditions, at, r.Err)
 }
 
 func set(conds *[]metav1.Condition, at Moment, c metav1.Condition) {
@@ -73,7 +91,7 @@ func (e EngineReport) condition() metav1.Condition {
 	c := metav1.Condition{Type: e.Engine, Status: metav1.ConditionTrue, Reason: status.ReasonEnforced}
 	var said []string
 	for _, claim := range e.Claims {
-		if does(claim.Level) {
+		if isEnforced(claim.Level) {
 			said = append(said, fmt.Sprintf("%s: %s", claim.Intent, claim.Level))
 			continue
 		}
@@ -86,7 +104,7 @@ func (e EngineReport) condition() metav1.Condition {
 	return c
 }
 
-func does(l v1alpha1.Level) bool {
+func isEnforced(l v1alpha1.Level) bool {
 	return l == v1alpha1.LevelEnforced || l == v1alpha1.LevelAudited
 }
 
@@ -103,16 +121,16 @@ func (r PolicyReport) coverage() []v1alpha1.Coverage {
 }
 
 func covered(id, engine string, c Claim) v1alpha1.Coverage {
-	return v1alpha1.Coverage{Intent: id, Engine: engine, Level: c.Level, Reason: c.Reason, Message: status.Bound(c.Message, maxMessage)}
+	return v1alpha1.Coverage{Intent: id, Engine: engine, Level: c.Level, Reason: c.Reason, Message: status.Truncate(c.Message, maxMessage)}
 }
 
-// enforced says whether some engine does what each rule asks.
+// enforced reports whether some engine does what each rule asks.
 func enforced(coverage []v1alpha1.Coverage, rules []Rule) metav1.Condition {
 	c := metav1.Condition{Type: v1alpha1.ConditionEnforced, Status: metav1.ConditionTrue, Reason: status.ReasonEnforced}
 	var short []string
 	for _, r := range rules {
 		if !slices.ContainsFunc(coverage, func(c v1alpha1.Coverage) bool {
-			return c.Intent == r.ID && (does(c.Level) || c.Reason == ReasonElsewhere)
+			return c.Intent == r.ID && (isEnforced(c.Level) || c.Reason == ReasonElsewhere)
 		}) {
 			short = append(short, r.ID+closest(coverage, r.ID))
 		}
@@ -128,7 +146,7 @@ func enforced(coverage []v1alpha1.Coverage, rules []Rule) metav1.Condition {
 func closest(coverage []v1alpha1.Coverage, id string) string {
 	best := -1
 	for i, c := range coverage {
-		if c.Intent == id && (best < 0 || nearness(c) > nearness(coverage[best])) {
+		if c.Intent == id && (best < 0 || progressOf(c) > progressOf(coverage[best])) {
 			best = i
 		}
 	}
@@ -139,7 +157,7 @@ func closest(coverage []v1alpha1.Coverage, id string) string {
 	return fmt.Sprintf(" (%s: %s, %s)", c.Engine, c.Level, c.Reason)
 }
 
-func nearness(c v1alpha1.Coverage) int {
+func progressOf(c v1alpha1.Coverage) int {
 	switch {
 	case c.Level == v1alpha1.LevelPartial:
 		return 2
@@ -150,8 +168,8 @@ func nearness(c v1alpha1.Coverage) int {
 	}
 }
 
-// conflict reports a foreign object with one of our names for as long as there is one.
-func conflict(conds *[]metav1.Condition, at Moment, err error) {
+// setConflict reports a foreign object with one of our names for as long as there is one.
+func setConflict(conds *[]metav1.Condition, at Moment, err error) {
 	if s, ok := status.AsStalled(err); ok && s.Reason == status.ReasonConflict {
 		set(conds, at, metav1.Condition{Type: v1alpha1.ConditionConflict, Status: metav1.ConditionTrue, Reason: s.Reason, Message: s.Error()})
 		return
@@ -194,14 +212,14 @@ func Worst(errs ...error) error {
 	var worst error
 	rank := 0
 	for _, err := range errs {
-		if n := badness(err); n > rank {
+		if n := severityOf(err); n > rank {
 			worst, rank = err, n
 		}
 	}
 	return worst
 }
 
-func badness(err error) int {
+func severityOf(err error) int {
 	if err == nil {
 		return 0
 	}
@@ -219,12 +237,12 @@ func (r BindingReport) Report(st *v1alpha1.CommonStatus, at Moment) {
 	st.Status, st.ObservedGeneration = v1alpha1.StatusCreated, at.Generation
 	st.Coverage = r.coverage()
 	err := r.Failure()
-	status.Summarise(&st.Conditions, status.Result{Err: err, Generation: at.Generation, Now: at.Now})
+	status.Summarize(&st.Conditions, status.Result{Err: err, Generation: at.Generation, Now: at.Now, FailingSince: at.FailingSince})
 	set(&st.Conditions, at, r.enforced(st.Coverage))
 	for _, t := range []string{v1alpha1.ConditionSelectorUnsupported, v1alpha1.ConditionDuplicateIntent} {
 		r.problem(&st.Conditions, at, t)
 	}
-	conflict(&st.Conditions, at, err)
+	setConflict(&st.Conditions, at, err)
 }
 
 func (r BindingReport) problem(conds *[]metav1.Condition, at Moment, condition string) {
@@ -249,6 +267,10 @@ func (r BindingReport) enforced(coverage []v1alpha1.Coverage) metav1.Condition {
 		if err := r.Failure(); err != nil {
 			c.Message += ": " + err.Error()
 		}
+	case len(r.Resolution.Absent) > 0:
+		c.Reason, c.Message = ReasonNamespaceMissing, "namespace "+strings.Join(r.Resolution.Absent, ", ")+" does not exist or is being deleted: nothing is enforced there until it exists"
+	case r.Resolution.Cluster != nil && len(r.Resolution.Policies) == 0:
+		c.Reason, c.Message = ReasonNamespaceMissing, "no namespace exists that the binding selects"
 	case len(r.Resolution.Missing) > 0:
 		c.Reason, c.Message = status.ReasonIntentMissing, "SecurityIntent "+strings.Join(r.Resolution.Missing, ", ")+" does not exist"
 	default:
@@ -278,7 +300,7 @@ func (r BindingReport) coverage() []v1alpha1.Coverage {
 			case !known:
 				index[key] = len(out)
 				out = append(out, r.placed(p, c))
-			case weaker(c, out[i]):
+			case isWeaker(c, out[i]):
 				out[i] = r.placed(p, c)
 			}
 		}
@@ -289,20 +311,20 @@ func (r BindingReport) coverage() []v1alpha1.Coverage {
 // placed says where something falls short when there are several places.
 func (r BindingReport) placed(p PolicyReport, c v1alpha1.Coverage) v1alpha1.Coverage {
 	if len(r.Policies) > 1 && p.Policy.Namespace != "" && c.Level == v1alpha1.LevelPartial {
-		c.Message = status.Bound("in namespace "+p.Policy.Namespace+": "+c.Message, maxMessage)
+		c.Message = status.Truncate("in namespace "+p.Policy.Namespace+": "+c.Message, maxMessage)
 	}
 	return c
 }
 
-// weaker says whether a says less than b does; what is done elsewhere says nothing.
-func weaker(a, b v1alpha1.Coverage) bool {
+// isWeaker reports whether a says less than b does; what is done elsewhere says nothing.
+func isWeaker(a, b v1alpha1.Coverage) bool {
 	if b.Reason == ReasonElsewhere {
 		return a.Reason != ReasonElsewhere
 	}
-	return a.Reason != ReasonElsewhere && strength(a.Level) < strength(b.Level)
+	return a.Reason != ReasonElsewhere && rankOf(a.Level) < rankOf(b.Level)
 }
 
-func strength(l v1alpha1.Level) int {
+func rankOf(l v1alpha1.Level) int {
 	switch l {
 	case v1alpha1.LevelEnforced:
 		return 3

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -24,8 +26,8 @@ func blocking(ids ...string) []intent.Rule {
 	return out
 }
 
-// says builds what one engine says of the rules, in order.
-func says(engine string, claims ...intent.Claim) intent.EngineReport {
+// reportOf builds what one engine says of the rules, in order.
+func reportOf(engine string, claims ...intent.Claim) intent.EngineReport {
 	return intent.EngineReport{Engine: engine, Claims: claims}
 }
 
@@ -47,12 +49,28 @@ func conditioned(t *testing.T, conds []metav1.Condition, kind string, want metav
 	return c.Message
 }
 
+func TestReport_AFailureThatLastsIsStalled(t *testing.T) {
+	failing := errors.New("the API server refuses it")
+	for since, want := range map[time.Duration]bool{0: false, 9 * time.Minute: false, 11 * time.Minute: true} {
+		at := moment
+		at.FailingSince = at.Now.Add(-since)
+		policy, binding := v1alpha1.NimbusPolicyStatus{}, v1alpha1.CommonStatus{}
+		intent.PolicyReport{Err: failing}.Report(&policy, at)
+		intent.BindingReport{Err: failing}.Report(&binding, at)
+		for what, conds := range map[string][]metav1.Condition{"policy": policy.Conditions, "binding": binding.Conditions} {
+			if meta.IsStatusConditionTrue(conds, status.Stall) != want {
+				t.Errorf("%s after %v: %+v, want Stalled %v", what, since, conds, want)
+			}
+		}
+	}
+}
+
 func TestAPolicySaysOfEachEngineHowFarItGoes(t *testing.T) {
 	rules := blocking("a", "b")
 	r := intent.PolicyReport{Policy: intent.Policy{Name: "p", Namespace: "n", Rules: rules}, Engines: []intent.EngineReport{
-		says("One", claims(v1alpha1.LevelEnforced, "", rules...)...),
-		says("Two", claims(v1alpha1.LevelAudited, "", rules[0])[0], claims(v1alpha1.LevelPartial, intent.ReasonAlreadyIsolated, rules[1])[0]),
-		says("Three", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...),
+		reportOf("One", claims(v1alpha1.LevelEnforced, "", rules...)...),
+		reportOf("Two", claims(v1alpha1.LevelAudited, "", rules[0])[0], claims(v1alpha1.LevelPartial, intent.ReasonAlreadyIsolated, rules[1])[0]),
+		reportOf("Three", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...),
 	}}
 	r.Engines[0].Objects = []string{"NetworkPolicy/p-a", "NetworkPolicy/p-b"}
 	st := v1alpha1.NimbusPolicyStatus{}
@@ -75,8 +93,8 @@ func TestAPolicySaysOfEachEngineHowFarItGoes(t *testing.T) {
 func TestAnIntentThatNobodyEnforcesIsNamedWithWhoComesClosest(t *testing.T) {
 	rules := blocking("a", "b")
 	r := intent.PolicyReport{Policy: intent.Policy{Rules: rules}, Engines: []intent.EngineReport{
-		says("One", claims(v1alpha1.LevelEnforced, "", rules[0])[0], claims(v1alpha1.LevelNone, intent.ReasonNotCovered, rules[1])[0]),
-		says("Two", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...),
+		reportOf("One", claims(v1alpha1.LevelEnforced, "", rules[0])[0], claims(v1alpha1.LevelNone, intent.ReasonNotCovered, rules[1])[0]),
+		reportOf("Two", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...),
 	}}
 	st := v1alpha1.NimbusPolicyStatus{}
 	r.Report(&st, moment)
@@ -86,7 +104,7 @@ func TestAnIntentThatNobodyEnforcesIsNamedWithWhoComesClosest(t *testing.T) {
 	}
 }
 
-func TestAConflictIsToldForAsLongAsThereIsOne(t *testing.T) {
+func TestAConflictIsReportedWhileItLasts(t *testing.T) {
 	st := v1alpha1.NimbusPolicyStatus{}
 	r := intent.PolicyReport{Err: &status.Stalled{Reason: status.ReasonConflict, Message: "it is theirs"}}
 	r.Report(&st, moment)
@@ -106,7 +124,7 @@ func TestABindingSaysTheLeastOfWhatItsPoliciesSay(t *testing.T) {
 		return intent.PolicyReport{Policy: intent.Policy{Name: "p", Namespace: ns, Rules: rules}, Engines: engines}
 	}
 	say := func(engine string, level v1alpha1.Level, reason string) intent.EngineReport {
-		return says(engine, claims(level, reason, rules...)...)
+		return reportOf(engine, claims(level, reason, rules...)...)
 	}
 	policies := []intent.PolicyReport{
 		in("x", say("Net", v1alpha1.LevelEnforced, ""), say("Kyverno", v1alpha1.LevelNone, intent.ReasonElsewhere)),
@@ -136,7 +154,7 @@ func TestABindingSaysTheLeastOfWhatItsPoliciesSay(t *testing.T) {
 
 func TestWhatNobodyDoesElsewhereIsNotTakenForDone(t *testing.T) {
 	rules := blocking("a")
-	none := says("Kyverno", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...)
+	none := reportOf("Kyverno", claims(v1alpha1.LevelNone, intent.ReasonEngineMissing, rules...)...)
 	r := intent.BindingReport{Policies: []intent.PolicyReport{
 		{Policy: intent.Policy{Namespace: "x", Rules: rules}, Engines: []intent.EngineReport{none}},
 		{Policy: intent.Policy{Rules: rules}, Engines: []intent.EngineReport{none}},
@@ -167,7 +185,7 @@ func TestABindingTellsFirstWhatItsUserMustMend(t *testing.T) {
 	}
 }
 
-func TestProblemsThatAreMendedAreNoLongerTold(t *testing.T) {
+func TestProblemsThatAreFixedAreNoLongerReported(t *testing.T) {
 	st := v1alpha1.CommonStatus{}
 	r := intent.BindingReport{Resolution: intent.Resolution{Problems: []intent.Problem{
 		{Condition: v1alpha1.ConditionDuplicateIntent, Reason: status.ReasonDuplicateIntent, Field: "spec.intents", Message: "a and b"}}}}
@@ -190,7 +208,7 @@ func TestABindingThatSelectsNothingEnforcesNothing(t *testing.T) {
 	if m := conditioned(t, st.Conditions, "Enforced", metav1.ConditionFalse, "NotEnforced"); !strings.Contains(m, "SecurityIntent m") {
 		t.Errorf("message %q", m)
 	}
-	r.Policies = []intent.PolicyReport{{Policy: intent.Policy{Rules: blocking("a")}, Engines: []intent.EngineReport{says("One", claims(v1alpha1.LevelEnforced, "", blocking("a")...)...)}}}
+	r.Policies = []intent.PolicyReport{{Policy: intent.Policy{Rules: blocking("a")}, Engines: []intent.EngineReport{reportOf("One", claims(v1alpha1.LevelEnforced, "", blocking("a")...)...)}}}
 	r.Report(&st, moment)
 	conditioned(t, st.Conditions, "Enforced", metav1.ConditionFalse, "IntentMissing")
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -7,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -27,6 +30,8 @@ type Resolution struct {
 	// Bound and Missing are the names of the intents that exist, and of those that do not, in the binding's
 	// order, each once.
 	Bound, Missing []string
+	// Absent are the namespaces that a cluster binding names and that do not exist, or are being deleted.
+	Absent []string
 	// Problems are what the binding's user must mend, in the order of the spec.
 	Problems []Problem
 }
@@ -59,15 +64,15 @@ const clusterPrefix = "nimbus-ctlr-gen-"
 // result is the same for the same input and shares nothing with it.
 func Resolve(b Binding, intents map[string]*v1alpha1.SecurityIntent, namespaces []Namespace, o Options) Resolution {
 	var r Resolution
-	bound := b.bound(intents, &r)
+	bound := b.boundIntents(intents, &r)
 	rules, duplicates := rulesOf(bound)
 	selector, problems := b.selector()
-	over, more := b.over(o)
-	r.Problems = slices.Concat(duplicates, problems, more)
+	over, more := b.namespaces(o)
+	r.Problems = slices.Concat(b.refusedFields(), duplicates, problems, more)
 	if len(rules) == 0 || slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Fatal }) {
 		return r
 	}
-	p := Policy{Name: b.Name, Namespace: b.Namespace, Labels: copied(b.Labels), Selector: selector, Rules: rules}
+	p := Policy{Name: b.Name, Namespace: b.Namespace, Labels: copyLabels(b.Labels), Selector: selector, Rules: rules}
 	if b.Kind != KindClusterBinding {
 		r.Policies = []Policy{p}
 		return r
@@ -75,16 +80,33 @@ func Resolve(b Binding, intents map[string]*v1alpha1.SecurityIntent, namespaces 
 	p.Namespace, p.FromCluster, p.NodeSelector = "", true, maps.Clone(b.NodeSelector)
 	for _, name := range over.selected(namespaces) {
 		in := p.clone()
-		in.Name, in.Namespace = bounded(clusterPrefix+b.Name, maxName), name
+		in.Name, in.Namespace = ShortenName(clusterPrefix+b.Name, maxName), name
 		r.Policies = append(r.Policies, in)
+	}
+	for _, name := range over.Names {
+		if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Namespace == name }) {
+			r.Absent = append(r.Absent, name)
+		}
 	}
 	p.Namespaces = over
 	r.Cluster = &p
 	return r
 }
 
-// bound returns the intents that exist, and notes the names of all.
-func (b Binding) bound(intents map[string]*v1alpha1.SecurityIntent, r *Resolution) []*v1alpha1.SecurityIntent {
+// refusedFields repeats what admission refuses: the definition in the cluster may be an older one.
+func (b Binding) refusedFields() []Problem {
+	var out []Problem
+	for _, field := range b.Unsupported {
+		out = append(out, invalid(field, "the field is not supported, and without it more would be selected than is meant: use matchLabels"))
+	}
+	if b.Kind != KindClusterBinding && strings.HasPrefix(b.Name, clusterPrefix) {
+		out = append(out, invalid("metadata.name", "names that start with %s are reserved for the policies of ClusterSecurityIntentBindings: choose another name", clusterPrefix))
+	}
+	return out
+}
+
+// boundIntents returns the intents that exist, and notes the names of all.
+func (b Binding) boundIntents(intents map[string]*v1alpha1.SecurityIntent, r *Resolution) []*v1alpha1.SecurityIntent {
 	var out []*v1alpha1.SecurityIntent
 	seen := map[string]bool{}
 	for _, name := range b.Intents {
@@ -103,8 +125,8 @@ func (b Binding) bound(intents map[string]*v1alpha1.SecurityIntent, r *Resolutio
 	return out
 }
 
-// rulesOf makes one rule of each canonical id, where it is first bound. Of several intents the strictest
-// action counts, and of equals the first.
+// rulesOf makes one rule of each canonical id, where it is first bound. Of several intents the valid ones count,
+// of those the ones with the strictest action, and of those the strictest parameters.
 func rulesOf(intents []*v1alpha1.SecurityIntent) ([]Rule, []Problem) {
 	var rules []Rule
 	same := map[string][]string{}
@@ -115,8 +137,18 @@ func rulesOf(intents []*v1alpha1.SecurityIntent) ([]Rule, []Problem) {
 		switch {
 		case at < 0:
 			rules = append(rules, r)
-		case rules[at].Audit() && !r.Audit():
-			rules[at] = r
+		case rules[at].valid() != r.valid():
+			if r.valid() {
+				rules[at] = r
+			}
+		case rules[at].Audit() != r.Audit():
+			if rules[at].Audit() {
+				rules[at] = r
+			}
+		case r.valid():
+			if e, ok := Lookup(r.ID); ok {
+				rules[at].Params = e.strictest(rules[at].Params, r.Params)
+			}
 		}
 	}
 	var problems []Problem
@@ -124,18 +156,24 @@ func rulesOf(intents []*v1alpha1.SecurityIntent) ([]Rule, []Problem) {
 		if s := same[r.Canonical]; len(s) > 1 {
 			problems = append(problems, Problem{
 				Condition: v1alpha1.ConditionDuplicateIntent, Reason: status.ReasonDuplicateIntent, Field: "spec.intents",
-				Message: fmt.Sprintf("SecurityIntents %s are all %s: only %s counts, with action %s; unbind the others", strings.Join(s, ", "), r.Canonical, r.Intent, r.Action),
+				Message: fmt.Sprintf("SecurityIntents %s are all %s: one rule, that of %s with action %s and the strictest parameters of the valid ones, counts; bind one of them only", strings.Join(s, ", "), r.Canonical, r.Intent, r.Action),
 			})
 		}
 	}
 	return rules, problems
 }
 
+// valid reports whether the catalog knows the rule and its parameters are right.
+func (r Rule) valid() bool {
+	e, ok := Lookup(r.ID)
+	return ok && e.Check(r.Params) == ""
+}
+
 func ruleOf(i *v1alpha1.SecurityIntent) Rule {
 	s := i.Spec.Intent
 	r := Rule{
 		ID: s.ID, Canonical: s.ID, Intent: i.Name, Description: s.Description, Severity: s.Severity,
-		Tags: slices.Clone(s.Tags), Action: v1alpha1.Block, Params: cloneParams[[]string](s.Params),
+		Tags: slices.Clone(s.Tags), Said: s.Action, Action: v1alpha1.Block, Params: cloneParams[[]string](s.Params),
 	}
 	if s.Action == v1alpha1.Audit {
 		r.Action = v1alpha1.Audit
@@ -158,13 +196,13 @@ func cloneParams[To, From ~[]string](params map[string]From) map[string]To {
 	return out
 }
 
-// copied are a binding's labels without those that programs know objects of ours, or of others, by: with
+// copyLabels are a binding's labels without those that programs know objects of ours, or of others, by: with
 // them a policy would be taken for something it is not, and pruned.
-func copied(labels map[string]string) map[string]string {
+func copyLabels(labels map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range labels {
 		prefix, _, _ := strings.Cut(k, "/")
-		if prefix != "nexus.ai" && prefix != v1alpha1.GroupName && k != AnnotationManagedBy {
+		if prefix != "nexus.ai" && prefix != v1alpha1.GroupName && k != wellknown.LabelManagedBy {
 			out[k] = v
 		}
 	}

@@ -1,10 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -19,7 +25,7 @@ func TestAPolicyHasTheNameAndNamespaceOfItsBinding(t *testing.T) {
 	equal(t, "the selector of a binding that selects by nothing", p.Selector, intent.Selector{})
 }
 
-func TestAClusterBindingMakesAPolicyInEverySelectedNamespaceAndOneOverTheCluster(t *testing.T) {
+func TestClusterBinding_DerivesPoliciesPerNamespaceAndCluster(t *testing.T) {
 	b := bindCluster([]string{"shop", "bank", "later"}, nil, "dns")
 	b.WorkloadLabels, b.NodeSelector = map[string]string{"app": "web"}, map[string]string{"disk": "ssd"}
 	r := resolve(b, intents("dns", "dnsManipulation"), "shop", "other", "bank")
@@ -75,7 +81,7 @@ func TestARuleCarriesEverythingOfItsIntent(t *testing.T) {
 	p := only(t, resolve(bind("tls"), k))
 	equal(t, "rules", p.Rules, []intent.Rule{{
 		ID: "ensureTLS", Canonical: "ensureTLS", Intent: "tls", Description: "of tls", Severity: "5", Tags: []string{"tls"},
-		Action: v1alpha1.Audit, Params: map[string][]string{"mode": {"strict"}, "exceptPorts": {"80", "81"}},
+		Said: v1alpha1.Audit, Action: v1alpha1.Audit, Params: map[string][]string{"mode": {"strict"}, "exceptPorts": {"80", "81"}},
 	}})
 }
 
@@ -123,7 +129,7 @@ func TestAnAliasKeepsItsIDAndHasTheCanonicalOne(t *testing.T) {
 	equal(t, "the rule", []string{p.Rules[0].ID, p.Rules[0].Canonical}, []string{"exploitPFA", "preventExecutionFromTempOrLogsFolders"})
 }
 
-func TestOfTwoIntentsWithOneIDTheStrictestCountsInTheFirstOnesPlace(t *testing.T) {
+func TestIntentsOfOneID_TheStrictestCounts(t *testing.T) {
 	two := func(first, second v1alpha1.Action) known {
 		return known{
 			"first":  securityIntent("first", "swDeploymentTools", first, v1alpha1.Params{"p": {"1"}}),
@@ -153,7 +159,7 @@ func TestOfTwoIntentsWithOneIDTheStrictestCountsInTheFirstOnesPlace(t *testing.T
 		got := r.Policies[0].Rules[0]
 		equal(t, "the rule", got, intent.Rule{
 			ID: winner.ID, Canonical: "swDeploymentTools", Intent: tc.wins, Description: winner.Description, Severity: "5",
-			Tags: winner.Tags, Action: tc.action, Params: map[string][]string{"p": winner.Params["p"]},
+			Tags: winner.Tags, Said: winner.Action, Action: tc.action, Params: map[string][]string{"p": winner.Params["p"]},
 		})
 		equal(t, "bound", r.Bound, []string{"first", "other", "second"})
 		if len(r.Problems) != 1 {
@@ -163,11 +169,87 @@ func TestOfTwoIntentsWithOneIDTheStrictestCountsInTheFirstOnesPlace(t *testing.T
 		if p.Condition != v1alpha1.ConditionDuplicateIntent || p.Reason != status.ReasonDuplicateIntent || p.Fatal || p.Field != "spec.intents" {
 			t.Errorf("the problem is %+v", p)
 		}
-		for _, part := range []string{"first", "second", "swDeploymentTools", "only " + tc.wins + " counts"} {
+		for _, part := range []string{"first", "second", "swDeploymentTools", "one rule, that of " + tc.wins} {
 			if !strings.Contains(p.Message, part) {
 				t.Errorf("%q is not in %q", part, p.Message)
 			}
 		}
+	}
+}
+
+func TestOfDuplicateIntentsTheStricterParametersWin(t *testing.T) {
+	type params = v1alpha1.Params
+	for name, c := range map[string]struct {
+		id            string
+		first, second params
+		want          map[string][]string
+	}{
+		"a value":                   {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"deny"}}, map[string][]string{"otherEgress": {"deny"}}},
+		"a default":                 {"dnsManipulation", params{"otherEgress": {"allow"}}, nil, nil},
+		"what both open":            {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24", "203.0.113.0/24"}}, params{"allowCIDRs": {"203.0.113.0/24"}}, map[string][]string{"allowCIDRs": {"203.0.113.0/24"}}},
+		"what one opens":            {"denyExternalNetworkAccess", params{"allowCIDRs": {"192.0.2.0/24"}}, nil, nil},
+		"what both close":           {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"denyPaths": {"/b"}}, map[string][]string{"denyPaths": {"/a", "/b"}}},
+		"a list beside none":        {"apiSegmentation", params{"denyPaths": {"/a"}}, params{"allowMethods": {"GET"}}, map[string][]string{"denyPaths": {"/a"}, "allowMethods": {"GET"}}},
+		"namespaces that both name": {"networkSegmentation", params{"fromNamespaces": {"web", "ops"}}, params{"fromNamespaces": {"ops", "qa"}}, map[string][]string{"fromNamespaces": {"ops"}}},
+		"an invalid second one":     {"dnsManipulation", params{"otherEgress": {"allow"}}, params{"otherEgress": {"never"}}, map[string][]string{"otherEgress": {"allow"}}},
+		"an invalid first one":      {"dnsManipulation", params{"nonsense": {"1"}}, params{"otherEgress": {"deny"}}, map[string][]string{"otherEgress": {"deny"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := known{"first": securityIntent("first", c.id, v1alpha1.Block, c.first), "second": securityIntent("second", c.id, v1alpha1.Block, c.second)}
+			for _, order := range [][]string{{"first", "second"}, {"second", "first"}} {
+				p := resolve(bind(order...), k).Policies[0]
+				if got := p.Rules[0].Params; len(p.Rules) != 1 || len(got)+len(c.want) > 0 && !reflect.DeepEqual(got, c.want) {
+					t.Errorf("%v: %v", order, got)
+				}
+			}
+		})
+	}
+}
+
+func TestAnInvalidBlockNeverDisablesAValidAudit(t *testing.T) {
+	k := known{"bad": securityIntent("bad", "dnsManipulation", v1alpha1.Block, v1alpha1.Params{"x": {"1"}}), "good": securityIntent("good", "dnsManipulation", v1alpha1.Audit, nil)}
+	equal(t, "the intent", resolve(bind("bad", "good"), k).Policies[0].Rules[0].Intent, "good")
+}
+
+func TestTheGeneratedPrefixIsReserved(t *testing.T) {
+	b := bind("dns")
+	b.Name = "nimbus-ctlr-gen-all"
+	r := resolve(b, intents("dns", "dnsManipulation"))
+	if len(r.Policies) != 0 || len(r.Problems) != 1 || r.Problems[0].Field != "metadata.name" || !r.Problems[0].Fatal {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestAnUnsupportedFieldSelectsNothing(t *testing.T) {
+	b := &v1alpha1.SecurityIntentBinding{}
+	b.Namespace, b.Name = "shop", "web"
+	b.Spec.Intents = []v1alpha1.MatchIntent{{Name: "dns"}}
+	b.Spec.Selector.Any = []v1alpha1.Unsupported{{}}
+	over := &v1alpha1.ClusterSecurityIntentBinding{}
+	over.Name, over.Spec.Intents = "all", b.Spec.Intents
+	over.Spec.Selector.NsSelector.MatchNames = []v1alpha1.NamespaceName{"shop"}
+	over.Spec.CEL = []string{`labels["app"] == "web"`}
+	for field, b := range map[string]intent.Binding{"spec.selector.any": intent.OfBinding(b), "spec.cel": intent.OfClusterBinding(over)} {
+		r := resolve(b, intents("dns", "dnsManipulation"), "shop")
+		if len(r.Policies) != 0 || r.Cluster != nil || len(r.Problems) != 1 || r.Problems[0].Field != field {
+			t.Errorf("%s: %+v", field, r)
+		}
+	}
+}
+
+func TestNamespacesThatDoNotExistAreReported(t *testing.T) {
+	b := intent.Binding{Kind: intent.KindClusterBinding, Name: "all", Intents: []string{"dns"}, Namespaces: v1alpha1.NamespaceSelector{MatchNames: []v1alpha1.NamespaceName{"shop", "typo"}}}
+	r := resolve(b, intents("dns", "dnsManipulation"), "shop", "web")
+	equal(t, "absent", r.Absent, []string{"typo"})
+	report := intent.BindingReport{Resolution: r}
+	for _, p := range append(slices.Clone(r.Policies), *r.Cluster) {
+		report.Policies = append(report.Policies, intent.PolicyReport{Policy: p, Engines: []intent.EngineReport{{Engine: "E", Claims: []intent.Claim{{Intent: "dnsManipulation", Level: v1alpha1.LevelEnforced}}}}})
+	}
+	st := v1alpha1.CommonStatus{}
+	report.Report(&st, intent.Moment{Generation: 1})
+	c := meta.FindStatusCondition(st.Conditions, "Enforced")
+	if c == nil || c.Status != "False" || c.Reason != "NamespaceMissing" || !strings.Contains(c.Message, "typo") {
+		t.Errorf("%+v", c)
 	}
 }
 

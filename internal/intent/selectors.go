@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -7,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // What a NimbusPolicy can hold.
@@ -74,14 +78,14 @@ func (c *conjunction) cel(field string, expressions []string) {
 // nodes checks the node selector, which stands apart from the pods'.
 func (c *conjunction) nodes(labels map[string]string) {
 	for _, k := range slices.Sorted(maps.Keys(labels)) {
-		if problem := syntax(k, []string{labels[k]}); problem != "" {
+		if problem := labelSyntaxProblem(k, []string{labels[k]}); problem != "" {
 			c.problems = append(c.problems, invalid("spec.selector.nodeSelector.matchLabels", "%s", problem))
 		}
 	}
 }
 
 func (c *conjunction) add(field string, r metav1.LabelSelectorRequirement) {
-	if problem := syntax(r.Key, r.Values); problem != "" {
+	if problem := labelSyntaxProblem(r.Key, r.Values); problem != "" {
 		c.problems = append(c.problems, invalid(field, "%s", problem))
 		return
 	}
@@ -101,14 +105,14 @@ func (c *conjunction) add(field string, r metav1.LabelSelectorRequirement) {
 	}
 }
 
-// syntax says what is wrong with a label and its values, or nothing.
-func syntax(key string, values []string) string {
+// labelSyntaxProblem says what is wrong with a label and its values, or nothing.
+func labelSyntaxProblem(key string, values []string) string {
 	if e := content.IsLabelKey(key); len(e) > 0 {
-		return fmt.Sprintf("%q is not the key of a label: %s", clip(key), e[0])
+		return fmt.Sprintf("%q is not the key of a label: %s", status.Truncate(key, maxQuoted), e[0])
 	}
 	for _, v := range values {
 		if e := content.IsLabelValue(v); len(e) > 0 {
-			return fmt.Sprintf("%q is not the value of a label: %s", clip(v), e[0])
+			return fmt.Sprintf("%q is not the value of a label: %s", status.Truncate(v, maxQuoted), e[0])
 		}
 	}
 	return ""
@@ -127,20 +131,20 @@ func (n *need) add(r metav1.LabelSelectorRequirement) {
 			n.limited, n.among = true, slices.Clone(r.Values)
 			return
 		}
-		n.among = without(n.among, func(v string) bool { return !slices.Contains(r.Values, v) })
+		n.among = withoutMatching(n.among, func(v string) bool { return !slices.Contains(r.Values, v) })
 	}
 }
 
 // values are those that remain possible.
 func (n *need) values() []string {
-	return sorted(without(n.among, func(v string) bool { return slices.Contains(n.not, v) }))
+	return sorted(withoutMatching(n.among, func(v string) bool { return slices.Contains(n.not, v) }))
 }
 
 func (n *need) contradictory() bool {
 	return n.absent && (n.present || n.limited) || n.limited && len(n.values()) == 0
 }
 
-func without(values []string, drop func(string) bool) []string {
+func withoutMatching(values []string, drop func(string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(values), drop)
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent
 
 import (
@@ -8,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Served says whether a kind is served by the API server, in that version.
+// Served reports whether a kind is served by the API server, in that version.
 type Served func(schema.GroupVersionKind) bool
 
 // Translate asks an engine, after what holds for all of them alike: kinds that are missing, rules that no
@@ -18,13 +20,13 @@ func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Transla
 		return noneOf(p.Rules, reason, message)
 	}
 	if len(p.NodeSelector) > 0 {
-		return noneOf(p.Rules, ReasonNodeSelectorUnsupported, "no engine honours selector.nodeSelector: remove it")
+		return noneOf(p.Rules, ReasonNodeSelectorUnsupported, "no engine honors selector.nodeSelector: remove it")
 	}
 	able := p
 	able.Rules = nil
 	refused := map[string]Claim{}
 	for _, r := range p.Rules {
-		if c, ok := refuse(r); ok {
+		if c, ok := refuseInvalid(r); ok {
 			refused[r.ID] = c
 			continue
 		}
@@ -60,14 +62,11 @@ func unavailable(e Engine, enabled bool, served Served) (reason, message string)
 	return ReasonEngineMissing, fmt.Sprintf("%s is not installed: %s is not served", e.Name(), strings.Join(names, ", "))
 }
 
-// refuse says what no engine could do.
-func refuse(r Rule) (Claim, bool) {
+// refuseInvalid says what no engine could do.
+func refuseInvalid(r Rule) (Claim, bool) {
 	e, known := Lookup(r.ID)
 	if !known {
 		return Not(r, ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent; SecurityIntent %s has a typing error, or is for a newer version", r.ID, r.Intent)), true
-	}
-	if e.NotYet {
-		return Not(r, ReasonNotYetSupported, e.ID+" is not supported yet"), true
 	}
 	if problem := e.Check(r.Params); problem != "" {
 		return Not(r, ReasonInvalidParams, fmt.Sprintf("SecurityIntent %s: %s", r.Intent, problem)), true

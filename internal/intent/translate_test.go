@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package intent_test
 
 import (
@@ -12,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// scripted is an engine that answers for the rules it is told to, and remembers what it was asked.
+// scripted is an engine that answers for the given rules, and remembers what it was asked.
 type scripted struct {
 	silent []string
 	asked  [][]string
@@ -66,7 +68,7 @@ func claimed(t intent.Translation) []string {
 	return out
 }
 
-func TestClaimsAreOnePerRuleInTheOrderOfTheRulesWhateverTheEngineSays(t *testing.T) {
+func TestClaims_OnePerRuleInTheirOrder(t *testing.T) {
 	e := &scripted{silent: []string{"escapeToHost"}}
 	audit := rule("cocoWorkload")
 	audit.Action = v1alpha1.Audit
@@ -84,24 +86,24 @@ func TestWhatNoEngineCouldDoIsRefusedBeforeItIsAsked(t *testing.T) {
 	e := &scripted{}
 	bad := rule("dnsManipulation")
 	bad.Params = map[string][]string{"otherEgress": {"maybe"}}
-	p := policyOf(rule("virtualPatch"), rule("pkgMgrs"), rule("unheardOf"), bad, rule("assessTLS"))
+	p := policyOf(rule("pkgMgrs"), rule("unheardOf"), bad)
 	got := intent.Translate(e, p, intent.Facts{}, true, everyKind)
 	equal(t, "claims", claimed(got), []string{
-		"virtualPatch/None/NotYetSupported", "pkgMgrs/Enforced", "unheardOf/None/UnknownIntent", "dnsManipulation/None/InvalidParams", "assessTLS/None/NotYetSupported",
+		"pkgMgrs/Enforced", "unheardOf/None/UnknownIntent", "dnsManipulation/None/InvalidParams",
 	})
 	equal(t, "what the engine was asked", e.asked, [][]string{{"pkgMgrs"}})
-	equal(t, "the policy's rules", ids(p.Rules), []string{"virtualPatch", "pkgMgrs", "unheardOf", "dnsManipulation", "assessTLS"})
-	if m := got.Claims[3].Message; !strings.Contains(m, "si-dnsManipulation") || !strings.Contains(m, "params.otherEgress") {
+	equal(t, "the policy's rules", ids(p.Rules), []string{"pkgMgrs", "unheardOf", "dnsManipulation"})
+	if m := got.Claims[2].Message; !strings.Contains(m, "si-dnsManipulation") || !strings.Contains(m, "params.otherEgress") {
 		t.Errorf("the message names neither intent nor parameter: %s", m)
 	}
-	if m := got.Claims[2].Message; !strings.Contains(m, "si-unheardOf") {
+	if m := got.Claims[1].Message; !strings.Contains(m, "si-unheardOf") {
 		t.Errorf("the message does not name the intent: %s", m)
 	}
 }
 
 func TestAnEngineIsNotAskedWhenNothingIsLeft(t *testing.T) {
 	e := &scripted{}
-	for _, p := range []intent.Policy{policyOf(), policyOf(rule("unheardOf"), rule("assessTLS"))} {
+	for _, p := range []intent.Policy{policyOf(), policyOf(rule("unheardOf"), rule("unknown"))} {
 		got := intent.Translate(e, p, intent.Facts{}, true, everyKind)
 		if len(e.asked) > 0 || len(got.Objects) > 0 || len(got.Claims) != len(p.Rules) {
 			t.Errorf("%v: asked %v, answered %+v", ids(p.Rules), e.asked, got)

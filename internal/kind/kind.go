@@ -1,11 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kind is the contract between the engine and one AWS resource type.
 //
-// A kind says what is wanted, what is there, and which calls lead from one to the other. It never
-// decides whether to act, never retries, never touches Kubernetes: that is the engine's, written once.
+// A kind says what is wanted, what exists, and which calls lead from one to the other. It never
+// decides whether to act, never retries, and never touches Kubernetes: the engine does that, once for
+// all kinds. Most kinds are written as a Table, from which the methods of Kind are derived.
 package kind
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -15,58 +19,157 @@ import (
 type Kind[CR any, S any] interface {
 	// Meta is constant: the same value on every call.
 	Meta() Meta
-	// Desired turns the spec into the wanted state. Pure but for sc's look-ups. A nil field means
-	// "not ours to manage". Errors are a *status.Stalled naming the field, or what sc.Ref returned.
+	// Desired turns the spec into the wanted state. Pure except for sc's lookups. A nil field means
+	// that the field is not managed. Errors are a *status.Stalled naming the field, or what the
+	// lookups of sc returned. While sc.Deleting, Desired fills in only what identifies the resource
+	// and how it is to be deleted, and it returns no error because of the rest of the spec.
 	Desired(sc Scope, cr CR) (S, error)
-	// Observe reads AWS and changes nothing; it reads only what want declares. Absent, and what AWS
-	// cannot use again under that identity (deleting for good, terminated), is Seen{}, never an error.
-	Observe(ctx context.Context, want S) (Seen[S], error)
-	// Converge names the calls that bring seen to want: exactly the create when absent (the engine
-	// observes again after it), otherwise steps that settle every path of diff exactly once. Pure.
+	// Observe reads AWS and changes nothing; it reads only what want declares. A resource that is
+	// absent, or that AWS cannot use again under that identity (scheduled for deletion, terminated), is
+	// Seen{}, never an error.
+	Observe(ctx context.Context, want S, look Look) (Seen[S], error)
+	// Converge returns the calls that turn seen into want. For an absent resource, the first step
+	// creates it and the steps behind it may set what the create call cannot. Otherwise exactly one
+	// step settles each path of diff. Pure.
 	Converge(want S, seen Seen[S], diff Diff) []Step
-	// Remove names the calls that end the resource. Pure. It may return only the first part (a page
-	// of a bucket's objects): the engine observes and asks again until the resource is absent.
-	Remove(seen Seen[S]) []Step
+	// Remove returns the calls that delete the resource. Pure. It may return only the first part (one
+	// page of a bucket's objects): the engine observes and asks again until the resource is absent.
+	Remove(want S, seen Seen[S]) []Step
 	// Publish copies what AWS assigned into the status: ARN and ID through CommonStatus, and the
-	// kind's own fields. Pure, and never touches conditions.
+	// kind's own fields. Pure; it never touches conditions.
 	Publish(cr CR, s S)
 }
 
+// Stopper is implemented by kinds that offer deletionPolicy Stop: the resource stays and is stopped.
+type Stopper[S any] interface {
+	// Stop returns the calls that stop the resource; none when it is stopped. Pure.
+	Stop(want S, seen Seen[S]) []Step
+}
+
+// Follower is implemented by kinds of which Converge does not return all calls at once, because some of them can only
+// be sent when AWS shows the effect of others. A plan names them, too.
+type Follower[S any] interface {
+	// Follow returns the calls that come after a create; none when Converge returns them together with it. Pure.
+	Follow(want S) []Step
+	// Continue returns the calls that come after those that Converge returns for an existing resource. Pure.
+	Continue(want, have S, diff Diff) []Step
+}
+
+// Look tells Observe how the resource is looked at.
+type Look struct {
+	// Deleting is true when the object is being deleted: Observe reads what stands in the way of the
+	// deletion (Seen.Holds) and no settings.
+	Deleting bool
+	// TagsKnown is true when a create call that carried the wanted tags was just acknowledged. Observe
+	// may then skip reading the tags and report the wanted ones.
+	TagsKnown bool
+	// New is true for the settle time after a create call was acknowledged, while no further write was sent to
+	// the resource: it still has the settings that it was created with.
+	New bool
+	// Contents is true while deleting, once a call returned a *NotEmptyError: Observe reads the contents
+	// too, so that Remove can empty the resource or Seen.Holds can report them.
+	Contents bool
+	// Created are the diff paths whose creates AWS acknowledged within the settle time, with the tags
+	// that are wanted now. It is for resources that consist of members created one by one.
+	Created map[string]bool
+}
+
+// Member is one member of a resource that consists of many, each with an owner.
+type Member struct {
+	// Name is for messages: "parameter /myapp/dev/key".
+	Name string
+	// Recorded is true when the status records the member as this object's.
+	Recorded bool
+}
+
+// NotEmptyError is what a step that deletes the resource returns when AWS refused it because of the
+// resource's contents. The engine then looks again with Look.Contents, so that the contents of
+// resources that are empty are never listed.
+type NotEmptyError struct{ Err error }
+
+// Error implements error.
+func (e *NotEmptyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the AWS error.
+func (e *NotEmptyError) Unwrap() error { return e.Err }
+
 // Seen is what Observe found.
 type Seen[S any] struct {
-	// Exists is false for what is absent or unusable.
+	// Exists is false for a resource that is absent or unusable.
 	Exists bool
 	State  S
-	// Busy says that AWS is still at work (creating, updating, deleting), so nothing may be written yet.
+	// Busy says what AWS is doing (creating, updating, deleting); nothing may be written until it ends.
 	Busy string
+	// Usable is true when a busy resource serves its users meanwhile, such as a table that is
+	// UPDATING or a database that is backing up: an object that was Ready stays Ready.
+	Usable bool
 	// Tags are all tags found on the resource (for a Glue table: its nexus.ai/ parameters). The
 	// engine reads the owner from them. Nil means that the resource carries none.
 	Tags map[string]string
-	// Created is AWS's creation time; zero when AWS does not say.
+	// Member is the member that Tags belong to, for a resource whose members have an owner each: the one
+	// that is furthest from being this object's. Nil when all are this object's.
+	Member *Member
+	// Created is AWS's creation time; zero when AWS reports none.
 	Created time.Time
-	// Holds are reasons why AWS would refuse, or we must refuse, to delete it now.
+	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
 	// Notes become conditions of the object beside Ready, such as SecretsPopulated.
 	Notes []Note
+	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
+	Duplicates []string
 }
 
 // Hold is a reason not to delete yet: BucketNotEmpty with its count, DeletionProtected with its remedy.
-type Hold struct{ Reason, Message string }
+type Hold struct {
+	Reason, Message string
+	// After is when to look again; 0 is the engine's default.
+	After time.Duration
+}
 
-// Note is an additional condition a kind reports on its object.
+// Note is an additional condition that a kind reports on its object.
 type Note struct {
 	Type, Reason, Message string
 	True                  bool
+	// Unknown is true when the kind could not find out whether the note is true; True is then ignored.
+	Unknown bool
+	// Recheck asks to look again after the retry interval of stalled objects: a person has to repair, outside
+	// the operator, what the note reports.
+	Recheck bool
+}
+
+// STSAudience is the audience of the ServiceAccount tokens that pods exchange for AWS credentials:
+// https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
+const STSAudience = "sts.amazonaws.com"
+
+// OIDCProvider is what IAM knows of an issuer of ServiceAccount tokens.
+type OIDCProvider struct {
+	// ARN is the provider's, whether it exists or not.
+	ARN    string
+	Exists bool
+	// Audiences are the client IDs that it accepts.
+	Audiences []string
+}
+
+// Accepts reports whether IAM accepts the issuer's tokens for the audience.
+func (p OIDCProvider) Accepts(audience string) bool {
+	return p.Exists && slices.Contains(p.Audiences, audience)
+}
+
+// Refuser is implemented by kinds that refuse some changes of an existing resource.
+type Refuser[S any] interface {
+	// Refuse returns a *status.Stalled that names the field and the remedy when the differences must not be settled,
+	// and nil otherwise. It is asked only about a resource that belongs to the object, and never while deleting.
+	Refuse(want S, seen Seen[S], diff Diff) error
 }
 
 // Step is one AWS call, as a value: printed by plan, counted by metrics, named by events.
 type Step struct {
 	// Action is the IAM action: "s3:PutBucketVersioning".
 	Action string
-	// Fixes are the diff paths the step settles; empty for create and delete.
+	// Effect is what the call does to the resource as a whole.
+	Effect Effect
+	// Fixes are the diff paths that the step settles; empty for create and delete.
 	Fixes []string
-	// Risk says what the step may cost the user.
-	Risk Risk
 	// Stage orders steps: those of one stage may run at the same time, a later stage waits for it.
 	Stage int
 	// Do makes exactly one AWS call. The token is stable for object, attempt and action, and fits AWS's
@@ -74,33 +177,56 @@ type Step struct {
 	Do func(ctx context.Context, token string) (id string, err error)
 }
 
-// Risk says what a step may cost the user.
-type Risk int
+// Effect is what a step does to the resource as a whole.
+type Effect int
 
-// The risks: Safe changes settings, Disrupts may interrupt use, Destroys loses the resource or data.
+// The effects of a step.
 const (
-	Safe Risk = iota
-	Disrupts
-	Destroys
+	// Sets changes settings.
+	Sets Effect = iota
+	// Creates creates the resource; AWS refuses the call when the resource exists.
+	Creates
+	// Ensures creates the resource, or succeeds when it exists (S3 in us-east-1, SQS, SNS). Success
+	// proves nothing of the owner, so no other call may follow before the tags were read.
+	Ensures
+	// Empties deletes a part of the resource's contents, so that the resource can be deleted.
+	Empties
+	// Deletes starts the deletion of the resource; it is complete when Observe sees no resource.
+	Deletes
+	// Ends deletes the resource; AWS has completed the deletion when the call succeeds.
+	Ends
 )
 
 // Meta is what the engine, the IAM generator and the docs need without calling AWS.
 type Meta struct {
 	// Reads and Writes are IAM actions; kindtest proves that the declared are the used.
 	Reads, Writes []string
-	// Implied are IAM actions that AWS checks beside those: tags inside a create, roles passed on.
-	Implied []string
+	// Optional are IAM actions without which everything works, only slower; kindtest does not require rows
+	// that use them.
+	Optional []string
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
 	// Poll is how often AWS is checked for drift; 0 is the engine's default.
 	Poll time.Duration
-	// HoldsData marks stores: one that vanished behind our back is reported Missing rather than made
-	// anew empty, unless its object says recreateOnLoss.
+	// HoldsData marks stores: one that vanished is reported Missing rather than created again, empty,
+	// unless its object sets recreateOnLoss.
 	HoldsData bool
 	// Retains makes Retain the default deletion policy.
 	Retains bool
-	// Settle is how long AWS may need to show what was just created or deleted.
+	// Settle is how long AWS may take to show a write to every read; 0 is the engine's default.
 	Settle time.Duration
+	// NoCreationTime marks kinds whose creation time AWS does not report, or changes later (S3 buckets): it
+	// cannot tell a resource from one that was created again under the same name.
+	NoCreationTime bool
+	// CreatesFirst lets the engine send the first create of an object without looking for the resource. It is for
+	// kinds whose create AWS refuses when the name is taken, and whose create carries the owner tags: the look
+	// after a refusal shows whose the resource is. Not where the create's effect is Ensures, unless each look reads the tags.
+	CreatesFirst bool
+	// References are the kinds that objects of this kind can refer to.
+	References []string
+	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that
+	// say how many are left; "calls" where absent.
+	Units map[string]string
 }
 
 // Identity says how a create whose answer was lost is found again.
@@ -120,26 +246,47 @@ const (
 
 // Scope gives Desired the facts outside the spec.
 type Scope struct {
-	// Tags are all tags the resource shall carry: the provider's defaults, the object's, the owner's.
+	// Tags are all tags that the resource is to carry: the provider's defaults, the object's, the owner's.
 	Tags map[string]string
 	// OwnerTags are only the operator's own, for resources that keep them elsewhere than in tags.
 	OwnerTags map[string]string
-	// Partition, Account and Region are the home the provider leads to.
+	// Partition, Account and Region are where the provider leads to.
 	Partition, Account, Region string
 	// UID is the object's, a salt that AWS and other objects do not share.
 	UID string
+	// ID is the identifier that AWS assigned, from the status, or the one to import; empty while there
+	// is none. Only kinds whose identifiers AWS assigns read it.
+	ID string
+	// Imported is true when the spec names ID.
+	Imported bool
+	// Clusters are the clusters whose resources the object may take over, its own first.
+	Clusters []string
+	// Duplicated is true while the object reports DuplicateResources.
+	Duplicated bool
 	// Namespace is the object's.
 	Namespace string
 	// Deleting is true when the object is being deleted: only identity matters then.
 	Deleting bool
-	// DeletionPolicy in force, defaults applied.
-	DeletionPolicy string
-	// Issuer is the cluster's OIDC issuer URL, empty while unknown.
-	Issuer string
+	// GuardData asks a store that is being deleted for a Hold, with a count, while it holds data: only its object
+	// is being deleted, not the capability that it belongs to.
+	GuardData bool
+	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
+	Issuer   string
+	NoIssuer error
+	// OIDCProvider reports what IAM knows of an issuer, in the account of the scope. It answers from memory where
+	// it can; its errors are kinds of failure, of which none says that the provider is absent.
+	OIDCProvider func(issuer string) (OIDCProvider, error)
 	// Trusted is true for objects that a capability compiled: what they declare was checked there.
 	Trusted bool
 	// Boundary and RolePath are the provider's guards for IAM roles.
 	Boundary, RolePath string
+	// Keys are the keys of the map fields tagged `drift:"keys"` that the operator may have written and that
+	// the status does not record, by field: the operator may have stopped between the two. Those that
+	// exist and are not declared are to be removed.
+	Keys map[string][]string
+	// WrittenTags are the keys of the tags that the operator wrote, or was about to write. Those that exist and are not
+	// declared are to be removed.
+	WrittenTags []string
 	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no
 	// ID; while deleting it answers from what was recorded with the write-ahead intent.
 	Ref func(kind, name string) (Target, error)
@@ -152,6 +299,9 @@ type Scope struct {
 type Target struct {
 	ID  string `json:"id,omitempty"`
 	ARN string `json:"arn,omitempty"`
+	// Attributes are further published values that the kind declares referable, such as the VPC of a
+	// subnet or the URL of a queue, by their name in the status.
+	Attributes map[string]string `json:"attributes,omitempty"`
 }
 
 // Mode says how a difference may be treated; it comes from the field's drift tag.
@@ -167,16 +317,19 @@ const (
 // Change is one field where AWS is not as wanted.
 type Change struct {
 	// Path is the Go path in the state struct: "PublicAccessBlock.BlockPublicAcls", "Tags[team]".
+	// Want and Have are printed values; secrets are masked.
 	Path, Want, Have string
-	Mode             Mode
-	// Gone is true when the wanted state is absence: a tag key the user dropped.
+	// Sum is a hash of the wanted value, secrets included.
+	Sum  string
+	Mode Mode
+	// Gone is true when absence is wanted: a tag key that the user dropped.
 	Gone bool
 }
 
 // Diff is every difference between wanted and seen, in the order of the state's fields.
 type Diff []Change
 
-// Under says whether any change lies at or below one of the paths.
+// Under reports whether any change lies at or below one of the paths.
 func (d Diff) Under(paths ...string) bool {
 	for _, c := range d {
 		for _, p := range paths {
@@ -188,7 +341,7 @@ func (d Diff) Under(paths ...string) bool {
 	return false
 }
 
-// At says whether the change lies at or below path.
+// At reports whether the change lies at or below path.
 func (c Change) At(path string) bool {
 	if c.Path == path {
 		return true
@@ -211,4 +364,10 @@ func (d Diff) Keys(field string) (set, remove []string) {
 		}
 	}
 	return set, remove
+}
+
+// Referable is implemented by objects that publish values beyond ID and ARN for others to refer to.
+type Referable interface {
+	// ReferableAttributes returns the published values by their names in the status.
+	ReferableAttributes() map[string]string
 }

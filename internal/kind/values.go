@@ -1,20 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kind
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// MergeTags returns the whole tag set for APIs that replace it: what is there, less the removed keys
-// and AWS's own (which cannot be written), plus what is wanted.
+// MergeTags returns the whole tag set for APIs that replace it: the tags found, less the removed keys,
+// plus the wanted ones. AWS's own tags (aws:…) are kept: S3 refuses a request that leaves them out.
 func MergeTags(have, want map[string]string, remove []string) map[string]string {
 	out := maps.Clone(want)
 	if out == nil {
 		out = map[string]string{}
 	}
 	for k, v := range have {
-		if _, ok := out[k]; !ok && !strings.HasPrefix(k, "aws:") {
+		if _, ok := out[k]; !ok {
 			out[k] = v
 		}
 	}
@@ -38,5 +43,83 @@ func Only[V any](m map[string]V, keys []string) map[string]V {
 	return out
 }
 
+// Either returns yes if the condition holds, and no otherwise.
+func Either[T any](condition bool, yes, no T) T {
+	if condition {
+		return yes
+	}
+	return no
+}
+
 // Ptr returns a pointer to a copy of v.
 func Ptr[T any](v T) *T { return &v }
+
+// WriteOnly is a value that AWS accepts and never returns, such as a database password. The engine
+// writes it when its version differs from the one that the status recorded after the last write.
+// It prints as stars.
+type WriteOnly struct {
+	// Version identifies the value without revealing it.
+	Version string
+	value   string
+}
+
+// NewWriteOnly returns the value with a version derived from it and from the object's UID, so that the
+// versions of two objects cannot be compared.
+func NewWriteOnly(uid, value string) *WriteOnly {
+	mac := hmac.New(sha256.New, []byte(uid))
+	mac.Write([]byte(value))
+	return &WriteOnly{Version: hex.EncodeToString(mac.Sum(nil)[:16]), value: value}
+}
+
+// Value returns the value itself, for the AWS call.
+func (w WriteOnly) Value() string { return w.value }
+
+const stars = "***"
+
+// String implements fmt.Stringer.
+func (WriteOnly) String() string { return stars }
+
+// GoString implements fmt.GoStringer.
+func (WriteOnly) GoString() string { return stars }
+
+// MarshalJSON implements json.Marshaler.
+func (WriteOnly) MarshalJSON() ([]byte, error) { return []byte(`"` + stars + `"`), nil }
+
+// SameKMSKey reports whether two identifiers of a KMS key, each an ID, an ARN or an alias, name the same key.
+// AWS answers with an ID or an ARN whatever was sent.
+func SameKMSKey(a, b string) bool {
+	return a == b || a != "" && b != "" && keyName(a) == keyName(b) && (!isARN(a) || !isARN(b))
+}
+
+// CustomerKMSKey returns "" for the key that AWS manages for a service, alias/aws/SERVICE, and any other
+// identifier as it is. AWS uses its key where none is named.
+func CustomerKMSKey(service, id string) string {
+	managed := "alias/aws/" + service
+	return Either(id == managed || strings.HasSuffix(id, ":"+managed), "", id)
+}
+
+// keyName is the last part of a key's ARN: "key/ID" or "alias/NAME", without "key/".
+func keyName(s string) string {
+	if isARN(s) {
+		s = s[strings.LastIndex(s, ":")+1:]
+	}
+	return strings.TrimPrefix(s, "key/")
+}
+
+func isARN(s string) bool { return strings.HasPrefix(s, "arn:") }
+
+// KMSKeyAs returns want when have names the same key, so that the two compare equal; else have.
+func KMSKeyAs(want, have *string) *string {
+	if want != nil && have != nil && SameKMSKey(*want, *have) {
+		return want
+	}
+	return have
+}
+
+// SetChanged sets *field to value when a change lies at or below the path. It is for requests that leave
+// members unchanged which do not differ.
+func SetChanged[T any](d Diff, path string, field *T, value T) {
+	if d.Under(path) {
+		*field = value
+	}
+}

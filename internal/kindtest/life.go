@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kindtest
 
 import (
@@ -8,6 +10,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
@@ -22,8 +25,12 @@ type Life struct {
 	Parents func(t *testing.T, r *Rig)
 	// Foreign makes a resource of the sample's name that is somebody else's; nil where a name cannot be taken.
 	Foreign func(t *testing.T, r *Rig)
-	// Exists says whether the resource is there, asked of AWS past the engine.
+	// Edited is a valid edit of the sample, of several settings.
+	Edited v1alpha1.Resource
+	// Exists reports whether the resource is there, asked of AWS past the engine.
 	Exists func(t *testing.T, r *Rig) bool
+	// Invalid are edits of the sample that the operator refuses. None of them may stop a deletion.
+	Invalid []v1alpha1.Resource
 }
 
 func (l Life) subject(r *Rig, e engine.Entry) *Subject {
@@ -38,28 +45,54 @@ func (l Life) subject(r *Rig, e engine.Entry) *Subject {
 // throttled, denied. Each time the end is the same, with one resource, and none left behind.
 func Faults(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
-	if l.Parents != nil {
-		parents := l.Parents
-		inner := l.Facts
-		l.Facts = func(s *Subject) {
-			parents(t, s.Rig)
-			if inner != nil {
-				inner(s)
-			}
-		}
-	}
+	l = l.withParents(t)
 	clean := writes(t, e, l)
 	if len(clean) < 2 {
 		t.Fatalf("a clean life has %d writes, want a create and a delete:\n%s", len(clean), clean)
 	}
-	for _, c := range clean {
+	for i, c := range clean {
+		m := addressOf(e, clean[:i], c)
 		for _, f := range faults {
-			t.Run(fmt.Sprintf("%s/%s", f.name, c.Address()), func(t *testing.T) { strike(t, e, l, c, f) })
+			t.Run(fmt.Sprintf("%s/%s.%s(%s)#%d", f.name, m.Service, m.Op, m.Resource, m.Nth), func(t *testing.T) { injectFault(t, e, l, m, f) })
 		}
+	}
+	if len(l.Invalid) == 0 {
+		t.Error("Life.Invalid is empty: the contract needs a spec that the operator refuses")
+	}
+	for i, invalid := range l.Invalid {
+		t.Run(fmt.Sprintf("an invalid spec does not stop a deletion/%d", i), func(t *testing.T) { deleteInvalid(t, e, l, invalid) })
 	}
 	if l.Foreign != nil {
 		t.Run("foreign owner", func(t *testing.T) { foreign(t, e, l) })
 	}
+	if e.Meta().CreatesFirst {
+		createsFirst(t, e, l, clean[0])
+	}
+}
+
+// addressOf finds a write of the clean life in another life, by the resource that it names. Identifiers
+// that AWS assigns differ from life to life: such a write is found by its operation alone.
+func addressOf(e engine.Entry, earlier awsproxy.Calls, c awsproxy.Call) awsproxy.Match {
+	m := awsproxy.Match{Service: c.Service, Op: c.Op, Resource: c.Resource, Nth: c.N, Times: 1}
+	if id := e.Meta().Identity; id == kind.ByTag || id == kind.ByToken {
+		m.Resource, m.Nth = "", earlier.Match(c.Service, c.Op, "").Count()+1
+	}
+	return m
+}
+
+// withParents makes the parents a part of the facts.
+func (l Life) withParents(t *testing.T) Life {
+	parents, facts := l.Parents, l.Facts
+	if parents == nil {
+		return l
+	}
+	l.Facts = func(s *Subject) {
+		parents(t, s.Rig)
+		if facts != nil {
+			facts(s)
+		}
+	}
+	return l
 }
 
 type fault struct {
@@ -80,11 +113,10 @@ var faults = []fault{
 	}},
 }
 
-func strike(t *testing.T, e engine.Entry, l Life, c awsproxy.Call, f fault) {
+func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault) {
 	r := NewRig(t)
 	s := l.subject(r, e)
 	var killed atomic.Bool // set by the proxy, read by the pass
-	m := awsproxy.Match{Service: c.Service, Op: c.Op, Resource: c.Resource, Nth: c.N, Times: 1}
 	rule := r.AWS.Fault(m, f.action(func() { killed.Store(true) }))
 	kill := func() bool { return killed.Swap(false) && f.kills }
 	end(t, s, f, false, kill)
@@ -127,6 +159,26 @@ func end(t *testing.T, s *Subject, f fault, deleting bool, kill func() bool) {
 	}
 }
 
+// deleteInvalid deletes an object whose spec was edited to one that the operator refuses.
+func deleteInvalid(t *testing.T, e engine.Entry, l Life, invalid v1alpha1.Resource) {
+	r := NewRig(t)
+	s := l.subject(r, e)
+	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
+		t.Fatalf("create: %v", err)
+	}
+	s.Edit(invalid)
+	if _, err := s.Settle(t.Context(), nil); err == nil {
+		t.Fatal("the spec is not refused: the row proves nothing")
+	}
+	s.Deleting = true
+	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Gone {
+		t.Fatalf("the deletion does not end: %v", err)
+	}
+	if l.Exists(t, r) {
+		t.Fatal("the resource was left behind")
+	}
+}
+
 func foreign(t *testing.T, e engine.Entry, l Life) {
 	r := NewRig(t)
 	s := l.subject(r, e)
@@ -141,10 +193,58 @@ func foreign(t *testing.T, e engine.Entry, l Life) {
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Gone {
 		t.Fatalf("an object that owns nothing cannot be deleted: %v", awsErr(err))
 	}
-	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
-		t.Fatalf("a foreign resource was written to:\n%s", w)
+	untouched(t, r, mark)
+	if creates := len(r.AWS.Since(mark).Writes()); creates > 1 || creates > 0 && !e.Meta().CreatesFirst {
+		t.Fatalf("%d creates were refused, where the first look shows the resource", creates)
 	}
 	if !l.Exists(t, r) {
 		t.Fatal("the foreign resource is gone")
+	}
+}
+
+// untouched asserts that AWS has accepted no write since the mark.
+func untouched(t *testing.T, r *Rig, mark awsproxy.Mark) {
+	t.Helper()
+	for _, w := range r.AWS.Since(mark).Writes() {
+		if w.Status < 300 {
+			t.Fatalf("a foreign resource was written to: %s", w)
+		}
+	}
+}
+
+// createsFirst checks a kind whose first create precedes any look: a create is its first call, and an
+// operator that does not hear the refusal of that create neither claims nor changes a foreign resource.
+func createsFirst(t *testing.T, e engine.Entry, l Life, create awsproxy.Call) {
+	t.Run("the first call creates", func(t *testing.T) {
+		r := NewRig(t)
+		s := l.subject(r, e)
+		mark := r.AWS.Mark()
+		if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
+			t.Fatal(awsErr(err))
+		}
+		if first := r.AWS.Since(mark)[0]; first.Op != create.Op {
+			t.Fatalf("the first call is %s, want %s", first, create.Op)
+		}
+	})
+	if l.Foreign == nil {
+		return
+	}
+	for _, f := range faults[:2] { // the answer is lost, or the operator with it
+		t.Run("foreign owner, "+f.name, func(t *testing.T) {
+			r := NewRig(t)
+			s := l.subject(r, e)
+			l.Foreign(t, r)
+			mark := r.AWS.Mark()
+			var killed atomic.Bool
+			rule := r.AWS.Fault(awsproxy.Match{Service: create.Service, Op: create.Op, Times: 1}, f.action(func() { killed.Store(true) }))
+			_, err := s.Settle(t.Context(), func() bool { return killed.Swap(false) })
+			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict && st.Reason != status.ReasonOwnershipUnknown {
+				t.Fatalf("got %v, want Conflict or OwnershipUnknown", awsErr(err))
+			}
+			untouched(t, r, mark)
+			if rule.Hits() != 1 || !l.Exists(t, r) {
+				t.Fatalf("the fault struck %d times", rule.Hits())
+			}
+		})
 	}
 }

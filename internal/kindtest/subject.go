@@ -1,22 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kindtest is the contract of kind.Kind as a suite that every kind runs, against an emulated
-// AWS and through the real engine: no kind brings fakes of its own.
+// AWS and through the real engine: no kind brings its own fakes.
 package kindtest
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -68,6 +74,8 @@ type Subject struct {
 	Secrets map[string]string
 	// Deleting, AllowAdoption, Trusted, Boundary, RolePath and DefaultTags are facts beside the object.
 	Deleting, AllowAdoption, Trusted bool
+	// Guarded says that data must outlive the object.
+	Guarded bool
 	// TrustAttempts is for endpoints whose creates drop tags.
 	TrustAttempts      bool
 	Boundary, RolePath string
@@ -76,8 +84,13 @@ type Subject struct {
 	Clock time.Time
 	// Actions are the steps AWS accepted.
 	Actions []string
+	// Commits counts the writes of the intent.
+	Commits int
 
-	refs map[string]kind.Target
+	working v1alpha1.Resource
+	refs    map[string]kind.Target
+	bound   engine.Binding
+	memory  *engine.Memory
 }
 
 // NewSubject stores an object: it gets a namespace, a UID and generation 1 where it has none.
@@ -92,8 +105,11 @@ func NewSubject(r *Rig, e engine.Entry, obj v1alpha1.Resource) *Subject {
 	if o.GetUID() == "" {
 		o.SetUID(types.UID("uid-of-" + o.GetName()))
 	}
+	if ref := &o.CommonSpec().ProviderRef; ref.Name == "" {
+		ref.Name = "provider"
+	}
 	o.SetGeneration(max(1, o.GetGeneration()))
-	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now()}
+	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/"} // a provider that lets every role be used
 }
 
 // Edit replaces the spec by another object's, as a user would: the generation rises.
@@ -103,52 +119,66 @@ func (s *Subject) Edit(to v1alpha1.Resource) {
 	o.SetName(s.Object.GetName())
 	o.SetUID(s.Object.GetUID())
 	o.SetGeneration(s.Object.GetGeneration() + 1)
+	if ref := &o.CommonSpec().ProviderRef; ref.Name == "" {
+		ref.Name = s.Object.CommonSpec().ProviderRef.Name
+	}
 	const field = "Status"
 	reflect.ValueOf(o).Elem().FieldByName(field).Set(reflect.ValueOf(s.Object).Elem().FieldByName(field))
 	s.Object = o
 }
 
+// Facts are what the controller would gather for the object.
+func (s *Subject) Facts() engine.Facts {
+	provider := v1alpha1.AWSProviderSpec{AllowAdoption: s.AllowAdoption, PermissionsBoundaryARN: s.Boundary, RolePathPrefix: s.RolePath, DefaultTags: map[string]v1alpha1.TagValue{}}
+	for k, v := range s.DefaultTags {
+		provider.DefaultTags[k] = v1alpha1.TagValue(v)
+	}
+	return engine.Facts{
+		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
+		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, Ref: s.ref, Secret: s.secret, OIDCProvider: s.oidcProvider,
+	}
+}
+
 // Owner is the engine's view of the object.
 func (s *Subject) Owner() engine.Owner {
-	spec, st := s.Object.CommonSpec(), s.Object.CommonStatus()
-	o := engine.Owner{
-		Kind: s.Entry.Name(), Namespace: s.Object.GetNamespace(), Name: s.Object.GetName(), UID: string(s.Object.GetUID()), Cluster: Cluster,
-		Generation: s.Object.GetGeneration(), SyncedGeneration: st.SyncedGeneration, Deleting: s.Deleting,
-		Deletion: spec.DeletionPolicy, Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
-		AllowAdoption: s.AllowAdoption && spec.DeletionPolicy != "", Intent: s.Intent, TrustAttempts: s.TrustAttempts,
-		Known: st.ARN != "" || st.ID != "", ManagedTagKeys: st.ManagedTagKeys,
+	return engine.OwnerOf(s.Entry, s.stored(), s.Intent, s.Facts())
+}
+
+// stored is the object with the metadata that the API server would hold.
+func (s *Subject) stored() v1alpha1.Resource {
+	o := s.Object.DeepCopyObject().(v1alpha1.Resource)
+	if s.Intent != nil {
+		o.SetFinalizers([]string{engine.FinalizerOf(s.Entry.Name())})
 	}
-	if o.Deletion == "" {
-		o.Deletion = v1alpha1.DeletionDelete
-	}
-	if r, ok := s.Object.(interface{ RecreatesOnLoss() bool }); ok {
-		o.RecreateOnLoss = r.RecreatesOnLoss()
+	if s.Deleting {
+		now := metav1.NewTime(s.Clock)
+		o.SetDeletionTimestamp(&now)
 	}
 	return o
 }
 
 // Scope is what Desired gets.
 func (s *Subject) Scope() kind.Scope {
-	o := s.Owner()
-	tags := maps.Clone(s.DefaultTags)
-	if tags == nil {
-		tags = map[string]string{}
-	}
-	for k, v := range s.Object.CommonSpec().Tags {
-		tags[k] = string(v)
-	}
-	maps.Copy(tags, o.OwnerTags())
 	s.refs = map[string]kind.Target{}
-	return kind.Scope{
-		Tags: tags, OwnerTags: o.OwnerTags(), Partition: Partition, Account: Account, Region: Region,
-		UID: o.UID, Namespace: o.Namespace, Deleting: o.Deleting, DeletionPolicy: string(o.Deletion),
-		Issuer: Issuer, Trusted: s.Trusted, Boundary: s.Boundary, RolePath: s.RolePath,
-		Ref: s.ref, Secret: s.secret,
+	o := s.stored()
+	sc, err := engine.ScopeOf(o, s.Owner(), s.Facts())
+	if err != nil {
+		panic(err) // a row declares more tags than the API server admits
 	}
+	return sc
+}
+
+// oidcProvider asks the emulated IAM at each call.
+func (s *Subject) oidcProvider(issuer string) (kind.OIDCProvider, error) {
+	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.Rig.Config), Partition, Account, issuer)
+	return found, awsclient.Explain(err, "")
 }
 
 func (s *Subject) ref(kindName, name string) (kind.Target, error) {
 	t, ok := s.Targets[kindName+"/"+name]
+	if s.Deleting && s.Intent != nil { // the targets may be gone: the recorded ones are used
+		t, ok = s.Intent.Refs[kindName+"/"+name]
+	}
 	if !ok {
 		return t, &status.Waiting{For: kindName + "/" + name}
 	}
@@ -166,32 +196,57 @@ func (s *Subject) secret(name, key string) ([]byte, error) {
 
 // Decide makes a plan and does nothing.
 func (s *Subject) Decide(ctx context.Context) (engine.Plan, error) {
-	return s.Entry.Decide(ctx, s.Rig.Config, s.Scope(), s.Owner(), s.Object.DeepCopyObject().(v1alpha1.Resource))
+	if err := s.validate(ctx); err != nil {
+		return engine.Plan{}, err
+	}
+	return s.binding().Decide(ctx, s.Scope(), s.Owner(), s.stored())
 }
 
-// Pass is one pass of the engine; the status is stored only when the pass ends, as the controller does,
-// and not at all when kill says that the operator died under way.
+// schemas are those of the CRDs, compiled once.
+var schemas = sync.OnceValues(func() (*crdschema.Schemas, error) { return crdschema.Load(crd.Bases) })
+
+// validate checks the object against its CRD, as the controller does before it calls the engine.
+func (s *Subject) validate(ctx context.Context) error {
+	all, err := schemas()
+	if err != nil || s.Deleting {
+		return err
+	}
+	return all.Validate(ctx, s.Entry.Name(), s.stored())
+}
+
+// binding is the kind bound to the rig, built once, as the controller keeps it with the session.
+func (s *Subject) binding() engine.Binding {
+	if s.bound == nil {
+		s.bound = s.Entry.Bind(s.Rig.Config)
+	}
+	return s.bound
+}
+
+// Pass is one pass of the engine. The status is stored only when the pass ends, as the controller does,
+// and not at all when kill says that the operator died during the pass; its memory is lost with it.
 func (s *Subject) Pass(ctx context.Context, kill func() bool) (engine.Outcome, error) {
-	working := s.Object.DeepCopyObject().(v1alpha1.Resource)
-	sc := s.Scope()
-	out, err := engine.Advance(ctx, func(ctx context.Context, o engine.Owner) (engine.Plan, error) {
-		p, err := s.Entry.Decide(ctx, s.Rig.Config, sc, o, working)
-		if p.Publish != nil {
-			p.Publish(working)
-		}
-		return p, err
-	}, s.Entry.Meta(), s.Owner(), s)
+	working := s.stored()
+	s.working = working
+	if s.memory == nil {
+		s.memory = &engine.Memory{}
+	}
+	out, err := engine.Outcome{}, s.validate(ctx)
+	if err == nil {
+		out, err = engine.Advance(ctx, engine.Attend(s.binding(), s.Scope(), working), s.Entry.Meta(), s.Owner(), s)
+	}
 	if kill != nil && kill() {
+		s.memory = nil
 		return out, errKilled
 	}
-	st := working.CommonStatus()
-	if out.Synced && err == nil {
-		st.SyncedGeneration = working.GetGeneration()
-		st.ManagedTagKeys = out.Plan.TagKeys
-	}
+	engine.Summarize(working, out, err, s.Clock, time.Time{})
+	working.SetFinalizers(nil)
+	working.SetDeletionTimestamp(nil)
 	s.Object = working
 	return out, err
 }
+
+// Forget drops what the process remembers, as a restart of the operator does.
+func (s *Subject) Forget() { s.memory = nil }
 
 var errKilled = errors.New("the operator was killed")
 
@@ -221,31 +276,41 @@ func (s *Subject) Commit(_ context.Context, i *engine.Intent) error {
 	next := *i
 	next.Home = engine.Home(Partition, Account, Region)
 	s.Intent = &next
+	s.Commits++
 	*i = next
 	return nil
 }
 
 // Store implements engine.Host.
 func (s *Subject) Store(_ context.Context, id string) error {
-	s.Object.CommonStatus().ID = id
+	s.working.CommonStatus().ID = id
 	return nil
 }
 
 // Explain implements engine.Host.
 func (s *Subject) Explain(err error, action string) error { return awsclient.Explain(err, action) }
 
+// HadNoEffect implements engine.Host.
+func (s *Subject) HadNoEffect(err error) bool { return awsclient.HadNoEffect(err) }
+
 // AlreadyExists implements engine.Host.
-func (s *Subject) AlreadyExists(err error) bool { return awsclient.Is(err, awsclient.Exists) }
+func (s *Subject) AlreadyExists(err error) bool { return awsclient.FoundExisting(err) }
 
 // Refs implements engine.Host.
 func (s *Subject) Refs() map[string]kind.Target { return s.refs }
 
+// Memory implements engine.Host.
+func (s *Subject) Memory() *engine.Memory { return s.memory }
+
 // Now implements engine.Host.
 func (s *Subject) Now() time.Time { return s.Clock }
 
+// Running implements engine.Host.
+func (s *Subject) Running(context.Context, func(string) int) func() { return func() {} }
+
 // Did implements engine.Host.
-func (s *Subject) Did(p engine.Plan) {
-	for _, st := range p.Steps {
+func (s *Subject) Did(_ engine.Plan, done []kind.Step) {
+	for _, st := range done {
 		s.Actions = append(s.Actions, st.Action)
 	}
 }

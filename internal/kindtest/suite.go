@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kindtest
 
 import (
@@ -5,6 +7,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -18,9 +21,9 @@ type Case struct {
 	Name string
 	// Object is what is declared.
 	Object v1alpha1.Resource
-	// Existing is what was declared, and made true, before; Object is then an edit of it.
+	// Existing is what was declared and applied before; Object is then an edit of it.
 	Existing v1alpha1.Resource
-	// Before changes AWS behind our back: before anything (no Existing), or after Existing was made true.
+	// Before changes AWS behind our back: before anything (no Existing), or after Existing was applied.
 	Before func(t *testing.T, r *Rig)
 	// Facts changes the subject: targets, secrets, guards.
 	Facts func(s *Subject)
@@ -30,43 +33,91 @@ type Case struct {
 	Deleting bool
 
 	Cause   engine.Cause
-	Diff    []string // paths
+	Diff    []string // paths, with Kind/name for the identifiers of targets
 	Actions []string // in order of the steps
 	// Stalled is the reason expected instead of a plan; Waiting likewise.
 	Stalled, Waiting string
+	// OnRun says that Stalled or Waiting shows only when the plan runs, because AWS refuses a call.
+	OnRun bool
 	// PlanOnly leaves the plan undone, where the emulator cannot do it.
 	PlanOnly bool
 }
 
-// Run checks each row, and of each that the plan converges, a second plan is empty, and deciding
-// writes nothing; then that the actions declared in Meta are the ones that the rows used.
+// Run checks each row, and of each that the plan converges by the calls that its steps name, a second plan is
+// empty, and deciding writes nothing; the same of random edits made of the rows; then that the IAM actions declared in Meta are the ones that the rows used, by the
+// ledger of what AWS was asked for.
 func Run(t *testing.T, e engine.Entry, cases []Case) {
 	t.Helper()
-	used := map[string]bool{}
+	RunWith(t, e, func(*testing.T, *Subject) {}, cases)
+}
+
+// RunWith is Run for kinds whose resources are parts of others: parents makes these in AWS before each row and before each
+// life of random edits, and sets the targets of the references to them.
+func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+	t.Helper()
+	used := actions{reads: map[string]bool{}, writes: map[string]bool{}}
 	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) { row(t, e, c, used) })
+		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
 	}
+	walks(t, e, parents, cases)
+	exports(t, e, parents, cases)
 	t.Run("declares what it uses", func(t *testing.T) {
-		for a := range used {
-			if !slices.Contains(e.Meta().Writes, a) {
-				t.Errorf("%s is used and not declared", a)
-			}
-		}
-		for _, a := range e.Meta().Writes {
-			if !used[a] {
-				t.Errorf("%s is declared and no row uses it", a)
-			}
-		}
+		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)
+		compareActions(t, "Meta.Writes", e.Meta().Writes, used.writes)
 	})
 }
 
-func row(t *testing.T, e engine.Entry, c Case, used map[string]bool) {
+// actions are the IAM actions that the rows used.
+type actions struct{ reads, writes map[string]bool }
+
+// record adds what the engine asked AWS for.
+func (a actions) record(calls awsproxy.Calls) {
+	for _, c := range calls {
+		if c.Write {
+			a.writes[c.Action()] = true
+		} else {
+			a.reads[c.Action()] = true
+		}
+	}
+}
+
+func compareActions(t *testing.T, what string, declared []string, used map[string]bool) {
+	t.Helper()
+	for a := range used {
+		if !slices.Contains(declared, a) {
+			t.Errorf("%s is used and not in %s", a, what)
+		}
+	}
+	for _, a := range declared {
+		if !used[a] {
+			t.Errorf("%s is in %s and no row uses it", a, what)
+		}
+	}
+}
+
+// with returns the case with the parents made before its facts.
+func (c Case) with(t *testing.T, parents func(t *testing.T, s *Subject)) Case {
+	facts := c.Facts
+	c.Facts = func(s *Subject) {
+		parents(t, s)
+		if facts != nil {
+			facts(s)
+		}
+	}
+	return c
+}
+
+func row(t *testing.T, e engine.Entry, c Case, used actions) {
 	ctx, r := t.Context(), NewRig(t)
-	s := prepare(t, r, e, c)
+	s := prepare(t, r, e, c, used)
 	mark := r.AWS.Mark()
+	defer func() { used.record(r.AWS.Since(mark)) }()
 	p, err := s.Decide(ctx)
 	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Fatalf("deciding wrote to AWS:\n%s", w)
+	}
+	if err == nil && (p.Cause == engine.Lost || c.OnRun) {
+		_, err = s.Settle(ctx, nil) // the absence of a store is verified by a second look
 	}
 	if c.Stalled != "" || c.Waiting != "" {
 		refused(t, err, c)
@@ -75,24 +126,33 @@ func row(t *testing.T, e engine.Entry, c Case, used map[string]bool) {
 	if err != nil {
 		t.Fatalf("deciding: %v", awsErr(err))
 	}
-	var paths, actions []string
+	var paths, steps []string
 	for _, d := range p.Diff {
-		paths = append(paths, d.Path)
+		paths = append(paths, s.named(d.Path))
 	}
 	for _, st := range p.Steps {
-		actions = append(actions, st.Action)
-		used[st.Action] = true
+		steps = append(steps, st.Action)
 	}
-	if p.Cause != c.Cause || !slices.Equal(paths, c.Diff) || !slices.Equal(actions, c.Actions) {
-		t.Fatalf("plan\n got %s diff=%q actions=%q\nwant %s diff=%q actions=%q\n%+v", p.Cause, paths, actions, c.Cause, c.Diff, c.Actions, p.Diff)
+	if p.Cause != c.Cause || !slices.Equal(paths, c.Diff) || !slices.Equal(steps, c.Actions) {
+		t.Fatalf("plan\n got %s diff=%q actions=%q\nwant %s diff=%q actions=%q\n%+v", p.Cause, paths, steps, c.Cause, c.Diff, c.Actions, p.Diff)
 	}
 	if c.PlanOnly {
 		return
 	}
-	converges(t, s, c, used)
+	converges(t, s, c, p)
 }
 
-func prepare(t *testing.T, r *Rig, e engine.Entry, c Case) *Subject {
+// named returns the text with the names of targets in place of their identifiers, which AWS chooses.
+func (s *Subject) named(text string) string {
+	for name, target := range s.Targets {
+		if target.ID != "" {
+			text = strings.ReplaceAll(text, target.ID, name)
+		}
+	}
+	return text
+}
+
+func prepare(t *testing.T, r *Rig, e engine.Entry, c Case, used actions) *Subject {
 	t.Helper()
 	first := c.Existing
 	if first == nil {
@@ -103,10 +163,11 @@ func prepare(t *testing.T, r *Rig, e engine.Entry, c Case) *Subject {
 		c.Facts(s)
 	}
 	if c.Existing != nil {
+		mark := r.AWS.Mark()
 		if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 			t.Fatalf("making the existing state: %v\n%s", awsErr(err), r.AWS.Calls())
 		}
-		s.Actions = nil
+		used.record(r.AWS.Since(mark))
 	}
 	if c.Before != nil {
 		c.Before(t, r)
@@ -135,15 +196,20 @@ func refused(t *testing.T, err error, c Case) {
 	t.Fatalf("got %v, want Stalled %q or Waiting %q", awsErr(err), c.Stalled, c.Waiting)
 }
 
-func converges(t *testing.T, s *Subject, c Case, used map[string]bool) {
+func converges(t *testing.T, s *Subject, c Case, planned engine.Plan) {
 	t.Helper()
 	ctx := t.Context()
+	mark, before := s.Rig.AWS.Mark(), len(s.Actions)
 	out, err := s.Settle(ctx, nil)
 	if err != nil {
 		t.Fatalf("settling: %v\n%s", awsErr(err), s.Rig.AWS.Calls())
 	}
-	for _, a := range s.Actions {
-		used[a] = true
+	sent := acceptedSince(s.Rig, mark)
+	if named := slices.Sorted(slices.Values(s.Actions[before:])); !slices.Equal(named, sent) {
+		t.Fatalf("steps named %q, the calls were %q", named, sent)
+	}
+	if named := actionsOf(planned); planned.Cause == engine.New && !slices.Equal(named, sent) {
+		t.Errorf("the plan named %q, and the calls were %q", named, sent)
 	}
 	if c.Deleting {
 		if !out.Gone {
@@ -204,7 +270,7 @@ func live(t *testing.T, s *Subject, kill func() bool) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	if out, err := s.Settle(ctx, kill); err != nil || !out.Synced {
-		t.Fatalf("create does not come true: %v\n%s", awsErr(err), s.Rig.AWS.Calls())
+		t.Fatalf("create does not converge: %v\n%s", awsErr(err), s.Rig.AWS.Calls())
 	}
 	if p, err := s.Decide(ctx); err != nil || p.Cause != engine.InSync {
 		t.Fatalf("not in sync after create: %v %s %+v", awsErr(err), p.Cause, p.Diff)

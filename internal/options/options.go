@@ -1,16 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package options is every flag and environment variable of the operator, parsed and checked once.
 package options
 
 import (
 	"errors"
 	"fmt"
-	"path"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/distribution/reference"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
 // Options are the operator's settings. The SDK reads its own environment (AWS_ENDPOINT_URL,
@@ -18,16 +24,26 @@ import (
 type Options struct {
 	// Region is where a capability without spec.region lives.
 	Region string
-	// EKSCluster is the name of the EKS cluster; empty when unknown.
+	// AdditionalRegions are regions newer than the operator's SDK.
+	AdditionalRegions []string
+	// EKSCluster is the name of the EKS cluster in Region, the second source of the OIDC issuer; empty when unknown.
 	EKSCluster string
 	// Namespace is the operator's own.
 	Namespace string
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
 	LogLevel string
+	// LogFormat is json or text.
+	LogFormat string
+	// TraceEndpoint is the base URL of an OTLP receiver; empty exports no traces.
+	TraceEndpoint string
+	// TraceSampleRatio is the share of reconciles that are traced, from 0 to 1.
+	TraceSampleRatio float64
 	// Kubeconfig is a path; empty means in-cluster, or KUBECONFIG.
 	Kubeconfig string
 	// LeaderElect lets several replicas stand by; only the leader works.
 	LeaderElect bool
+	// Shard is the part of the cluster's namespaces that this operator serves; the zero value is every namespace.
+	Shard shard.Shard
 	// LeaseDuration, RenewDeadline and RetryPeriod are those of leader election.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// MetricsAddress and HealthAddress are host:port; 0 switches metrics off.
@@ -36,6 +52,17 @@ type Options struct {
 	SecureMetrics bool
 	// AmbientNamespaces are patterns of namespaces whose providers may use the operator's own identity.
 	AmbientNamespaces []string
+	// CapabilityNamespaces are patterns of namespaces whose capabilities need no spec.providerRef: the AWSProvider that
+	// the operator generates for them uses the operator's own identity.
+	CapabilityNamespaces []string
+	// DefaultPermissionsBoundary is the ARN of the policy that bounds every role made through a generated AWSProvider,
+	// and that allows generated AWSProviders in every namespace; empty is none.
+	DefaultPermissionsBoundary string
+	// WorkloadNamespaces are patterns of namespaces that the operator may create for the workloads of a capability.
+	WorkloadNamespaces []string
+	// WorkloadNamespaceQuota is the hard limit of the ResourceQuota in every namespace that the operator created; empty
+	// is no ResourceQuota.
+	WorkloadNamespaceQuota corev1.ResourceList
 	// AllowedEndpoints are patterns of endpoints that a provider may name.
 	AllowedEndpoints []string
 	// AllowedIngressGroups are patterns of ALB groups that a capability may join.
@@ -54,6 +81,14 @@ type Options struct {
 	// Adapters are the policy engines that security intents are translated for, in lower case; AllAdapters
 	// stands for every one, none leaves the core alone.
 	Adapters []string
+	// ClusterDNSService is namespace/name of the Service of the cluster's DNS, whose pods and ports intents keep
+	// open; ClusterDNSPorts are the pods' ports where the Service does not tell them.
+	ClusterDNSService string
+	ClusterDNSPorts   []int
+	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
+	VirtualPatches string
+	// TLSAssessorImage is the container image that assesses TLS for intent assessTLS; empty is none.
+	TLSAssessorImage string
 	// MeshRootNamespace and MeshTrustDomain are Istio's.
 	MeshRootNamespace, MeshTrustDomain string
 	// Workers is how many objects of a kind are reconciled at a time; WorkersOf overrides it by kind.
@@ -81,6 +116,36 @@ type Rate struct {
 // pflag.ErrHelp is returned after usage was printed.
 func Parse(args []string, getenv func(string) string) (Options, error) {
 	o := Options{}
+	fs, maps := newFlags(&o, getenv)
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if err := o.perKind(*maps.workers, *maps.intervals); err != nil {
+		return o, err
+	}
+	if err := errors.Join(o.rates(*maps.rates), o.quota(*maps.quota), o.shard(*maps.shard)); err != nil {
+		return o, err
+	}
+	return o, o.validate()
+}
+
+// Flags returns the operator's flags with their defaults, for tests of what sets them.
+func Flags() *pflag.FlagSet {
+	fs, _ := newFlags(&Options{}, func(string) string { return "" })
+	return fs
+}
+
+// unparsed are the flags whose values are checked after parsing.
+type unparsed struct {
+	workers, intervals, rates, quota *map[string]string
+	shard                            *string
+}
+
+// newFlags returns flags that fill in o, with defaults from the environment.
+func newFlags(o *Options, getenv func(string) string) (*pflag.FlagSet, unparsed) {
 	fs := pflag.NewFlagSet("nexus-operator", pflag.ContinueOnError)
 	env := func(name, otherwise string) string {
 		if v := getenv(name); v != "" {
@@ -88,30 +153,32 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 		}
 		return otherwise
 	}
-	fs.StringVar(&o.Region, "region", env("AWS_REGION", "ap-southeast-1"), "region of capabilities that name none (AWS_REGION)")
-	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""), "name of the EKS cluster (EKS_CLUSTER_NAME)")
-	fs.StringVar(&o.Namespace, "namespace", env("OPERATOR_NAMESPACE", "nexus-system"), "the operator's own namespace (OPERATOR_NAMESPACE)")
-	fs.StringVar(&o.LogLevel, "log-level", env("LOG_LEVEL", "INFO"), "DEBUG, INFO, WARN or ERROR (LOG_LEVEL)")
-	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "path of a kubeconfig file; default in-cluster or KUBECONFIG")
-	addRuntimeFlags(fs, &o)
-	addGuardFlags(fs, &o)
-	addIntentFlags(fs, &o)
-	kinds := fs.StringToString("kind-workers", nil, "workers of single kinds, such as S3Bucket=8")
-	intervals := fs.StringToString("kind-check-interval", nil, "check intervals of single kinds, such as S3Bucket=10m")
-	rates := fs.StringToString("aws-rates", nil, "AWS calls per second and burst by service or operation, such as ssm.PutParameter=10/40")
-	if err := fs.Parse(args); err != nil {
-		return o, err
+	fs.StringVar(&o.Region, "region", env("AWS_REGION", "ap-southeast-1"), "default AWS region of capabilities that do not set spec.region (AWS_REGION)")
+	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""), "name of the EKS cluster in --region; its OIDC issuer is read from EKS when the API server does not publish one that AWS can reach (EKS_CLUSTER_NAME)")
+	fs.StringVar(&o.Namespace, "namespace", env("OPERATOR_NAMESPACE", "nexus-system"), "namespace of the operator; default: the namespace of its pod, or nexus-system outside a cluster (OPERATOR_NAMESPACE)")
+	fs.StringVar(&o.LogLevel, "log-level", env("LOG_LEVEL", "INFO"), "minimum log level: DEBUG, INFO, WARN or ERROR; WARNING and CRITICAL are also accepted (LOG_LEVEL)")
+	fs.StringVar(&o.LogFormat, "log-format", env("LOG_FORMAT", "json"), "log format: json, or text for people (LOG_FORMAT)")
+	fs.StringVar(&o.TraceEndpoint, "trace-endpoint", env("OTEL_EXPORTER_OTLP_ENDPOINT", ""), "base URL of an OTLP receiver (protobuf over HTTP) that traces are sent to, such as http://collector:4318; empty: no traces (OTEL_EXPORTER_OTLP_ENDPOINT)")
+	fs.Float64Var(&o.TraceSampleRatio, "trace-sample-ratio", 1, "share of reconciles that are traced, from 0 to 1")
+	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "path to a kubeconfig file; default: KUBECONFIG, or the ServiceAccount of the pod")
+	part := fs.String("shard", "", "part of the namespaces to serve, as i/n: shard i, from 0, of n shards that are separate processes with a lease each; an i of n or more stands for i modulo n, such as the ordinal of a standby in a StatefulSet; default: all namespaces")
+	addRuntimeFlags(fs, o)
+	quota := addGuardFlags(fs, o)
+	addIntentFlags(fs, o)
+	workers := fs.StringToString("kind-workers", nil, "maximum concurrent reconciles of single kinds, such as S3Bucket=16; overrides --workers")
+	intervals := fs.StringToString("kind-check-interval", nil, "drift check interval of single kinds, such as S3Bucket=10m; overrides --check-interval")
+	rates := fs.StringToString("aws-rates", nil, "client-side rate limits of AWS calls by service or operation, as calls per second and burst, such as iam=15/60 or ssm.PutParameter=10/40; each entry replaces the default of that name, which may be adaptive")
+	return fs, unparsed{workers: workers, intervals: intervals, rates: rates, quota: quota, shard: part}
+}
+
+func (o *Options) shard(text string) (err error) {
+	if text == "" {
+		return nil
 	}
-	if fs.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	if o.Shard, err = shard.Parse(text); err != nil {
+		return fmt.Errorf("--shard: %w", err)
 	}
-	if err := o.perKind(*kinds, *intervals); err != nil {
-		return o, err
-	}
-	if err := o.rates(*rates); err != nil {
-		return o, err
-	}
-	return o, o.validate()
+	return nil
 }
 
 func (o *Options) rates(rates map[string]string) error {
@@ -127,36 +194,30 @@ func (o *Options) rates(rates map[string]string) error {
 }
 
 func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
-	fs.BoolVar(&o.LeaderElect, "leader-elect", true, "work only while holding the lease")
-	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a dead leader's lease is honoured")
-	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 10*time.Second, "how long the leader tries to renew before it gives up")
-	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the lease is tried")
-	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "host:port of /metrics; 0 switches it off")
-	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true, "serve metrics by TLS to authorized clients only; a loopback address is always plain")
-	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port of /healthz and /readyz")
-	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "requests per second to the API server")
-	fs.IntVar(&o.Burst, "kube-api-burst", 400, "requests to the API server in a burst")
-	fs.IntVar(&o.Workers, "workers", 8, "objects of one kind that are reconciled at a time")
-	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often AWS is compared with what is declared")
-	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "how often an object that only a person can help is tried again")
-	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "first pause after a passing failure")
-	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "longest pause after passing failures")
-}
-
-func addGuardFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil, "namespaces (patterns) whose AWSProviders may use the operator's own identity")
-	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "endpoints (patterns) that an AWSProvider may name")
-	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "ALB groups (patterns) that a capability may join")
-	fs.BoolVar(&o.TrustUntaggedCreates, "trust-untagged-creates", false, "for AWS-compatible endpoints whose creates drop tags: take an untagged resource for ours after a recorded attempt; never where tenants create objects")
-	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "let AWSProviders choose their ExternalID")
-	fs.StringVar(&o.ClusterID, "cluster-id", "", "marks our resources in AWS; default the UID of namespace kube-system")
-	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "clusters whose AWS resources this one inherits")
+	fs.BoolVar(&o.LeaderElect, "leader-elect", true, "reconcile only while holding the leader election lease")
+	fs.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 12*time.Second, "how long a standby waits after the last renewal before it takes over the lease")
+	fs.DurationVar(&o.RenewDeadline, "leader-elect-renew-deadline", 8*time.Second, "how long the leader retries to renew the lease before it stops")
+	fs.DurationVar(&o.RetryPeriod, "leader-elect-retry-period", 2*time.Second, "how often the lease is renewed; a standby looks several times a second whether it was released")
+	fs.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "host:port on which /metrics is served; 0 disables it")
+	fs.BoolVar(&o.SecureMetrics, "metrics-secure", true, "serve metrics over TLS, to clients that the API server authenticates and authorizes; a loopback address is served without TLS")
+	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port on which /healthz and /readyz are served; an outage of AWS affects neither")
+	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server")
+	fs.IntVar(&o.Burst, "kube-api-burst", 400, "maximum burst of requests to the API server")
+	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind")
+	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
+	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")
+	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "initial backoff after a transient failure")
+	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
 }
 
 func addIntentFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines that security intents are translated for; what one left out has made is removed")
-	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system", "Istio's root namespace, in which no policy is made")
-	fs.StringVar(&o.MeshTrustDomain, "mesh-trust-domain", "cluster.local", "Istio's trust domain")
+	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio and tlsassessor; objects of other engines are removed")
+	fs.StringVar(&o.ClusterDNSService, "cluster-dns-service", "kube-system/kube-dns", "namespace/name of the Service of the cluster DNS; security intents always allow traffic to its pods")
+	fs.IntSliceVar(&o.ClusterDNSPorts, "cluster-dns-ports", nil, "ports on which the pods of the cluster DNS listen; default: the target ports of the Service")
+	fs.StringVar(&o.VirtualPatches, "virtual-patches", "", "namespace/name of the ConfigMap with the catalog of virtual patches; without it, the intent virtualPatch is not enforced")
+	fs.StringVar(&o.TLSAssessorImage, "tls-assessor-image", "", "container image that runs TLS assessments for the intent assessTLS; without it, that intent is not enforced")
+	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system", "root namespace of Istio, in which the operator creates no policies")
+	fs.StringVar(&o.MeshTrustDomain, "mesh-trust-domain", "cluster.local", "trust domain of Istio, used in principals of AuthorizationPolicies")
 }
 
 func (o *Options) perKind(workers, intervals map[string]string) error {
@@ -181,6 +242,12 @@ func (o *Options) perKind(workers, intervals map[string]string) error {
 // minInterval keeps a typing error from hammering AWS.
 const minInterval = time.Second
 
+// isHTTP reports whether a text is the URL of a server: http or https, a host, and no query.
+func isHTTP(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == "" && u.Fragment == ""
+}
+
 func (o *Options) validate() error {
 	var errs []error
 	check := func(ok bool, format string, args ...any) {
@@ -188,28 +255,36 @@ func (o *Options) validate() error {
 			errs = append(errs, fmt.Errorf(format, args...))
 		}
 	}
-	o.LogLevel = strings.ToUpper(o.LogLevel)
+	o.LogLevel = levelOf(o.LogLevel)
 	for i := range o.Adapters {
 		o.Adapters[i] = strings.ToLower(o.Adapters[i])
 	}
 	check(slices.Contains([]string{"DEBUG", "INFO", "WARN", "ERROR"}, o.LogLevel), "--log-level (LOG_LEVEL): %q is not DEBUG, INFO, WARN or ERROR", o.LogLevel)
+	check(o.LogFormat == "json" || o.LogFormat == "text", "--log-format (LOG_FORMAT): %q is not json or text", o.LogFormat)
+	check(o.TraceSampleRatio >= 0 && o.TraceSampleRatio <= 1, "--trace-sample-ratio: must be from 0 to 1")
+	check(o.TraceEndpoint == "" || isHTTP(o.TraceEndpoint), "--trace-endpoint (OTEL_EXPORTER_OTLP_ENDPOINT): %q is not a URL such as http://collector:4318", o.TraceEndpoint)
 	check(o.Workers > 0, "--workers: must be positive")
 	check(o.QPS > 0 && o.Burst > 0, "--kube-api-qps and --kube-api-burst: must be positive")
 	check(o.CheckEvery >= minInterval, "--check-interval: must be at least %s", minInterval)
+	check(o.RetryPeriod > 0 && o.RenewDeadline > o.RetryPeriod && o.LeaseDuration > o.RenewDeadline,
+		"--leader-elect-lease-duration must be more than --leader-elect-renew-deadline, and that more than --leader-elect-retry-period")
 	check(o.RetryFirst > 0 && o.RetryFirst <= o.RetryMost, "--retry-first: must be positive and at most --retry-most")
 	check(o.StalledEvery > 0, "--stalled-interval: must be positive")
-	for _, p := range append(append([]string{}, o.AmbientNamespaces...), o.AllowedIngressGroups...) {
-		_, err := path.Match(p, "")
-		check(err == nil, "pattern %q is malformed", p)
+	if image := o.TLSAssessorImage; image != "" {
+		_, err := reference.ParseNormalizedNamed(image)
+		check(err == nil, "--tls-assessor-image: %q is not the reference of a container image", image)
 	}
-	for _, e := range o.AllowedEndpoints {
-		check(isEndpointPattern(e), "--allowed-endpoints: %q is not of the form https://host or https://host:port, with * and ? as wildcards", e)
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, o.validateGuards())...)
 }
 
-func isEndpointPattern(e string) bool {
-	scheme, host, _ := strings.Cut(e, "://")
-	_, err := path.Match(host, "")
-	return (scheme == "https" || scheme == "http") && host != "" && err == nil && !strings.ContainsAny(host, "/@")
+// levelOf returns the name of a log level; other programs' names for WARN and ERROR are understood.
+func levelOf(name string) string {
+	switch name = strings.ToUpper(name); name {
+	case "WARNING":
+		return "WARN"
+	case "CRITICAL", "FATAL":
+		return "ERROR"
+	default:
+		return name
+	}
 }

@@ -1,9 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package options
 
 import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
 func parse(t *testing.T, env map[string]string, args ...string) (Options, error) {
@@ -25,6 +29,25 @@ func TestFlagsComeBeforeEnvironmentBeforeDefaults(t *testing.T) {
 	}
 }
 
+func TestLogLevel_AcceptsTheNamesOfPython(t *testing.T) {
+	for name, want := range map[string]string{"warning": "WARN", "CRITICAL": "ERROR", "Fatal": "ERROR", "info": "INFO", "error": "ERROR"} {
+		if o, err := parse(t, map[string]string{"LOG_LEVEL": name}); err != nil || o.LogLevel != want {
+			t.Errorf("%s: got %q (%v), want %q", name, o.LogLevel, err, want)
+		}
+	}
+	if _, err := parse(t, nil, "--log-level=verbose"); err == nil || !strings.Contains(err.Error(), "--log-level") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLogFormat_IsJSONOrText(t *testing.T) {
+	for name, valid := range map[string]bool{"json": true, "text": true, "xml": false} {
+		if o, err := parse(t, nil, "--log-format="+name); (err == nil) != valid || o.LogFormat != name {
+			t.Errorf("%s: %q %v", name, o.LogFormat, err)
+		}
+	}
+}
+
 func TestSettingsOfSingleKinds(t *testing.T) {
 	o, err := parse(t, nil, "--kind-workers=S3Bucket=3", "--kind-check-interval=S3Bucket=10m", "--aws-rates=ssm.PutParameter=10/40")
 	if err != nil || o.WorkersOf["S3Bucket"] != 3 || o.CheckEveryOf["S3Bucket"] != 10*time.Minute || o.AWSRates["ssm.PutParameter"] != (Rate{10, 40}) {
@@ -34,22 +57,59 @@ func TestSettingsOfSingleKinds(t *testing.T) {
 
 func TestBadInputNamesItsFlag(t *testing.T) {
 	for flag, args := range map[string][]string{
-		"--kind-workers":        {"--kind-workers=S3Bucket=none"},
-		"--kind-check-interval": {"--kind-check-interval=S3Bucket=1ms"},
-		"--aws-rates":           {"--aws-rates=iam=fast"},
-		"--workers":             {"--workers=0"},
-		"--check-interval":      {"--check-interval=0s"},
-		"--retry-first":         {"--retry-first=2m"},
-		"--stalled-interval":    {"--stalled-interval=0s"},
-		"--kube-api-qps":        {"--kube-api-qps=0"},
-		"--log-level":           {"--log-level=LOUD"},
-		"--allowed-endpoints":   {"--allowed-endpoints=ftp://x"},
-		"pattern":               {"--ambient-namespaces=["},
-		"unexpected argument":   {"start"},
-		"unknown flag":          {"--nonsense"},
+		"--kind-workers":                 {"--kind-workers=S3Bucket=none"},
+		"--kind-check-interval":          {"--kind-check-interval=S3Bucket=1ms"},
+		"--aws-rates":                    {"--aws-rates=iam=fast"},
+		"--workers":                      {"--workers=0"},
+		"--check-interval":               {"--check-interval=0s"},
+		"--retry-first":                  {"--retry-first=2m"},
+		"--stalled-interval":             {"--stalled-interval=0s"},
+		"--kube-api-qps":                 {"--kube-api-qps=0"},
+		"--log-level":                    {"--log-level=LOUD"},
+		"--allowed-endpoints":            {"--allowed-endpoints=ftp://x"},
+		"pattern":                        {"--ambient-namespaces=["},
+		`pattern "a["`:                   {"--capability-namespaces=a["},
+		`pattern "b["`:                   {"--workload-namespaces=b["},
+		"--default-permissions-boundary": {"--default-permissions-boundary=arn:aws:iam::123456789012:role/boundary"},
+		"--workload-namespace-quota":     {"--workload-namespace-quota=pods=many"},
+		`"podz"`:                         {"--workload-namespace-quota=podz=2"},
+		"requests.cpu=-1":                {"--workload-namespace-quota=pods=2,requests.cpu=-1"},
+		"unexpected argument":            {"start"},
+		"unknown flag":                   {"--nonsense"},
+		"--tls-assessor-image":           {"--tls-assessor-image=registry.example.com/a b"},
+		"--shard: \"2\" is not":          {"--shard=2"},
+		"--shard: \"$(POD_INDEX)/2\"":    {"--shard=$(POD_INDEX)/2"},
+		"--shard: \"0/17\"":              {"--shard=0/17"},
 	} {
 		if _, err := parse(t, nil, args...); err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%v: %v", args, err)
 		}
+	}
+}
+
+func TestShard_IsAllNamespacesByDefault(t *testing.T) {
+	if o, err := parse(t, nil); err != nil || o.Shard != (shard.Shard{}) {
+		t.Errorf("%v %v", o.Shard, err)
+	}
+	if o, err := parse(t, nil, "--shard=5/3"); err != nil || o.Shard != (shard.Shard{Index: 2, Count: 3}) {
+		t.Errorf("%v %v", o.Shard, err)
+	}
+}
+
+func TestGuards_AllowNothingByDefault(t *testing.T) {
+	o, err := parse(t, nil)
+	if err != nil || len(o.CapabilityNamespaces)+len(o.WorkloadNamespaces)+len(o.WorkloadNamespaceQuota) > 0 || o.DefaultPermissionsBoundary != "" {
+		t.Errorf("%+v %v", o, err)
+	}
+	o, err = parse(t, nil, "--capability-namespaces=team-*,ops", "--workload-namespaces=apps-*", "--default-permissions-boundary=arn:aws-cn:iam::123456789012:policy/teams/boundary",
+		"--workload-namespace-quota=pods=20,requests.cpu=1500m,count/jobs.batch=3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.CapabilityNamespaces) != 2 || len(o.WorkloadNamespaces) != 1 || o.DefaultPermissionsBoundary != "arn:aws-cn:iam::123456789012:policy/teams/boundary" {
+		t.Errorf("%+v", o)
+	}
+	if q := o.WorkloadNamespaceQuota; q.Pods().Value() != 20 || q.Name("requests.cpu", "").MilliValue() != 1500 || len(q) != 3 {
+		t.Errorf("%v", q)
 	}
 }

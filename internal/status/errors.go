@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package status holds the kinds of failure that steer the controllers, the condition tables, and
 // the one summary that turns both into an object's status. A leaf: it imports no client.
 package status
@@ -9,7 +11,7 @@ import (
 )
 
 // Stalled is a failure that only a person can end: bad input, a missing permission, a foreign owner.
-// It is still retried, slowly, so that the object recovers by itself once the cause is gone.
+// It is still retried, slowly, so that the object recovers automatically once the cause is gone.
 type Stalled struct {
 	// Reason is a stable CamelCase word of the documented list.
 	Reason string
@@ -44,6 +46,9 @@ type Waiting struct {
 	For string
 	// After is when to look again at the latest; a watch usually comes sooner.
 	After time.Duration
+	// Usable is true when what the object stands for serves its users meanwhile: an object that was
+	// Ready at its generation stays Ready.
+	Usable bool
 }
 
 // Error implements error.
@@ -69,4 +74,5 @@ func AsStalled(err error) (*Stalled, bool) { return errors.AsType[*Stalled](err)
 // AsWaiting finds a Waiting in err's chain.
 func AsWaiting(err error) (*Waiting, bool) { return errors.AsType[*Waiting](err) }
 
-func asRetrying(err error) (*Retrying, bool) { return errors.AsType[*Retrying](err) }
+// AsRetrying finds a Retrying in err's chain.
+func AsRetrying(err error) (*Retrying, bool) { return errors.AsType[*Retrying](err) }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package status
 
 // Condition types every kind reports, kstatus-compatible.
@@ -5,6 +7,10 @@ const (
 	Ready       = "Ready"
 	Reconciling = "Reconciling"
 	Stall       = "Stalled"
+	// Paused is true while an object is frozen: neither written, nor deleted, nor looked at.
+	Paused = "Paused"
+	// DuplicateResources is true while more than one AWS resource carries the owner tags of an object.
+	DuplicateResources = "DuplicateResources"
 )
 
 // Reasons of conditions and events: a closed list, documented in docs/reasons.md.
@@ -26,13 +32,27 @@ const (
 	ReasonImmutable         = "ImmutableField"
 	ReasonMissing           = "Missing"
 	ReasonDrift             = "Drift"
+	ReasonCreated           = "Created"
+	ReasonUpdated           = "Updated"
+	ReasonDriftCorrected    = "DriftCorrected"
+	ReasonDeleted           = "Deleted"
+	ReasonKept              = "Kept"
+	ReasonOwnershipUnknown  = "OwnershipUnknown"
+	ReasonNotSettling       = "NotSettling"
+	ReasonIdentityChanged   = "IdentityChanged"
 	ReasonBusy              = "Busy"
 	ReasonProviderNotReady  = "ProviderNotReady"
 	ReasonProviderMissing   = "ProviderMissing"
 	ReasonProviderMoved     = "ProviderMoved"
+	ReasonProviderDeleting  = "ProviderDeleting"
 	ReasonNotPermitted      = "NotPermitted"
 	ReasonBucketNotEmpty    = "BucketNotEmpty"
+	ReasonDatabaseNotEmpty  = "DatabaseNotEmpty"
+	ReasonQueueNotEmpty     = "QueueNotEmpty"
 	ReasonDeletionProtected = "DeletionProtected"
+	ReasonDataWouldBeLost   = "DataWouldBeLost"
+	ReasonOwnedByCapability = "OwnedByCapability"
+	ReasonStoreKept         = "StoreKept"
 	ReasonAbandoned         = "Abandoned"
 	ReasonInternal          = "InternalError"
 
@@ -52,6 +72,10 @@ const (
 	ReasonSkipped               = "Skipped"
 	ReasonNotStarted            = "NotStarted"
 	ReasonImageRunsAsRoot       = "ImageRunsAsRoot"
+	ReasonImageUserNotNumeric   = "ImageUserNotNumeric"
+	ReasonPreviousVersion       = "PreviousVersionServing"
+	ReasonCredentialsNotInPods  = "CredentialsNotInPods"
+	ReasonControllerMissing     = "LoadBalancerControllerMissing"
 	ReasonImagePull             = "ImagePullBackOff"
 	ReasonCrashLoop             = "CrashLoopBackOff"
 	ReasonUnschedulable         = "Unschedulable"
@@ -61,10 +85,13 @@ const (
 	ReasonIngressControllerGone = "IngressControllerGone"
 	ReasonIssuerUnknown         = "IssuerUnknown"
 	ReasonOIDCProviderMissing   = "OIDCProviderMissing"
+	ReasonOIDCAudienceMissing   = "OIDCAudienceMissing"
 	ReasonEgressToAWSBlocked    = "EgressToAWSBlocked"
 
 	ReasonEnforced        = "Enforced"
 	ReasonNotEnforced     = "NotEnforced"
 	ReasonIntentMissing   = "IntentMissing"
 	ReasonDuplicateIntent = "DuplicateIntent"
+
+	ReasonDuplicateResources = "DuplicateResources"
 )

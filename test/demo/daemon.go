@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -19,7 +21,7 @@ import (
 // operatorPause is how long a dead operator stays down.
 const operatorPause = time.Second
 
-// daemon holds the world and the operator until it is told to end. It runs in
+// daemon holds the world and the operator until it receives the signal to end. It runs in
 // the background, its output in daemon.log.
 func daemon(ctx context.Context, o options) (err error) {
 	lock, ok, err := lockDemo(o)
@@ -43,6 +45,9 @@ func daemon(ctx context.Context, o options) (err error) {
 		return fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
 	}
 	s.Components, s.Kubeconfig, s.AWS = w.PIDs(), w.Kubeconfig(), w.AWS().URL()
+	if s.Programs, err = world.BinDir(); err != nil {
+		return err
+	}
 	if s.OperatorKubeconfig, err = operator.Kubeconfig(w); err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func operatorCommand(o options, s state, log io.Writer) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--ambient-namespaces=*", "--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health}
+	args := []string{"--capability-namespaces=*", "--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + health}
 	cmd := exec.Command(o.operator, append(args, strings.Fields(o.operatorArgs)...)...)
 	cmd.Dir = o.dir
 	cmd.Stdout, cmd.Stderr = log, log

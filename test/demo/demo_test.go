@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -116,7 +118,7 @@ func needBed(t *testing.T) {
 	}
 }
 
-// demo is one demo in a folder of its own, with the test's program as operator.
+// demo is one demo in its own folder, with the test's program as operator.
 type demo struct {
 	*testing.T
 	dir string
@@ -241,13 +243,15 @@ Coverage in the status of guarded-dev/guarded-dev, PoliciesReady=True
   dnsManipulation                KubeArmor      Enforced
   dnsManipulation                Kyverno        None      NotCovered
   dnsManipulation                Istio          None      EngineMissing
+  dnsManipulation                TLSAssessor    None      NotCovered
   networkSegmentation (backend)  NetworkPolicy  Enforced
   networkSegmentation (backend)  KubeArmor      None      NotCovered
   networkSegmentation (backend)  Kyverno        None      NotCovered
   networkSegmentation (backend)  Istio          None      EngineMissing
+  networkSegmentation (backend)  TLSAssessor    None      NotCovered
 
 Kinds that are installed here without their engines: kubearmorpolicies.security.kubearmor.com, policies.kyverno.io.
-The nodes are fake, too: nothing enforces these policies. The coverage is what each engine was told to do.
+The nodes are fake, too: nothing enforces these policies. The coverage shows the objects of each engine.
 `
 	if !ok || shown != want {
 		t.Errorf("up shows\n%s\nwant\n%s\nin all\n%s", shown, want, text)
@@ -295,7 +299,7 @@ func TestWhatHasNoEngineSaysSo(t *testing.T) {
 	}
 }
 
-func TestADeadOperatorComesBackAndASecondUpStartsAnew(t *testing.T) {
+func TestADeadOperatorRestartsAndASecondUpStartsAgain(t *testing.T) {
 	d := newDemo(t)
 	d.says("up", nil)
 	first := d.state()
@@ -311,7 +315,7 @@ func TestADeadOperatorComesBackAndASecondUpStartsAnew(t *testing.T) {
 	}
 }
 
-func TestAFailureIsTold(t *testing.T) {
+func TestAFailureIsReported(t *testing.T) {
 	needBed(t)
 	dir := t.TempDir()
 	if _, err := output(t, "up", "-dir", dir, "-operator", "no-such-operator"); err == nil || !strings.Contains(err.Error(), "make build") {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -88,7 +90,7 @@ func sayWhatIsMissing(engines []schema.GroupVersionResource) {
 	if len(names) > 0 {
 		kinds = "Kinds that are installed here without their engines: " + strings.Join(names, ", ")
 	}
-	fmt.Printf("\n%s.\nThe nodes are fake, too: nothing enforces these policies. The coverage is what each engine was told to do.\n", kinds)
+	fmt.Printf("\n%s.\nThe nodes are fake, too: nothing enforces these policies. The coverage shows the objects of each engine.\n", kinds)
 }
 
 // showBound lists the SecurityIntents that a capability names.

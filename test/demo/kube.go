@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -167,7 +169,7 @@ func (c *cluster) tellAll(ctx context.Context, capabilities []*unstructured.Unst
 	return left, nil
 }
 
-// tell prints how far a capability is, unless that was told already.
+// tell prints how far a capability is, unless it was printed already.
 func tell(o *unstructured.Unstructured, told map[string]string, begin time.Time) {
 	key, line := o.GetNamespace()+"/"+o.GetName(), progress(o)
 	if told[key] != line {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Demo brings the whole system up on one machine: a real control plane, an AWS
 // emulator and the operator, with capabilities running on it, one of them with
 // security intents.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -18,7 +20,7 @@ import (
 
 // state is what the daemon tells the other verbs, in state.json.
 type state struct {
-	PID        int            // of the daemon, which leads a session of its own
+	PID        int            // of the daemon, which leads its own session
 	Components map[string]int // process ids
 	Operator   int            // process id; 0: none runs
 	Restarts   int            // of the operator
@@ -27,6 +29,8 @@ type state struct {
 	// OperatorKubeconfig is the operator's own, which may do what config/rbac says.
 	OperatorKubeconfig string
 	AWS                string // endpoint
+	// Programs is the folder of the test bed's programs, kubectl among them.
+	Programs string
 }
 
 func (o options) file(name string) string { return filepath.Join(o.dir, name) }
@@ -72,6 +76,8 @@ func (s state) writeEnv(o options) error {
 		name, value, _ := strings.Cut(pair, "=")
 		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(value, "'", `'\''`))
 	}
+	// An installed kubectl comes first.
+	fmt.Fprintf(&b, "export PATH=\"$PATH\":'%s'\n", strings.ReplaceAll(s.Programs, "'", `'\''`))
 	b.WriteString("unset AWS_PROFILE AWS_SESSION_TOKEN\n")
 	return os.WriteFile(o.file("env"), []byte(b.String()), 0o600)
 }
@@ -93,7 +99,7 @@ func lockDemo(o options) (lock *os.File, ok bool, err error) {
 	return f, true, nil
 }
 
-// running says whether a daemon lives.
+// running reports whether a daemon lives.
 func running(o options) (bool, error) {
 	lock, ok, err := lockDemo(o)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +129,7 @@ func (s state) survivors() map[string]int {
 	return all
 }
 
-// zombie says whether a process has ended and only waits to be noticed by its
+// zombie reports whether a process has ended and only waits to be noticed by its
 // parent (where there is /proc).
 func zombie(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

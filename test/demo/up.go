@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -100,7 +102,7 @@ func stopEarlier(o options) error {
 	return s.stop()
 }
 
-// startDaemon starts the daemon in a session of its own, so that it outlives
+// startDaemon starts the daemon in its own session, so that it outlives
 // this process and its terminal, and waits until it is ready.
 func startDaemon(ctx context.Context, o options) (state, error) {
 	self, err := os.Executable()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package e2e
 
 import (
@@ -22,31 +24,30 @@ func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
 	b.provider()
 	o := bucket("given-up")
 	o.Annotations = map[string]string{"nexus.ai/abandon": "not-my-uid"}
-	b.create(o)
-	b.ready(o)
-	rule := b.w.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
-	if err := b.c.Delete(b.ctx(), o); err != nil {
+	b.Create(o)
+	b.Ready(o)
+	rule := b.World.AWS().Fault(awsproxy.Match{Service: "s3"}, awsproxy.Fail(403, "InvalidAccessKeyId", "The AWS Access Key Id you provided does not exist in our records."))
+	if err := b.Client.Delete(b.Ctx(), o); err != nil {
 		t.Fatal(err)
 	}
-	b.shows(o, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
-	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = "still-not-my-uid" })
-	time.Sleep(time.Second)
-	if err := b.get(o); err != nil || len(o.Finalizers) == 0 {
+	b.Shows(o, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
+	b.Passes("s3bucket", 1, func() { b.Edit(o, func() { o.Annotations["nexus.ai/abandon"] = "still-not-my-uid" }) })
+	if err := b.Get(o); err != nil || len(o.Finalizers) == 0 {
 		t.Fatalf("a UID of somebody else was taken for the object's: %v", err)
 	}
-	mark, _ := b.mark()
-	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) })
-	b.gone(o)
-	if w := b.w.AWS().Since(mark).Writes(); len(w) > 0 {
+	mark, _ := b.Mark()
+	b.Edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) })
+	b.Gone(o)
+	if w := b.World.AWS().Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("AWS was written to:\n%s", w)
 	}
 	rule.Remove()
-	if inv := fmt.Sprint(b.inventory()); !strings.Contains(inv, "given-up") {
+	if inv := fmt.Sprint(b.Inventory()); !strings.Contains(inv, "given-up") {
 		t.Errorf("the bucket is gone: %s", inv)
 	}
-	b.eventually(10*time.Second, "an event to tell of it", func() error {
+	b.Eventually(10*time.Second, "an event to tell of it", func() error {
 		events := &eventsv1.EventList{}
-		if err := b.c.List(b.ctx(), events, client.InNamespace(b.ns)); err != nil {
+		if err := b.Client.List(b.Ctx(), events, client.InNamespace(b.Namespace)); err != nil {
 			return err
 		}
 		for _, e := range events.Items {
@@ -65,16 +66,15 @@ func TestTheAnnotationAloneAbandonsNothing(t *testing.T) {
 	b := newBed(t)
 	b.provider()
 	o := bucket("not-deleted")
-	b.create(o)
-	b.ready(o)
-	b.edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) })
-	time.Sleep(time.Second)
-	if err := b.get(o); err != nil || len(o.Finalizers) == 0 || o.DeletionTimestamp != nil {
+	b.Create(o)
+	b.Ready(o)
+	b.Passes("s3bucket", 1, func() { b.Edit(o, func() { o.Annotations["nexus.ai/abandon"] = string(o.UID) }) })
+	if err := b.Get(o); err != nil || len(o.Finalizers) == 0 || o.DeletionTimestamp != nil {
 		t.Errorf("%v, finalizers %v", err, o.Finalizers)
 	}
-	b.edit(o, func() { delete(o.Annotations, "nexus.ai/abandon") })
-	b.remove(o)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Edit(o, func() { delete(o.Annotations, "nexus.ai/abandon") })
+	b.Remove(o)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
 }
@@ -85,18 +85,18 @@ func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
 	secret, p := keys("keys", "AKIAHOPELESS"), keyed("aws", "keys")
 	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
 	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
-	b.create(secret, p, c)
-	b.running(c)
-	inv := fmt.Sprint(b.inventory())
-	b.w.AWS().Fault(awsproxy.Match{}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
-	b.edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "gone"} })
-	b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
+	b.Create(secret, p, c)
+	b.Running(c)
+	inv := fmt.Sprint(b.Inventory())
+	b.World.AWS().Fault(awsproxy.Match{}, awsproxy.Fail(403, "InvalidClientTokenId", "The security token included in the request is invalid."))
+	b.Edit(p, func() { p.Spec.DefaultTags = map[string]v1alpha1.TagValue{"team": "gone"} })
+	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsInvalid")
 	for _, o := range []client.Object{c, p, secret} {
-		if err := b.c.Delete(b.ctx(), o); err != nil {
+		if err := b.Client.Delete(b.Ctx(), o); err != nil {
 			t.Fatal(err)
 		}
 	}
-	b.eventually(30*time.Second, "everything to be let go", func() error {
+	b.Eventually(30*time.Second, "everything to be let go", func() error {
 		b.giveUp(c.Namespace)
 		left := 0
 		for _, o := range b.children(c.Namespace) {
@@ -109,11 +109,11 @@ func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
 		}
 		return nil
 	})
-	b.gone(c)
-	b.gone(p)
-	b.gone(secret)
-	b.w.AWS().ClearFaults()
-	if now := fmt.Sprint(b.inventory()); now != inv {
+	b.Gone(c)
+	b.Gone(p)
+	b.Gone(secret)
+	b.World.AWS().ClearFaults()
+	if now := fmt.Sprint(b.Inventory()); now != inv {
 		t.Errorf("AWS changed from %s to %s", inv, now)
 	}
 }
@@ -134,13 +134,13 @@ func (b *bed) giveUp(namespace string) {
 		for _, o := range b.children(namespace) {
 			if r, ok := o.(v1alpha1.Resource); ok && r.GetDeletionTimestamp() != nil {
 				patch := fmt.Sprintf(`{"metadata":{"annotations":{"nexus.ai/abandon":%q}}}`, r.GetUID())
-				_ = b.c.Patch(b.ctx(), r, client.RawPatch("application/merge-patch+json", []byte(patch)))
+				_ = b.Client.Patch(b.Ctx(), r, client.RawPatch("application/merge-patch+json", []byte(patch)))
 			}
 		}
 		return
 	}
 	sh := exec.Command("sh", "-c", strings.ReplaceAll(command, "kubectl ", "kubectl -n "+namespace+" "))
-	sh.Env = append(os.Environ(), "KUBECONFIG="+b.w.Kubeconfig())
+	sh.Env = append(os.Environ(), "KUBECONFIG="+b.World.Kubeconfig())
 	if out, err := sh.CombinedOutput(); err != nil && !strings.Contains(string(out), "NotFound") {
 		b.Fatalf("%v\n%s", err, out)
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package e2e
 
 import (
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,11 +27,11 @@ import (
 func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 	b := newBed(t)
 	for _, path := range []string{"examples/test-capability.yaml", "examples/nexus-ai-complete.yaml"} {
-		mark, _ := b.mark()
-		c := b.capability(path)
-		b.create(c)
-		took := b.running(c)
-		calls := b.w.AWS().Since(mark)
+		mark, _ := b.Mark()
+		c := b.Capability(path)
+		b.Create(c)
+		took := b.Running(c)
+		calls := b.World.AWS().Since(mark)
 		t.Logf("%s: Running after %.1f s, %d AWS writes, %d reads", c.Name, took.Seconds(), calls.Writes().Count(), calls.Reads().Count())
 		if c.Status.Step == nil || c.Status.Step.Current != 11 || c.Status.Step.Total != 11 {
 			t.Errorf("step %+v, want 11/11", c.Status.Step)
@@ -50,13 +53,13 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 		}
 		b.workloads(c)
 	}
-	both := []client.Object{b.capability("examples/test-capability.yaml"), b.capability("examples/nexus-ai-complete.yaml")}
-	mark, _ := b.mark()
-	b.remove(both...)
+	both := []client.Object{b.Capability("examples/test-capability.yaml"), b.Capability("examples/nexus-ai-complete.yaml")}
+	mark, _ := b.Mark()
+	b.Remove(both...)
 	for _, prefix := range []string{"myapp", "nexus"} {
-		inOrder(t, b.w.AWS().Since(mark).Writes(), prefix)
+		inOrder(t, b.World.AWS().Since(mark).Writes(), prefix)
 	}
-	if inv := b.inventory(); len(inv) > 0 {
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
 	for _, c := range both {
@@ -92,12 +95,12 @@ func (b *bed) workloads(c *nexusv1.NexusAICapability) {
 	name := c.Spec.CapabilityName + "-" + c.Spec.Environment
 	for _, part := range []string{"backend", "frontend"} {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name + "-" + part, Namespace: c.Namespace}}
-		if err := b.get(d); err != nil || d.Status.AvailableReplicas == 0 {
+		if err := b.Get(d); err != nil || d.Status.AvailableReplicas == 0 {
 			b.Errorf("%s: %v, %d available", d.Name, err, d.Status.AvailableReplicas)
 		}
 	}
 	i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: name + "-app-ingress", Namespace: c.Namespace}}
-	if err := b.get(i); err != nil || len(i.Status.LoadBalancer.Ingress) == 0 {
+	if err := b.Get(i); err != nil || len(i.Status.LoadBalancer.Ingress) == 0 {
 		b.Errorf("%s: %v, no address", i.Name, err)
 	}
 }
@@ -105,9 +108,9 @@ func (b *bed) workloads(c *nexusv1.NexusAICapability) {
 // nothingLeft asserts that a namespace holds nothing of ours.
 func (b *bed) nothingLeft(namespace string) {
 	b.Helper()
-	for _, l := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{},
+	for _, l := range []client.ObjectList{&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}, &autoscalingv2.HorizontalPodAutoscalerList{},
 		&v1alpha1.S3BucketList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.AWSProviderList{}} {
-		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
 			b.Error(err)
 		}
 		if n := meta.LenList(l); n > 0 {
@@ -118,24 +121,24 @@ func (b *bed) nothingLeft(namespace string) {
 
 func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
 	b := newBed(t, "--check-interval=2s")
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	b.running(c)
-	time.Sleep(time.Second) // the last events of pods and endpoints
-	am, km := b.mark()
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
+	time.Sleep(time.Second) // the last events of pods and endpoints, which other controllers send when they please
+	am, km := b.Mark()
 	before := b.versions(c.Namespace)
-	b.eventually(20*time.Second, "everything to be checked", func() error {
+	b.Eventually(20*time.Second, "everything to be checked", func() error {
 		for _, s := range []string{"s3", "dynamodb", "glue", "ssm", "secretsmanager", "iam"} {
-			if b.w.AWS().Since(am).Match(s, "*", "*").Count() < 4 {
+			if b.World.AWS().Since(am).Match(s, "*", "*").Count() < 4 {
 				return fmt.Errorf("%s was not", s)
 			}
 		}
 		return nil
 	})
-	if w := b.w.AWS().Since(am).Writes(); len(w) > 0 {
+	if w := b.World.AWS().Since(am).Writes(); len(w) > 0 {
 		t.Errorf("AWS writes:\n%s", w)
 	}
-	if w := b.kubeWrites(km); len(w) > 0 {
+	if w := b.KubeWrites(km); len(w) > 0 {
 		t.Errorf("Kubernetes writes: %v", w)
 	}
 	after := b.versions(c.Namespace)
@@ -144,13 +147,13 @@ func TestASecondPassOverARunningCapabilityWritesNothing(t *testing.T) {
 			t.Errorf("%s changed its resourceVersion", k)
 		}
 	}
-	am, km = b.mark()
-	b.restart()
-	time.Sleep(3 * time.Second)
-	if w := append(b.w.AWS().Since(am).Writes().Labels(), fmt.Sprint(b.kubeWrites(km))); len(w) > 1 || w[0] != "[]" {
+	am, km = b.Mark()
+	b.Restart()
+	b.Passed("nexusaicapability", "awsprovider", "s3bucket", "dynamodbtable", "iamrole", "gluedatabase", "gluetable", "gluecrawler", "ssmparameterset", "secretsmanagersecret")
+	if w := append(b.World.AWS().Since(am).Writes().Labels(), fmt.Sprint(b.KubeWrites(km))); len(w) > 1 || w[0] != "[]" {
 		t.Errorf("writes after a restart: %v", w)
 	}
-	b.remove(c)
+	b.Remove(c)
 }
 
 func (b *bed) versions(namespace string) map[string]string {
@@ -159,7 +162,7 @@ func (b *bed) versions(namespace string) map[string]string {
 	for _, l := range []client.ObjectList{&nexusv1.NexusAICapabilityList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{}, &v1alpha1.GlueDatabaseList{},
 		&v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}, &v1alpha1.AWSProviderList{},
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &networkingv1.IngressList{}} {
-		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace)); err != nil {
+		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)
 		}
 		for _, o := range kit.Items(l) {
@@ -175,9 +178,9 @@ func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
 		t.Log("kubectl is not installed: names are checked by discovery alone")
 	}
 	b := newBed(t)
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	b.running(c)
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
 	names := map[string]bool{}
 	lists, err := b.discovery()
 	if err != nil {
@@ -196,27 +199,27 @@ func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
 		if kubectl == "" {
 			continue
 		}
-		out, err := exec.Command(kubectl, "--kubeconfig", b.w.Kubeconfig(), "get", n, "-n", c.Namespace).CombinedOutput()
+		out, err := exec.Command(kubectl, "--kubeconfig", b.World.Kubeconfig(), "get", n, "-n", c.Namespace).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "Running") || !strings.Contains(string(out), "11/11") {
 			t.Errorf("kubectl get %s: %v\n%s", n, err, out)
 		}
 	}
 	if kubectl != "" {
-		out, err := exec.Command(kubectl, "--kubeconfig", b.w.Kubeconfig(), "wait", "--for=condition=Ready", "nexusaicapability/myapp-dev", "-n", "myapp-dev", "--timeout=10s").CombinedOutput()
+		out, err := exec.Command(kubectl, "--kubeconfig", b.World.Kubeconfig(), "wait", "--for=condition=Ready", "nexusaicapability/myapp-dev", "-n", "myapp-dev", "--timeout=10s").CombinedOutput()
 		if err != nil {
 			t.Errorf("kubectl wait: %v\n%s", err, out)
 		}
 	}
-	b.remove(c)
+	b.Remove(c)
 }
 
 func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 	b := newBed(t)
-	rule := b.w.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "myapp-dev-license"},
+	rule := b.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "myapp-dev-license"},
 		awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: dynamodb:CreateTable"))
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	message := b.shows(c, "Stalled", metav1.ConditionTrue, "AccessDenied")
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "AccessDenied")
 	for _, want := range []string{"myapp-dev-license", "dynamodb:CreateTable"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("the message does not name %s: %s", want, message)
@@ -225,38 +228,38 @@ func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 	if c.Status.Phase != nexusv1.PhaseFailed {
 		t.Errorf("phase %s, want Failed", c.Status.Phase)
 	}
-	if d := (&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}); b.get(d) == nil {
+	if d := (&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}); b.Get(d) == nil {
 		t.Error("the backend runs though its tables are not there")
 	}
 	rule.Remove()
-	b.running(c)
-	b.remove(c)
+	b.Running(c)
+	b.Remove(c)
 }
 
 func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 	b := newBed(t)
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	b.running(c)
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}
-	b.edit(d, func() { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })
+	b.Edit(d, func() { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-config", Namespace: c.Namespace}}
-	if err := b.c.Delete(b.ctx(), cm); err != nil {
+	if err := b.Client.Delete(b.Ctx(), cm); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually(15*time.Second, "children to be healed", func() error {
-		if err := b.get(d); err != nil {
+	b.Eventually(15*time.Second, "children to be healed", func() error {
+		if err := b.Get(d); err != nil {
 			return err
 		}
 		if d.Spec.Template.Spec.Containers[0].Image == "evil:latest" {
 			return fmt.Errorf("the image is still the edited one")
 		}
-		return b.get(cm)
+		return b.Get(cm)
 	})
-	b.running(c)
-	b.edit(c, func() { c.Spec.Backend.Replicas = new(int32(3)) })
-	b.eventually(20*time.Second, "three replicas", func() error {
-		if err := b.get(d); err != nil {
+	b.Running(c)
+	b.Edit(c, func() { c.Spec.Backend.Replicas = new(int32(3)) })
+	b.Eventually(20*time.Second, "three replicas", func() error {
+		if err := b.Get(d); err != nil {
 			return err
 		}
 		if *d.Spec.Replicas != 3 {
@@ -264,8 +267,8 @@ func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 		}
 		return nil
 	})
-	b.running(c)
-	b.remove(c)
+	b.Running(c)
+	b.Remove(c)
 }
 
 // Every child that holds no data, deleted with kubectl at the same time: those in AWS go there, too, and
@@ -273,16 +276,16 @@ func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
 	b := newBed(t)
 	c := withStores(b.small("picked"))
-	b.create(c)
-	b.running(c)
-	inv := fmt.Sprint(b.inventory())
+	b.Create(c)
+	b.Running(c)
+	inv := fmt.Sprint(b.Inventory())
 	was := map[string]client.Object{}
 	for _, o := range b.children(c.Namespace) {
 		switch o.(type) {
 		case *v1alpha1.AWSProvider, *v1alpha1.S3Bucket, *v1alpha1.DynamoDBTable, *v1alpha1.SecretsManagerSecret:
 			continue // what holds data is not deleted for fun, and the provider is in use
 		}
-		if err := b.c.Delete(b.ctx(), o); err != nil {
+		if err := b.Client.Delete(b.Ctx(), o); err != nil {
 			t.Fatal(err)
 		}
 		was[fmt.Sprintf("%T/%s", o, o.GetName())] = o
@@ -291,22 +294,22 @@ func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
 		t.Fatalf("only %d children to delete", len(was))
 	}
 	start := time.Now()
-	b.eventually(20*time.Second, "all to be made again", func() error {
+	b.Eventually(20*time.Second, "all to be made again", func() error {
 		for what, o := range was {
 			again := o.DeepCopyObject().(client.Object)
-			if err := b.get(again); err != nil || again.GetUID() == o.GetUID() {
+			if err := b.Get(again); err != nil || again.GetUID() == o.GetUID() {
 				return fmt.Errorf("%s: %v, still the old one", what, err)
 			}
 		}
 		return nil
 	})
 	t.Logf("%d children are there again after %.1f s", len(was), time.Since(start).Seconds())
-	b.running(c)
-	if now := fmt.Sprint(b.inventory()); now != inv {
+	b.Running(c)
+	if now := fmt.Sprint(b.Inventory()); now != inv {
 		t.Errorf("AWS changed from %s to %s", inv, now)
 	}
-	b.remove(c)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Remove(c)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
 }
@@ -316,25 +319,25 @@ func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 	for _, at := range []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)", "ssm.PutParameter(*)#3"} {
 		op := b.Op
 		died := make(chan struct{}, 1)
-		rule := b.w.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
+		rule := b.World.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
 			op.Kill()
 			select {
 			case died <- struct{}{}:
 			default:
 			}
 		}))
-		c := b.capability("examples/test-capability.yaml")
-		b.create(c)
+		c := b.Capability("examples/test-capability.yaml")
+		b.Create(c)
 		select {
 		case <-died:
 		case <-time.After(30 * time.Second):
 			t.Fatalf("%s was never called", at)
 		}
 		rule.Remove()
-		b.restart()
-		b.running(c)
-		b.remove(c)
-		if inv := b.inventory(); len(inv) > 0 {
+		b.Restart()
+		b.Running(c)
+		b.Remove(c)
+		if inv := b.Inventory(); len(inv) > 0 {
 			t.Errorf("killed at %s, left behind: %v", at, inv)
 		}
 	}
@@ -342,52 +345,52 @@ func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 
 func TestTheYoungerOfTwoCapabilitiesOfOneNameWaits(t *testing.T) {
 	b := newBed(t)
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	b.running(c)
-	mark, _ := b.mark()
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
+	mark, _ := b.Mark()
 	rival := c.DeepCopy()
-	rival.ObjectMeta = metav1.ObjectMeta{Name: "rival", Namespace: b.ns}
+	rival.ObjectMeta = metav1.ObjectMeta{Name: "rival", Namespace: b.Namespace}
 	rival.Status = nexusv1.NexusAICapabilityStatus{}
-	b.create(rival)
-	b.shows(rival, "Stalled", metav1.ConditionTrue, "NameConflict")
-	if w := b.w.AWS().Since(mark).Writes(); len(w) > 0 {
+	b.Create(rival)
+	b.Shows(rival, "Stalled", metav1.ConditionTrue, "NameConflict")
+	if w := b.World.AWS().Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("the rival wrote:\n%s", w)
 	}
-	b.remove(rival, c)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Remove(rival, c)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
 }
 
 func TestACapabilitysProviderServesNobodyElse(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
-	c := b.capability("examples/test-capability.yaml")
-	b.create(c)
-	b.running(c)
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
 	thief := bucket("stolen-by-a-tenant")
 	thief.Namespace = c.Namespace
 	thief.Spec.ProviderRef.Name = "myapp-dev"
-	b.create(thief)
-	b.shows(thief, "Stalled", metav1.ConditionTrue, "NotPermitted")
+	b.Create(thief)
+	b.Shows(thief, "Stalled", metav1.ConditionTrue, "NotPermitted")
 	// An owner reference, which anybody can write, changes nothing.
 	forged := bucket("forged-by-a-tenant")
 	forged.Namespace = c.Namespace
 	forged.Spec.ProviderRef.Name = "myapp-dev"
 	forged.OwnerReferences = []metav1.OwnerReference{{APIVersion: "nexus.ai/v1", Kind: "NexusAICapability", Name: c.Name, UID: c.UID, Controller: new(true)}}
-	b.create(forged)
-	b.eventually(20*time.Second, "the forged object to be refused or pruned", func() error {
-		if b.get(forged) != nil {
+	b.Create(forged)
+	b.Eventually(20*time.Second, "the forged object to be refused or pruned", func() error {
+		if b.Get(forged) != nil {
 			return nil
 		}
-		c, err := b.condition(forged, "Ready")
+		c, err := b.Condition(forged, "Ready")
 		if err == nil && c.Reason != "NotPermitted" {
 			err = fmt.Errorf("%+v", c)
 		}
 		return err
 	})
-	if inv := fmt.Sprint(b.inventory()); strings.Contains(inv, "tenant") {
+	if inv := fmt.Sprint(b.Inventory()); strings.Contains(inv, "tenant") {
 		t.Errorf("made with a borrowed identity: %s", inv)
 	}
-	b.remove(thief, forged, c)
+	b.Remove(thief, forged, c)
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package e2e
 
 import (
@@ -38,7 +40,7 @@ func (b *bed) children(namespace string) []client.Object {
 	for _, l := range []client.ObjectList{&v1alpha1.AWSProviderList{}, &v1alpha1.S3BucketList{}, &v1alpha1.DynamoDBTableList{}, &v1alpha1.IAMRoleList{},
 		&v1alpha1.GlueDatabaseList{}, &v1alpha1.GlueTableList{}, &v1alpha1.GlueCrawlerList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{},
 		&appsv1.DeploymentList{}, &corev1.ServiceList{}, &networkingv1.IngressList{}} {
-		if err := b.c.List(b.ctx(), l, client.InNamespace(namespace)); err != nil {
+		if err := b.Client.List(b.Ctx(), l, client.InNamespace(namespace)); err != nil {
 			b.Fatal(err)
 		}
 		_ = meta.EachListItem(l, func(o runtime.Object) error {
@@ -53,16 +55,16 @@ func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	for name, policy := range map[string]metav1.DeletionPropagation{"behind": metav1.DeletePropagationBackground, "before": metav1.DeletePropagationForeground} {
 		c := withStores(b.small(name))
-		b.create(c)
-		b.running(c)
-		if err := b.c.Delete(b.ctx(), c, client.PropagationPolicy(policy)); err != nil {
+		b.Create(c)
+		b.Running(c)
+		if err := b.Client.Delete(b.Ctx(), c, client.PropagationPolicy(policy)); err != nil {
 			t.Fatal(err)
 		}
-		b.gone(c)
-		if inv := b.inventory(); len(inv) > 0 {
+		b.Gone(c)
+		if inv := b.Inventory(); len(inv) > 0 {
 			t.Errorf("%s: left behind in AWS: %v", policy, inv)
 		}
-		b.eventually(5*time.Second, "the children to be gone", func() error {
+		b.Eventually(5*time.Second, "the children to be gone", func() error {
 			if left := b.children(c.Namespace); len(left) > 0 {
 				return fmt.Errorf("%d left, such as %T %s", len(left), left[0], left[0].GetName())
 			}
@@ -74,28 +76,28 @@ func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
 func TestAnOrphanCascadeKeepsEveryObjectWithoutOurMarks(t *testing.T) {
 	for _, absent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("operator away %t", absent), func(t *testing.T) {
-			b := newBed(t)
+			b := newBed(t, "--ambient-namespaces=orphan-*") // no capability vouches for objects that were left to themselves
 			c := withStores(b.small(fmt.Sprintf("orphan-%t", absent)))
-			b.create(c)
-			b.running(c)
-			before, inv := b.children(c.Namespace), fmt.Sprint(b.inventory())
+			b.Create(c)
+			b.Running(c)
+			before, inv := b.children(c.Namespace), fmt.Sprint(b.Inventory())
 			if absent { // the garbage collector is done before we look
 				b.Op.Kill()
 			}
-			if err := b.c.Delete(b.ctx(), c, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
+			if err := b.Client.Delete(b.Ctx(), c, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
 				t.Fatal(err)
 			}
 			if absent {
-				b.eventually(10*time.Second, "the garbage collector to cut the references", func() error {
-					err := b.get(c)
+				b.Eventually(10*time.Second, "the garbage collector to cut the references", func() error {
+					err := b.Get(c)
 					if err == nil && slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 						err = fmt.Errorf("%v", c.Finalizers)
 					}
 					return err
 				})
-				b.restart()
+				b.Restart()
 			}
-			b.gone(c)
+			b.Gone(c)
 			after := b.children(c.Namespace)
 			if len(after) != len(before) {
 				t.Errorf("%d of %d objects are left", len(after), len(before))
@@ -106,21 +108,21 @@ func TestAnOrphanCascadeKeepsEveryObjectWithoutOurMarks(t *testing.T) {
 					t.Errorf("%T %s: %v %s", o, o.GetName(), o.GetDeletionTimestamp(), marks)
 				}
 			}
-			if now := fmt.Sprint(b.inventory()); now != inv {
+			if now := fmt.Sprint(b.Inventory()); now != inv {
 				t.Errorf("AWS changed from %s to %s", inv, now)
 			}
-			for _, o := range after { // each can still be deleted by itself
-				if err := b.c.Delete(b.ctx(), o); err != nil {
+			for _, o := range after { // each can still be deleted alone
+				if err := b.Client.Delete(b.Ctx(), o); err != nil {
 					t.Error(err)
 				}
 			}
-			b.eventually(20*time.Second, "the objects to go one by one", func() error {
+			b.Eventually(20*time.Second, "the objects to go one by one", func() error {
 				if left := b.children(c.Namespace); len(left) > 0 {
 					return fmt.Errorf("%d left, such as %T %s", len(left), left[0], left[0].GetName())
 				}
 				return nil
 			})
-			if inv := b.inventory(); len(inv) > 0 {
+			if inv := b.Inventory(); len(inv) > 0 {
 				t.Errorf("left behind in AWS: %v", inv)
 			}
 		})
@@ -131,22 +133,22 @@ func TestTheDeletionOfAWholeNamespaceEndsWell(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	own := withStores(b.small("whole"))
 	keyedOne := b.small("keyed")
-	b.create(own)
+	b.Create(own)
 	secret, p := keys("keys", "AKIAWHOLE"), keyed("aws", "keys")
 	secret.Namespace, p.Namespace = keyedOne.Namespace, keyedOne.Namespace
 	keyedOne.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
-	b.create(secret, p, keyedOne)
-	b.running(own)
-	b.running(keyedOne)
+	b.Create(secret, p, keyedOne)
+	b.Running(own)
+	b.Running(keyedOne)
 	for _, c := range []*nexusv1.NexusAICapability{own, keyedOne} {
-		if err := b.c.Delete(b.ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}); err != nil {
+		if err := b.Client.Delete(b.Ctx(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, c := range []*nexusv1.NexusAICapability{own, keyedOne} {
-		b.gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}})
+		b.Gone(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: c.Namespace}})
 	}
-	if inv := b.inventory(); len(inv) > 0 {
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
 }
@@ -155,16 +157,16 @@ func TestACapabilityDeletedWhileItIsCreatedLeavesNothing(t *testing.T) {
 	b := newBed(t)
 	for i, at := range []awsproxy.Match{{Service: "sts"}, {Service: "dynamodb", Op: "CreateTable"}, {Service: "iam", Op: "CreateRole"}, {Service: "ssm", Op: "PutParameter"}} {
 		c := withStores(b.small(fmt.Sprintf("early-%d", i)))
-		mark, _ := b.mark()
-		b.create(c)
-		b.eventually(20*time.Second, "the call to be made", func() error {
-			if b.w.AWS().Since(mark).Match(at.Service, at.Op, "*").Count() == 0 {
+		mark, _ := b.Mark()
+		b.Create(c)
+		b.Eventually(20*time.Second, "the call to be made", func() error {
+			if b.World.AWS().Since(mark).Match(at.Service, at.Op, "*").Count() == 0 {
 				return fmt.Errorf("not yet")
 			}
 			return nil
 		})
-		b.remove(c)
-		if inv := b.inventory(); len(inv) > 0 {
+		b.Remove(c)
+		if inv := b.Inventory(); len(inv) > 0 {
 			t.Errorf("deleted at %s.%s, left behind: %v", at.Service, at.Op, inv)
 		}
 		if left := b.children(c.Namespace); len(left) > 0 {
@@ -179,21 +181,21 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 	secret, p := keys("keys", "AKIAKEYLESS"), keyed("aws", "keys")
 	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
 	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
-	b.create(secret, p, c)
-	b.running(c)
+	b.Create(secret, p, c)
+	b.Running(c)
 	// Somebody forces the Secret away.
-	if err := b.c.Delete(b.ctx(), secret); err != nil {
+	if err := b.Client.Delete(b.Ctx(), secret); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.c.Patch(b.ctx(), secret, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+	if err := b.Client.Patch(b.Ctx(), secret, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
-	b.shows(p, "Stalled", metav1.ConditionTrue, "CredentialsMissing")
-	if err := b.c.Delete(b.ctx(), c); err != nil {
+	b.Shows(p, "Stalled", metav1.ConditionTrue, "CredentialsMissing")
+	if err := b.Client.Delete(b.Ctx(), c); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually(15*time.Second, "the capability to say what it misses", func() error {
-		if err := b.get(c); err != nil {
+	b.Eventually(15*time.Second, "the capability to say what it misses", func() error {
+		if err := b.Get(c); err != nil {
 			return err
 		}
 		ready := meta.FindStatusCondition(c.Status.Conditions, "Ready")
@@ -205,22 +207,22 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 	if len(c.Finalizers) == 0 {
 		t.Error("the finalizer is gone")
 	}
-	if inv := b.inventory(); len(inv["s3/bucket"]) == 0 || len(inv["dynamodb/table"]) == 0 {
+	if inv := b.Inventory(); len(inv["s3/bucket"]) == 0 || len(inv["dynamodb/table"]) == 0 {
 		t.Errorf("AWS is not as it was: %v", inv)
 	}
 	again := keys("keys", "AKIAAGAIN")
 	again.Namespace = c.Namespace
-	b.create(again)
-	b.gone(c)
-	b.remove(p)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Create(again)
+	b.Gone(c)
+	b.Remove(p)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
-	if err := b.c.Delete(b.ctx(), again); err != nil {
+	if err := b.Client.Delete(b.Ctx(), again); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually(5*time.Second, "the Secret to be let go", func() error {
-		if err := b.get(again); !apierrors.IsNotFound(err) {
+	b.Eventually(5*time.Second, "the Secret to be let go", func() error {
+		if err := b.Get(again); !apierrors.IsNotFound(err) {
 			return fmt.Errorf("still there: %v, finalizers %v", err, again.Finalizers)
 		}
 		return nil
@@ -233,22 +235,22 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 	secret, p := keys("keys", "AKIAHEADLESS"), keyed("aws", "keys")
 	secret.Namespace, p.Namespace = c.Namespace, c.Namespace
 	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
-	b.create(secret, p, c)
-	b.running(c)
-	inv := fmt.Sprint(b.inventory())
+	b.Create(secret, p, c)
+	b.Running(c)
+	inv := fmt.Sprint(b.Inventory())
 	// Somebody forces the provider away: a deletion alone it would outlive.
-	if err := b.c.Delete(b.ctx(), p); err != nil {
+	if err := b.Client.Delete(b.Ctx(), p); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.c.Patch(b.ctx(), p, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
+	if err := b.Client.Patch(b.Ctx(), p, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`))); client.IgnoreNotFound(err) != nil {
 		t.Fatal(err)
 	}
-	b.gone(p)
-	if err := b.c.Delete(b.ctx(), c); err != nil {
+	b.Gone(p)
+	if err := b.Client.Delete(b.Ctx(), c); err != nil {
 		t.Fatal(err)
 	}
-	b.eventually(15*time.Second, "the capability to say what it misses", func() error {
-		if err := b.get(c); err != nil {
+	b.Eventually(15*time.Second, "the capability to say what it misses", func() error {
+		if err := b.Get(c); err != nil {
 			return err
 		}
 		if c.Status.Phase != nexusv1.PhaseDeleting || !strings.Contains(c.Status.Message, "AWSProvider/aws to exist in namespace "+c.Namespace) {
@@ -256,15 +258,15 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 		}
 		return nil
 	})
-	if now := fmt.Sprint(b.inventory()); len(c.Finalizers) == 0 || now != inv {
+	if now := fmt.Sprint(b.Inventory()); len(c.Finalizers) == 0 || now != inv {
 		t.Errorf("finalizers %v, AWS changed from %s to %s", c.Finalizers, inv, now)
 	}
 	again := keyed("aws", "keys")
 	again.Namespace = c.Namespace
-	b.create(again)
-	b.gone(c)
-	b.remove(again)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Create(again)
+	b.Gone(c)
+	b.Remove(again)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind in AWS: %v", inv)
 	}
 }
@@ -272,27 +274,27 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 func TestADeletionSaysThatTheLoadBalancerControllerIsGone(t *testing.T) {
 	b := newBed(t)
 	c := b.small("deserted")
-	b.create(c)
-	b.running(c)
+	b.Create(c)
+	b.Running(c)
 	i := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: "deserted-dev-app-ingress", Namespace: c.Namespace}}
-	b.edit(i, func() { i.Finalizers = []string{"ingress.k8s.aws/resources"} })
+	b.Edit(i, func() { i.Finalizers = []string{"ingress.k8s.aws/resources"} })
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
-	if err := b.get(class); err != nil {
+	if err := b.Get(class); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.c.Delete(b.ctx(), class); err != nil {
+	if err := b.Client.Delete(b.Ctx(), class); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = b.c.Create(b.ctx(), fresh(class)) })
-	if err := b.c.Delete(b.ctx(), c); err != nil {
+	t.Cleanup(func() { _ = b.Client.Create(b.Ctx(), fresh(class)) })
+	if err := b.Client.Delete(b.Ctx(), c); err != nil {
 		t.Fatal(err)
 	}
-	if m := b.shows(c, "Stalled", metav1.ConditionTrue, "IngressControllerGone"); !strings.Contains(m, "ingress.k8s.aws/resources") || !strings.Contains(m, "install") {
+	if m := b.Shows(c, "Stalled", metav1.ConditionTrue, "IngressControllerGone"); !strings.Contains(m, "ingress.k8s.aws/resources") || !strings.Contains(m, "install") {
 		t.Errorf("no cause or no remedy: %s", m)
 	}
-	b.edit(i, func() { i.Finalizers = nil })
-	b.gone(c)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Edit(i, func() { i.Finalizers = nil })
+	b.Gone(c)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package e2e
 
 import (
@@ -26,31 +28,31 @@ func (b *bed) apart(name string) (*nexusv1.NexusAICapability, *corev1.Namespace)
 func TestANamespaceIsMadeClaimedAndDeletedWithItsCapability(t *testing.T) {
 	b := newBed(t)
 	c, ns := b.apart("apart")
-	b.create(c)
-	b.running(c)
-	if err := b.get(ns); err != nil || ns.Labels["nexus.ai/capability-uid"] != string(c.UID) || ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
+	b.Create(c)
+	b.Running(c)
+	if err := b.Get(ns); err != nil || ns.Labels["nexus.ai/capability-uid"] != string(c.UID) || ns.Labels["pod-security.kubernetes.io/enforce"] != "restricted" {
 		t.Fatalf("%v, labels %v", err, ns.Labels)
 	}
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "apart-dev-backend", Namespace: ns.Name}}
-	if err := b.get(d); err != nil || d.Status.AvailableReplicas != 2 || len(d.OwnerReferences) > 0 {
+	if err := b.Get(d); err != nil || d.Status.AvailableReplicas != 2 || len(d.OwnerReferences) > 0 {
 		t.Errorf("%v, %d available, owners %v", err, d.Status.AvailableReplicas, d.OwnerReferences)
 	}
-	// What is edited or deleted there is healed like what is near.
-	if err := b.c.Delete(b.ctx(), d); err != nil {
+	// Objects that are edited or deleted there are restored like those in the capability's namespace.
+	if err := b.Client.Delete(b.Ctx(), d); err != nil {
 		t.Fatal(err)
 	}
 	uid := d.UID
-	b.eventually(10*time.Second, "the Deployment to be made again", func() error {
-		err := b.get(d)
+	b.Eventually(10*time.Second, "the Deployment to be made again", func() error {
+		err := b.Get(d)
 		if err == nil && d.UID == uid {
 			err = fmt.Errorf("still the old one")
 		}
 		return err
 	})
-	b.running(c)
-	b.remove(c)
-	b.gone(ns)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Running(c)
+	b.Remove(c)
+	b.Gone(ns)
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
 }
@@ -58,29 +60,29 @@ func TestANamespaceIsMadeClaimedAndDeletedWithItsCapability(t *testing.T) {
 func TestAForeignNamespaceIsAConflictAndNothingIsMadeByHalves(t *testing.T) {
 	b := newBed(t)
 	c, ns := b.apart("taken")
-	b.create(ns)
-	b.create(c)
-	message := b.shows(c, "Stalled", metav1.ConditionTrue, "Conflict")
+	b.Create(ns)
+	b.Create(c)
+	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "Conflict")
 	if !strings.Contains(message, "taken-dev") {
 		t.Errorf("the message does not name the namespace: %s", message)
 	}
 	if c.Status.Phase != nexusv1.PhaseFailed {
 		t.Errorf("phase %s, want Failed", c.Status.Phase)
 	}
-	time.Sleep(3 * time.Second)
-	if inv := b.inventory(); len(inv) > 0 {
+	b.Passes("nexusaicapability", 1, func() {}) // the next retry
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("made in AWS though the namespace is foreign: %v", inv)
 	}
 	if there := b.children(ns.Name); len(there) > 0 {
 		t.Errorf("made in the foreign namespace: %T %s", there[0], there[0].GetName())
 	}
-	if err := b.get(ns); err != nil || len(ns.Labels) > 1 || len(ns.Annotations) > 0 { // kubernetes.io/metadata.name is the cluster's
+	if err := b.Get(ns); err != nil || len(ns.Labels) > 1 || len(ns.Annotations) > 0 { // kubernetes.io/metadata.name is the cluster's
 		t.Errorf("the foreign namespace was written: %v %v %v", err, ns.Labels, ns.Annotations)
 	}
-	b.remove(ns) // its owner gives it up
-	b.running(c)
-	b.remove(c)
-	b.gone(ns)
+	b.Remove(ns) // its owner gives it up
+	b.Running(c)
+	b.Remove(c)
+	b.Gone(ns)
 }
 
 func TestGuestsKeepTheNamespace(t *testing.T) {
@@ -98,24 +100,24 @@ func TestGuestsKeepTheNamespace(t *testing.T) {
 func hosts(t *testing.T, name string, guest client.Object) {
 	b := newBed(t)
 	c, ns := b.apart("hosting-" + name)
-	b.create(c)
-	b.running(c)
+	b.Create(c)
+	b.Running(c)
 	guest.SetNamespace(ns.Name)
-	b.create(guest)
-	b.remove(c)
-	if err := b.get(guest); err != nil {
+	b.Create(guest)
+	b.Remove(c)
+	if err := b.Get(guest); err != nil {
 		t.Fatalf("the guest is gone: %v", err)
 	}
-	if err := b.get(ns); err != nil || ns.DeletionTimestamp != nil || ns.Labels["nexus.ai/capability-uid"] != "" {
+	if err := b.Get(ns); err != nil || ns.DeletionTimestamp != nil || ns.Labels["nexus.ai/capability-uid"] != "" {
 		t.Errorf("%v, deletion %v, labels %v", err, ns.DeletionTimestamp, ns.Labels)
 	}
 	for _, o := range b.children(ns.Name) {
 		t.Errorf("%T %s is left", o, o.GetName())
 	}
-	if inv := b.inventory(); len(inv) > 0 {
+	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
 	}
-	if err := b.c.Delete(b.ctx(), ns); err != nil {
+	if err := b.Client.Delete(b.Ctx(), ns); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -123,7 +125,7 @@ func hosts(t *testing.T, name string, guest client.Object) {
 func TestNamespacesOfTheClusterAreNeverUsed(t *testing.T) {
 	b := newBed(t)
 	c, _ := b.apart("kube")
-	if err := b.c.Create(b.ctx(), c); err == nil || !strings.Contains(err.Error(), "spec.capabilityName") {
+	if err := b.Client.Create(b.Ctx(), c); err == nil || !strings.Contains(err.Error(), "spec.capabilityName") {
 		t.Errorf("want a refusal that names the field, got %v", err)
 	}
 }

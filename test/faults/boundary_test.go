@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -100,7 +102,7 @@ func (r *rig) strikes(o v1alpha1.Resource, life lifeOf, b blow, n int) {
 	r.Helper()
 	m := r.marks()
 	r.struck(life.create, b, n, func() { r.Create(o) }, func() { r.Ready(o) })
-	// What was lost is done again: the end is waited for, not only the first sign of it.
+	// A lost step is repeated: the end is waited for, not only the first sign of it.
 	r.Eventually(15*time.Second, "the same end as without a fault", func() error {
 		if d := differs(life.end.kubernetes, r.objects(o.GetNamespace())); len(d) > 0 {
 			return fmt.Errorf("%v", d)

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package faults breaks things around the operator's own binary and asks afterwards, of AWS and of the
 // API server themselves, whether everything is as it would have been: kill -9 at any call of either API,
 // lost answers, conflicts, refusals, throttling, an AWS that shows late what it has done, restarts.
 //
-// What must hold after every run are the oracles (oracles_test.go), which are tested with bugs made up
+// The oracles check what must hold after every run (oracles_test.go), which are tested with bugs made up
 // for them (planted_test.go); a monitor asks at every status write whether the status is true
 // (truth_test.go). Decoys, resources of nobody and of others under the same prefix, lie in AWS during
 // every run.
@@ -25,6 +27,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -57,7 +60,7 @@ func seeded(t *testing.T) *rand.Rand {
 // rig is a bed with decoys, a monitor of truth and the marks from which a run is judged.
 type rig struct {
 	*bed.Bed
-	aws    *cloud
+	aws    *account
 	truth  *truth
 	decoys map[string]string // as they were laid out
 	base   map[string][]string
@@ -68,7 +71,7 @@ type rig struct {
 func newRig(t *testing.T, flags ...string) *rig {
 	t.Helper()
 	r := &rig{Bed: bed.Proxied(t, flags...)}
-	r.aws = newCloud(r.World.MotoURL())
+	r.aws = &account{cloud.New(r.World.MotoURL())}
 	r.decoys = r.aws.layDecoys(t)
 	r.base = r.Inventory()
 	if len(r.decoys) < 12 || len(r.base) < 6 {

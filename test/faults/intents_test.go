@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -21,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
 // posture is a bed for security intents: KubeArmor's kinds are served, and two intents declared.
@@ -196,7 +199,7 @@ func (p *posture) life() []*act {
 	p.Helper()
 	p.others("deny") // as it is again after each life
 	p.ready(p.dns)
-	p.calmed()
+	p.waitForNoWrites()
 	all := acts()
 	for _, a := range all {
 		a.writes = p.writes(func() {
@@ -206,7 +209,7 @@ func (p *posture) life() []*act {
 			} else {
 				p.ready(p.binding("web"))
 			}
-			p.calmed()
+			p.waitForNoWrites()
 		})
 		a.end = p.shape()
 		p.Logf("%s: %v", a.name, a.writes.Labels())
@@ -215,8 +218,9 @@ func (p *posture) life() []*act {
 	return all
 }
 
-// calmed waits until the operator has written nothing for a second, and nothing is left of what goes.
-func (p *posture) calmed() {
+// waitForNoWrites waits until the operator has written nothing for a second, and nothing is left of what goes. A retry waits outside of the
+// work queues.
+func (p *posture) waitForNoWrites() {
 	p.Helper()
 	for last := -1; ; {
 		n := len(p.Kube.Calls().Writes())
@@ -285,8 +289,8 @@ func (p *posture) struckAt(a *act, b blow, n int) {
 	rule.Remove()
 }
 
-// TestAMissingPermissionOfOneEngineIsToldAndHealed takes the right to KubeArmor's kinds away: the others go on.
-func TestAMissingPermissionOfOneEngineIsToldAndHealed(t *testing.T) {
+// TestAMissingPermissionOfOneEngineIsReportedAndHealed takes the right to KubeArmor's kinds away: the others go on.
+func TestAMissingPermissionOfOneEngineIsReportedAndHealed(t *testing.T) {
 	p := newPosture(t)
 	rule := p.Kube.Fault(kubeproxy.Match{Verb: "patch", Resource: "kubearmorpolicies"}, kubeproxy.Forbidden())
 	b := p.binding("web")
@@ -338,6 +342,12 @@ func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
 	if s := b.Status; s.NimbusPolicy != "web" || s.NumberOfBoundIntents != 2 || len(s.Coverage) == 0 || !meta.IsStatusConditionTrue(s.Conditions, "Ready") || !meta.IsStatusConditionTrue(s.Conditions, "Enforced") {
 		t.Errorf("what was said is lost: %+v", s)
 	}
+	returned := func(line string) bool {
+		return strings.Contains(line, "Reconciler error") && strings.Contains(line, "securityintentbinding")
+	}
+	if log := p.Op.Log(); !slices.ContainsFunc(strings.Split(log, "\n"), returned) {
+		t.Errorf("the failure was not returned to the work queue, which counts and logs it:\n%s", operator.Tail(log, 2000))
+	}
 	rule.Remove()
 	p.Eventually(20*time.Second, "Kyverno to hold its part", func() error {
 		if err := p.Get(b); err != nil {
@@ -371,7 +381,7 @@ func TestBindingsSurviveKillsAtAnyMoment(t *testing.T) {
 	for i := range many {
 		p.ready(p.binding(fmt.Sprint("b", i)))
 	}
-	p.calmed()
+	p.waitForNoWrites()
 	got := p.shape()
 	if len(got) != len(want)*(many+1) {
 		t.Errorf("%d objects, expected %d", len(got), len(want)*(many+1))
@@ -385,7 +395,7 @@ func TestBindingsSurviveKillsAtAnyMoment(t *testing.T) {
 			}
 		}
 	}
-	if w := p.writes(func() { p.Restart(); p.Create(p.binding("last")); p.ready(p.binding("last")); p.calmed() }); len(w) > 8 {
+	if w := p.writes(func() { p.Restart(); p.Create(p.binding("last")); p.ready(p.binding("last")); p.waitForNoWrites() }); len(w) > 8 {
 		t.Errorf("a restart wrote beside the new binding's eight: %v", w)
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -147,7 +149,7 @@ func (r *rig) live() (created, deleted course) {
 // anew empties AWS and lays the decoys again.
 func (r *rig) anew(t *testing.T) {
 	t.Helper()
-	if err := r.World.AWS().Reset(); err != nil {
+	if err := r.World.ResetAWS(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	r.decoys = r.aws.layDecoys(t)
@@ -200,7 +202,7 @@ func TestKilledAtAnyMomentItEndsAsIfNothingHadHappened(t *testing.T) {
 	}
 }
 
-// early is how many calls of an operator that comes back are told apart for its second death: it is then
+// early is how many calls of an operator that comes back are distinguished for its second death: it is then
 // still looking at what the first one left behind.
 const early = 25
 
@@ -271,7 +273,7 @@ func (r *rig) delete(c *nexusv1.NexusAICapability) {
 	}
 }
 
-// dying does something during which the operator dies at a moment, and starts it again. It says whether
+// dying does something during which the operator dies at a moment, and starts it again. It reports whether
 // the moment came.
 func (r *rig) dying(m moment, clean course, do func()) bool {
 	r.Helper()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -84,7 +86,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		{"the intent written after the create", nil, hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(25, "", adds)}, rightKube()[1:]...))},
 		{"the intent under way at the create", nil, hasty(things, rightAWS(), append(kubeproxy.Calls{kubeAt(17, "", adds)}, rightKube()[1:]...))},
 		{"a finalizer removed early", unverified(things, rightAWS(), rightKube()), unverified(things, rightAWS(), append(rightKube()[:2], kubeAt(90, "", drops)))},
-		{"a finalizer removed unverified", nil, unverified(things, rightAWS()[:4], rightKube())},
+		{"a finalizer removed unverified", unverified(things, rightAWS()[:4], rightKube()), unverified(things, rightAWS()[:3], rightKube())},
 		{"a finalizer removed without a look", nil, unverified(things, nil, rightKube())},
 		{"an owner tag left out", disownedOf(owned, map[string]string{ownerUID: "u1"}), disownedOf(owned, map[string]string{})},
 		{"an owner tag of another", nil, disownedOf(owned, map[string]string{ownerUID: "u2"})},
@@ -113,25 +115,32 @@ func disownedOf(o v1alpha1.Resource, tags map[string]string) []string {
 func TestPlantedLiesAreCaught(t *testing.T) {
 	r := newRig(t)
 	r.Op.Kill() // nobody else writes
-	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "liar"}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "never-made"}}
-	r.Create(o)
-	o.Status.Conditions = []metav1.Condition{{Type: "Ready", Status: metav1.ConditionTrue, Reason: "Ready", ObservedGeneration: o.Generation, LastTransitionTime: metav1.Now()}}
-	if err := r.Client.Status().Update(r.Ctx(), o); err != nil {
-		t.Fatal(err)
-	}
-	r.Eventually(5*time.Second, "the lie to be noticed", func() error {
-		r.truth.mu.Lock()
-		defer r.truth.mu.Unlock()
-		if len(r.truth.lies) != 1 || !strings.Contains(r.truth.lies[0], "never-made") {
-			return errNotYet
+	for name, reconciling := range map[string]metav1.ConditionStatus{"liar": metav1.ConditionFalse, "lasting-liar": metav1.ConditionTrue} {
+		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1alpha1.S3BucketSpec{CommonSpec: through(), BucketName: "never-made"}}
+		r.Create(o)
+		claim(o, "Ready", metav1.ConditionTrue)
+		claim(o, "Reconciling", reconciling)
+		if err := r.Client.Status().Update(r.Ctx(), o); err != nil {
+			t.Fatal(err)
 		}
-		r.truth.lies = nil
-		return nil
-	})
+		r.Eventually(10*time.Second, "the lie to be noticed", func() error {
+			r.truth.mu.Lock()
+			defer r.truth.mu.Unlock()
+			if len(r.truth.lies) != 1 || !strings.Contains(r.truth.lies[0], "never-made") {
+				return errNotYet
+			}
+			r.truth.lies = nil
+			return nil
+		})
+	}
 	if err := r.aws.spoilDecoy(r.Ctx()); err != nil {
 		t.Fatal(err)
 	}
 	if len(touched(r.decoys, r.aws.decoys(r.Ctx()), nil)) != 1 {
 		t.Error("a changed decoy was not noticed")
 	}
+}
+
+func claim(o *v1alpha1.S3Bucket, condition string, value metav1.ConditionStatus) {
+	o.Status.Conditions = append(o.Status.Conditions, metav1.Condition{Type: condition, Status: value, Reason: "Ready", ObservedGeneration: o.Generation, LastTransitionTime: metav1.Now()})
 }

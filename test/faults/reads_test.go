@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -25,7 +27,8 @@ func readsOf(o v1alpha1.Resource) int {
 	case *v1alpha1.DynamoDBTable: // no description has the tags
 		return 2 + count(o.Spec.PointInTimeRecovery != nil, o.Spec.TTL != nil)
 	case *v1alpha1.IAMRole: // with one inline policy: two
-		return 1 + len(o.Spec.InlinePolicies) + count(o.Spec.InlinePolicy != nil, o.Spec.ManagedPolicyArns != nil)
+		all := o.Spec.ExclusivePolicies // the lists of both kinds of policies
+		return 1 + len(o.Spec.InlinePolicies) + count(o.Spec.InlinePolicy != nil, all, all || o.Spec.ManagedPolicyArns != nil)
 	case *v1alpha1.GlueDatabase, *v1alpha1.GlueCrawler: // and its tags
 		return 2
 	case *v1alpha1.GlueTable, *v1alpha1.SecretsManagerSecret:
@@ -50,7 +53,7 @@ func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
 	return calls.Filter(func(c awsproxy.Call) bool { return c.Start.Sub(calls[0].Start) < apart/2 })
 }
 
-func TestACheckOfAWholeCapabilityTakesNoMoreReadsThanTheSumOfItsRows(t *testing.T) {
+func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	const interval = 3 * time.Second
 	r := newRig(t)
 	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml")}
@@ -92,10 +95,11 @@ func TestACheckOfAWholeCapabilityTakesNoMoreReadsThanTheSumOfItsRows(t *testing.
 	if reads > rows || len(objects) < 40 {
 		t.Errorf("%d reads for %d objects, at most %d are accounted for", reads, len(objects), rows)
 	}
-	// What is about no object is who we are, asked once a provider and interval.
+	// The other calls read the caller's identity and the IAM OIDC provider, each once per provider and interval.
 	identity := calls.Match("sts", "GetCallerIdentity", "*").Count()
-	if identity > 3*len(all) || known+identity != len(calls) {
-		t.Errorf("%d calls, of which %d are about the objects and %d ask who we are:\n%s", len(calls), known, identity, calls)
+	issuer := calls.Match("iam", "GetOpenIDConnectProvider", "*").Count()
+	if identity > 3*len(all) || issuer > 3*len(all) || known+identity+issuer != len(calls) {
+		t.Errorf("%d calls, of which %d are about the objects, %d read the identity and %d the OIDC provider:\n%s", len(calls), known, identity, issuer, calls)
 	}
 	complain(t, "quiet", noisy(r.since(m)))
 }

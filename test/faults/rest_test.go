@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -45,7 +47,7 @@ func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
 	look := func(flags ...string) (asked int) {
 		m := r.marks()
 		r.Restart(flags...)
-		time.Sleep(window)
+		time.Sleep(window) // what is not asked for before its time cannot be waited for
 		aws, kube := r.since(m)
 		complain(t, "quiet", noisy(aws, kube))
 		resources := map[string]bool{}
@@ -58,7 +60,7 @@ func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
 		}
 		return len(resources)
 	}
-	// Nothing is due within a thousand hours.
+	// No check is due within a thousand hours.
 	if n := look("--check-interval=1000h"); n > 0 {
 		t.Errorf("%d resources were asked for before their time", n)
 	}
@@ -80,7 +82,7 @@ func TestChecksAtRestWriteNothing(t *testing.T) {
 	c := r.fresh()
 	r.Create(c)
 	r.Running(c)
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // the last events of pods and endpoints, which other controllers send when they please
 	m := r.marks()
 	things := thingsOf(r.resources(c.Namespace))
 	r.Eventually(30*time.Second, "three checks of everything", func() error {
@@ -99,7 +101,7 @@ func TestChecksAtRestWriteNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(2 * time.Second)
+	time.Sleep(2 * time.Second) // two intervals, in each of which everything is checked
 	if w := r.KubeWrites(audit); len(w) > 0 {
 		t.Errorf("the API server's own log has writes: %v", w)
 	}

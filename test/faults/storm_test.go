@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -129,7 +131,7 @@ func (r *rig) lateEnd(_ course, killed bool) {
 	r.Remove(c)
 	r.empty(c.Namespace)
 	r.judge(m, things)
-	// What was on its way must not come afterwards either.
+	// A request that was on its way must not take effect afterwards either.
 	time.Sleep(3 * time.Second)
 	r.empty(c.Namespace)
 }

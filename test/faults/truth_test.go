@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -8,12 +10,15 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 )
 
@@ -27,12 +32,14 @@ type truth struct {
 	mu   sync.Mutex
 	told int
 	lies []string
+	// judged holds, by UID, the resource version of each claim that was compared with AWS last.
+	judged map[types.UID]string
 }
 
 // watchTruth begins to watch; at the end of the test every lie fails it.
 func watchTruth(r *rig) *truth {
 	ctx, cancel := context.WithCancel(r.Ctx())
-	t := &truth{r: r, cancel: cancel}
+	t := &truth{r: r, cancel: cancel, judged: map[types.UID]string{}}
 	for _, l := range bed.Lists() {
 		t.group.Go(func() { t.follow(ctx, l) })
 	}
@@ -58,33 +65,76 @@ func (t *truth) follow(ctx context.Context, l client.ObjectList) {
 		}
 		for e := range w.ResultChan() {
 			if o, ok := e.Object.(client.Object); ok && (e.Type == watch.Added || e.Type == watch.Modified) {
-				t.hear(ctx, o)
+				t.checkClaim(ctx, o)
 			}
 		}
 		w.Stop()
 	}
 }
 
-// hear checks one claim. What has changed meanwhile is no lie: the object is read again.
-func (t *truth) hear(ctx context.Context, o client.Object) {
+// checkClaim checks one claim. A change meanwhile is no lie: the object is read again.
+func (t *truth) checkClaim(ctx context.Context, o client.Object) {
 	if !claims(o) {
 		return
 	}
 	wrong := t.wrong(ctx, o)
+	lie := wrong != "" && ctx.Err() == nil && !t.corrected(ctx, o)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.told++
-	if wrong == "" || ctx.Err() != nil {
-		return
-	}
-	live := o.DeepCopyObject().(client.Object)
-	if err := t.r.Client.Get(ctx, client.ObjectKeyFromObject(o), live); err != nil || live.GetResourceVersion() != o.GetResourceVersion() {
+	t.judged[o.GetUID()] = o.GetResourceVersion()
+	if !lie {
 		return
 	}
 	t.lies = append(t.lies, fmt.Sprintf("%T %s/%s at generation %d: %s", o, o.GetNamespace(), o.GetName(), o.GetGeneration(), wrong))
 }
 
-// claims says whether an object says Ready at its generation.
+// corrected reports whether an object has changed since the claim. A failing read keeps an object Ready with Reconciling True, and is
+// repeated: then the next result must correct the claim.
+func (t *truth) corrected(ctx context.Context, o client.Object) bool {
+	deadline := time.Now()
+	if meta.IsStatusConditionTrue(bed.ConditionsOf(o), status.Reconciling) {
+		deadline = deadline.Add(5 * time.Second)
+	}
+	for {
+		live := o.DeepCopyObject().(client.Object)
+		err := t.r.Client.Get(ctx, client.ObjectKeyFromObject(o), live)
+		if err != nil || live.GetResourceVersion() != o.GetResourceVersion() {
+			return true
+		}
+		if time.Now().After(deadline) {
+			return false
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// caughtUp waits until every claim that was written so far has been compared with AWS. A test that spoils AWS calls it first:
+// otherwise a claim that was true when it was written is compared with what the test left.
+func (t *truth) caughtUp() {
+	t.r.Helper()
+	t.r.Eventually(30*time.Second, "every claim to be compared with AWS", func() error {
+		for _, l := range bed.Lists() {
+			if err := t.r.Client.List(t.r.Ctx(), l); err != nil {
+				return err
+			}
+			for _, o := range bed.Items(l) {
+				if claims(o) && !t.hasJudged(o) {
+					return fmt.Errorf("%T %s/%s at %s", o, o.GetNamespace(), o.GetName(), o.GetResourceVersion())
+				}
+			}
+		}
+		return nil
+	})
+}
+
+func (t *truth) hasJudged(o client.Object) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.judged[o.GetUID()] == o.GetResourceVersion()
+}
+
+// claims reports whether an object says Ready at its generation.
 func claims(o client.Object) bool {
 	if o.GetDeletionTimestamp() != nil {
 		return false
@@ -104,7 +154,7 @@ func (t *truth) wrong(ctx context.Context, o client.Object) string {
 	case v1alpha1.Resource:
 		kind, names := inInventory(o)
 		for _, name := range names {
-			tags, err := t.r.aws.tags(ctx, kind, name)
+			tags, err := t.r.aws.Tags(ctx, kind, name)
 			if problem := disowned(o, kind+" "+name, tags, err); problem != "" {
 				return problem
 			}

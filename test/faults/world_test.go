@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package faults
 
 import (
@@ -19,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -33,7 +36,7 @@ type snapshot struct {
 func (r *rig) snapshot(namespace string) snapshot {
 	r.Helper()
 	inv := r.Inventory()
-	return snapshot{inv, r.aws.state(r.Ctx(), inv, false), r.objects(namespace)}
+	return snapshot{inv, r.aws.State(r.Ctx(), inv, false), r.objects(namespace)}
 }
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
@@ -65,7 +68,7 @@ func (r *rig) objects(namespace string) map[string]string {
 				r.Fatal(err)
 			}
 			clean := regexp.MustCompile(`"clusterIPs?":("[^"]*"|\[[^\]]*\]),?`).ReplaceAllString(string(text), "")
-			out[fmt.Sprintf("%T %s", o, o.GetName())] = secretSuffix.ReplaceAllString(uuid.ReplaceAllString(clean, "~"), "$1-~")
+			out[fmt.Sprintf("%T %s", o, o.GetName())] = cloud.SecretSuffix.ReplaceAllString(uuid.ReplaceAllString(clean, "~"), "$1-~")
 		}
 	}
 	return out
@@ -197,7 +200,8 @@ func unanswered(calls kubeproxy.Calls, stamp string) kubeproxy.Calls {
 	})
 }
 
-// calm waits until nothing was written for a while.
+// calm waits until nothing was written for a while. The work queues do not show it: a request that failed waits for its retry outside
+// of them.
 func (r *rig) calm() {
 	r.Helper()
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {

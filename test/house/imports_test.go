@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package house checks what the design says of the tree as a whole: who may import whom, and the sizes
 // of things.
 package house
@@ -18,34 +20,57 @@ const module = "github.com/nexus-operator/nexus-operator/"
 // allowed lists, for each room, the rooms it may import; what is not listed is forbidden. A room is the
 // longest listed prefix of a package's path. Tests are free.
 var allowed = map[string][]string{
-	"api":                     {},
-	"internal/kind":           {"api"},
-	"internal/graph":          {},
-	"internal/status":         {},
-	"internal/options":        {},
-	"internal/engine":         {"api", "internal/kind", "internal/status"},
-	"internal/awsclient":      {"api", "internal/kind", "internal/status"},
-	"internal/kinds":          {"api", "internal/kind", "internal/status", "internal/awsclient"},
-	"internal/capability":     {"api", "internal/graph", "internal/status"},
-	"internal/apply":          {"api", "internal/graph", "internal/status"},
-	"internal/controller":     {"api", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/kind", "internal/graph", "internal/status", "internal/options"},
-	"internal/kindtest":       {"api", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/testkit"},
-	"internal/testkit":        {"api", "internal/testkit"},
-	"cmd/nexus-operator":      {"api", "internal/controller", "internal/engine", "internal/options", "internal/kinds", "internal/intent", "internal/intent/engines"},
-	"test":                    {"api", "internal/testkit"},
-	"internal/intent":         {"api", "internal/status"},
-	"internal/intent/engines": {"api", "internal/intent"},
-	"internal/cli":            {"api", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/kind", "internal/graph", "internal/status"},
-	"cmd/nexusctl":            {"api", "internal/cli", "internal/engine", "internal/kinds", "internal/intent/engines"},
+	"api":                      {},
+	"internal/kind":            {"api"},
+	"internal/graph":           {},
+	"internal/health":          {"api", "internal/status"},
+	"internal/status":          {},
+	"internal/crdschema":       {"internal/status"},
+	"config/crd":               {},
+	"config/admission":         {"internal/shard"},
+	"internal/iampolicy":       {},
+	"internal/options":         {"internal/shard"},
+	"internal/shard":           {},
+	"internal/metrics":         {},
+	"internal/tracing":         {},
+	"internal/permissions":     {"api", "internal/kind", "internal/iampolicy"},
+	"internal/engine":          {"api", "internal/kind", "internal/status", "internal/iampolicy", "internal/tracing"},
+	"internal/awsclient":       {"api", "internal/kind", "internal/metrics", "internal/status", "internal/tracing"},
+	"internal/kinds":           {"api", "internal/kind", "internal/status", "internal/awsclient", "internal/iampolicy"},
+	"internal/capability":      {"api", "internal/graph", "internal/status", "internal/iampolicy"},
+	"internal/apply":           {"api", "internal/graph", "internal/status"},
+	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
+	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
+	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/intent", "internal/options", "internal/status"},
+	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/kind", "internal/status"},
+	"internal/install":         {"internal/awsclient", "internal/iampolicy", "internal/kind"},
+	"internal/importer":        {"api", "internal/awsclient", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
+	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
+		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/securityintent"},
+	"internal/controller/reconciler":     {"api", "internal/crdschema", "internal/engine", "internal/capability", "internal/apply", "internal/status", "internal/metrics", "internal/shard", "internal/tracing"},
+	"internal/controller/awsresource":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/status"},
+	"internal/controller/awsprovider":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/awsclient", "internal/status"},
+	"internal/controller/capability":     {"api", "internal/controller/reconciler", "internal/capabilityfacts", "internal/awssession", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/graph", "internal/health", "internal/status", "internal/options"},
+	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/apply", "internal/status", "internal/options"},
+	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
+	"internal/kindtest":                  {"api", "config/crd", "internal/crdschema", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/testkit"},
+	"internal/testkit":                   {"api", "internal/testkit"},
+	"cmd/nexus-operator":                 {"api", "internal/controller", "internal/catalog", "internal/engine", "internal/metrics", "internal/options", "internal/tracing", "internal/kind", "internal/iampolicy", "internal/permissions"},
+	"test":                               {"api", "internal/testkit"},
+	"internal/intent":                    {"api", "internal/status"},
+	"internal/intent/engines":            {"api", "internal/intent"},
+	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
+	"internal/cli":                       {"api", "internal/install", "internal/inspect", "internal/intent", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
+	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.
-var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph"}
+var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph", "internal/iampolicy", "internal/permissions"}
 
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http", "k8s.io/utils/clock"}
 
 // services is where packages of single AWS services may be imported.
-var services = []string{"internal/kinds", "internal/awsclient", "internal/cli", "internal/testkit", "internal/kindtest", "test"}
+var services = []string{"internal/kinds", "internal/awsclient", "internal/cli", "internal/install", "internal/testkit", "internal/kindtest", "test"}
 
 type pkg struct {
 	ImportPath string
@@ -101,7 +126,9 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 				}
 				continue
 			}
-			foreign(t, path, from, i)
+			if problem := mayImportForeign(path, from, i); problem != "" {
+				t.Error(problem)
+			}
 		}
 	}
 }
@@ -114,24 +141,58 @@ func mayImport(path, from, to string) string {
 	sameKinds := from == "internal/kinds" && into == "internal/kinds"
 	sameEngines := from == "internal/intent/engines" && into == "internal/intent/engines"
 	if (sameKinds || sameEngines) && to != path {
-		return path + " must not import its neighbour " + to
+		return path + " must not import its neighbor " + to
 	}
 	return ""
 }
 
-func foreign(t *testing.T, path, from, imported string) {
-	t.Helper()
-	if slices.Contains(pure, from) {
-		for _, bad := range impure {
-			if imported == bad || strings.HasSuffix(bad, "/") && strings.HasPrefix(imported, bad) || strings.HasPrefix(imported, bad+"/") {
-				t.Errorf("%s is pure and must not import %s", path, imported)
-			}
-		}
+// mayImportForeign judges an import of another module or of the standard library.
+func mayImportForeign(path, from, imported string) string {
+	isBanned := func(bad string) bool {
+		return imported == bad || strings.HasPrefix(imported, strings.TrimSuffix(bad, "/")+"/")
+	}
+	if slices.Contains(pure, from) && slices.ContainsFunc(impure, isBanned) {
+		return path + " is pure and must not import " + imported
 	}
 	if strings.HasPrefix(imported, "github.com/aws/aws-sdk-go-v2/service/") && !slices.Contains(services, from) {
-		t.Errorf("%s must not import %s: SDK services belong in internal/kinds and internal/awsclient", path, imported)
+		return path + " must not import " + imported + ": SDK services belong in internal/kinds and internal/awsclient"
 	}
 	if from == "api" && !strings.HasPrefix(imported, "k8s.io/apimachinery/") && !strings.HasPrefix(imported, "k8s.io/api/") && strings.Contains(imported, ".") {
-		t.Errorf("%s must not import %s: types import apimachinery only", path, imported)
+		return path + " must not import " + imported + ": types import apimachinery only"
+	}
+	return ""
+}
+
+func TestImportRules_Fire(t *testing.T) {
+	for _, c := range []struct {
+		path, imported string
+		ours, allowed  bool
+	}{
+		{path: "internal/engine", imported: "internal/kind", ours: true, allowed: true},
+		{path: "internal/engine", imported: "internal/controller", ours: true},
+		{path: "internal/graph", imported: "internal/status", ours: true},
+		{path: "internal/controller/awsresource", imported: "internal/controller/awsprovider", ours: true},
+		{path: "internal/kinds/s3", imported: "internal/kind", ours: true, allowed: true},
+		{path: "internal/kinds/s3", imported: "internal/kinds/iam", ours: true},
+		{path: "internal/intent/engines/istio", imported: "internal/intent/engines/kyverno", ours: true},
+		{path: "internal/capability", imported: "k8s.io/apimachinery/pkg/types", allowed: true},
+		{path: "internal/capability", imported: "github.com/aws/aws-sdk-go-v2/aws"},
+		{path: "internal/intent", imported: "os"},
+		{path: "internal/intent/engines/istio", imported: "net/http/httptest"},
+		{path: "internal/kinds/s3", imported: "github.com/aws/aws-sdk-go-v2/service/s3", allowed: true},
+		{path: "internal/controller", imported: "github.com/aws/aws-sdk-go-v2/service/s3"},
+		{path: "api/nexus/v1", imported: "k8s.io/apimachinery/pkg/runtime", allowed: true},
+		{path: "api/nexus/v1", imported: "sigs.k8s.io/controller-runtime/pkg/client"},
+	} {
+		judge := mayImportForeign
+		if c.ours {
+			judge = mayImport
+		}
+		if problem := judge(c.path, room(c.path), c.imported); (problem == "") != c.allowed {
+			t.Errorf("%s imports %s: %q, want allowed: %v", c.path, c.imported, problem, c.allowed)
+		}
+	}
+	if room("internal/unlisted") != "" {
+		t.Error("a package outside the table has a room")
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,14 +53,15 @@ type AWSProviderSpec struct {
 	// DefaultTags are set on every resource of every kind made through this provider.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
-	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.lowerAscii().startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/, in upper or lower case: tag keys of IAM are not case-sensitive"
 	DefaultTags map[string]TagValue `json:"defaultTags,omitempty"`
 	// AllowedAccountIDs refuses credentials of any other account.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=set
 	AllowedAccountIDs []AccountID `json:"allowedAccountIDs,omitempty"`
-	// PermissionsBoundaryARN is put on every role made through this provider.
+	// PermissionsBoundaryARN is put on every role made through this provider, and replaces another boundary of the role.
+	// Absent: a role has the boundary that it declares. Clearing the field removes no boundary from a role in AWS.
 	// +optional
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`
 	// +kubebuilder:validation:MaxLength=2048
@@ -106,6 +109,9 @@ type AWSProviderStatus struct {
 	// LastAuthenticationTime is when this identity was first seen to work; written only with another change.
 	// +optional
 	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
+	// LastSyncTime is when the status last changed; checks that find nothing new do not touch it.
+	// +optional
+	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
 	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
@@ -126,7 +132,8 @@ type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   AWSProviderSpec   `json:"spec"`
+	Spec AWSProviderSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status AWSProviderStatus `json:"status,omitempty"`
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import (
@@ -5,19 +7,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DeletionPolicy says what becomes of the AWS resource when its object is deleted.
-// +kubebuilder:validation:Enum=Delete;Retain;Orphan
+// DeletionPolicy is what happens to the AWS resource when its object is deleted.
+// +kubebuilder:validation:Enum=Delete;Retain;Orphan;Stop
 type DeletionPolicy string
 
-// The deletion policies: Delete removes the AWS resource; Retain keeps it with our ownership tags,
-// so that a later object of the same name takes it over; Orphan keeps it and removes our tags.
+// The deletion policies: Delete deletes the AWS resource; Retain keeps it with its ownership tags,
+// so that a later object of the same name takes it over; Orphan keeps it and removes the ownership
+// tags; Stop stops it and keeps it, for kinds that can be stopped.
 const (
 	DeletionDelete DeletionPolicy = "Delete"
 	DeletionRetain DeletionPolicy = "Retain"
 	DeletionOrphan DeletionPolicy = "Orphan"
+	DeletionStop   DeletionPolicy = "Stop"
 )
 
-// AdoptionPolicy says whether an AWS resource that already exists may become this object's.
+// AdoptionPolicy determines whether an AWS resource that already exists may become this object's.
 // +kubebuilder:validation:Enum=Never;IfOwned;Always
 type AdoptionPolicy string
 
@@ -29,7 +33,7 @@ const (
 	AdoptAlways  AdoptionPolicy = "Always"
 )
 
-// ManagementPolicy says whether the operator writes to AWS at all.
+// ManagementPolicy determines whether the operator writes to AWS at all.
 // +kubebuilder:validation:Enum=Full;Observe
 type ManagementPolicy string
 
@@ -74,6 +78,7 @@ type SecretReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// Namespace is accepted only when it is the object's own.
 	// +optional
@@ -86,6 +91,7 @@ type SecretKeyReference struct {
 	// Name of the Secret.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Name string `json:"name"`
 	// Namespace is accepted only when it is the object's own.
 	// +optional
@@ -97,15 +103,17 @@ type SecretKeyReference struct {
 	Key string `json:"key"`
 }
 
-// CommonSpec is what every AWS resource kind can be told.
+// CommonSpec holds the fields that every AWS resource kind has.
 // +kubebuilder:validation:XValidation:rule="!has(self.adoptionPolicy) || self.adoptionPolicy != 'Always' || has(self.deletionPolicy)",message="deletionPolicy must be explicit when adoptionPolicy is Always"
 type CommonSpec struct {
 	// ProviderRef names the AWSProvider that gives account, region and credentials.
 	ProviderRef ProviderReference `json:"providerRef"`
-	// DeletionPolicy says what becomes of the AWS resource when this object is deleted.
+	// DeletionPolicy is what happens to the AWS resource when this object is deleted: Delete deletes it,
+	// Retain keeps it with its ownership tags, Orphan keeps it and removes these tags, Stop stops and
+	// keeps it (only kinds that can be stopped). The default is Delete for most kinds.
 	// +optional
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
-	// AdoptionPolicy says whether a resource that already exists may be taken over; default IfOwned.
+	// AdoptionPolicy determines whether a resource that already exists may be taken over; default IfOwned.
 	// +optional
 	AdoptionPolicy AdoptionPolicy `json:"adoptionPolicy,omitempty"`
 	// ManagementPolicy Observe reads only; default Full.
@@ -117,9 +125,22 @@ type CommonSpec struct {
 	// Tags are set on the AWS resource beside the provider's defaultTags and the operator's own.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=40
-	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128 && !k.lowerAscii().startsWith('aws:') && !k.lowerAscii().startsWith('nexus.ai/'))",message="a tag key has 1 to 128 characters and does not begin with aws: or nexus.ai/, in upper or lower case: tag keys of IAM are not case-sensitive"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(self[k]) <= 256)",message="a tag value has at most 256 characters"
 	Tags map[string]TagValue `json:"tags,omitempty"`
+}
+
+// ImportSpec is the part of the spec of kinds whose identifiers AWS assigns.
+// +kubebuilder:validation:XValidation:rule="has(self.importID) == has(oldSelf.importID) && (!has(self.importID) || self.importID == oldSelf.importID)",message="importID is immutable"
+type ImportSpec struct {
+	// ImportID is the identifier of an existing AWS resource that this object adopts instead of creating
+	// one. It needs adoptionPolicy Always, an explicit deletionPolicy and allowAdoption on the provider,
+	// unless the resource carries the tags of an earlier object of this name. Absent: the operator creates
+	// a resource. Immutable.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	ImportID string `json:"importID,omitempty"`
 }
 
 // TagValue is the value of an AWS tag, at most 256 characters.
@@ -155,7 +176,7 @@ type CommonStatus struct {
 	// ObservedGeneration is the generation that the conditions speak of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// SyncedGeneration is the last generation at which AWS was seen to be as declared: what differs at
+	// SyncedGeneration is the last generation at which AWS was observed to be as declared: what differs at
 	// that generation was changed outside.
 	// +optional
 	SyncedGeneration int64 `json:"syncedGeneration,omitempty"`
@@ -165,6 +186,16 @@ type CommonStatus struct {
 	// ID is the identifier by which AWS knows the resource, once known.
 	// +optional
 	ID string `json:"id,omitempty"`
+	// CreationTime is the time at which AWS created the resource, recorded while the resource carries the
+	// ownership tags of this object; for kinds whose creation time AWS does not keep, the time at which the
+	// tags were first seen. It proves the ownership of a resource whose tags were removed later.
+	// +optional
+	CreationTime *metav1.Time `json:"creationTime,omitempty"`
+	// WrittenVersions identify the values last written to fields that AWS never returns, such as
+	// passwords, by field.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	WrittenVersions map[string]string `json:"writtenVersions,omitempty"`
 	// Drift lists where AWS differs from what is declared, while it does.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32

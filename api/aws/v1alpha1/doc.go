@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1alpha1 holds the AWS resource kinds: one Kubernetes object for one AWS resource.
 //
 // An absent field is not managed; an explicit empty value ([], "", {}, 0, false) clears the

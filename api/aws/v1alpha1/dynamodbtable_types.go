@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // DynamoDBTableSpec declares a table.
 // +kubebuilder:validation:XValidation:rule="has(self.rangeKey) == has(oldSelf.rangeKey) && (!has(self.rangeKey) || self.rangeKey == oldSelf.rangeKey)",message="rangeKey is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || self.rangeKey.name != self.hashKey.name",message="rangeKey and hashKey need different names"
 // +kubebuilder:validation:XValidation:rule="!has(self.billingMode) || self.billingMode != 'PROVISIONED' || has(self.provisionedThroughput)",message="billingMode PROVISIONED needs provisionedThroughput"
 // +kubebuilder:validation:XValidation:rule="!has(self.provisionedThroughput) || (has(self.billingMode) && self.billingMode == 'PROVISIONED')",message="provisionedThroughput needs billingMode PROVISIONED"
 type DynamoDBTableSpec struct {
@@ -77,10 +80,11 @@ type DynamoDBTTL struct {
 }
 
 // DynamoDBSSE chooses the encryption key.
+// +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.kmsKeyID)",message="kmsKeyID needs enabled: true"
 type DynamoDBSSE struct {
 	// Enabled uses a KMS key; false uses the key that AWS owns.
 	Enabled bool `json:"enabled"`
-	// KMSKeyID is a key ARN or ID; absent means the AWS-managed key.
+	// KMSKeyID is the ARN or the ID of a KMS key, or alias/aws/dynamodb; absent means the key that AWS manages.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyID string `json:"kmsKeyID,omitempty"`
@@ -112,7 +116,8 @@ type DynamoDBTable struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   DynamoDBTableSpec   `json:"spec"`
+	Spec DynamoDBTableSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status DynamoDBTableStatus `json:"status,omitempty"`
 }
 
@@ -122,7 +127,7 @@ func (o *DynamoDBTable) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
 // CommonStatus implements Resource.
 func (o *DynamoDBTable) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
-// RecreatesOnLoss says whether what vanished is made anew, empty.
+// RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *DynamoDBTable) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // DynamoDBTableList is a list of DynamoDBTable.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,11 +16,12 @@ type GlueCrawlerSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_.-]+$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="crawlerName is immutable"
 	CrawlerName string `json:"crawlerName"`
-	// Role is the name or ARN of the role the crawler acts as.
+	// Role is the name or ARN of the role that the crawler acts as. It must lie under the provider's rolePathPrefix,
+	// and a provider with a permissionsBoundaryARN allows none: use roleRef instead.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Role string `json:"role,omitempty"`
-	// RoleRef names the IAMRole object the crawler acts as.
+	// RoleRef names the IAMRole object that the crawler acts as; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`
 	// DatabaseName the crawler writes to.
@@ -96,7 +99,8 @@ type GlueCrawler struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   GlueCrawlerSpec   `json:"spec"`
+	Spec GlueCrawlerSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status GlueCrawlerStatus `json:"status,omitempty"`
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +18,7 @@ type GlueDatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Description *string `json:"description,omitempty"`
-	// LocationURI is where tables without a location of their own lie; "" clears it.
+	// LocationURI is where tables without their own location lie; "" clears it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LocationURI *string `json:"locationURI,omitempty"`
@@ -53,7 +55,8 @@ type GlueDatabase struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   GlueDatabaseSpec   `json:"spec"`
+	Spec GlueDatabaseSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status GlueDatabaseStatus `json:"status,omitempty"`
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,7 +79,7 @@ type GlueStorageDescriptor struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	OutputFormat string `json:"outputFormat,omitempty"`
-	// Compressed says whether the data is compressed.
+	// Compressed declares whether the data is compressed.
 	// +optional
 	Compressed bool `json:"compressed,omitempty"`
 	// SerdeInfo names the serializer.
@@ -129,7 +131,8 @@ type GlueTable struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   GlueTableSpec   `json:"spec"`
+	Spec GlueTableSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status GlueTableStatus `json:"status,omitempty"`
 }
 

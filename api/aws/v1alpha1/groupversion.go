@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import (
@@ -24,6 +26,18 @@ func AddToScheme(s *runtime.Scheme) error {
 		&SSMParameterSet{}, &SSMParameterSetList{},
 		&SecretsManagerSecret{}, &SecretsManagerSecretList{},
 		&IAMRole{}, &IAMRoleList{},
+		&VPC{}, &VPCList{},
+		&SQSQueue{}, &SQSQueueList{},
+		&SNSTopic{}, &SNSTopicList{},
+		&KMSKey{}, &KMSKeyList{},
+		&Subnet{}, &SubnetList{},
+		&SecurityGroup{}, &SecurityGroupList{},
+		&InternetGateway{}, &InternetGatewayList{},
+		&RouteTable{}, &RouteTableList{},
+		&ElasticIP{}, &ElasticIPList{},
+		&NATGateway{}, &NATGatewayList{},
+		&DBSubnetGroup{}, &DBSubnetGroupList{},
+		&RDSInstance{}, &RDSInstanceList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

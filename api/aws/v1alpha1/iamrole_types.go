@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,7 +22,7 @@ type IAMRoleSpec struct {
 	// +kubebuilder:validation:Pattern=`^/([\x21-\x7e]+/)?$`
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
-	// AssumeRolePolicyDocument is the trust policy in JSON.
+	// AssumeRolePolicyDocument is the trust policy in JSON. Name users and roles by ARN, not by unique ID.
 	// +optional
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=10240
@@ -51,7 +53,9 @@ type IAMRoleSpec struct {
 	// +kubebuilder:validation:Minimum=3600
 	// +kubebuilder:validation:Maximum=43200
 	MaxSessionDuration *int32 `json:"maxSessionDuration,omitempty"`
-	// PermissionsBoundary is the ARN of the policy that bounds the role; "" removes it.
+	// PermissionsBoundary is the ARN of the policy that bounds the role. Absent: the role keeps what it has in AWS. ""
+	// declares none. The operator puts the boundary on a role that has none; it never removes a boundary from a role,
+	// and replaces one only by the permissionsBoundaryARN of the AWSProvider.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	PermissionsBoundary *string `json:"permissionsBoundary,omitempty"`
@@ -91,6 +95,10 @@ type IAMInlinePolicy struct {
 	PolicyDocument string `json:"policyDocument"`
 }
 
+// ConditionOIDCProviderReady is True when IAM accepts the tokens of the role's ServiceAccount: the account has an
+// IAM OIDC provider for the cluster's issuer, with the audience sts.amazonaws.com. Roles with irsa have it.
+const ConditionOIDCProviderReady = "OIDCProviderReady"
+
 // IAMRoleStatus reports the role.
 type IAMRoleStatus struct {
 	CommonStatus `json:",inline"`
@@ -124,7 +132,8 @@ type IAMRole struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   IAMRoleSpec   `json:"spec"`
+	Spec IAMRoleSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status IAMRoleStatus `json:"status,omitempty"`
 }
 

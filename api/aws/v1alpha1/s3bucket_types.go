@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,21 +26,23 @@ type S3BucketSpec struct {
 	// Encryption at rest; AWS's own default is AES256 (SSE-S3).
 	// +optional
 	Encryption *S3Encryption `json:"encryption,omitempty"`
-	// LifecycleRules expire or move objects; [] removes all rules.
+	// LifecycleRules expire or move objects; [] removes all rules, also those that were set elsewhere. Parts of
+	// a rule that cannot be declared here, such as a filter by tag, are kept as they are in AWS.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	LifecycleRules *[]S3LifecycleRule `json:"lifecycleRules,omitempty"`
 	// PublicAccessBlock keeps the bucket private whatever its policy and ACLs say.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
-	// Policy is a bucket policy document in JSON; "" removes it.
+	// Policy is a bucket policy document in JSON; "" removes it. Name users and roles by ARN, not by unique ID.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20480
 	Policy *string `json:"policy,omitempty"`
 	// TLSOnly adds a statement to the bucket policy that refuses requests without TLS.
 	// +optional
 	TLSOnly *bool `json:"tlsOnly,omitempty"`
-	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted.
+	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
+	// the deletion of a bucket that holds any waits.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
 	// RecreateOnLoss makes the bucket anew, empty, when it vanished behind our back; default is to report Missing.
@@ -58,11 +62,12 @@ type S3Encryption struct {
 	// Algorithm; aws_kms is another spelling of aws:kms.
 	// +kubebuilder:validation:Enum=AES256;"aws:kms";aws_kms
 	Algorithm string `json:"algorithm"`
-	// KMSKeyID is a key ID or ARN; absent with aws:kms means the AWS-managed key.
+	// KMSKeyID is a key ID or ARN; absent with aws:kms means the AWS-managed key aws/s3, also when a key was
+	// declared before.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyID string `json:"kmsKeyID,omitempty"`
-	// BucketKeyEnabled lowers the number of KMS calls.
+	// BucketKeyEnabled lowers the number of KMS calls; absent leaves the setting as it is in AWS.
 	// +optional
 	BucketKeyEnabled *bool `json:"bucketKeyEnabled,omitempty"`
 }
@@ -73,7 +78,7 @@ type S3LifecycleRule struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	ID string `json:"id"`
-	// Enabled says whether the rule is applied.
+	// Enabled turns the rule on or off.
 	Enabled bool `json:"enabled"`
 	// Prefix of the keys the rule is for; absent means all.
 	// +optional
@@ -156,7 +161,8 @@ type S3Bucket struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   S3BucketSpec   `json:"spec"`
+	Spec S3BucketSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status S3BucketStatus `json:"status,omitempty"`
 }
 
@@ -166,7 +172,7 @@ func (o *S3Bucket) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
 // CommonStatus implements Resource.
 func (o *S3Bucket) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
-// RecreatesOnLoss says whether what vanished is made anew, empty.
+// RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *S3Bucket) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // S3BucketList is a list of S3Bucket.

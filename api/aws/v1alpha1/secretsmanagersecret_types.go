@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -98,7 +100,8 @@ type SecretsManagerSecret struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SecretsManagerSecretSpec   `json:"spec"`
+	Spec SecretsManagerSecretSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status SecretsManagerSecretStatus `json:"status,omitempty"`
 }
 
@@ -108,7 +111,7 @@ func (o *SecretsManagerSecret) CommonSpec() *CommonSpec { return &o.Spec.CommonS
 // CommonStatus implements Resource.
 func (o *SecretsManagerSecret) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
 
-// RecreatesOnLoss says whether what vanished is made anew, empty.
+// RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *SecretsManagerSecret) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // SecretsManagerSecretList is a list of SecretsManagerSecret.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -6,7 +8,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type SSMParameterSetSpec struct {
 	CommonSpec `json:",inline"`
 
-	// Path under which every parameter lies, such as /myapp/dev. Immutable.
+	// Path under which every parameter lies, such as /myapp/dev. Immutable. The set is stalled with reason NameConflict
+	// while its parameters lie below /{capabilityName}/{environment} of a capability of another namespace.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9_.-]+)+$`
@@ -56,7 +59,7 @@ type SSMParameterSetStatus struct {
 	// Versions of the parameters by relative name.
 	// +optional
 	Versions map[string]int64 `json:"versions,omitempty"`
-	// TagsDigest is a hash of the tags that all parameters were seen to carry: their tags are read again when
+	// TagsDigest is a hash of the tags that all parameters were observed to carry: their tags are read again when
 	// others are wanted.
 	// +optional
 	TagsDigest string `json:"tagsDigest,omitempty"`
@@ -77,7 +80,8 @@ type SSMParameterSet struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SSMParameterSetSpec   `json:"spec"`
+	Spec SSMParameterSetSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status SSMParameterSetStatus `json:"status,omitempty"`
 }
 

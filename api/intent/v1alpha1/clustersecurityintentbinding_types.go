@@ -1,8 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // ClusterSecurityIntentBindingSpec binds intents to workloads of several namespaces.
+// +kubebuilder:validation:XValidation:rule="!has(self.cel)",message="cel is not supported in a ClusterSecurityIntentBinding: use selector.workloadSelector.matchLabels, or a SecurityIntentBinding in each namespace"
 type ClusterSecurityIntentBindingSpec struct {
 	// Intents are bound in this order. One that does not exist yet takes effect once it is created.
 	// +kubebuilder:validation:MinItems=1
@@ -10,11 +13,42 @@ type ClusterSecurityIntentBindingSpec struct {
 	Intents []MatchIntent `json:"intents"`
 	// Selector of namespaces and workloads.
 	Selector ClusterSelector `json:"selector"`
+	// CEL is refused: it is not supported here.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=1024
+	CEL []string `json:"cel,omitempty"`
 }
 
 // ClusterSelector selects namespaces, and pods in them.
+// +kubebuilder:validation:XValidation:rule="!has(self.cel) && !has(self.matchLabels) && !has(self.matchExpressions)",message="cel, matchLabels and matchExpressions are not supported here: use workloadSelector.matchLabels"
+// +kubebuilder:validation:XValidation:rule="!has(self.any) && !has(self.all) && !has(self.match)",message="any, all and match are not supported: use nsSelector and workloadSelector"
 type ClusterSelector struct {
-	// NodeSelector is accepted and honoured by no engine yet: each says NodeSelectorUnsupported.
+	// Any is refused: resource filters are not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	Any []Unsupported `json:"any,omitempty"`
+	// All is refused: resource filters are not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	All []Unsupported `json:"all,omitempty"`
+	// Match is refused: resource filters are not supported.
+	// +optional
+	Match *Unsupported `json:"match,omitempty"`
+	// CEL is refused: it is not supported here.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=1024
+	CEL []string `json:"cel,omitempty"`
+	// MatchLabels is refused: use workloadSelector.matchLabels.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// MatchExpressions is refused: it is not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	MatchExpressions []Unsupported `json:"matchExpressions,omitempty"`
+	// NodeSelector is accepted and honored by no engine yet: each says NodeSelectorUnsupported.
 	// +optional
 	NodeSelector LabelSelector `json:"nodeSelector"`
 	// NsSelector selects the namespaces.
@@ -32,7 +66,16 @@ type NamespaceName string
 // NamespaceSelector selects namespaces by name. kube-system and the operator's own namespace are never
 // selected.
 // +kubebuilder:validation:XValidation:rule="has(self.matchNames) != has(self.excludeNames)",message="exactly one of matchNames and excludeNames must be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchLabels) && !has(self.matchExpressions)",message="namespaces are selected by name only: matchLabels and matchExpressions are not supported"
 type NamespaceSelector struct {
+	// MatchLabels is refused: namespaces are selected by name.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
+	// MatchExpressions is refused: namespaces are selected by name.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	MatchExpressions []Unsupported `json:"matchExpressions,omitempty"`
 	// MatchNames are the namespaces; * alone is every one.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
@@ -91,7 +134,8 @@ type ClusterSecurityIntentBinding struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ClusterSecurityIntentBindingSpec   `json:"spec"`
+	Spec ClusterSecurityIntentBindingSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status ClusterSecurityIntentBindingStatus `json:"status,omitempty"`
 }
 

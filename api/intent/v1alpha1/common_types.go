@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -47,8 +49,18 @@ type MatchIntent struct {
 	Name string `json:"name"`
 }
 
+// Unsupported is a field that other versions of this API have and this one refuses. It is declared because the API
+// server drops fields that are not: a selector without one of its conditions would select more than was meant.
+// +kubebuilder:pruning:PreserveUnknownFields
+type Unsupported struct{}
+
 // LabelSelector selects what carries every one of these labels; empty selects everything.
+// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions)",message="matchExpressions is not supported here: use matchLabels, or the cel of a SecurityIntentBinding's selector"
 type LabelSelector struct {
+	// MatchExpressions is refused: it is not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	MatchExpressions []Unsupported `json:"matchExpressions,omitempty"`
 	// MatchLabels must all be there.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
@@ -82,6 +94,37 @@ type Coverage struct {
 	// +kubebuilder:validation:MaxLength=63
 	Reason string `json:"reason,omitempty"`
 	// Message says it in a sentence.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Message string `json:"message,omitempty"`
+}
+
+// AssessmentResult is the outcome of an assessment.
+// +kubebuilder:validation:Enum=Passed;Failed
+type AssessmentResult string
+
+// The results of assessments.
+const (
+	AssessmentPassed AssessmentResult = "Passed"
+	AssessmentFailed AssessmentResult = "Failed"
+)
+
+// Assessment is the last result of assessing the TLS of one target. The assessor's image writes it, and
+// any user who may create pods in the namespace can forge it.
+type Assessment struct {
+	// Target is host:port.
+	// +kubebuilder:validation:MaxLength=320
+	Target string `json:"target"`
+	// Time is when the assessment ended.
+	Time metav1.Time `json:"time"`
+	// Result is Passed, or Failed when there are problems.
+	Result AssessmentResult `json:"result"`
+	// Protocols are the protocol versions that the target offers.
+	// +optional
+	// +kubebuilder:validation:MaxItems=6
+	// +kubebuilder:validation:items:MaxLength=16
+	Protocols []string `json:"protocols,omitempty"`
+	// Message lists the problems.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Message string `json:"message,omitempty"`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +29,7 @@ type PolicySelector struct {
 
 // Rule is a bound intent. Its action and parameters stand in both places where users look for them.
 type Rule struct {
-	// ID of the intent in the catalogue.
+	// ID of the intent in the catalog.
 	// +kubebuilder:validation:MaxLength=63
 	ID string `json:"id"`
 	// Description of the intent.
@@ -70,6 +72,10 @@ type NimbusPolicyStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	PoliciesName []string `json:"policiesName,omitempty"`
+	// Assessments are the last results of intent assessTLS, by target.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	Assessments []Assessment `json:"assessments,omitempty"`
 }
 
 // NimbusPolicy is derived from a binding and is kept as derived.
@@ -86,7 +92,8 @@ type NimbusPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   NimbusPolicySpec   `json:"spec"`
+	Spec NimbusPolicySpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status NimbusPolicyStatus `json:"status,omitempty"`
 }
 
@@ -123,8 +130,9 @@ type ClusterNimbusPolicy struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   ClusterNimbusPolicySpec `json:"spec"`
-	Status NimbusPolicyStatus      `json:"status,omitempty"`
+	Spec ClusterNimbusPolicySpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status NimbusPolicyStatus `json:"status,omitempty"`
 }
 
 // ClusterNimbusPolicyList is a list of ClusterNimbusPolicy.

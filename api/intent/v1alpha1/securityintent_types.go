@@ -1,16 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // SecurityIntentSpec says what must be true.
 type SecurityIntentSpec struct {
-	// Intent is what must be true, by its id in the catalogue.
+	// Intent is what must be true, by its id in the catalog.
 	Intent Intent `json:"intent"`
 }
 
-// Intent is an entry of the catalogue with its parameters.
+// Intent is an entry of the catalog with its parameters.
 type Intent struct {
-	// ID in the catalogue, such as dnsManipulation. Two bound intents with the same id are one: the
+	// ID in the catalog, such as dnsManipulation. Two bound intents with the same id are one: the
 	// strictest action wins.
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]+$`
 	// +kubebuilder:validation:MaxLength=63
@@ -53,7 +55,7 @@ type SecurityIntentStatus struct {
 	// ObservedGeneration is the generation that the conditions speak of.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions are Ready and Stalled: whether the id is in the catalogue and the parameters are valid.
+	// Conditions are Ready and Stalled: whether the id is in the catalog and the parameters are valid.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -75,7 +77,8 @@ type SecurityIntent struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SecurityIntentSpec   `json:"spec"`
+	Spec SecurityIntentSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status SecurityIntentStatus `json:"status,omitempty"`
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +20,24 @@ type SecurityIntentBindingSpec struct {
 }
 
 // WorkloadSelector selects pods by label. All that is given must hold.
+// +kubebuilder:validation:XValidation:rule="!has(self.any) && !has(self.all) && !has(self.match)",message="any, all and match are not supported: use matchLabels, or cel"
+// +kubebuilder:validation:XValidation:rule="!has(self.matchExpressions)",message="matchExpressions is not supported here: use matchLabels, or cel"
 type WorkloadSelector struct {
+	// Any is refused: resource filters are not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	Any []Unsupported `json:"any,omitempty"`
+	// All is refused: resource filters are not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	All []Unsupported `json:"all,omitempty"`
+	// Match is refused: resource filters are not supported.
+	// +optional
+	Match *Unsupported `json:"match,omitempty"`
+	// MatchExpressions is refused: it is not supported.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	MatchExpressions []Unsupported `json:"matchExpressions,omitempty"`
 	// WorkloadSelector selects by labels.
 	// +optional
 	WorkloadSelector *LabelSelector `json:"workloadSelector,omitempty"`
@@ -27,8 +46,8 @@ type WorkloadSelector struct {
 	// +kubebuilder:validation:MaxProperties=32
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 	// CEL are conditions on labels, such as labels["app"] in ["a", "b"] && has(labels.team). They are
-	// translated to selectors: ==, !=, in and has on single keys, joined by && and negated by !. What
-	// cannot be translated selects nothing, and is reported.
+	// translated to selectors: ==, !=, in and has on single keys, joined by && and negated by !. An
+	// expression that cannot be translated selects nothing, and is reported.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:MaxLength=1024
@@ -48,16 +67,21 @@ type SecurityIntentBindingStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	BoundIntents []string `json:"boundIntents,omitempty"`
-	// NimbusPolicy is the name of the derived policy.
+	// NimbusPolicy is the name of the derived policy; empty while there is none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
-	NimbusPolicy string `json:"nimbusPolicy,omitempty"`
+	NimbusPolicy string `json:"nimbusPolicy"`
+	// Assessments are the last results of intent assessTLS, by target.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	Assessments []Assessment `json:"assessments,omitempty"`
 }
 
 // SecurityIntentBinding binds intents to workloads of its namespace.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:validation:XValidation:rule="!self.metadata.name.startsWith('nimbus-ctlr-gen-')",message="names that start with nimbus-ctlr-gen- are reserved for the policies of ClusterSecurityIntentBindings"
 // +kubebuilder:resource:scope=Namespaced,shortName=sib,categories={nexus}
 // +kubebuilder:printcolumn:name="Status",type=string,JSONPath=`.status.status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
@@ -70,7 +94,8 @@ type SecurityIntentBinding struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SecurityIntentBindingSpec   `json:"spec"`
+	Spec SecurityIntentBindingSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status SecurityIntentBindingStatus `json:"status,omitempty"`
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1
 
 // DataServicesSpec declares the stores. Absent means disabled, {} means enabled.
@@ -15,6 +17,8 @@ type DataServicesSpec struct {
 }
 
 // DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.
+// +kubebuilder:validation:XValidation:rule="has(oldSelf.tables) || !has(self.tables) || self.tables.all(t, !(t.name in ['transformation-system', 'license', 'wxcc-task-tracking']) || !has(t.hashKey) || (t.hashKey.name == 'pk' && t.hashKey.type == 'S' && has(t.rangeKey) && t.rangeKey.name == 'sk' && t.rangeKey.type == 'S'))",message="tables: a default table has the keys pk (S) and sk (S), which are immutable: leave its hashKey out, or declare a table of another name"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.tables) || has(self.tables) || oldSelf.tables.all(t, !(t.name in ['transformation-system', 'license', 'wxcc-task-tracking']) || !has(t.hashKey) || (t.hashKey.name == 'pk' && t.hashKey.type == 'S' && has(t.rangeKey) && t.rangeKey.name == 'sk' && t.rangeKey.type == 'S'))",message="tables: without the list the default tables have the keys pk (S) and sk (S), and keys are immutable: keep the list"
 type DynamoDBSpec struct {
 	// Enabled; default true.
 	// +optional
@@ -42,8 +46,8 @@ type DynamoDBSpec struct {
 // TableSpec declares one table by its purpose.
 // +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || has(self.hashKey)",message="rangeKey needs hashKey"
 // +kubebuilder:validation:XValidation:rule="!has(self.rangeKey) || !has(self.hashKey) || self.rangeKey.name != self.hashKey.name",message="rangeKey has another name than hashKey"
-// +kubebuilder:validation:XValidation:rule="has(self.hashKey) == has(oldSelf.hashKey) && (!has(self.hashKey) || self.hashKey == oldSelf.hashKey)",message="hashKey is immutable"
-// +kubebuilder:validation:XValidation:rule="has(self.rangeKey) == has(oldSelf.rangeKey) && (!has(self.rangeKey) || self.rangeKey == oldSelf.rangeKey)",message="rangeKey is immutable"
+// +kubebuilder:validation:XValidation:rule="(has(self.hashKey) ? self.hashKey.name + ' ' + self.hashKey.type : 'pk S') == (has(oldSelf.hashKey) ? oldSelf.hashKey.name + ' ' + oldSelf.hashKey.type : 'pk S')",message="hashKey is immutable, and pk (S) where it is absent: declare a table of another name"
+// +kubebuilder:validation:XValidation:rule="(has(self.hashKey) ? (has(self.rangeKey) ? self.rangeKey.name + ' ' + self.rangeKey.type : 'none') : 'sk S') == (has(oldSelf.hashKey) ? (has(oldSelf.rangeKey) ? oldSelf.rangeKey.name + ' ' + oldSelf.rangeKey.type : 'none') : 'sk S')",message="rangeKey is immutable, and sk (S) where hashKey is absent: declare a table of another name"
 type TableSpec struct {
 	// Name is the purpose, the last part of the table's name.
 	// +kubebuilder:validation:MinLength=1
@@ -106,7 +110,7 @@ type S3Spec struct {
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyArn string `json:"kmsKeyArn,omitempty"`
-	// Lifecycle rules of every bucket that has none of its own.
+	// Lifecycle rules of every bucket without its own rules.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -139,6 +143,7 @@ type BucketSpec struct {
 
 // LifecycleRule expires or moves objects by age.
 // +kubebuilder:validation:XValidation:rule="has(self.expirationDays) || has(self.noncurrentVersionExpirationDays) || has(self.abortIncompleteMultipartUploadDays) || (has(self.transitions) && size(self.transitions) > 0)",message="a lifecycle rule needs an action"
+// +kubebuilder:validation:XValidation:rule="!has(self.expirationDays) || !has(self.transitions) || self.transitions.all(t, t.days < self.expirationDays)",message="expirationDays must be more than the days of every transition"
 type LifecycleRule struct {
 	// ID is the rule's name, unique in the bucket.
 	// +kubebuilder:validation:MinLength=1
@@ -167,6 +172,7 @@ type LifecycleRule struct {
 }
 
 // LifecycleTransition moves objects by age.
+// +kubebuilder:validation:XValidation:rule="!(self.storageClass in ['STANDARD_IA', 'ONEZONE_IA']) || self.days >= 30",message="days: S3 moves objects to STANDARD_IA and ONEZONE_IA after at least 30 days"
 type LifecycleTransition struct {
 	// Days since the object was created.
 	// +kubebuilder:validation:Minimum=0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package v1 holds NexusAICapability: a whole AI capability (its AWS data services, its identity, its
 // workloads and its traffic) in one object.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,7 +55,9 @@ type NexusAICapabilitySpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	Region string `json:"region,omitempty"`
-	// ProviderRef names an AWSProvider of this namespace; absent: one is made with the operator's own identity.
+	// ProviderRef names an AWSProvider of this namespace. Absent: one is generated that uses the operator's own identity,
+	// in namespaces that the operator's --capability-namespaces or --ambient-namespaces matches, or anywhere under its
+	// --default-permissions-boundary.
 	// +optional
 	ProviderRef *ProviderReference `json:"providerRef,omitempty"`
 	// Frontend is what users see.
@@ -77,7 +81,7 @@ type NexusAICapabilitySpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder))",message="an additional secret needs valueFrom, generate or placeholder"
 	Secrets []SecretSpec `json:"secrets,omitempty"`
-	// Security is what must be true of the workloads, and is seen to by the cluster's policy engines.
+	// Security is what must be true of the workloads, and is observed to by the cluster's policy engines.
 	// +optional
 	Security *SecuritySpec `json:"security,omitempty"`
 	// Identity is what the workloads may do in AWS beyond using the capability's own resources.
@@ -105,7 +109,9 @@ type ProviderReference struct {
 // IdentitySpec bounds and extends the role of the workloads.
 // +kubebuilder:validation:XValidation:rule="!has(self.extraPolicyStatements) || size(self.extraPolicyStatements) == 0 || has(self.permissionsBoundaryARN)",message="extraPolicyStatements need permissionsBoundaryARN"
 type IdentitySpec struct {
-	// PermissionsBoundaryARN is the policy that bounds the workloads' role.
+	// PermissionsBoundaryARN is the policy that bounds the workloads' role. Absent: the boundary that the AWSProvider
+	// or the operator's --default-permissions-boundary requires, if any. Once the role has a boundary, removing or
+	// changing this field is refused until the boundary is removed in AWS.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_boundaries.html
 	// +optional
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/.+$`
@@ -161,7 +167,8 @@ type NexusAICapability struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   NexusAICapabilitySpec   `json:"spec"`
+	Spec NexusAICapabilitySpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
 	Status NexusAICapabilityStatus `json:"status,omitempty"`
 }
 

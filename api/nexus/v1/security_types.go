@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1
 
 // SecuritySpec says what must be true of the workloads while they run.
@@ -35,7 +37,7 @@ type IntentReference struct {
 
 // PolicyCoverage is what one policy engine does for one intent.
 type PolicyCoverage struct {
-	// Intent is the id of the intent in the catalogue.
+	// Intent is the id of the intent in the catalog.
 	// +kubebuilder:validation:MaxLength=63
 	Intent string `json:"intent"`
 	// Component that the intent is bound to; absent: both.

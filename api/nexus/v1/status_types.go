@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +37,7 @@ const (
 	ConditionIngressReady      = "IngressReady"
 	ConditionPoliciesReady     = "PoliciesReady"
 	ConditionDriftFree         = "DriftFree"
+	ConditionCredentialsInPods = "CredentialsInPods"
 )
 
 // NexusAICapabilityStatus reports a capability.
@@ -86,6 +89,9 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=20
 	History []PhaseChange `json:"history,omitempty"`
+	// Rollout tells what the last edit of a capability that has run changes; absent before the first edit.
+	// +optional
+	Rollout *RolloutStatus `json:"rollout,omitempty"`
 	// LastSyncTime is when something was last brought in line; written only with another change.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
@@ -93,6 +99,49 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+}
+
+// RolloutState is how far an edit has come.
+type RolloutState string
+
+// The states of a rollout: Progressing until everything is as declared, then Complete; Failed while a person must act.
+const (
+	RolloutProgressing RolloutState = "Progressing"
+	RolloutComplete    RolloutState = "Complete"
+	RolloutFailed      RolloutState = "Failed"
+)
+
+// RolloutStatus tells what an edit changes and how far it has come.
+type RolloutStatus struct {
+	// Generation of the capability that is rolled out.
+	Generation int64 `json:"generation"`
+	// State is Progressing, Complete or Failed.
+	// +kubebuilder:validation:MaxLength=32
+	State RolloutState `json:"state"`
+	// Changes are the objects that the edit changed, at most 64.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=atomic
+	Changes []RolloutChange `json:"changes,omitempty"`
+}
+
+// RolloutChange is one object that an edit changed.
+type RolloutChange struct {
+	// Kind of the object.
+	// +kubebuilder:validation:MaxLength=63
+	Kind string `json:"kind"`
+	// Name of the object.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// Action is Created, Updated or Deleted.
+	// +kubebuilder:validation:MaxLength=32
+	Action string `json:"action"`
+	// Fields that differed before, at most 8.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MaxLength=256
+	// +listType=atomic
+	Fields []string `json:"fields,omitempty"`
 }
 
 // StepStatus is how far the capability has come.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package v1
 
 import corev1 "k8s.io/api/core/v1"
@@ -23,7 +25,7 @@ type ComponentSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^[^\s]+$`
 	Image string `json:"image"`
-	// Replicas; default 2.
+	// Replicas; default 2. While autoscaling is set, it sets their number.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
@@ -39,6 +41,68 @@ type ComponentSpec struct {
 	// Service through which the component is reached.
 	// +optional
 	Service *ServiceSpec `json:"service,omitempty"`
+	// Env are environment variables of the container. They come after those that the operator sets.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=map
+	// +listMapKey=name
+	Env []EnvVar `json:"env,omitempty"`
+	// EnvFrom makes the keys of ConfigMaps and Secrets environment variables. Of two sources with one key the last counts; the
+	// operator's settings count before all.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	EnvFrom []EnvFromSource `json:"envFrom,omitempty"`
+	// ImagePullSecrets are Secrets in the namespace of the workloads with the credentials of private registries.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	ImagePullSecrets []ImagePullSecret `json:"imagePullSecrets,omitempty"`
+	// Probes of the container.
+	// +optional
+	Probes *ProbesSpec `json:"probes,omitempty"`
+	// TerminationGracePeriodSeconds that a pod has to end after the signal to terminate; default 30.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=7200
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+	// NodeSelector are the labels of nodes that pods run on; default every node.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal label key"
+	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
+	// Tolerations let pods run on nodes with taints.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+	// Affinity chooses nodes by their labels and by the pods that run there.
+	// +optional
+	Affinity *AffinitySpec `json:"affinity,omitempty"`
+	// TopologySpreadConstraints spread the pods of the component; default over zones and nodes where that is possible.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
+	TopologySpreadConstraints []TopologySpread `json:"topologySpreadConstraints,omitempty"`
+	// SecurityContext changes the security settings of the pods within Pod Security restricted.
+	// +optional
+	SecurityContext *SecurityContextSpec `json:"securityContext,omitempty"`
+	// ScratchVolumes are empty directories for temporary files, which a read-only root file system needs.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, a.mountPath == b.mountPath))",message="each mountPath is used once"
+	ScratchVolumes []ScratchVolume `json:"scratchVolumes,omitempty"`
+	// PDB limits how many pods are evicted at a time; default one.
+	// +optional
+	PDB *DisruptionBudgetSpec `json:"pdb,omitempty"`
+	// Autoscaling has a HorizontalPodAutoscaler set the number of replicas; default off. When it is removed, replicas counts again.
+	// +optional
+	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 }
 
 // ComponentResources are the compute resources of a container.
@@ -55,12 +119,18 @@ type ComponentResources struct {
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 }
 
-// ServiceSpec chooses the type of a component's Service.
+// ServiceSpec sets the type and the annotations of a component's Service.
 type ServiceSpec struct {
 	// Type; default ClusterIP while ingress is enabled, else LoadBalancer.
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
+	// Annotations are passed through to the Service, except those that the operator sets: the type, the target type, the scheme
+	// and the tags of its load balancer. The Service for callers inside the cluster has none.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal annotation key"
+	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 }
 
 // Scheme says who can reach a load balancer.
@@ -96,10 +166,12 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`
 	CertificateArn string `json:"certificateArn,omitempty"`
-	// Annotations are passed through to the Ingress, but for those the operator sets itself and group.*.
+	// Annotations are passed through to the Ingress, but for those the operator sets itself. Those of
+	// alb.ingress.kubernetes.io/group.* are refused: set groupName.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal annotation key"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('alb.ingress.kubernetes.io/group.'))",message="alb.ingress.kubernetes.io/group.* is not passed on: set spec.ingress.groupName, which an administrator must allow"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 	// GroupName shares one load balancer with the other members of the group. The operator's
 	// --allowed-ingress-groups must match it: members of a group can overwrite each other.

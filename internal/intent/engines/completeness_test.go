@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engines_test
 
 import (
@@ -14,29 +16,23 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kubearmor"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno"
-	"github.com/nexus-operator/nexus-operator/internal/intent/engines/networkpolicy"
 )
 
-func engines() []intent.Engine {
-	return []intent.Engine{kubearmor.New(), networkpolicy.New(), kyverno.New(), istio.New()}
-}
-
-// question is one that engines are asked; it is made anew each time, so that what an engine does to it shows.
+// question is one that engines are asked; it is created again each time, so that what an engine does to it shows.
 type question struct {
 	name   string
 	policy func() intent.Policy
 	facts  func() intent.Facts
 }
 
-// questions are every intent of the catalogue, and all of them at once, with and without parameters, for
+// questions are every intent of the catalog, and all of them at once, with and without parameters, for
 // either action, in every scope, for every form of selector, in and out of a mesh.
 func questions() []question {
 	var out []question
-	for _, wanted := range wishes() {
+	for _, wanted := range sampleQuestions() {
 		for _, s := range scopes() {
 			for _, pods := range selectors() {
 				for mesh, labels := range meshes() {
@@ -64,19 +60,19 @@ type wish struct {
 	rules func() []intent.Rule
 }
 
-func wishes() []wish {
+func sampleQuestions() []wish {
 	var out []wish
 	for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
 		for _, params := range []func(intent.Entry) map[string][]string{noParams, sampleParams} {
 			all := func() []intent.Rule {
 				var rules []intent.Rule
-				for _, e := range intent.Catalogue() {
+				for _, e := range intent.Catalog() {
 					rules = append(rules, rule(e.ID, action, params(e)))
 				}
 				return rules
 			}
 			out = append(out, wish{fmt.Sprintf("%s everything", action), all})
-			for i, e := range intent.Catalogue() {
+			for i, e := range intent.Catalog() {
 				out = append(out, wish{fmt.Sprintf("%s %s %v", action, e.ID, params(e)), func() []intent.Rule { return all()[i : i+1] }})
 			}
 		}
@@ -89,7 +85,7 @@ func noParams(intent.Entry) map[string][]string { return nil }
 // sampleParams gives each parameter a value: the last of those that it has, or one of its form.
 func sampleParams(e intent.Entry) map[string][]string {
 	samples := map[string][]string{
-		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
+		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "allowEgressCIDRs": {"198.51.100.0/24"}, "runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
 		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "fromNamespaces": {"web", "ops"},
 		"fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}, "allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/admin"},
 	}
@@ -153,7 +149,9 @@ func meshes() map[string]map[string]string {
 }
 
 func facts(labels map[string]string) intent.Facts {
-	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system", TrustDomain: "cluster.local"}
+	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system", TrustDomain: "cluster.local",
+		TLS:     intent.TLS{Image: "registry.example.com/assessor:1"},
+		Patches: intent.Patches{Known: map[string]intent.Patch{"CVE-2024-4439": {CVE: "CVE-2024-4439", Processes: []intent.PatchPath{{Path: "/usr/bin/php"}}}}}}
 }
 
 func rule(id string, action v1alpha1.Action, params map[string][]string) intent.Rule {
@@ -167,7 +165,7 @@ func rule(id string, action v1alpha1.Action, params map[string][]string) intent.
 func ask(t *testing.T, check func(t *testing.T, e intent.Engine, q question, got intent.Translation)) {
 	t.Helper()
 	asked := questions()
-	for _, e := range engines() {
+	for _, e := range catalog.Engines() {
 		t.Run(e.Name(), func(t *testing.T) {
 			for _, q := range asked {
 				check(t, e, q, e.Translate(q.policy(), q.facts()))
@@ -179,8 +177,8 @@ func ask(t *testing.T, check func(t *testing.T, e intent.Engine, q question, got
 	}
 }
 
-func TestTheSamplesAreParametersThatTheCatalogueTakes(t *testing.T) {
-	for _, e := range intent.Catalogue() {
+func TestTheSamplesAreParametersThatTheCatalogTakes(t *testing.T) {
+	for _, e := range intent.Catalog() {
 		params := sampleParams(e)
 		if problem := e.Check(params); problem != "" {
 			t.Errorf("%s: %s", e.ID, problem)
@@ -220,7 +218,7 @@ func TestEveryEngineHasItsSayAboutEveryIntent(t *testing.T) {
 	})
 }
 
-// What is claimed to be done is done by an object, and what is not done has none.
+// An object does what a claim says, and nothing else has an object.
 func TestClaimsAndObjectsAgree(t *testing.T) {
 	ask(t, func(t *testing.T, _ intent.Engine, q question, got intent.Translation) {
 		made := map[string]int{}
@@ -245,7 +243,7 @@ func TestClaimsAndObjectsAgree(t *testing.T) {
 }
 
 func TestWithoutRulesThereAreNoObjects(t *testing.T) {
-	for _, e := range engines() {
+	for _, e := range catalog.Engines() {
 		for _, s := range scopes() {
 			if got := e.Translate(s.policy(nil), facts(nil)); len(got.Objects)+len(got.Claims) > 0 {
 				t.Errorf("%s, %s: %+v", e.Name(), s.name, got)
@@ -254,7 +252,7 @@ func TestWithoutRulesThereAreNoObjects(t *testing.T) {
 	}
 }
 
-func TestObjectsAreOfKindsThatTheirEngineMakesAndHaveNamesOfTheirOwn(t *testing.T) {
+func TestObjects_HaveKnownKindsAndUniqueNames(t *testing.T) {
 	ask(t, func(t *testing.T, e intent.Engine, _ question, got intent.Translation) {
 		seen := map[string]bool{}
 		for _, u := range got.Objects {
@@ -270,14 +268,14 @@ func TestObjectsAreOfKindsThatTheirEngineMakesAndHaveNamesOfTheirOwn(t *testing.
 			if spec, _ := u.Object["spec"].(map[string]any); len(spec) == 0 {
 				t.Errorf("%s says nothing", u.GetName())
 			}
-			if got, want := u.GetAnnotations()[intent.AnnotationManagedBy], "nimbus-"+strings.ToLower(e.Name()); got != want {
+			if got, want := u.GetAnnotations()[wellknown.LabelManagedBy], strings.Replace("nimbus-"+strings.ToLower(e.Name()), "networkpolicy", "netpol", 1); got != want {
 				t.Errorf("%s is managed by %q, want %q", u.GetName(), got, want)
 			}
 		}
 	})
 }
 
-func TestAPolicyInANamespaceMakesObjectsThereAndOneOverTheClusterNowhere(t *testing.T) {
+func TestObjects_OnlyNamespacedPoliciesMakeThem(t *testing.T) {
 	clusterScoped := []string{"ClusterPolicy"}
 	ask(t, func(t *testing.T, _ intent.Engine, q question, got intent.Translation) {
 		want := q.policy().Namespace
@@ -347,10 +345,10 @@ func TestAnAuditNeverBlocks(t *testing.T) {
 	})
 }
 
-// everyone translates a policy with every engine, as kind/name in the order of the engines.
-func everyone(p intent.Policy) []string {
+// translateWithEveryEngine returns the objects of a policy as kind/name, in the order of catalog.Engines.
+func translateWithEveryEngine(p intent.Policy) []string {
 	var out []string
-	for _, e := range engines() {
+	for _, e := range catalog.Engines() {
 		for _, u := range e.Translate(p, facts(map[string]string{"istio-injection": "enabled"})).Objects {
 			out = append(out, reference(u))
 		}
@@ -365,8 +363,8 @@ func TestTheObjectsThatUsersCountOn(t *testing.T) {
 		id, scope string
 		want      []string
 	}{
-		{"dnsManipulation", namespaced, []string{"KubeArmorPolicy/guard-dnsmanipulation", "NetworkPolicy/guard-dnsmanipulation"}},
-		{"dnsManipulation", fromCluster, []string{"KubeArmorPolicy/nimbus-ctlr-gen-guard-dnsmanipulation", "NetworkPolicy/nimbus-ctlr-gen-guard-dnsmanipulation"}},
+		{"dnsManipulation", namespaced, []string{"NetworkPolicy/guard-dnsmanipulation", "KubeArmorPolicy/guard-dnsmanipulation"}},
+		{"dnsManipulation", fromCluster, []string{"NetworkPolicy/nimbus-ctlr-gen-guard-dnsmanipulation", "KubeArmorPolicy/nimbus-ctlr-gen-guard-dnsmanipulation"}},
 		{"dnsManipulation", overAll, nil},
 		{"escapeToHost", namespaced, []string{
 			"KubeArmorPolicy/guard-escapetohost-disallowchroot", "KubeArmorPolicy/guard-escapetohost-disallowcapabilities",
@@ -383,7 +381,7 @@ func TestTheObjectsThatUsersCountOn(t *testing.T) {
 			s := scopes()[slices.IndexFunc(scopes(), func(s scope) bool { return s.name == c.scope })]
 			p := s.policy([]intent.Rule{rule(c.id, v1alpha1.Block, nil)})
 			p.Selector.Labels = map[string]string{"app": "web"}
-			if got := everyone(p); !slices.Equal(got, c.want) {
+			if got := translateWithEveryEngine(p); !slices.Equal(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
 		})
@@ -392,10 +390,7 @@ func TestTheObjectsThatUsersCountOn(t *testing.T) {
 
 // Each intent that can be done at all is done by somebody, for a binding and for a cluster binding.
 func TestEveryIntentIsSomebodys(t *testing.T) {
-	for _, e := range intent.Catalogue() {
-		if e.NotYet {
-			continue
-		}
+	for _, e := range intent.Catalog() {
 		r := rule(e.ID, v1alpha1.Block, sampleParams(e))
 		for _, reached := range [][]string{{namespaced}, {fromCluster, overAll}} {
 			var done bool
@@ -405,7 +400,7 @@ func TestEveryIntentIsSomebodys(t *testing.T) {
 				}
 				p := s.policy([]intent.Rule{r})
 				p.Selector.Labels = map[string]string{"app": "web"}
-				done = done || len(everyone(p)) > 0
+				done = done || len(translateWithEveryEngine(p)) > 0
 			}
 			if !done {
 				t.Errorf("%s: no engine does anything %v", e.ID, reached)

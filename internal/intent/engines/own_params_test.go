@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package engines_test
 
 import (
@@ -7,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -26,9 +29,9 @@ func ofRule(objects []*unstructured.Unstructured, id string) []*unstructured.Uns
 // direction of traffic are left out, since there each looks at the other on purpose.
 func TestARuleIsReadByItsOwnParametersOnly(t *testing.T) {
 	compared := 0
-	for _, e := range engines() {
-		for _, a := range intent.Catalogue() {
-			for _, b := range intent.Catalogue() {
+	for _, e := range catalog.Engines() {
+		for _, a := range intent.Catalog() {
+			for _, b := range intent.Catalog() {
 				if a.ID == b.ID || a.Restricts&b.Restricts != 0 {
 					continue
 				}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package dynamodb
 
 import (
@@ -10,48 +12,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// awsManagedKey is DynamoDB's default KMS key, which the API wants left out.
-const awsManagedKey = "alias/aws/dynamodb"
+// service names DynamoDB in the alias of the KMS key that AWS manages for it.
+const service = "dynamodb"
 
 func isAlias(key string) bool {
 	return strings.HasPrefix(key, "alias/") || strings.Contains(key, ":alias/")
-}
-
-func orNil(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
-}
-
-func tagPaths(keys []string) []string {
-	out := make([]string, 0, len(keys))
-	for _, k := range keys {
-		out = append(out, "Tags["+k+"]")
-	}
-	return out
-}
-
-func tagSet(tags map[string]string) []types.Tag {
-	out := make([]types.Tag, 0, len(tags))
-	for _, k := range kind.SortedKeys(tags) {
-		out = append(out, types.Tag{Key: aws.String(k), Value: aws.String(tags[k])})
-	}
-	return out
-}
-
-func toThroughput(p *v1alpha1.DynamoDBThroughput) *types.ProvisionedThroughput {
-	if p == nil {
-		return nil
-	}
-	return &types.ProvisionedThroughput{ReadCapacityUnits: &p.ReadCapacityUnits, WriteCapacityUnits: &p.WriteCapacityUnits}
-}
-
-func fromThroughput(p *types.ProvisionedThroughputDescription) *v1alpha1.DynamoDBThroughput {
-	if p == nil {
-		return nil
-	}
-	return &v1alpha1.DynamoDBThroughput{ReadCapacityUnits: aws.ToInt64(p.ReadCapacityUnits), WriteCapacityUnits: aws.ToInt64(p.WriteCapacityUnits)}
 }
 
 // fromBilling: a table that never was on demand has no summary.
@@ -63,26 +28,27 @@ func fromBilling(b *types.BillingModeSummary) *string {
 	return aws.String(string(b.BillingMode))
 }
 
-func toEncryption(e *Encryption) *types.SSESpecification {
+func toEncryption(e *v1alpha1.DynamoDBSSE) *types.SSESpecification {
 	switch {
 	case e == nil:
 		return nil
-	case !e.KMS:
+	case !e.Enabled:
 		return &types.SSESpecification{Enabled: aws.Bool(false)}
 	default:
-		return &types.SSESpecification{Enabled: aws.Bool(true), SSEType: types.SSETypeKms, KMSMasterKeyId: e.KeyID}
+		key := kind.CustomerKMSKey(service, e.KMSKeyID)
+		return &types.SSESpecification{Enabled: aws.Bool(true), SSEType: types.SSETypeKms, KMSMasterKeyId: kind.NonEmpty(&key)}
 	}
 }
 
-// fromEncryption: DynamoDB describes only encryption by a KMS key, and names the key by its ARN; an
-// equal key is given in the words of want.
-func fromEncryption(d *types.SSEDescription, want *Encryption) *Encryption {
+// fromEncryption reads the encryption in the spec's words. DynamoDB describes every KMS key by its ARN, the
+// one that AWS manages as well, so where the spec names no key the one in use is not compared.
+func fromEncryption(d *types.SSEDescription, want *v1alpha1.DynamoDBSSE) *v1alpha1.DynamoDBSSE {
 	if d == nil || d.Status == types.SSEStatusDisabled || d.Status == types.SSEStatusDisabling {
-		return &Encryption{}
+		return &v1alpha1.DynamoDBSSE{}
 	}
-	e := &Encryption{KMS: true, KeyID: d.KMSMasterKeyArn}
-	if want != nil && want.KeyID != nil && strings.HasSuffix(aws.ToString(e.KeyID), ":key/"+*want.KeyID) {
-		e.KeyID = want.KeyID
+	e := &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: aws.ToString(d.KMSMasterKeyArn)}
+	if want != nil && (kind.CustomerKMSKey(service, want.KMSKeyID) == "" || kind.SameKMSKey(want.KMSKeyID, e.KMSKeyID)) {
+		e.KMSKeyID = want.KMSKeyID
 	}
 	return e
 }
@@ -107,6 +73,11 @@ func toTTL(want, have string) *types.TimeToLiveSpecification {
 		return &types.TimeToLiveSpecification{Enabled: aws.Bool(false), AttributeName: &have}
 	}
 	return &types.TimeToLiveSpecification{Enabled: aws.Bool(true), AttributeName: &want}
+}
+
+// changesTTLTwice reports whether expiry is by one attribute and is to be by another.
+func changesTTLTwice(want, have TableState) bool {
+	return aws.ToString(want.TTL) != "" && aws.ToString(have.TTL) != ""
 }
 
 // fromTTL takes a change under way for done: it may take an hour, in which nothing else can be changed.

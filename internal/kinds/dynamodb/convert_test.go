@@ -1,13 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package dynamodb
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func TestExpiryIsJudgedByWhatItIsAboutToBe(t *testing.T) {
@@ -44,25 +47,25 @@ func TestEncryptionAsAWSDescribesIt(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		want *Encryption
+		want *v1alpha1.DynamoDBSSE
 		have *types.SSEDescription
 		same bool
 	}{
-		{"AWS's own key is not described", &Encryption{}, nil, true},
-		{"nor when it was a KMS key once", &Encryption{}, on(types.SSEStatusDisabled), true},
-		{"a KMS key is not AWS's own", &Encryption{}, on(types.SSEStatusEnabled), false},
-		{"any KMS key will do", &Encryption{KMS: true}, on(types.SSEStatusEnabled), true},
-		{"the key by its ARN", &Encryption{KMS: true, KeyID: aws.String(arn)}, on(types.SSEStatusEnabled), true},
-		{"the key by its id", &Encryption{KMS: true, KeyID: aws.String(id)}, on(types.SSEStatusUpdating), true},
-		{"another key", &Encryption{KMS: true, KeyID: aws.String("34cd-56ef-1234567890ab")}, on(types.SSEStatusEnabled), false},
-		{"no KMS key yet", &Encryption{KMS: true}, nil, false},
+		{"AWS's own key is not described", &v1alpha1.DynamoDBSSE{}, nil, true},
+		{"nor when it was a KMS key once", &v1alpha1.DynamoDBSSE{}, on(types.SSEStatusDisabled), true},
+		{"a KMS key is not AWS's own", &v1alpha1.DynamoDBSSE{}, on(types.SSEStatusEnabled), false},
+		{"any KMS key will do", &v1alpha1.DynamoDBSSE{Enabled: true}, on(types.SSEStatusEnabled), true},
+		{"the key by its ARN", &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: arn}, on(types.SSEStatusEnabled), true},
+		{"the key by its id", &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: id}, on(types.SSEStatusUpdating), true},
+		{"another key", &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: "34cd-56ef-1234567890ab"}, on(types.SSEStatusEnabled), false},
+		{"no KMS key yet", &v1alpha1.DynamoDBSSE{Enabled: true}, nil, false},
 	} {
-		diff := engine.Compare(TableState{SSE: c.want}, TableState{SSE: fromEncryption(c.have, c.want)}, nil)
+		diff := engine.Compare(TableState{SSE: c.want}, TableState{SSE: fromEncryption(c.have, c.want)}, nil, nil)
 		if (len(diff) == 0) != c.same {
 			t.Errorf("%s: %+v", c.name, diff)
 		}
 	}
-	if toEncryption(nil) != nil || *toEncryption(&Encryption{}).Enabled || *toEncryption(&Encryption{KMS: true, KeyID: aws.String(id)}).KMSMasterKeyId != id {
+	if toEncryption(nil) != nil || *toEncryption(&v1alpha1.DynamoDBSSE{}).Enabled || *toEncryption(&v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: id}).KMSMasterKeyId != id {
 		t.Error("what is sent")
 	}
 }
@@ -74,25 +77,24 @@ func TestATableThatWasNeverOnDemandIsProvisioned(t *testing.T) {
 }
 
 func TestTableStates(t *testing.T) {
-	for state, want := range map[types.TableStatus]struct {
-		busy   bool
-		reason string
-	}{
-		types.TableStatusActive:                            {},
-		types.TableStatusCreating:                          {busy: true},
-		types.TableStatusUpdating:                          {busy: true},
-		types.TableStatusDeleting:                          {busy: true},
-		types.TableStatusArchiving:                         {busy: true},
-		types.TableStatusArchived:                          {reason: status.ReasonMissing},
-		types.TableStatusInaccessibleEncryptionCredentials: {reason: status.ReasonAccessDenied},
-	} {
-		d := &types.TableDescription{TableStatus: state}
-		reason := ""
-		if s, ok := status.AsStalled(unusable(d)); ok {
-			reason = s.Reason
+	for _, state := range types.TableStatus("").Values() {
+		why, stalls := unusable[state]
+		passes := slices.Contains(passing, state)
+		usable := state == types.TableStatusActive || state == types.TableStatusReplicationNotAuthorized
+		if n := count(passes, stalls, usable); n != 1 {
+			t.Errorf("%s: passing %v, unusable %v: want exactly one of passing, unusable and usable", state, passes, stalls)
 		}
-		if (busy(d) != "") != want.busy || reason != want.reason {
-			t.Errorf("%s: busy %q, reason %q", state, busy(d), reason)
+		if stalls && (why.Reason == "" || why.Message == "") {
+			t.Errorf("%s: %+v", state, why)
 		}
 	}
+}
+
+func count(facts ...bool) (n int) {
+	for _, f := range facts {
+		if f {
+			n++
+		}
+	}
+	return n
 }

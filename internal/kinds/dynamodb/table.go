@@ -1,30 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dynamodb is the DynamoDB kinds.
 package dynamodb
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// TableState is a table as both the spec and DynamoDB can say it.
+// TableState is a table as both the spec and DynamoDB can express it.
 type TableState struct {
-	Name, ARN string `drift:"id"`
-	Deleting  bool   `drift:"id"`
-	// Status is DynamoDB's own word.
+	Name string `drift:"identity"`
+	ARN  string `drift:"id"`
+	// Guarded is set while the table must not be deleted with items in it.
+	Guarded bool `drift:"id"`
+	// Status is DynamoDB's own status.
 	Status string `drift:"observed"`
 
 	// Keys are the partition key and, where there is one, the sort key.
 	Keys               []Key `drift:"immutable"`
 	BillingMode        *string
 	Throughput         *v1alpha1.DynamoDBThroughput
-	SSE                *Encryption
+	SSE                *v1alpha1.DynamoDBSSE
 	DeletionProtection *bool
 	PITR               *bool
 	// TTL is the attribute that holds the expiry time; "" is off, whatever attribute was used before.
@@ -35,172 +43,203 @@ type TableState struct {
 // Key is one key attribute.
 type Key struct{ Role, Name, Type string }
 
-// Encryption says whose key encrypts the table: AWS's own, or one in KMS.
-type Encryption struct {
-	KMS bool
-	// KeyID is nil for the key that AWS manages, which is then not compared.
-	KeyID *string
-}
-
 type table struct{ api *dynamodb.Client }
 
-// NewTable binds the DynamoDBTable kind to an identity.
+// NewTable binds the DynamoDBTable kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
-	return &table{api: dynamodb.NewFromConfig(cfg)}
+	t := &table{api: dynamodb.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.DynamoDBTable, TableState]{
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
+		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.DynamoDBTable, TableState]{Identity: []string{"tableName"}, Spec: exported},
+		Describe: kind.Read[TableState]{Actions: []string{"dynamodb:DescribeTable"}, Do: t.describe},
+		Explain:  explain,
+		Create:   kind.Call[TableState]{Action: "dynamodb:CreateTable", Do: t.create},
+		// A table is created without recovery and expiry, and accepts both only once it is ACTIVE.
+		DefaultsWhenNew: true,
+		Tagging: kind.Tagging[TableState]{
+			Reads: "dynamodb:ListTagsOfResource", List: t.tags,
+			Sets: "dynamodb:TagResource", Set: kind.Send(t.api.TagResource, func(have TableState, tags map[string]string) *dynamodb.TagResourceInput {
+				return &dynamodb.TagResourceInput{ResourceArn: &have.ARN, Tags: kind.SDKTags[types.Tag](tags)}
+			}),
+			Removes: "dynamodb:UntagResource", Remove: kind.Send(t.api.UntagResource, func(have TableState, keys []string) *dynamodb.UntagResourceInput {
+				return &dynamodb.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
+			}),
+		},
+		// A table takes one change at a time and is UPDATING after most of them; the next one then waits
+		// (Busy) for a later pass, which plans what is left.
+		OneByOne: true,
+		Parts:    t.parts(),
+		Holds:    t.items, HoldsReads: []string{"dynamodb:Scan"},
+		// The table may be UPDATING after its protection was lifted, so a look precedes the delete.
+		Delete: []kind.Ending[TableState]{
+			{When: func(want, have TableState) bool { return aws.ToBool(have.DeletionProtection) && liftsProtection(want) },
+				Call: t.update(func(TableState) dynamodb.UpdateTableInput {
+					return dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(false)}
+				})},
+			{Call: kind.Call[TableState]{Action: "dynamodb:DeleteTable", Effect: kind.Deletes, Do: kind.Send(t.api.DeleteTable, func(want, _ TableState) *dynamodb.DeleteTableInput {
+				return &dynamodb.DeleteTableInput{TableName: &want.Name}
+			})}},
+		},
+	})
 }
 
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
-// A customer managed key needs more of KMS, which its key policy grants best:
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
-func (t *table) Meta() kind.Meta {
-	return kind.Meta{
-		Reads: []string{"dynamodb:DescribeTable", "dynamodb:ListTagsOfResource", "dynamodb:DescribeContinuousBackups", "dynamodb:DescribeTimeToLive"},
-		Writes: []string{"dynamodb:CreateTable", "dynamodb:UpdateTable", "dynamodb:UpdateContinuousBackups", "dynamodb:UpdateTimeToLive",
-			"dynamodb:TagResource", "dynamodb:UntagResource", "dynamodb:DeleteTable"},
-		Identity:  kind.ByName,
-		HoldsData: true,
+func (t *table) parts() []kind.Part[TableState] {
+	return []kind.Part[TableState]{
+		{Fields: []string{"PITR"}, Reads: "dynamodb:DescribeContinuousBackups", Read: t.backups,
+			Write: kind.Call[TableState]{Action: "dynamodb:UpdateContinuousBackups", Do: kind.Send(t.api.UpdateContinuousBackups, func(want, _ TableState) *dynamodb.UpdateContinuousBackupsInput {
+				return &dynamodb.UpdateContinuousBackupsInput{TableName: &want.Name,
+					PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: want.PITR}}
+			})}},
+		{Fields: []string{"TTL"}, Reads: "dynamodb:DescribeTimeToLive", Read: t.timeToLive, Again: changesTTLTwice,
+			Write: kind.Call[TableState]{Action: "dynamodb:UpdateTimeToLive", Do: kind.Send(t.api.UpdateTimeToLive, func(want, have TableState) *dynamodb.UpdateTimeToLiveInput {
+				return &dynamodb.UpdateTimeToLiveInput{TableName: &want.Name, TimeToLiveSpecification: toTTL(*want.TTL, aws.ToString(have.TTL))}
+			})}},
+		{Fields: []string{"DeletionProtection"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
+			return dynamodb.UpdateTableInput{DeletionProtectionEnabled: want.DeletionProtection}
+		})},
+		{Fields: []string{"BillingMode", "Throughput"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
+			return dynamodb.UpdateTableInput{BillingMode: types.BillingMode(aws.ToString(want.BillingMode)), ProvisionedThroughput: kind.Convert[*types.ProvisionedThroughput](want.Throughput)}
+		})},
+		{Fields: []string{"SSE"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
+			return dynamodb.UpdateTableInput{SSESpecification: toEncryption(want.SSE)}
+		})},
 	}
 }
 
-func (t *table) Desired(sc kind.Scope, cr *v1alpha1.DynamoDBTable) (TableState, error) {
+func (t *table) update(input func(want TableState) dynamodb.UpdateTableInput) kind.Call[TableState] {
+	return kind.Call[TableState]{Action: "dynamodb:UpdateTable", Do: kind.Send(t.api.UpdateTable, func(want, _ TableState) *dynamodb.UpdateTableInput {
+		in := input(want)
+		in.TableName = &want.Name
+		return &in
+	})}
+}
+
+// identify includes the deletion protection: false is the consent to lift it for a deletion.
+func identify(sc kind.Scope, cr *v1alpha1.DynamoDBTable) (TableState, error) {
+	return TableState{Name: cr.Spec.TableName, Guarded: sc.GuardData, DeletionProtection: cr.Spec.DeletionProtection}, nil
+}
+
+func declare(_ kind.Scope, cr *v1alpha1.DynamoDBTable, s *TableState) error {
 	in := cr.Spec
-	s := TableState{
-		Name: in.TableName, Deleting: sc.Deleting, DeletionProtection: in.DeletionProtection, Tags: sc.Tags,
-	}
-	if sc.Deleting {
-		return s, nil
-	}
-	if err := check(in); err != nil {
-		return s, err
-	}
 	s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeHash), Name: in.HashKey.Name, Type: in.HashKey.Type})
 	if in.RangeKey != nil {
 		s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeRange), Name: in.RangeKey.Name, Type: in.RangeKey.Type})
 	}
-	s.BillingMode, s.Throughput, s.PITR = orNil(in.BillingMode), in.ProvisionedThroughput, in.PointInTimeRecovery
+	s.BillingMode, s.Throughput, s.PITR = kind.NonEmpty(&in.BillingMode), in.ProvisionedThroughput, in.PointInTimeRecovery
 	if in.TTL != nil {
 		s.TTL = new(string)
 		if in.TTL.Enabled {
 			s.TTL = &in.TTL.AttributeName
 		}
 	}
-	if in.SSE != nil {
-		s.SSE = &Encryption{KMS: in.SSE.Enabled}
-		if in.SSE.KMSKeyID != awsManagedKey {
-			s.SSE.KeyID = orNil(in.SSE.KMSKeyID)
-		}
-	}
-	return s, nil
+	s.SSE = in.SSE
+	return checkKey(in.SSE)
 }
 
-func (t *table) Converge(want TableState, seen kind.Seen[TableState], diff kind.Diff) []kind.Step {
-	if !seen.Exists {
-		return []kind.Step{{Action: "dynamodb:CreateTable", Do: t.create(want)}}
+func (t *table) create(ctx context.Context, want, _ TableState) error {
+	in := &dynamodb.CreateTableInput{
+		TableName: &want.Name, BillingMode: types.BillingMode(cmp.Or(aws.ToString(want.BillingMode), string(types.BillingModePayPerRequest))),
+		ProvisionedThroughput: kind.Convert[*types.ProvisionedThroughput](want.Throughput), SSESpecification: toEncryption(want.SSE),
+		DeletionProtectionEnabled: want.DeletionProtection, Tags: kind.SDKTags[types.Tag](want.Tags),
 	}
-	// One after the other: a table takes one change at a time, and is UPDATING after most of them.
-	// The next one then waits (Busy) for a later pass, which plans what is left.
-	var steps []kind.Step
-	add := func(action string, do func(ctx context.Context) error, fixes ...string) {
-		if len(fixes) > 0 && diff.Under(fixes...) {
-			steps = append(steps, kind.Step{Action: action, Fixes: fixes, Stage: len(steps),
-				Do: func(ctx context.Context, _ string) (string, error) { return "", do(ctx) }})
-		}
+	for _, k := range want.Keys {
+		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(k.Name), KeyType: types.KeyType(k.Role)})
+		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(k.Name), AttributeType: types.ScalarAttributeType(k.Type)})
 	}
-	set, remove := diff.Keys("Tags")
-	arn := &seen.State.ARN
-	add("dynamodb:TagResource", func(ctx context.Context) error {
-		_, err := t.api.TagResource(ctx, &dynamodb.TagResourceInput{ResourceArn: arn, Tags: tagSet(kind.Only(want.Tags, set))})
-		return err
-	}, tagPaths(set)...)
-	add("dynamodb:UntagResource", func(ctx context.Context) error {
-		_, err := t.api.UntagResource(ctx, &dynamodb.UntagResourceInput{ResourceArn: arn, TagKeys: remove})
-		return err
-	}, tagPaths(remove)...)
-	add("dynamodb:UpdateContinuousBackups", func(ctx context.Context) error {
-		_, err := t.api.UpdateContinuousBackups(ctx, &dynamodb.UpdateContinuousBackupsInput{TableName: &want.Name,
-			PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: want.PITR}})
-		return err
-	}, "PITR")
-	add("dynamodb:UpdateTimeToLive", func(ctx context.Context) error {
-		_, err := t.api.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &want.Name, TimeToLiveSpecification: toTTL(*want.TTL, aws.ToString(seen.State.TTL))})
-		return err
-	}, "TTL")
-	update := func(in dynamodb.UpdateTableInput, fixes ...string) {
-		in.TableName = &want.Name
-		add("dynamodb:UpdateTable", func(ctx context.Context) error {
-			_, err := t.api.UpdateTable(ctx, &in)
-			return err
-		}, fixes...)
-	}
-	update(dynamodb.UpdateTableInput{DeletionProtectionEnabled: want.DeletionProtection}, "DeletionProtection")
-	update(dynamodb.UpdateTableInput{BillingMode: types.BillingMode(aws.ToString(want.BillingMode)), ProvisionedThroughput: toThroughput(want.Throughput)}, "BillingMode", "Throughput")
-	update(dynamodb.UpdateTableInput{SSESpecification: toEncryption(want.SSE)}, "SSE")
-	return steps
+	_, err := t.api.CreateTable(ctx, in)
+	return err
 }
 
-func (t *table) create(want TableState) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, _ string) (string, error) {
-		in := &dynamodb.CreateTableInput{
-			TableName: &want.Name, BillingMode: types.BillingModePayPerRequest, ProvisionedThroughput: toThroughput(want.Throughput),
-			SSESpecification: toEncryption(want.SSE), DeletionProtectionEnabled: want.DeletionProtection, Tags: tagSet(want.Tags),
-		}
-		if want.BillingMode != nil {
-			in.BillingMode = types.BillingMode(*want.BillingMode)
-		}
-		for _, k := range want.Keys {
-			in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(k.Name), KeyType: types.KeyType(k.Role)})
-			in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(k.Name), AttributeType: types.ScalarAttributeType(k.Type)})
-		}
-		_, err := t.api.CreateTable(ctx, in)
-		return "", err
-	}
-}
-
-// Remove lifts the deletion protection first where the spec says false (Observe holds the deletion
-// otherwise); the table may be UPDATING after that, so the delete follows a look.
-func (t *table) Remove(seen kind.Seen[TableState]) []kind.Step {
-	s := seen.State
-	if aws.ToBool(s.DeletionProtection) {
-		return []kind.Step{{Action: "dynamodb:UpdateTable", Risk: kind.Disrupts, Do: func(ctx context.Context, _ string) (string, error) {
-			_, err := t.api.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &s.Name, DeletionProtectionEnabled: aws.Bool(false)})
-			return "", err
-		}}}
-	}
-	return []kind.Step{{Action: "dynamodb:DeleteTable", Risk: kind.Destroys, Do: func(ctx context.Context, _ string) (string, error) {
-		_, err := t.api.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &s.Name})
-		return "", err
-	}}}
-}
-
-func (t *table) Publish(cr *v1alpha1.DynamoDBTable, s TableState) {
+func publish(cr *v1alpha1.DynamoDBTable, s TableState) {
 	cr.Status.ARN, cr.Status.ID = s.ARN, s.Name
 	cr.Status.TableARN, cr.Status.TableStatus = s.ARN, s.Status
 }
 
-// check repeats the rules of the CRD that span fields, and adds what it cannot say.
-func check(in v1alpha1.DynamoDBTableSpec) error {
-	provisioned := in.BillingMode == string(types.BillingModeProvisioned)
-	switch {
-	case in.RangeKey != nil && in.RangeKey.Name == in.HashKey.Name:
-		return status.Invalid("spec.rangeKey.name", "%q is the partition key already", in.RangeKey.Name)
-	case provisioned && in.ProvisionedThroughput == nil:
-		return status.Invalid("spec.provisionedThroughput", "is needed with billingMode PROVISIONED")
-	case !provisioned && in.ProvisionedThroughput != nil:
-		return status.Invalid("spec.provisionedThroughput", "needs billingMode PROVISIONED")
-	case in.SSE != nil:
-		return checkEncryption(*in.SSE)
-	default:
-		return nil
+func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (kind.Seen[TableState], error) {
+	absent := kind.Seen[TableState]{}
+	out, err := awsclient.Lookup(ctx, t.api.DescribeTable, &dynamodb.DescribeTableInput{TableName: &want.Name})
+	if out == nil || out.Table == nil {
+		return absent, err
 	}
+	d := out.Table
+	if why, ok := unusable[d.TableStatus]; ok && !look.Deleting {
+		return absent, &why
+	}
+	seen := kind.Seen[TableState]{Exists: true, Created: aws.ToTime(d.CreationDateTime), Usable: d.TableStatus == types.TableStatusUpdating, State: TableState{
+		Name: want.Name, ARN: aws.ToString(d.TableArn), Status: string(d.TableStatus),
+		Keys: fromKeys(d), BillingMode: fromBilling(d.BillingModeSummary), Throughput: kind.Convert[*v1alpha1.DynamoDBThroughput](d.ProvisionedThroughput),
+		SSE: fromEncryption(d.SSEDescription, want.SSE), DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtectionEnabled)),
+	}}
+	if slices.Contains(passing, d.TableStatus) {
+		seen.Busy = "the table is " + seen.State.Status
+	}
+	if *seen.State.DeletionProtection && !liftsProtection(want) {
+		seen.Holds = []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the table to be removed: " +
+			"set deletionProtection: false to delete the table, or deletionPolicy: Retain to keep it"}}
+	}
+	return seen, nil
 }
 
-func checkEncryption(e v1alpha1.DynamoDBSSE) error {
-	switch key := e.KMSKeyID; {
-	case key != "" && !e.Enabled:
-		return status.Invalid("spec.sse.kmsKeyID", "needs sse.enabled: true")
-	case key != awsManagedKey && isAlias(key):
-		return status.Invalid("spec.sse.kmsKeyID", "is an alias; give the key's ARN or ID: DynamoDB reports only those, so an alias cannot be compared")
-	default:
-		return nil
+// liftsProtection reports whether the spec consents to removing the deletion protection.
+func liftsProtection(want TableState) bool {
+	return want.DeletionProtection != nil && !*want.DeletionProtection
+}
+
+// passing are the states in which DynamoDB accepts no change and that end without a person. Read only.
+var passing = []types.TableStatus{types.TableStatusCreating, types.TableStatusUpdating, types.TableStatusDeleting, types.TableStatusArchiving}
+
+// unusable are the states that only a person can end. Read only.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+var unusable = map[types.TableStatus]status.Stalled{
+	types.TableStatusInaccessibleEncryptionCredentials: {Reason: status.ReasonAccessDenied, Message: "DynamoDB cannot use the KMS key that encrypts the table: " +
+		"enable the key and its grants within seven days, or DynamoDB archives the table"},
+	types.TableStatusArchived: {Reason: status.ReasonMissing, Message: "DynamoDB archived the table because it could not use its KMS key: " +
+		"delete the archived table and restore it from the backup that DynamoDB made"},
+}
+
+// explain turns "not found" for the tags of a table that AWS is creating or deleting into waiting:
+// without its tags, the table's owner is unknown.
+func explain(err error, seen kind.Seen[TableState]) error {
+	if class := awsclient.Classify(err).Class; seen.Busy != "" && (class == awsclient.NotFound || class == awsclient.Busy) {
+		return &status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + seen.Busy, After: 5 * time.Second}
 	}
+	return err
+}
+
+func (t *table) tags(ctx context.Context, have TableState) (map[string]string, error) {
+	all, err := kind.Collect(func(token *string) ([]types.Tag, *string, error) {
+		out, err := t.api.ListTagsOfResource(ctx, &dynamodb.ListTagsOfResourceInput{ResourceArn: &have.ARN, NextToken: token})
+		if err != nil {
+			return nil, nil, err
+		}
+		return out.Tags, out.NextToken, nil
+	})
+	return kind.TagMap(all), err
+}
+
+func (t *table) backups(ctx context.Context, want TableState, have *TableState) error {
+	out, err := t.api.DescribeContinuousBackups(ctx, &dynamodb.DescribeContinuousBackupsInput{TableName: &want.Name})
+	if err != nil {
+		return err
+	}
+	d := out.ContinuousBackupsDescription
+	have.PITR = aws.Bool(d != nil && d.PointInTimeRecoveryDescription != nil && d.PointInTimeRecoveryDescription.PointInTimeRecoveryStatus == types.PointInTimeRecoveryStatusEnabled)
+	return nil
+}
+
+func (t *table) timeToLive(ctx context.Context, want TableState, have *TableState) error {
+	out, err := t.api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
+	if err == nil {
+		have.TTL = fromTTL(out.TimeToLiveDescription)
+	}
+	return err
+}
+
+// checkKey refuses aliases, which DynamoDB accepts and then reports as the ARN of a key.
+func checkKey(e *v1alpha1.DynamoDBSSE) error {
+	if e != nil && isAlias(kind.CustomerKMSKey(service, e.KMSKeyID)) {
+		return status.Invalid("spec.sse.kmsKeyID", "is an alias; give the key's ARN or ID: DynamoDB reports only those, so an alias cannot be compared")
+	}
+	return nil
 }

@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package dynamodb
 
 import (
+	"maps"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -47,6 +52,17 @@ func provisioned(read, write int64) func(s *spec) {
 	return func(s *spec) {
 		s.BillingMode = "PROVISIONED"
 		s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{ReadCapacityUnits: read, WriteCapacityUnits: write}
+	}
+}
+
+func guarded(s *kindtest.Subject) { s.Guarded = true }
+
+func putItem(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := dynamodb.NewFromConfig(r.Config).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(name),
+		Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "a"}}})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -86,7 +102,7 @@ func createTable(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 			KeySchema:            []types.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: types.KeyTypeHash}},
 			AttributeDefinitions: []types.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}}}
 		if len(tags) > 0 {
-			in.Tags = tagSet(tags)
+			in.Tags = kind.SDKTags[types.Tag](tags)
 		}
 		_, err := api(r).CreateTable(t.Context(), in)
 		must(t, err)
@@ -148,8 +164,8 @@ func lives() []kindtest.Case {
 		{Name: "AWS's own key is what there is without encryption settings", Existing: tableOf(), Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }), Cause: engine.InSync},
 		{Name: "protection that is wanted off is off already", Existing: tableOf(), Object: tableOf(protection(false)), Cause: engine.InSync},
 		{Name: "what is no longer declared stays as it is", Existing: tableOf(capability, protection(true)), Object: tableOf(func(s *spec) { s.RangeKey = &v1alpha1.DynamoDBAttribute{Name: "at", Type: "N"} }), Cause: engine.InSync},
-		{Name: "a vanished table is reported, not made anew", Existing: tableOf(), Object: tableOf(), Drift: true, Before: deleteTable, Stalled: status.ReasonMissing},
-		{Name: "and made anew where that was asked for", Existing: tableOf(recreate), Object: tableOf(recreate), Drift: true, Before: deleteTable, Cause: engine.New, Actions: []string{create}},
+		{Name: "a vanished table is reported, not created again", Existing: tableOf(), Object: tableOf(), Drift: true, Before: deleteTable, Stalled: status.ReasonMissing},
+		{Name: "and created again where that was asked for", Existing: tableOf(recreate), Object: tableOf(recreate), Drift: true, Before: deleteTable, Cause: engine.New, Actions: []string{create}},
 		{Name: "throughput without its billing mode", Object: tableOf(func(s *spec) { s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{} }), Stalled: status.ReasonInvalidSpec},
 		{Name: "a billing mode without its throughput", Object: tableOf(func(s *spec) { s.BillingMode = "PROVISIONED" }), Stalled: status.ReasonInvalidSpec},
 		{Name: "one attribute for both keys", Object: tableOf(func(s *spec) { s.RangeKey = &s.HashKey }), Stalled: status.ReasonInvalidSpec},
@@ -179,12 +195,12 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"BillingMode"}, Actions: []string{update}},
 		{Name: "protection on", Existing: tableOf(), Object: tableOf(protection(true)), Cause: engine.Edited, Diff: []string{"DeletionProtection"}, Actions: []string{update}},
 		{Name: "protection off", Existing: tableOf(protection(true)), Object: tableOf(protection(false)), Cause: engine.Edited, Diff: []string{"DeletionProtection"}, Actions: []string{update}},
-		{Name: "a KMS key", Existing: tableOf(), Object: tableOf(kms("")), PlanOnly: true, // moto ignores it
-			Cause: engine.Edited, Diff: []string{"SSE.KMS"}, Actions: []string{update}},
-		{Name: "AWS's own key again", Existing: tableOf(kms("")), Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }), PlanOnly: true,
-			Cause: engine.Edited, Diff: []string{"SSE.KMS"}, Actions: []string{update}},
-		{Name: "another KMS key", Existing: tableOf(kms("")), Object: tableOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")), PlanOnly: true,
-			Cause: engine.Edited, Diff: []string{"SSE.KeyID"}, Actions: []string{update}},
+		{Name: "a KMS key", Existing: tableOf(), Object: tableOf(kms("")),
+			Cause: engine.Edited, Diff: []string{"SSE.Enabled"}, Actions: []string{update}},
+		{Name: "AWS's own key again", Existing: tableOf(kms("")), Object: tableOf(func(s *spec) { s.SSE = &v1alpha1.DynamoDBSSE{} }),
+			Cause: engine.Edited, Diff: []string{"SSE.Enabled"}, Actions: []string{update}},
+		{Name: "another KMS key", Existing: tableOf(kms("")), Object: tableOf(kms("1234abcd-12ab-34cd-56ef-1234567890ab")),
+			Cause: engine.Edited, Diff: []string{"SSE.KMSKeyID"}, Actions: []string{update}},
 		{Name: "tags are added and dropped", Existing: tableOf(tagged("old", "1")), Object: tableOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "a tag's value", Existing: tableOf(tagged("team", "a")), Object: tableOf(tagged("team", "")),
@@ -200,7 +216,7 @@ func drifts() []kindtest.Case {
 	foreignTag := func(t *testing.T, r *kindtest.Rig) {
 		out, err := api(r).DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(name)})
 		must(t, err)
-		_, err = api(r).TagResource(t.Context(), &dynamodb.TagResourceInput{ResourceArn: out.Table.TableArn, Tags: tagSet(map[string]string{"theirs": "1"})})
+		_, err = api(r).TagResource(t.Context(), &dynamodb.TagResourceInput{ResourceArn: out.Table.TableArn, Tags: kind.SDKTags[types.Tag](map[string]string{"theirs": "1"})})
 		must(t, err)
 	}
 	return []kindtest.Case{
@@ -227,6 +243,9 @@ func drifts() []kindtest.Case {
 func deletions() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "deleting", Existing: tableOf(capability), Object: tableOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
+		{Name: "deleting a table with items, whose data is guarded, waits", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: putItem, Facts: guarded,
+			Waiting: status.ReasonDataWouldBeLost},
+		{Name: "deleting an empty table, whose data is guarded", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Facts: guarded, Cause: engine.Deleting, Actions: []string{remove}},
 		{Name: "deleting what is gone", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true, Before: deleteTable, Cause: engine.Gone},
 		{Name: "deleting a protected table waits", Existing: tableOf(protection(true)), Object: tableOf(protection(true)), Deleting: true, Drift: true, Waiting: status.ReasonDeletionProtected},
 		{Name: "whoever protected it", Existing: tableOf(), Object: tableOf(), Deleting: true, Drift: true,
@@ -253,12 +272,20 @@ func owners() []kindtest.Case {
 	}
 }
 
-func TestTableSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewTable), kindtest.Life{
+func life() kindtest.Life {
+	return kindtest.Life{
 		Sample: tableOf(capability, protection(false)), Exists: exists,
 		Foreign: createTable(map[string]string{"owner": "somebody"}),
-	})
+		Invalid: []v1alpha1.Resource{tableOf(protection(false), func(s *spec) {
+			s.ProvisionedThroughput = &v1alpha1.DynamoDBThroughput{ReadCapacityUnits: 1, WriteCapacityUnits: 1}
+		})},
+		Edited: tableOf(capability, protection(false), provisioned(1, 1), func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "b"} }),
+	}
 }
+
+func TestTableSurvivesFaults(t *testing.T) { kindtest.Faults(t, engine.For(NewTable), life()) }
+
+func TestTableSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewTable), life()) }
 
 func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	r := kindtest.NewRig(t)
@@ -272,7 +299,7 @@ func TestATableThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	if w := r.AWS.Calls().Writes().Count(); w != 1 {
 		t.Fatalf("%d writes to a table that is CREATING:\n%s", w, r.AWS.Calls())
 	}
-	time.Sleep(400 * time.Millisecond)
+	time.Sleep(400 * time.Millisecond) // the emulator's time of creation
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}
@@ -287,7 +314,7 @@ func TestATableAnswersLateForItsName(t *testing.T) {
 	if _, ok := status.AsWaiting(err); !ok {
 		t.Fatalf("got %v, want to wait", err)
 	}
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // the emulator's lag
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}
@@ -353,13 +380,66 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	}
 }
 
+func operations(calls awsproxy.Calls) map[string]int {
+	n := map[string]int{}
+	for _, c := range calls {
+		n[c.Op]++
+	}
+	return n
+}
+
+// Ready rests on a look: where nothing is left to write, the settings of a new table are read.
+func TestSettingsOfANewTableAreReadBeforeItIsReady(t *testing.T) {
+	r := kindtest.NewRig(t)
+	off := func(s *spec) {
+		s.PointInTimeRecovery, s.TTL = aws.Bool(false), &v1alpha1.DynamoDBTTL{AttributeName: "expires"}
+	}
+	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(off))
+	_, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	if got := operations(r.AWS.Calls()); got["DescribeContinuousBackups"] != 1 || got["DescribeTimeToLive"] != 1 {
+		t.Errorf("the settings were not read:\n%s", r.AWS.Calls())
+	}
+}
+
+// No setting of a table is assumed once a setting may have been written, or once the operator has restarted.
+func TestSettingsAreReadWhereTheyMayHaveChanged(t *testing.T) {
+	for name, kill := range map[string]bool{"a write whose answer was lost": false, "a restart": true} {
+		t.Run(name, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
+			var struck atomic.Bool
+			op := kind.Either(kill, "CreateTable", "UpdateContinuousBackups")
+			r.AWS.Fault(awsproxy.Match{Service: "dynamodb", Op: op, Times: 1}, awsproxy.ForwardThen(func() { struck.Store(true) }))
+			_, _ = s.Pass(t.Context(), func() bool { return kill && struck.Load() })
+			if !struck.Load() {
+				t.Fatal("the fault did not strike")
+			}
+			mark := r.AWS.Mark()
+			_, err := s.Settle(t.Context(), nil)
+			must(t, err)
+			for _, c := range r.AWS.Since(mark) {
+				if c.Write {
+					t.Fatalf("written before the settings were read:\n%s", r.AWS.Since(mark))
+				}
+				if c.Op == "DescribeContinuousBackups" {
+					return
+				}
+			}
+			t.Error("the settings were not read")
+		})
+	}
+}
+
 func TestTableCosts(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(capability))
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
-	if got := r.AWS.Calls().Writes(); got.Count() != 3 {
-		t.Errorf("create took %d writes, want 3:\n%s", got.Count(), got)
+	// Three writes, a look before and a look after the settings; only the second reads the settings.
+	want := map[string]int{"CreateTable": 1, "UpdateContinuousBackups": 1, "UpdateTimeToLive": 1, "DescribeTable": 2, "DescribeContinuousBackups": 1, "DescribeTimeToLive": 1}
+	if got := r.AWS.Calls(); !maps.Equal(operations(got), want) {
+		t.Errorf("create took %v, want %v:\n%s", operations(got), want, got)
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package glue
 
 import (
@@ -8,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/glue/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
@@ -109,10 +112,10 @@ func TestCrawler(t *testing.T) {
 		edited("the prefix is cleared", "TablePrefix", func(s *crawlerSpec) { s.TablePrefix = str("") }),
 		edited("the description is edited", "Description", func(s *crawlerSpec) { s.Description = str("new") }),
 		edited("the description is cleared", "Description", func(s *crawlerSpec) { s.Description = str("") }),
-		edited("the update behaviour is edited", "UpdateBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.UpdateBehavior = "LOG" }),
-		edited("the delete behaviour falls back to LOG", "DeleteBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.DeleteBehavior = "" }),
-		{Name: "both behaviours fall back to LOG", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.SchemaChangePolicy = nil }),
-			Cause: engine.Edited, Diff: []string{"UpdateBehavior", "DeleteBehavior"}, Actions: update},
+		edited("the update behavior is edited", "SchemaChangePolicy.UpdateBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.UpdateBehavior = "LOG" }),
+		edited("the delete behavior falls back to LOG", "SchemaChangePolicy.DeleteBehavior", func(s *crawlerSpec) { s.SchemaChangePolicy.DeleteBehavior = "" }),
+		{Name: "both behaviors fall back to LOG", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.SchemaChangePolicy = nil }),
+			Cause: engine.Edited, Diff: []string{"SchemaChangePolicy.UpdateBehavior", "SchemaChangePolicy.DeleteBehavior"}, Actions: update},
 		{Name: "the order of targets means nothing", Existing: crawlerOf(fullCrawler),
 			Object: crawlerOf(fullCrawler, func(s *crawlerSpec) { s.S3Targets[0], s.S3Targets[1] = s.S3Targets[1], s.S3Targets[0] }), Cause: engine.InSync},
 		{Name: "what is not declared is not managed", Existing: crawlerOf(), Object: crawlerOf(), Drift: true,
@@ -123,20 +126,22 @@ func TestCrawler(t *testing.T) {
 		{Name: "tags are added, changed and dropped, and others' stay", Existing: tagged(map[string]v1alpha1.TagValue{"old": "1", "team": "a"}), Before: tag("crawler/"+crawl, map[string]string{"theirs": "1"}),
 			Object: tagged(map[string]v1alpha1.TagValue{"team": "b"}), Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"glue:TagResource", "glue:UntagResource"}},
 		{Name: "a running crawler in sync is in sync", Existing: crawlerOf(), Object: crawlerOf(), Drift: true, Before: running, Cause: engine.InSync},
-		{Name: "a vanished crawler is made anew: it holds no data", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true,
+		{Name: "a vanished crawler is created again: it holds no data", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Drift: true,
 			Before: endCrawler, Cause: engine.New, Actions: []string{"glue:CreateCrawler"}},
 		{Name: "deleting what is gone", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Before: endCrawler, Cause: engine.Gone},
 		{Name: "deleting", Existing: crawlerOf(fullCrawler), Object: crawlerOf(fullCrawler), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteCrawler"}},
-		// moto ends no crawl by itself.
+		// moto ends no crawl automatically.
 		{Name: "deleting a running crawler stops it first", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: running, PlanOnly: true,
 			Cause: engine.Deleting, Actions: []string{"glue:StopCrawler"}},
+		{Name: "a running crawler is stopped before it is deleted", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: running,
+			OnRun: true, Waiting: status.ReasonBusy},
 		{Name: "deleting a stopping crawler waits", Existing: crawlerOf(), Object: crawlerOf(), Deleting: true, Drift: true, Before: stopping, PlanOnly: true, Cause: engine.Busy},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: crawlerOf(), Before: makeCrawler(old),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "unless adoption is refused", Object: crawlerOf(func(s *crawlerSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeCrawler(old), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: crawlerOf(), Before: makeCrawler(with(old, engine.TagCluster, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: crawlerOf(), Before: makeCrawler(with(old, wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone", Object: crawlerOf(), Before: makeCrawler(map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
 		{Name: "nobody's is adopted where user and provider say so", Before: makeCrawler(map[string]string{"k": "v"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: crawlerOf(func(s *crawlerSpec) {
@@ -146,13 +151,25 @@ func TestCrawler(t *testing.T) {
 }
 
 func TestCrawlerSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewCrawler), kindtest.Life{
-		Sample: crawlerOf(fullCrawler), Foreign: makeCrawler(map[string]string{"owner": "somebody"}),
+	kindtest.Faults(t, engine.For(NewCrawler), crawlerLife())
+}
+
+func TestCrawlerSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewCrawler), crawlerLife()) }
+
+func crawlerLife() kindtest.Life {
+	return kindtest.Life{
+		Sample: crawlerOf(fullCrawler), Invalid: []v1alpha1.Resource{
+			crawlerOf(func(s *crawlerSpec) { s.Role, s.RoleRef = "", &v1alpha1.ObjectReference{Name: "missing"} }),
+			crawlerOf(func(s *crawlerSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "missing"} }),
+		}, Foreign: makeCrawler(map[string]string{"owner": "somebody"}),
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
 			_, err := api(r).GetCrawler(t.Context(), &glue.GetCrawlerInput{Name: str(crawl)})
 			return found(t, err)
 		},
-	})
+		Edited: crawlerOf(fullCrawler, func(s *crawlerSpec) {
+			s.Description, s.Schedule, s.Tags = str("new"), str(""), map[string]v1alpha1.TagValue{"team": "a"}
+		}),
+	}
 }
 
 func TestCrawlerCosts(t *testing.T) { costs(t, engine.For(NewCrawler), crawlerOf(fullCrawler), nil, 2) }

@@ -1,11 +1,18 @@
-// Package glue is the kinds of the Glue Data Catalog: databases, tables and crawlers.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package glue has the kinds of the Glue Data Catalog: databases, tables and crawlers.
 //
-// UpdateDatabase and UpdateTable replace the whole object, so both send what was read with only the
-// differing parts changed: what crawlers, Lake Formation and other engines wrote stays.
+// UpdateDatabase and UpdateTable replace the whole object. Both therefore send what was read, with only
+// the differences changed, and keep what crawlers, Lake Formation and other engines wrote.
 package glue
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
@@ -14,122 +21,144 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// DatabaseState is a database as both the spec and Glue can say it.
+// DatabaseState is a database in the form in which both the spec and Glue can be expressed.
 type DatabaseState struct {
-	Name, ARN string `drift:"id"`
-	// Input is all that Glue said, in the form in which it is sent back.
+	Name string `drift:"identity"`
+	ARN  string `drift:"id"`
+	// Cluster is the value of the owner tag for this cluster.
+	Cluster string `drift:"id"`
+	// Input is everything that Glue returned, in the form in which UpdateDatabase takes it back.
 	Input types.DatabaseInput `drift:"observed"`
 
 	Description *string
 	LocationURI *string
-	// Parameters has a nil value where a key shall be absent.
+	// Parameters has a nil value for a key that is wanted to be absent.
 	Parameters map[string]*string
 	Tags       map[string]string `drift:"tags"`
 }
 
 type database struct{ api *glue.Client }
 
-// NewDatabase binds the GlueDatabase kind to an identity.
+// NewDatabase binds the GlueDatabase kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsglue.html
 func NewDatabase(cfg aws.Config) kind.Kind[*v1alpha1.GlueDatabase, DatabaseState] {
-	return &database{api: glue.NewFromConfig(cfg)}
+	d := &database{api: glue.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.GlueDatabase, DatabaseState]{
+		Meta:   kind.Meta{Identity: kind.ByName, CreatesFirst: true},
+		Export: kind.Export[*v1alpha1.GlueDatabase, DatabaseState]{Identity: []string{"databaseName"}, Spec: exportedDatabase},
+		Identify: func(sc kind.Scope, cr *v1alpha1.GlueDatabase) (DatabaseState, error) {
+			return DatabaseState{Name: cr.Spec.DatabaseName, ARN: arn(sc, "database/"+cr.Spec.DatabaseName), Cluster: sc.OwnerTags[clusterKey]}, nil
+		},
+		Declare: func(_ kind.Scope, cr *v1alpha1.GlueDatabase, s *DatabaseState) (err error) {
+			s.Description, s.LocationURI = cr.Spec.Description, cr.Spec.LocationURI
+			s.Parameters, err = wantedParameters(cr.Spec.Parameters, cr.Status.ManagedParameters)
+			return err
+		},
+		Describe: kind.Read[DatabaseState]{Actions: []string{"glue:GetDatabase"}, Do: d.describe},
+		Explain:  explain[DatabaseState],
+		Create: kind.Call[DatabaseState]{Action: "glue:CreateDatabase", Do: kind.Send(d.api.CreateDatabase, func(want, _ DatabaseState) *glue.CreateDatabaseInput {
+			return &glue.CreateDatabaseInput{Tags: want.Tags, DatabaseInput: &types.DatabaseInput{
+				Name: &want.Name, Description: kind.NonEmpty(want.Description), LocationUri: kind.NonEmpty(want.LocationURI), Parameters: plainValues(want.Parameters)}}
+		})},
+		Tagging: tagging(d.api, func(s DatabaseState) string { return s.ARN }),
+		Parts: []kind.Part[DatabaseState]{{Fields: []string{"Description", "LocationURI", "Parameters"}, InCreate: true,
+			Write: kind.Call[DatabaseState]{Action: "glue:UpdateDatabase", DoDiff: kind.SendDiff(d.api.UpdateDatabase, func(want, have DatabaseState, diff kind.Diff) *glue.UpdateDatabaseInput {
+				return &glue.UpdateDatabaseInput{Name: &want.Name, DatabaseInput: databaseInput(want, have.Input, diff)}
+			})}}},
+		Holds: d.holds, HoldsReads: []string{"glue:GetTables"},
+		Delete: []kind.Ending[DatabaseState]{{Call: kind.Call[DatabaseState]{Action: "glue:DeleteDatabase", Effect: kind.Ends, Do: kind.Send(d.api.DeleteDatabase, func(want, _ DatabaseState) *glue.DeleteDatabaseInput {
+			return &glue.DeleteDatabaseInput{Name: &want.Name}
+		})}}},
+		Publish: func(cr *v1alpha1.GlueDatabase, s DatabaseState) {
+			cr.Status.ARN, cr.Status.ID = s.ARN, s.Name
+			cr.Status.ManagedParameters = managedKeys(cr.Spec.Parameters, cr.Status.ManagedParameters, s.Parameters)
+		},
+	})
 }
 
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsglue.html
-func (d *database) Meta() kind.Meta {
-	return kind.Meta{
-		Reads:    []string{"glue:GetDatabase", "glue:GetTags"},
-		Writes:   []string{"glue:CreateDatabase", "glue:UpdateDatabase", "glue:DeleteDatabase", "glue:TagResource", "glue:UntagResource"},
-		Identity: kind.ByName,
-	}
-}
-
-func (d *database) Desired(sc kind.Scope, cr *v1alpha1.GlueDatabase) (DatabaseState, error) {
-	in := cr.Spec
-	s := DatabaseState{Name: in.DatabaseName, ARN: arn(sc, "database/"+in.DatabaseName), Tags: sc.Tags}
-	if sc.Deleting {
-		return s, nil
-	}
-	s.Description, s.LocationURI = in.Description, in.LocationURI
-	var err error
-	s.Parameters, err = wantedParameters(in.Parameters, cr.Status.ManagedParameters)
-	return s, err
-}
-
-// Observe reads the database and then its tags, which GetDatabase does not tell.
-func (d *database) Observe(ctx context.Context, want DatabaseState) (kind.Seen[DatabaseState], error) {
-	out, err := d.api.GetDatabase(ctx, &glue.GetDatabaseInput{Name: &want.Name})
-	if awsclient.IsNotFound(err) || err == nil && out.Database == nil {
-		return kind.Seen[DatabaseState]{}, nil
-	}
-	if err != nil {
-		return kind.Seen[DatabaseState]{}, err
-	}
-	tags, err := getTags(ctx, d.api, want.ARN)
-	if awsclient.IsNotFound(err) { // deleted between the two calls
-		return kind.Seen[DatabaseState]{}, nil
-	}
-	if err != nil {
+func (d *database) describe(ctx context.Context, want DatabaseState, _ kind.Look) (kind.Seen[DatabaseState], error) {
+	out, err := awsclient.Lookup(ctx, d.api.GetDatabase, &glue.GetDatabaseInput{Name: &want.Name})
+	if out == nil || out.Database == nil {
 		return kind.Seen[DatabaseState]{}, err
 	}
 	db := out.Database
-	s := DatabaseState{
-		Name: want.Name, ARN: want.ARN, Tags: tags,
-		Description: db.Description, LocationURI: db.LocationUri, Parameters: seenParameters(db.Parameters),
-		Input: types.DatabaseInput{
-			Name: db.Name, Description: db.Description, LocationUri: db.LocationUri, Parameters: db.Parameters,
-			CreateTableDefaultPermissions: db.CreateTableDefaultPermissions,
-			FederatedDatabase:             db.FederatedDatabase, TargetDatabase: db.TargetDatabase,
-		},
-	}
-	return kind.Seen[DatabaseState]{Exists: true, State: s, Tags: tags, Created: aws.ToTime(db.CreateTime)}, nil
+	return kind.Seen[DatabaseState]{Exists: true, Created: aws.ToTime(db.CreateTime), State: DatabaseState{
+		Name: want.Name, ARN: want.ARN, Description: db.Description, LocationURI: db.LocationUri, Parameters: seenParameters(db.Parameters),
+		Input: kind.Convert[types.DatabaseInput](db),
+	}}, nil
 }
 
-func (d *database) Converge(want DatabaseState, seen kind.Seen[DatabaseState], diff kind.Diff) []kind.Step {
-	if !seen.Exists {
-		return []kind.Step{{Action: "glue:CreateDatabase", Do: func(ctx context.Context, _ string) (string, error) {
-			_, err := d.api.CreateDatabase(ctx, &glue.CreateDatabaseInput{Tags: want.Tags, DatabaseInput: &types.DatabaseInput{
-				Name: &want.Name, Description: orNil(want.Description), LocationUri: orNil(want.LocationURI), Parameters: plain(want.Parameters)}})
-			return "", err
-		}}}
-	}
-	steps := tagSteps(d.api, want.ARN, want.Tags, diff)
-	if fields := []string{"Description", "LocationURI", "Parameters"}; diff.Under(fields...) {
-		steps = append(steps, kind.Step{Action: "glue:UpdateDatabase", Fixes: fields, Do: func(ctx context.Context, _ string) (string, error) {
-			_, err := d.api.UpdateDatabase(ctx, &glue.UpdateDatabaseInput{Name: &want.Name, DatabaseInput: databaseInput(want, seen.State.Input, diff)})
-			return "", err
-		}})
-	}
-	return steps
-}
-
-// databaseInput is what was read, overlaid by what differs.
+// databaseInput is in with the differences applied.
 func databaseInput(want DatabaseState, in types.DatabaseInput, diff kind.Diff) *types.DatabaseInput {
 	in.Name = &want.Name
-	if diff.Under("Description") {
-		in.Description = orNil(want.Description)
-	}
-	if diff.Under("LocationURI") {
-		in.LocationUri = orNil(want.LocationURI)
-	}
-	if diff.Under("Parameters") {
-		in.Parameters = setParameters(in.Parameters, want.Parameters, diff)
-	}
+	kind.SetChanged(diff, "Description", &in.Description, kind.NonEmpty(want.Description))
+	kind.SetChanged(diff, "LocationURI", &in.LocationUri, kind.NonEmpty(want.LocationURI))
+	in.Parameters = mergeChanged(in.Parameters, plainValues(want.Parameters), diff, "Parameters")
 	return &in
 }
 
-// Remove deletes the database. Glue deletes the tables in it as well:
+const (
+	// tablesRead is how many tables of a database are counted before its deletion: one page of GetTables.
+	tablesRead = 100
+	// tablesNamed is how many of them the condition names.
+	tablesNamed = 3
+	// tablesInterval is how soon a database is looked at again whose tables all carry the owner keys of
+	// this cluster. Their objects usually delete them within seconds, and no event of a table wakes the
+	// database's object.
+	tablesInterval = 5 * time.Second
+)
+
+// holds keeps a database that contains tables, because DeleteDatabase deletes them with it. Tables of
+// GlueTable objects are deleted by those objects first. A link to a database elsewhere contains none.
 // https://docs.aws.amazon.com/glue/latest/webapi/API_DeleteDatabase.html
-func (d *database) Remove(seen kind.Seen[DatabaseState]) []kind.Step {
-	name := seen.State.Name
-	return []kind.Step{{Action: "glue:DeleteDatabase", Risk: kind.Destroys, Do: func(ctx context.Context, _ string) (string, error) {
-		_, err := d.api.DeleteDatabase(ctx, &glue.DeleteDatabaseInput{Name: &name})
-		return "", err
-	}}}
+func (d *database) holds(ctx context.Context, want DatabaseState, seen *kind.Seen[DatabaseState]) error {
+	if seen.State.Input.TargetDatabase != nil {
+		return nil
+	}
+	read := 0
+	tables, err := kind.Collect(func(token *string) ([]types.Table, *string, error) {
+		out, err := d.api.GetTables(ctx, &glue.GetTablesInput{DatabaseName: &want.Name, MaxResults: aws.Int32(tablesRead), NextToken: token})
+		if err != nil {
+			return nil, nil, err
+		}
+		if read += len(out.TableList); read >= tablesRead { // enough to refuse the deletion
+			out.NextToken = nil
+		}
+		return out.TableList, out.NextToken, nil
+	})
+	if err != nil || len(tables) == 0 {
+		return err
+	}
+	seen.Holds = append(seen.Holds, tablesHold(want, tables))
+	return nil
 }
 
-func (d *database) Publish(cr *v1alpha1.GlueDatabase, s DatabaseState) {
-	cr.Status.ARN, cr.Status.ID = s.ARN, s.Name
-	cr.Status.ManagedParameters = managed(cr.Spec.Parameters, cr.Status.ManagedParameters, s.Parameters)
+func tablesHold(want DatabaseState, tables []types.Table) kind.Hold {
+	owned := 0
+	var names []string
+	for _, t := range tables {
+		if t.Parameters[clusterKey] == want.Cluster {
+			owned++
+		}
+		names = append(names, aws.ToString(t.Name))
+	}
+	slices.Sort(names)
+	list := strings.Join(names[:min(len(names), tablesNamed)], ", ")
+	if len(names) > tablesNamed {
+		list += ", ..."
+	}
+	count := strconv.Itoa(len(names))
+	if len(names) >= tablesRead {
+		count = "at least " + count
+	}
+	h := kind.Hold{Reason: status.ReasonDatabaseNotEmpty, Message: fmt.Sprintf(
+		"the tables in the database %s to be deleted, because deleting the database would delete them too; it contains %s, of which %d belong to GlueTable objects of this cluster: %s; "+
+			"delete those objects and the other tables, or set deletionPolicy: Retain", want.Name, count, owned, list)}
+	if owned == len(tables) {
+		h.After = tablesInterval
+	}
+	return h
 }

@@ -1,15 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package glue
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/glue/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -43,6 +50,13 @@ func endDatabase(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
 	_, err := api(r).DeleteDatabase(t.Context(), &glue.DeleteDatabaseInput{Name: str(lake)})
 	must(t, err)
+}
+
+// tableIn creates a table with the parameters.
+func tableIn(database, name string, parameters map[string]string) func(*testing.T, *kindtest.Rig) {
+	return edit(func(c *glue.Client) func(context.Context, *glue.CreateTableInput, ...func(*glue.Options)) (*glue.CreateTableOutput, error) {
+		return c.CreateTable
+	}, glue.CreateTableInput{DatabaseName: &database, TableInput: &types.TableInput{Name: &name, Parameters: parameters}})
 }
 
 func TestDatabase(t *testing.T) {
@@ -80,17 +94,21 @@ func TestDatabase(t *testing.T) {
 			Before: tag("database/"+lake, map[string]string{"team": "x"}), Cause: engine.Drifted, Diff: []string{"Tags[team]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "an operator's key among the parameters is refused", Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("nexus.ai/owner", "x") }),
 			Stalled: status.ReasonInvalidSpec},
-		{Name: "a vanished database is made anew: it holds no data", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Drift: true,
+		{Name: "a vanished database is created again: it holds no data", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Drift: true,
 			Before: endDatabase, Cause: engine.New, Actions: []string{"glue:CreateDatabase"}},
 		{Name: "deleting what is gone", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Before: endDatabase, Cause: engine.Gone},
 		{Name: "deleting", Existing: databaseOf(fullDatabase), Object: databaseOf(fullDatabase), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"glue:DeleteDatabase"}},
+		{Name: "deleting waits while a table without an owner is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true, Drift: true,
+			Before: tableIn(lake, "theirs", nil), Waiting: status.ReasonDatabaseNotEmpty},
+		{Name: "deleting waits while a table of a GlueTable object is inside", Existing: databaseOf(nil), Object: databaseOf(nil), Deleting: true, Drift: true,
+			Before: tableIn(lake, calls, leftBehind("GlueTable", calls)), Waiting: status.ReasonDatabaseNotEmpty},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
-			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},
+			Before: tableIn(lake, "theirs", nil), Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{"glue:UntagResource"}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: databaseOf(nil), Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "unless adoption is refused", Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, with(leftBehind("GlueDatabase", "lake"), engine.TagCluster, "another")),
+		{Name: "another cluster's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, with(leftBehind("GlueDatabase", "lake"), wellknown.TagCluster, "another")),
 			Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, nil), Stalled: status.ReasonConflict},
 		{Name: "nobody's is adopted where user and provider say so", Before: makeDatabase(lake, nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
@@ -101,14 +119,24 @@ func TestDatabase(t *testing.T) {
 }
 
 func TestDatabaseSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewDatabase), kindtest.Life{
+	kindtest.Faults(t, engine.For(NewDatabase), databaseLife())
+}
+
+func TestDatabaseSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewDatabase), databaseLife()) }
+
+func databaseLife() kindtest.Life {
+	return kindtest.Life{
 		Sample:  databaseOf(fullDatabase),
+		Invalid: []v1alpha1.Resource{databaseOf(func(s *v1alpha1.GlueDatabaseSpec) { s.Parameters = params("nexus.ai/owner", "x") })},
 		Foreign: makeDatabase(lake, map[string]string{"owner": "somebody"}),
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
 			_, err := api(r).GetDatabase(t.Context(), &glue.GetDatabaseInput{Name: str(lake)})
 			return found(t, err)
 		},
-	})
+		Edited: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) {
+			s.Description, s.Parameters, s.Tags = str("new"), params("a", "9", "c", "3"), map[string]v1alpha1.TagValue{"team": "a"}
+		}),
+	}
 }
 
 func TestDatabaseCosts(t *testing.T) {
@@ -144,5 +172,58 @@ func TestADatabasePublishesWhereItIs(t *testing.T) {
 	}
 	if got := d.Status.ManagedParameters; len(got) != 3 || got[0] != "a" || got[1] != "b" || got[2] != "was" {
 		t.Error(got)
+	}
+}
+
+// DeleteDatabase deletes every table inside.
+func TestDatabase_DeletionKeepsTables(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewDatabase), databaseOf(nil))
+	settle(t, s)
+	for _, name := range []string{"d", "b", "c", "a"} {
+		tableIn(lake, name, nil)(t, r)
+	}
+	tableIn(lake, calls, leftBehind("GlueTable", calls))(t, r)
+	s.Deleting = true
+	mark := r.AWS.Mark()
+	_, err := s.Pass(t.Context(), nil)
+	w, ok := status.AsWaiting(err)
+	if !ok || w.Reason != status.ReasonDatabaseNotEmpty || !strings.Contains(w.For, "contains 5, of which 1 belong") || !strings.Contains(w.For, "a, b, c, ...") || w.After < 30*time.Second {
+		t.Fatalf("%+v", err)
+	}
+	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
+		t.Fatalf("written to:\n%s", w)
+	}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		_, err := api(r).DeleteTable(t.Context(), &glue.DeleteTableInput{DatabaseName: str(lake), Name: &name})
+		must(t, err)
+	}
+	// The deletion of the last table's object is under way, and the database follows soon.
+	_, err = s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonDatabaseNotEmpty || w.After > 5*time.Second {
+		t.Fatalf("%+v", err)
+	}
+	endTable(t, r)
+	settle(t, s)
+	_, err = api(r).GetDatabase(t.Context(), &glue.GetDatabaseInput{Name: str(lake)})
+	if found(t, err) {
+		t.Error("the database was left behind")
+	}
+}
+
+func TestDatabase_DeletionCountsTablesBounded(t *testing.T) {
+	table := types.Table{Name: str("t")}
+	h := tablesHold(DatabaseState{Name: lake, Cluster: "c"}, slices.Repeat([]types.Table{table}, tablesRead))
+	if !strings.Contains(h.Message, "at least 100") || !strings.Contains(h.Message, "deletionPolicy: Retain") || h.After != 0 {
+		t.Errorf("%+v", h)
+	}
+}
+
+// A link to a database elsewhere lists the tables of that database, which stay when the link is deleted.
+func TestDatabase_DeletionOfALinkIsNotHeld(t *testing.T) {
+	d := &database{}
+	seen := kind.Seen[DatabaseState]{State: DatabaseState{Input: types.DatabaseInput{TargetDatabase: &types.DatabaseIdentifier{}}}}
+	if err := d.holds(t.Context(), DatabaseState{Name: lake}, &seen); err != nil || len(seen.Holds) > 0 {
+		t.Errorf("%v %v", err, seen.Holds)
 	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package glue
 
 import (
@@ -56,16 +58,39 @@ func fails(t *testing.T, s *kindtest.Subject, op string, with awsproxy.Action, r
 	}
 }
 
-// What is deleted between the two reads is absent: the tags of nothing are not found.
-func TestWhatVanishesBetweenTwoReadsIsAbsent(t *testing.T) {
+// A denied or failed list of tables must not be read as an empty database.
+func TestDatabase_UnreadableTablesHoldTheDeletion(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewDatabase), databaseOf(nil))
+	settle(t, s)
+	s.Deleting = true
+	mark := r.AWS.Mark()
+	fails(t, s, "GetTables", awsproxy.Throttle(), "")
+	fails(t, s, "GetTables", awsproxy.Fail(400, "AccessDeniedException", "not authorized"), status.ReasonAccessDenied)
+	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
+		t.Errorf("written to:\n%s", w)
+	}
+}
+
+// The tags of a resource that was deleted between two reads are not found. One such answer proves
+// nothing: it may come from a replica that lags.
+func TestTagsNotFoundAreLookedAtAgain(t *testing.T) {
 	for _, e := range []struct {
 		entry  engine.Entry
 		object v1alpha1.Resource
-	}{{engine.For(NewDatabase), databaseOf(nil)}, {engine.For(NewCrawler), crawlerOf()}} {
+		end    func(*testing.T, *kindtest.Rig)
+	}{{engine.For(NewDatabase), databaseOf(nil), endDatabase}, {engine.For(NewCrawler), crawlerOf(), endCrawler}} {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, e.entry, e.object)
 		settle(t, s)
 		r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "GetTags", Times: 1}, awsproxy.Fail(400, "EntityNotFoundException", "Entity Not Found"))
+		mark := r.AWS.Mark()
+		_, err := s.Pass(t.Context(), nil)
+		waitsFor(t, err, "a second look")
+		if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
+			t.Errorf("%s: written to:\n%s", e.entry.Name(), w)
+		}
+		e.end(t, r)
 		p, err := s.Decide(t.Context())
 		if err != nil || p.Exists || p.Cause != engine.New {
 			t.Errorf("%s: %+v %v", e.entry.Name(), p, err)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package iam
 
 import (
@@ -5,12 +7,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// reserved are paths and names that AWS keeps for roles of its own making:
+// reserved are paths and names that AWS keeps for roles that it creates:
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
 var reserved = struct{ paths, names []string }{
 	paths: []string{"/aws-service-role/", "/aws-reserved/"},
@@ -21,10 +26,10 @@ func notPermitted(field, format string, args ...any) *status.Stalled {
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// guarded applies the provider's guards and returns the path and the boundary to be. A provider's
+// guardedSettings applies the provider's guards and returns the path and the boundary to be. A provider's
 // boundary and path hold for every role; what a user writes into a role needs the boundary, lest who
 // may create objects here could give themselves any right.
-func guarded(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *string, err error) {
+func guardedSettings(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *string, err error) {
 	if path, err = guardedPath(sc, in); err != nil {
 		return nil, nil, err
 	}
@@ -39,6 +44,20 @@ func guarded(sc kind.Scope, in v1alpha1.IAMRoleSpec) (path, boundary *string, er
 		return nil, nil, notPermitted(field, "needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do")
 	}
 	return path, boundary, nil
+}
+
+// keepBoundary refuses to remove the permissions boundary that a role has in AWS, and to replace it by another one that
+// the provider does not require: a spec is written by tenants, and a boundary holds them. Removing it takes rights in
+// the AWS account.
+func keepBoundary(want, have RoleState, diff kind.Diff) error {
+	bound := aws.ToString(have.Boundary)
+	if bound == "" || want.Required || !diff.Under("Boundary") {
+		return nil
+	}
+	return notPermitted("spec.permissionsBoundary", "the role has the permissions boundary %s in AWS, which the operator neither removes nor replaces: "+
+		"declare it again (in a NexusAICapability: spec.identity.permissionsBoundaryARN, or the spec.providerRef whose AWSProvider requires it), "+
+		"have an administrator set permissionsBoundaryARN of the AWSProvider to another policy, or have the boundary removed in AWS: "+
+		"aws iam delete-role-permissions-boundary --role-name %s", bound, want.Name)
 }
 
 func guardedPath(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
@@ -88,46 +107,36 @@ func suppliedByUser(in v1alpha1.IAMRoleSpec) string {
 // wantedTrust is the trust policy: the user's document, or the one made for a ServiceAccount.
 func wantedTrust(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
 	const field = "spec.assumeRolePolicyDocument"
-	switch {
-	case in.IRSA != nil && in.AssumeRolePolicyDocument != "":
-		return nil, status.Invalid("spec.irsa", "set exactly one of assumeRolePolicyDocument and irsa")
-	case in.IRSA != nil:
+	if in.IRSA != nil {
 		return irsaTrust(sc, *in.IRSA)
-	case in.AssumeRolePolicyDocument == "":
-		return nil, status.Invalid(field, "set exactly one of assumeRolePolicyDocument and irsa")
 	}
-	doc, err := canonical(in.AssumeRolePolicyDocument)
+	doc, text, err := parseDocument(field, in.AssumeRolePolicyDocument)
 	if err != nil {
-		return nil, status.Invalid(field, "%v", err)
+		return nil, err
 	}
 	if sc.Trusted {
-		return &doc, nil
+		return &text, nil
 	}
-	if why := trustsAnybody(doc); why != "" {
-		return nil, notPermitted(field, "%s", why)
+	if err := iampolicy.CheckTrust(doc); err != nil {
+		return nil, notPermitted(field, "%v", err)
 	}
-	return &doc, nil
+	return &text, nil
 }
 
-// checkInline checks the documents and puts their canonical form in place.
+// checkInline checks the documents and replaces them by their encoded form.
 func checkInline(sc kind.Scope, in v1alpha1.IAMRoleSpec, inline map[string]*string) error {
 	total := 0
-	seen := map[string]bool{}
-	for _, p := range declared(in) {
+	for _, p := range declaredPolicies(in) {
 		field := "spec.inlinePolicies[" + p.PolicyName + "].policyDocument"
-		doc, err := canonical(p.PolicyDocument)
+		doc, text, err := parseDocument(field, p.PolicyDocument)
 		if err != nil {
-			return status.Invalid(field, "%v", err)
+			return err
 		}
-		if seen[p.PolicyName] {
-			return status.Invalid(field, "the name is used twice")
+		if err := iampolicy.CheckPermissions(doc, sc.Partition, sc.Account); err != nil && !sc.Trusted {
+			return notPermitted(field, "%v", err)
 		}
-		seen[p.PolicyName] = true
-		if why := allowsTooMuch(doc, sc); why != "" && !sc.Trusted {
-			return notPermitted(field, "%s", why)
-		}
-		inline[p.PolicyName] = &doc
-		total += utf8.RuneCountInString(doc)
+		inline[p.PolicyName] = &text
+		total += utf8.RuneCountInString(text)
 	}
 	if total > maxInline {
 		return status.Invalid("spec.inlinePolicies", "the documents have %d characters without white space, AWS allows %d for all together: "+

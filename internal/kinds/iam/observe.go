@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package iam
 
 import (
@@ -5,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -16,51 +19,45 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Observe reads the role, whose answer has the tags and all single parts, and then the policies: those
-// that we declare or wrote, by name; all of them only where somebody must know of all.
-func (r *role) Observe(ctx context.Context, want RoleState) (kind.Seen[RoleState], error) {
+// Values of RoleState.Undeclared, shown in drift reports.
+const (
+	undeclaredInline   = "inline policy"
+	undeclaredAttached = "attached policy"
+)
+
+// describe reads the role, whose answer has the tags and all settings, and then its policies.
+func (r *role) describe(ctx context.Context, want RoleState, look kind.Look) (kind.Seen[RoleState], error) {
 	absent := kind.Seen[RoleState]{}
-	out, err := r.api.GetRole(ctx, &iam.GetRoleInput{RoleName: &want.Name})
-	if awsclient.IsNotFound(err) || err == nil && out.Role == nil {
-		return absent, nil
+	out, err := awsclient.Lookup(ctx, r.api.GetRole, &iam.GetRoleInput{RoleName: &want.Name})
+	if out == nil || out.Role == nil {
+		return absent, err
 	}
+	have, err := fromRole(want.Name, out.Role)
 	if err != nil {
 		return absent, err
 	}
-	s, err := fromRole(out.Role)
-	if err != nil {
+	if err := r.readPolicies(ctx, want, look, &have); err != nil {
 		return absent, err
 	}
-	s.Name, s.Inline, s.Attached = want.Name, map[string]*string{}, map[string]*bool{}
-	seen := kind.Seen[RoleState]{Exists: true, Tags: s.Tags, Created: aws.ToTime(out.Role.CreateDate)}
-	if err := r.policies(ctx, want, &s); err != nil {
-		return absent, err
+	seen := kind.Seen[RoleState]{Exists: true, State: have, Created: aws.ToTime(out.Role.CreateDate),
+		Tags: kind.TagMap(out.Role.Tags)}
+	if want.OIDC != nil {
+		seen.Notes = []kind.Note{*want.OIDC}
 	}
-	if want.Deleting {
-		if seen.Holds, err = r.holds(ctx, want, s); err != nil {
-			return absent, err
-		}
-	}
-	seen.State = s
 	return seen, nil
 }
 
-func fromRole(in *types.Role) (RoleState, error) {
-	s := RoleState{ARN: aws.ToString(in.Arn), ID: aws.ToString(in.RoleId), Path: in.Path, Description: in.Description, MaxSession: in.MaxSessionDuration}
-	trust, err := decoded(in.AssumeRolePolicyDocument)
-	s.Trust = trust
-	if b := in.PermissionsBoundary; b != nil {
-		s.Boundary = b.PermissionsBoundaryArn
-	}
-	s.Tags = make(map[string]string, len(in.Tags))
-	for _, t := range in.Tags {
-		s.Tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+func fromRole(name string, in *types.Role) (RoleState, error) {
+	trust, err := decodeDocument(in.AssumeRolePolicyDocument)
+	s := RoleState{
+		Name: name, ARN: aws.ToString(in.Arn), ID: aws.ToString(in.RoleId), Path: in.Path, Trust: trust, Description: in.Description,
+		MaxSession: in.MaxSessionDuration, Boundary: kind.NonNil(in.PermissionsBoundary).PermissionsBoundaryArn, Inline: map[string]*string{}, Attached: map[string]*bool{}, Undeclared: map[string]string{},
 	}
 	return s, err
 }
 
-// decoded undoes IAM's URL encoding of documents, in which a plus is a plus (RFC 3986).
-func decoded(doc *string) (*string, error) {
+// decodeDocument undoes IAM's URL encoding of documents, in which a plus is a plus (RFC 3986).
+func decodeDocument(doc *string) (*string, error) {
 	if doc == nil {
 		return nil, nil
 	}
@@ -71,135 +68,118 @@ func decoded(doc *string) (*string, error) {
 	return &s, nil
 }
 
-func (r *role) policies(ctx context.Context, want RoleState, s *RoleState) error {
-	all := want.Exclusive || want.Deleting
-	group := errgroup.Group{}
-	names := []string(nil)
-	group.Go(func() (err error) {
-		if all {
-			names, err = r.inlineNames(ctx, want.Name)
-		}
-		return err
-	})
-	group.Go(func() error {
-		if all || want.Attached != nil {
-			return r.attached(ctx, want.Name, s)
-		}
-		return nil
-	})
+// readPolicies reads the policies that are declared or recorded, by name. It lists all of them for
+// exclusive roles, and while deleting, when their names are enough.
+func (r *role) readPolicies(ctx context.Context, want RoleState, look kind.Look, have *RoleState) error {
+	all := want.Undeclared != nil || look.Deleting
+	var names, arns []string
+	var group errgroup.Group
+	if all {
+		group.Go(func() (err error) { names, err = r.listInline(ctx, want.Name); return err })
+	}
+	if all || len(want.Attached) > 0 {
+		group.Go(func() (err error) { arns, err = r.listAttached(ctx, want.Name); return err })
+	}
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	if want.Deleting { // their names are enough
-		for _, name := range names {
-			s.Inline[name] = new(string)
-		}
+	sortPolicies(want, names, arns, all, have)
+	if look.Deleting {
 		return nil
 	}
-	if want.Exclusive {
-		s.Undeclared = undeclared(want, names, s.Attached)
-	}
-	return r.inline(ctx, want, s)
+	return r.readInline(ctx, want, all, have)
 }
 
-// undeclared are the policies that are neither declared nor recorded as ours.
-func undeclared(want RoleState, names []string, attached map[string]*bool) *[]string {
-	out := []string{}
+// sortPolicies divides the listed policies into those that are wanted or recorded and the others.
+func sortPolicies(want RoleState, names, arns []string, all bool, have *RoleState) {
+	for _, arn := range arns {
+		if _, ok := want.Attached[arn]; ok {
+			have.Attached[arn] = aws.Bool(true)
+		} else if all {
+			have.Undeclared[arn] = undeclaredAttached
+		}
+	}
 	for _, name := range names {
-		if _, ok := want.Inline[name]; !ok {
-			out = append(out, name)
+		if _, ok := want.Inline[name]; ok {
+			have.Inline[name] = new(string)
+		} else {
+			have.Undeclared[name] = undeclaredInline
 		}
 	}
-	for _, arn := range kind.SortedKeys(attached) {
-		if _, ok := want.Attached[arn]; !ok {
-			out = append(out, arn)
-		}
-	}
-	return &out
 }
 
-// inline reads the documents we declare or wrote, all at once.
-func (r *role) inline(ctx context.Context, want RoleState, s *RoleState) error {
-	group := errgroup.Group{}
-	group.SetLimit(4)
+// readInline reads the documents of the wanted inline policies, those that were listed where all were.
+func (r *role) readInline(ctx context.Context, want RoleState, listed bool, have *RoleState) error {
 	names := kind.SortedKeys(want.Inline)
+	if listed {
+		names = kind.SortedKeys(have.Inline)
+	}
 	docs := make([]*string, len(names))
+	var group errgroup.Group
+	group.SetLimit(4)
 	for i, name := range names {
 		group.Go(func() error {
 			out, err := r.api.GetRolePolicy(ctx, &iam.GetRolePolicyInput{RoleName: &want.Name, PolicyName: &name})
 			if err == nil {
-				docs[i], err = decoded(out.PolicyDocument)
+				docs[i], err = decodeDocument(out.PolicyDocument)
 			}
-			return ifFound(err)
+			return ifFound(explainRoleHidden(err))
 		})
 	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
+	err := group.Wait()
 	for i, name := range names {
-		if docs[i] != nil {
-			s.Inline[name] = docs[i]
+		if docs[i] == nil {
+			delete(have.Inline, name)
+		} else {
+			have.Inline[name] = docs[i]
 		}
 	}
-	return nil
+	return err
 }
 
-func (r *role) inlineNames(ctx context.Context, role string) ([]string, error) {
-	var names []string
+func (r *role) listInline(ctx context.Context, role string) ([]string, error) {
 	pages := iam.NewListRolePoliciesPaginator(r.api, &iam.ListRolePoliciesInput{RoleName: &role})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, ifFound(err)
-		}
-		names = append(names, out.PolicyNames...)
-	}
-	return names, nil
+	names, err := kind.AllPages(ctx, pages, func(out *iam.ListRolePoliciesOutput) []string { return out.PolicyNames })
+	return names, explainHidden(err)
 }
 
-func (r *role) attached(ctx context.Context, role string, s *RoleState) error {
+func (r *role) listAttached(ctx context.Context, role string) ([]string, error) {
 	pages := iam.NewListAttachedRolePoliciesPaginator(r.api, &iam.ListAttachedRolePoliciesInput{RoleName: &role})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return ifFound(err)
-		}
-		for _, p := range out.AttachedPolicies {
-			s.Attached[aws.ToString(p.PolicyArn)] = aws.Bool(true)
-		}
+	attached, err := kind.AllPages(ctx, pages, func(out *iam.ListAttachedRolePoliciesOutput) []types.AttachedPolicy { return out.AttachedPolicies })
+	arns := make([]string, len(attached))
+	for i, p := range attached {
+		arns[i] = aws.ToString(p.PolicyArn)
+	}
+	return arns, explainHidden(err)
+}
+
+// holds reports what others tied to the role. IAM refuses to delete a role that has policies or that an
+// instance profile uses, and the operator removes policies of others only from an exclusive role.
+func (r *role) holds(ctx context.Context, want RoleState, seen *kind.Seen[RoleState]) error {
+	var why []string
+	if others := kind.SortedKeys(seen.State.Undeclared); len(others) > 0 && !want.Exclusive {
+		why = append(why, "the policies that others added to the role to be removed ("+joinNames(others)+"; set exclusivePolicies: true to have them removed)")
+	}
+	pages := iam.NewListInstanceProfilesForRolePaginator(r.api, &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name})
+	profiles, err := kind.AllPages(ctx, pages, func(out *iam.ListInstanceProfilesForRoleOutput) []types.InstanceProfile { return out.InstanceProfiles })
+	if err != nil {
+		return explainHidden(err)
+	}
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
+		names[i] = aws.ToString(p.InstanceProfileName)
+	}
+	if len(names) > 0 {
+		why = append(why, "the role to be removed from instance profiles ("+joinNames(names)+")")
+	}
+	if len(why) > 0 {
+		seen.Holds = []kind.Hold{{Reason: status.ReasonInUse, Message: strings.Join(why, " and ") + "; set deletionPolicy: Retain to keep the role"}}
 	}
 	return nil
 }
 
-// holds are what others tied to the role: IAM refuses to delete a role that an instance profile uses or
-// that has policies, and policies that somebody else put there are not ours to take off unasked.
-func (r *role) holds(ctx context.Context, want, have RoleState) ([]kind.Hold, error) {
-	var why []string
-	if foreign := *undeclared(want, kind.SortedKeys(have.Inline), have.Attached); len(foreign) > 0 && !want.Exclusive {
-		why = append(why, "policies that others put there to be taken off it ("+few(foreign)+"; exclusivePolicies: true has them taken off)")
-	}
-	var profiles []string
-	pages := iam.NewListInstanceProfilesForRolePaginator(r.api, &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, ifFound(err)
-		}
-		for _, p := range out.InstanceProfiles {
-			profiles = append(profiles, aws.ToString(p.InstanceProfileName))
-		}
-	}
-	if len(profiles) > 0 {
-		why = append(why, "instance profiles to give it up ("+few(profiles)+")")
-	}
-	if len(why) == 0 {
-		return nil, nil
-	}
-	return []kind.Hold{{Reason: status.ReasonInUse, Message: strings.Join(why, " and ") + "; deletionPolicy: Retain keeps the role"}}, nil
-}
-
-// few names the first of a list.
-func few(names []string) string {
+// joinNames lists the first names and counts the others.
+func joinNames(names []string) string {
 	const most = 5
 	if len(names) <= most {
 		return strings.Join(names, ", ")
@@ -207,7 +187,25 @@ func few(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
-// ifFound drops the error that says that a part is not there.
+// explainHidden turns "not found" for a role that was just read into waiting: some of IAM's replicas do not
+// show it yet. Its policies must not be taken for absent, or their record would be dropped.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_general.html#troubleshoot_general_eventual-consistency
+func explainHidden(err error) error {
+	if awsclient.IsNotFound(err) {
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "IAM to show the role to every read", After: 2 * time.Second, Usable: true}
+	}
+	return err
+}
+
+// explainRoleHidden is explainHidden for calls that name a policy too, and only where the role is not found.
+func explainRoleHidden(err error) error {
+	if err != nil && strings.Contains(err.Error(), "role with name") {
+		return explainHidden(err)
+	}
+	return err
+}
+
+// ifFound drops the error that says that a part does not exist.
 func ifFound(err error) error {
 	if awsclient.IsNotFound(err) {
 		return nil

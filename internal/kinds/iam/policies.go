@@ -1,7 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package iam
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -9,106 +13,79 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// grant puts and attaches what is declared.
-func (r *role) grant(want RoleState, diff kind.Diff) []kind.Step {
-	var steps []kind.Step
-	inline, _ := diff.Keys("Inline")
-	for _, name := range inline {
-		steps = append(steps, call("iam:PutRolePolicy", func(ctx context.Context) error {
-			_, err := r.api.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.Name, PolicyName: &name, PolicyDocument: want.Inline[name]})
-			return err
-		}, "Inline["+name+"]"))
+// policyParts grant what is declared and then withdraw what is not. Withdrawals go first where the role has
+// no room for both; policies that others added to an exclusive role always go first.
+func (r *role) policyParts() []kind.Part[RoleState] {
+	at := func(stage int) func(want, have RoleState) int {
+		return func(_, _ RoleState) int { return stage }
 	}
-	attached, _ := diff.Keys("Attached")
-	for _, arn := range attached {
-		steps = append(steps, call("iam:AttachRolePolicy", func(ctx context.Context) error {
-			_, err := r.api.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &want.Name, PolicyArn: &arn})
-			return err
-		}, "Attached["+arn+"]"))
-	}
-	return steps
-}
-
-// withdraw deletes and detaches what we wrote and the user dropped.
-func (r *role) withdraw(name string, diff kind.Diff) []kind.Step {
-	var steps []kind.Step
-	for _, field := range []string{"Inline", "Attached"} {
-		_, dropped := diff.Keys(field)
-		for _, policy := range dropped {
-			steps = append(steps, r.drop(name, policy, field+"["+policy+"]"))
+	withdraw := func(want, have RoleState) int {
+		if exceedsQuota(want, have) {
+			return stageMakeRoom
 		}
+		return stageWithdraw
 	}
-	return steps
+	dropInline := kind.KeyCall[RoleState]{Action: "iam:DeleteRolePolicy", Do: r.dropInline}
+	detach := kind.KeyCall[RoleState]{Action: "iam:DetachRolePolicy", Do: r.detach}
+	return []kind.Part[RoleState]{
+		{Fields: []string{"Undeclared"}, Stage: at(stageMakeRoom), Each: &kind.Each[RoleState]{Unset: dropInline, Keys: func(key string) bool { return !isARN(key) }}},
+		{Fields: []string{"Undeclared"}, Stage: at(stageMakeRoom), Each: &kind.Each[RoleState]{Unset: detach, Keys: isARN}},
+		{Fields: []string{"Inline"}, Stage: at(stageGrant), Each: &kind.Each[RoleState]{Set: kind.KeyCall[RoleState]{Action: "iam:PutRolePolicy", Do: r.putInline}}},
+		{Fields: []string{"Attached"}, Stage: at(stageGrant), Each: &kind.Each[RoleState]{Set: kind.KeyCall[RoleState]{Action: "iam:AttachRolePolicy", Do: r.attach}}},
+		{Fields: []string{"Inline"}, Stage: withdraw, Each: &kind.Each[RoleState]{Unset: dropInline}},
+		{Fields: []string{"Attached"}, Stage: withdraw, Each: &kind.Each[RoleState]{Unset: detach}},
+	}
 }
 
-// removeUndeclared ends every policy that nobody declared; the first step stands for the difference,
-// which is one.
-func (r *role) removeUndeclared(have RoleState, diff kind.Diff) []kind.Step {
-	if !diff.Under("Undeclared") || have.Undeclared == nil {
-		return nil
-	}
-	var steps []kind.Step
-	for i, policy := range *have.Undeclared {
-		s := r.drop(have.Name, policy)
-		if i == 0 {
-			s.Fixes = []string{"Undeclared"}
-		}
-		steps = append(steps, s)
-	}
-	return steps
+func (r *role) putInline(ctx context.Context, want, _ RoleState, name string) error {
+	_, err := r.api.PutRolePolicy(ctx, &iam.PutRolePolicyInput{RoleName: &want.Name, PolicyName: &name, PolicyDocument: want.Inline[name]})
+	return explainRoleHidden(err)
 }
 
-// drop ends one policy of the role, an inline one by its name or an attached one by its ARN.
-func (r *role) drop(role, policy string, fixes ...string) kind.Step {
-	s := call("iam:DeleteRolePolicy", func(ctx context.Context) error {
-		_, err := r.api.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &role, PolicyName: &policy})
-		return ifFound(err)
-	}, fixes...)
-	if isARN(policy) {
-		s = call("iam:DetachRolePolicy", func(ctx context.Context) error {
-			_, err := r.api.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role, PolicyArn: &policy})
-			return ifFound(err)
-		}, fixes...)
-	}
-	s.Risk = kind.Disrupts
-	return s
+func (r *role) dropInline(ctx context.Context, want, _ RoleState, name string) error {
+	_, err := r.api.DeleteRolePolicy(ctx, &iam.DeleteRolePolicyInput{RoleName: &want.Name, PolicyName: &name})
+	return ifFound(err)
 }
 
-// Remove takes every policy off the role, then ends it. Policies of others never come here: Observe
-// holds the deletion for them.
-func (r *role) Remove(seen kind.Seen[RoleState]) []kind.Step {
-	s := seen.State
-	var steps []kind.Step
-	for _, policy := range append(kind.SortedKeys(s.Inline), kind.SortedKeys(s.Attached)...) {
-		steps = append(steps, r.drop(s.Name, policy))
-	}
-	steps = append(steps, call("iam:DeleteRole", func(ctx context.Context) error {
-		_, err := r.api.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &s.Name})
-		return err
-	}))
-	for i := range steps {
-		steps[i].Stage, steps[i].Risk = i, kind.Destroys
-	}
-	return steps
+func (r *role) attach(ctx context.Context, want, _ RoleState, arn string) error {
+	_, err := r.api.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &want.Name, PolicyArn: &arn})
+	return explainRoleHidden(err)
+}
+
+func (r *role) detach(ctx context.Context, want, _ RoleState, arn string) error {
+	_, err := r.api.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &want.Name, PolicyArn: &arn})
+	return ifFound(err)
+}
+
+// inlineNames are the names of all inline policies of the role.
+func inlineNames(_, have RoleState) []string {
+	names := slices.DeleteFunc(kind.SortedKeys(have.Undeclared), isARN)
+	return distinctNames(append(names, kind.SortedKeys(have.Inline)...))
+}
+
+// attachedARNs are the ARNs of all managed policies of the role.
+func attachedARNs(_, have RoleState) []string {
+	arns := slices.DeleteFunc(kind.SortedKeys(have.Undeclared), func(key string) bool { return !isARN(key) })
+	return distinctNames(append(arns, kind.SortedKeys(have.Attached)...))
 }
 
 // Quotas of a role: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const (
 	// maxInline is over all inline policies, in characters without white space.
 	maxInline = 10240
-	// maxAttached is the default quota; more can be asked for.
+	// maxAttached is the default quota; AWS can raise it.
 	maxAttached = 10
 )
 
-// crowded says that the role has no room for what is wanted beside what was dropped.
-func crowded(want, have RoleState) bool {
+// exceedsQuota reports whether the role has no room for the wanted policies beside the dropped ones.
+func exceedsQuota(want, have RoleState) bool {
 	size := 0
 	for name, doc := range want.Inline {
-		size += len(aws.ToString(or(doc, have.Inline[name])))
+		size += len(aws.ToString(cmp.Or(doc, have.Inline[name])))
 	}
 	attached := 0
 	for arn, on := range want.Attached {
-		if or(on, have.Attached[arn]) != nil {
+		if cmp.Or(on, have.Attached[arn]) != nil {
 			attached++
 		}
 	}

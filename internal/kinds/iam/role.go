@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package iam is the IAM kinds.
 package iam
 
 import (
-	"context"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,250 +16,173 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// RoleState is a role as both the spec and IAM can say it.
+// RoleState is a role as both the spec and IAM can express it.
 type RoleState struct {
-	Name, ARN, ID       string `drift:"id"`
-	Deleting, Exclusive bool   `drift:"id"`
+	Name      string `drift:"identity"`
+	ARN, ID   string `drift:"id"`
+	Exclusive bool   `drift:"id"`
+	// OIDC reports whether pods can use the role, where it is for a ServiceAccount; nil leaves the condition as
+	// it is.
+	OIDC *kind.Note `drift:"id"`
 
 	Path        *string `drift:"immutable"`
 	Trust       *string `drift:"json"`
 	Description *string
 	MaxSession  *int32
-	// Boundary is the ARN of the permissions boundary; "" is none.
+	// Boundary is the ARN of the permissions boundary; "" is none. Required is true when the provider requires it.
 	Boundary *string
-	// Inline are documents by policy name; nil for what we wrote and the user dropped.
-	Inline map[string]*string `drift:"json"`
-	// Attached has the ARNs of managed policies; nil for what we attached and the user dropped.
-	Attached map[string]*bool
-	// Undeclared are the names and ARNs of policies that nobody declared; wanted to be none where
-	// exclusivePolicies says so.
-	Undeclared *[]string         `drift:"set"`
+	Required bool `drift:"id"`
+	// Inline are documents by policy name; nil for a policy that the operator wrote and the spec dropped.
+	Inline map[string]*string `drift:"json,keys"`
+	// Attached has the ARNs of managed policies; nil for one that the operator attached and the spec dropped.
+	Attached map[string]*bool `drift:"keys"`
+	// Undeclared has the names and ARNs of policies that were neither declared nor written by the operator.
+	// It is wanted to be empty for exclusive roles, and read for those and while deleting.
+	Undeclared map[string]string `drift:"exact"`
 	Tags       map[string]string `drift:"tags"`
 }
 
 type role struct{ api *iam.Client }
 
-// NewRole binds the IAMRole kind to an identity.
+// NewRole binds the IAMRole kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
 func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
-	return &role{api: iam.NewFromConfig(cfg)}
+	r := &role{api: iam.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.IAMRole, RoleState]{
+		// Scope.OIDCProvider uses the OIDC provider read.
+		Meta:     kind.Meta{Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true},
+		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.IAMRole, RoleState]{Identity: []string{"roleName"}, Ask: askForPolicies, Spec: exported},
+		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies"}, Do: r.describe},
+		Create: kind.Call[RoleState]{Action: "iam:CreateRole", Do: kind.Send(r.api.CreateRole, func(want, _ RoleState) *iam.CreateRoleInput { // without policies
+			return &iam.CreateRoleInput{RoleName: &want.Name, Path: want.Path, AssumeRolePolicyDocument: want.Trust, PermissionsBoundary: kind.NonEmpty(want.Boundary),
+				Description: want.Description, MaxSessionDuration: want.MaxSession, Tags: kind.SDKTags[types.Tag](want.Tags)}
+		})},
+		Tagging: kind.Tagging[RoleState]{
+			Sets: "iam:TagRole", Set: kind.Send(r.api.TagRole, func(have RoleState, tags map[string]string) *iam.TagRoleInput {
+				return &iam.TagRoleInput{RoleName: &have.Name, Tags: kind.SDKTags[types.Tag](tags)}
+			}),
+			Removes: "iam:UntagRole", Remove: kind.Send(r.api.UntagRole, func(have RoleState, keys []string) *iam.UntagRoleInput {
+				return &iam.UntagRoleInput{RoleName: &have.Name, TagKeys: keys}
+			}),
+		},
+		// IAM may not show a new role to the calls that follow its create: they wait, see explainRoleHidden.
+		SettleWithCreate: func(RoleState) bool { return true },
+		// IAM refuses concurrent changes of one role. Their order keeps the role from having more rights than
+		// declared before or after, and from lacking a right that it keeps; see the stages.
+		OneByOne: true,
+		Parts:    slices.Concat(r.settings(), r.policyParts()),
+		Refuse:   keepBoundary,
+		Holds:    r.holds, HoldsReads: []string{"iam:ListInstanceProfilesForRole"},
+		// IAM refuses to delete a role that has policies. Policies of others hold the deletion, unless the
+		// role is exclusive.
+		Delete: []kind.Ending[RoleState]{
+			{Each: inlineNames, DoKey: r.dropInline, Call: kind.Call[RoleState]{Action: "iam:DeleteRolePolicy", Effect: kind.Empties}},
+			{Each: attachedARNs, DoKey: r.detach, Call: kind.Call[RoleState]{Action: "iam:DetachRolePolicy", Effect: kind.Empties}, Then: true},
+			{Then: true, Call: kind.Call[RoleState]{Action: "iam:DeleteRole", Effect: kind.Ends, Do: kind.Send(r.api.DeleteRole, func(want, _ RoleState) *iam.DeleteRoleInput {
+				return &iam.DeleteRoleInput{RoleName: &want.Name}
+			})}},
+		},
+	})
 }
 
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awsidentityandaccessmanagementiam.html
-func (r *role) Meta() kind.Meta {
-	return kind.Meta{
-		Reads: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies", "iam:ListInstanceProfilesForRole"},
-		Writes: []string{"iam:CreateRole", "iam:UpdateRole", "iam:UpdateAssumeRolePolicy", "iam:PutRolePermissionsBoundary",
-			"iam:DeleteRolePermissionsBoundary", "iam:PutRolePolicy", "iam:DeleteRolePolicy", "iam:AttachRolePolicy", "iam:DetachRolePolicy",
-			"iam:TagRole", "iam:UntagRole", "iam:DeleteRole"},
-		Implied:  []string{"iam:TagRole"},
-		Identity: kind.ByName,
+// The stages of a change, around that of the tags and other settings, which is 0.
+const (
+	stageBound = iota - 3
+	stageMakeRoom
+	_
+	_
+	stageGrant
+	stageWithdraw
+)
+
+// settings are the parts that a role has once.
+func (r *role) settings() []kind.Part[RoleState] {
+	return []kind.Part[RoleState]{
+		// No call removes a boundary: keepBoundary refuses it.
+		{Fields: []string{"Boundary"}, InCreate: true,
+			Stage: func(_, _ RoleState) int { return stageBound },
+			Write: kind.Call[RoleState]{Action: "iam:PutRolePermissionsBoundary", Do: kind.Send(r.api.PutRolePermissionsBoundary, func(want, _ RoleState) *iam.PutRolePermissionsBoundaryInput {
+				return &iam.PutRolePermissionsBoundaryInput{RoleName: &want.Name, PermissionsBoundary: want.Boundary}
+			})}},
+		{Fields: []string{"Trust"}, InCreate: true, Write: kind.Call[RoleState]{Action: "iam:UpdateAssumeRolePolicy", Do: kind.Send(r.api.UpdateAssumeRolePolicy, func(want, _ RoleState) *iam.UpdateAssumeRolePolicyInput {
+			return &iam.UpdateAssumeRolePolicyInput{RoleName: &want.Name, PolicyDocument: want.Trust}
+		})}},
+		// UpdateRole gets both of its settings each time, because one that is left out may be reset:
+		// https://docs.aws.amazon.com/IAM/latest/APIReference/API_UpdateRole.html
+		{Fields: []string{"Description", "MaxSession"}, InCreate: true, Write: kind.Call[RoleState]{Action: "iam:UpdateRole", Do: kind.Send(r.api.UpdateRole, func(want, have RoleState) *iam.UpdateRoleInput {
+			return &iam.UpdateRoleInput{RoleName: &want.Name, Description: cmp.Or(want.Description, have.Description), MaxSessionDuration: cmp.Or(want.MaxSession, have.MaxSession)}
+		})}},
 	}
 }
 
-func (r *role) Desired(sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
+// identify includes the policies: those that the operator wrote are removed with the role.
+func identify(sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
+	in, st := cr.Spec, cr.Status
+	want := RoleState{Name: in.RoleName, Exclusive: in.ExclusivePolicies}
+	written := slices.Concat(st.ManagedPolicyNames, sc.Keys["Inline"])
+	attached := slices.Concat(st.AttachedPolicyArns, sc.Keys["Attached"])
+	want.Inline = make(map[string]*string, len(written))
+	want.Attached = make(map[string]*bool, len(attached))
+	for _, name := range written {
+		want.Inline[name] = nil
+	}
+	for _, arn := range attached {
+		want.Attached[arn] = nil
+	}
+	for _, p := range declaredPolicies(in) {
+		want.Inline[p.PolicyName] = &p.PolicyDocument
+	}
+	for _, arn := range in.ManagedPolicyArns {
+		want.Attached[string(arn)] = aws.Bool(true)
+	}
+	return want, nil
+}
+
+func declare(sc kind.Scope, cr *v1alpha1.IAMRole, want *RoleState) (err error) {
 	in := cr.Spec
-	s := RoleState{
-		Name: in.RoleName, Deleting: sc.Deleting, Exclusive: in.ExclusivePolicies, Tags: sc.Tags,
-		Inline:   inlineOf(in, cr.Status.ManagedPolicyNames),
-		Attached: attachedOf(in, cr.Status.AttachedPolicyArns),
-	}
-	if sc.Deleting {
-		return s, nil
-	}
-	s.Description, s.MaxSession = in.Description, in.MaxSessionDuration
+	want.Description, want.MaxSession = in.Description, in.MaxSessionDuration
 	if in.ExclusivePolicies {
-		s.Undeclared = &[]string{}
+		want.Undeclared = map[string]string{}
 	}
-	var err error
-	if s.Path, s.Boundary, err = guarded(sc, in); err != nil {
-		return s, err
+	if want.Path, want.Boundary, err = guardedSettings(sc, in); err != nil {
+		return err
 	}
-	if s.Trust, err = wantedTrust(sc, in); err != nil {
-		return s, err
+	want.Required = sc.Boundary != ""
+	if want.Trust, err = wantedTrust(sc, in); err != nil {
+		return err
 	}
-	return s, checkInline(sc, in, s.Inline)
+	want.OIDC = oidcNote(sc, cr)
+	return checkInline(sc, in, want.Inline)
 }
 
-// inlineOf are the declared documents, and a nil for each policy that we wrote and nobody declares now.
-func inlineOf(in v1alpha1.IAMRoleSpec, managed []string) map[string]*string {
-	var out map[string]*string
-	set := func(name string, doc *string) {
-		if out == nil {
-			out = map[string]*string{}
-		}
-		out[name] = doc
-	}
-	for _, name := range managed {
-		set(name, nil)
-	}
-	for _, p := range declared(in) {
-		set(p.PolicyName, &p.PolicyDocument)
-	}
-	return out
-}
-
-// declared are all inline policies of the spec.
-func declared(in v1alpha1.IAMRoleSpec) []v1alpha1.IAMInlinePolicy {
+// declaredPolicies are all inline policies of the spec.
+func declaredPolicies(in v1alpha1.IAMRoleSpec) []v1alpha1.IAMInlinePolicy {
 	if in.InlinePolicy == nil {
 		return in.InlinePolicies
 	}
 	return append(slices.Clone(in.InlinePolicies), *in.InlinePolicy)
 }
 
-func attachedOf(in v1alpha1.IAMRoleSpec, managed []string) map[string]*bool {
-	if len(in.ManagedPolicyArns)+len(managed) == 0 {
-		return nil
-	}
-	out := map[string]*bool{}
-	for _, arn := range managed {
-		out[arn] = nil
-	}
-	for _, arn := range in.ManagedPolicyArns {
-		out[string(arn)] = aws.Bool(true)
-	}
-	return out
-}
-
-// Converge orders the calls so that a role is never wider than declared, before or after, and never
-// without what it keeps: the boundary first, then what is granted, then what is withdrawn. IAM refuses
-// concurrent changes of one role, so they go one after the other.
-func (r *role) Converge(want RoleState, seen kind.Seen[RoleState], diff kind.Diff) []kind.Step {
-	if !seen.Exists {
-		return []kind.Step{{Action: "iam:CreateRole", Do: r.create(want)}}
-	}
-	withdrawals := r.withdraw(want.Name, diff)
-	early := r.removeUndeclared(seen.State, diff)
-	if crowded(want, seen.State) {
-		early, withdrawals = append(early, withdrawals...), nil
-	}
-	steps := slices.Concat(r.bound(want, diff), early, r.settings(want, seen.State, diff), r.grant(want, diff), withdrawals, r.unbound(want, diff))
-	for i := range steps {
-		steps[i].Stage = i
-	}
-	return steps
-}
-
-// call makes a step of an API call that has no answer worth keeping.
-func call(action string, do func(ctx context.Context) error, fixes ...string) kind.Step {
-	return kind.Step{Action: action, Fixes: fixes, Do: func(ctx context.Context, _ string) (string, error) { return "", do(ctx) }}
-}
-
-func (r *role) create(want RoleState) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, _ string) (string, error) {
-		in := &iam.CreateRoleInput{
-			RoleName: &want.Name, Path: want.Path, AssumeRolePolicyDocument: want.Trust, Description: want.Description,
-			MaxSessionDuration: want.MaxSession, Tags: tagSet(want.Tags),
-		}
-		if aws.ToString(want.Boundary) != "" {
-			in.PermissionsBoundary = want.Boundary
-		}
-		_, err := r.api.CreateRole(ctx, in)
-		return "", err
-	}
-}
-
-// settings are the parts that the role has once. UpdateRole gets both of its parts each time, for one
-// that is left out may be reset: https://docs.aws.amazon.com/IAM/latest/APIReference/API_UpdateRole.html
-func (r *role) settings(want, have RoleState, diff kind.Diff) []kind.Step {
-	var steps []kind.Step
-	if diff.Under("Trust") {
-		steps = append(steps, call("iam:UpdateAssumeRolePolicy", func(ctx context.Context) error {
-			_, err := r.api.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &want.Name, PolicyDocument: want.Trust})
-			return err
-		}, "Trust"))
-	}
-	if fields := []string{"Description", "MaxSession"}; diff.Under(fields...) {
-		description, session := or(want.Description, have.Description), or(want.MaxSession, have.MaxSession)
-		steps = append(steps, call("iam:UpdateRole", func(ctx context.Context) error {
-			_, err := r.api.UpdateRole(ctx, &iam.UpdateRoleInput{RoleName: &want.Name, Description: description, MaxSessionDuration: session})
-			return err
-		}, fields...))
-	}
-	set, remove := diff.Keys("Tags")
-	if len(set) > 0 {
-		steps = append(steps, call("iam:TagRole", func(ctx context.Context) error {
-			_, err := r.api.TagRole(ctx, &iam.TagRoleInput{RoleName: &want.Name, Tags: tagSet(kind.Only(want.Tags, set))})
-			return err
-		}, paths("Tags", set)...))
-	}
-	if len(remove) > 0 {
-		steps = append(steps, call("iam:UntagRole", func(ctx context.Context) error {
-			_, err := r.api.UntagRole(ctx, &iam.UntagRoleInput{RoleName: &want.Name, TagKeys: remove})
-			return err
-		}, paths("Tags", remove)...))
-	}
-	return steps
-}
-
-func (r *role) bound(want RoleState, diff kind.Diff) []kind.Step {
-	if !diff.Under("Boundary") || *want.Boundary == "" {
-		return nil
-	}
-	return []kind.Step{call("iam:PutRolePermissionsBoundary", func(ctx context.Context) error {
-		_, err := r.api.PutRolePermissionsBoundary(ctx, &iam.PutRolePermissionsBoundaryInput{RoleName: &want.Name, PermissionsBoundary: want.Boundary})
-		return err
-	}, "Boundary")}
-}
-
-func (r *role) unbound(want RoleState, diff kind.Diff) []kind.Step {
-	if !diff.Under("Boundary") || *want.Boundary != "" {
-		return nil
-	}
-	return []kind.Step{call("iam:DeleteRolePermissionsBoundary", func(ctx context.Context) error {
-		_, err := r.api.DeleteRolePermissionsBoundary(ctx, &iam.DeleteRolePermissionsBoundaryInput{RoleName: &want.Name})
-		return err
-	}, "Boundary")}
-}
-
-// Publish also records what we wrote and attached, declared or not yet removed, so that it is removed
-// when it is dropped.
-func (r *role) Publish(cr *v1alpha1.IAMRole, s RoleState) {
+// publish also records the policies that the operator wrote and attached, so that they are removed when
+// the spec drops them.
+func publish(cr *v1alpha1.IAMRole, s RoleState) {
 	st := &cr.Status
 	st.ARN, st.RoleArn = s.ARN, s.ARN
 	st.ID, st.RoleId = s.Name, s.ID
-	var names, arns []string
-	for _, p := range declared(cr.Spec) {
+	names, arns := kind.SortedKeys(s.Inline), kind.SortedKeys(s.Attached)
+	for _, p := range declaredPolicies(cr.Spec) {
 		names = append(names, p.PolicyName)
 	}
 	for _, arn := range cr.Spec.ManagedPolicyArns {
 		arns = append(arns, string(arn))
 	}
-	st.ManagedPolicyNames = recorded(names, st.ManagedPolicyNames, s.Inline)
-	st.AttachedPolicyArns = recorded(arns, st.AttachedPolicyArns, s.Attached)
+	st.ManagedPolicyNames, st.AttachedPolicyArns = distinctNames(names), distinctNames(arns)
 }
 
-// recorded are the declared names and those recorded before that are still there, in order.
-func recorded[V any](declared, before []string, there map[string]V) []string {
-	for _, name := range before {
-		if _, ok := there[name]; ok {
-			declared = append(declared, name)
-		}
-	}
-	slices.Sort(declared)
-	return slices.Compact(declared)
-}
-
-func or[T any](a, b *T) *T {
-	if a != nil {
-		return a
-	}
-	return b
-}
-
-func paths(field string, keys []string) []string {
-	out := make([]string, 0, len(keys))
-	for _, k := range keys {
-		out = append(out, field+"["+k+"]")
-	}
-	return out
+// distinctNames returns the names in order, each once; nil for none.
+func distinctNames(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func isARN(s string) bool { return strings.HasPrefix(s, "arn:") }
-
-func tagSet(tags map[string]string) []types.Tag {
-	out := make([]types.Tag, 0, len(tags))
-	for _, k := range kind.SortedKeys(tags) {
-		out = append(out, types.Tag{Key: aws.String(k), Value: aws.String(tags[k])})
-	}
-	return out
-}

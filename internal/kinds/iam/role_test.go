@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package iam
 
 import (
@@ -9,12 +11,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -24,9 +29,12 @@ const (
 	name    = "myapp-dev-llm-query"
 	account = "arn:aws:iam::" + kindtest.Account
 
-	trust    = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
-	readOne  = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::one/*"}]}`
-	readTwo  = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::two/a+b%20*"}]}`
+	trust         = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+	readOne       = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::one/*"}]}`
+	readTwo       = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::two/a+b%20*"}]}`
+	everything    = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`
+	administrator = account + ":policy/AdministratorAccess"
+
 	boundary = account + ":policy/boundary"
 	policyA  = account + ":policy/a"
 	policyB  = account + ":policy/b"
@@ -101,7 +109,7 @@ func trusted(t *testing.T) func(s *kindtest.Subject) {
 }
 
 func makePolicies(t *testing.T, r *kindtest.Rig) {
-	for _, p := range []string{"a", "b", "boundary"} {
+	for _, p := range []string{"a", "b", "boundary", "AdministratorAccess"} {
 		_, err := api(r).CreatePolicy(t.Context(), &iam.CreatePolicyInput{PolicyName: &p, PolicyDocument: aws.String(readOne)})
 		must(t, err)
 	}
@@ -110,7 +118,7 @@ func makePolicies(t *testing.T, r *kindtest.Rig) {
 func createRole(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(trust), Tags: tagSet(tags)})
+		_, err := api(r).CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String(name), AssumeRolePolicyDocument: aws.String(trust), Tags: kind.SDKTags[types.Tag](tags)})
 		must(t, err)
 	}
 }
@@ -159,11 +167,17 @@ const (
 	att     = "iam:AttachRolePolicy"
 	detach  = "iam:DetachRolePolicy"
 	fence   = "iam:PutRolePermissionsBoundary"
-	unfence = "iam:DeleteRolePermissionsBoundary"
 	tag     = "iam:TagRole"
 	untag   = "iam:UntagRole"
 	remove  = "iam:DeleteRole"
 )
+
+func putBoundary(arn string) func(t *testing.T, r *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		_, err := api(r).PutRolePermissionsBoundary(t.Context(), &iam.PutRolePermissionsBoundaryInput{RoleName: aws.String(name), PermissionsBoundary: &arn})
+		must(t, err)
+	}
+}
 
 func TestRole(t *testing.T) {
 	cases := slices.Concat(lives(), edits(), drifts(), deletions(), owners())
@@ -181,8 +195,9 @@ func lives() []kindtest.Case {
 	full := roleOf(described("for tests"), session(7200), bound(boundary), inline("one", readOne, "two", readTwo), attach(policyA, policyB), tagged("team", "a"))
 	full.Spec.Path = "/nexus/team/"
 	return []kindtest.Case{
-		{Name: "absent is created, and only the create is planned", Object: roleOf(capability), Cause: engine.New, Actions: []string{create}},
-		{Name: "with all that a role can have", Object: full, Cause: engine.New, Actions: []string{create}},
+		{Name: "absent is created, and its policies are granted", Object: roleOf(capability), Cause: engine.New, Actions: []string{create, "iam:PutRolePolicy"}},
+		{Name: "with all that a role can have", Object: full, Cause: engine.New,
+			Actions: []string{create, "iam:PutRolePolicy", "iam:PutRolePolicy", "iam:AttachRolePolicy", "iam:AttachRolePolicy"}},
 		{Name: "a document that AWS wrote differently is the same", Existing: roleOf(inline("one", readOne)),
 			Object: roleOf(inline("one", strings.NewReplacer(`["s3:GetObject"]`, ` "s3:GetObject" `, `"arn:aws:s3:::one/*"`, `["arn:aws:s3:::one/*"]`).Replace(readOne))), Cause: engine.InSync},
 		{Name: "a document with plus and percent signs is the same", Existing: roleOf(inline("two", readTwo)), Object: roleOf(inline("two", readTwo)), Drift: true, Cause: engine.InSync},
@@ -191,7 +206,7 @@ func lives() []kindtest.Case {
 		{Name: "no description is the same as an empty one", Existing: roleOf(), Object: roleOf(described("")), Cause: engine.InSync},
 		{Name: "no boundary is the same as an empty one", Existing: roleOf(), Object: roleOf(bound("")), Cause: engine.InSync},
 		{Name: "what is no longer declared stays as it is", Existing: roleOf(described("d"), session(7200), bound(boundary)), Object: roleOf(), Cause: engine.InSync},
-		{Name: "a vanished role is made anew: it holds no data", Existing: roleOf(), Object: roleOf(), Drift: true,
+		{Name: "a role that vanished is recreated: it holds no data", Existing: roleOf(), Object: roleOf(), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DeleteRole(t.Context(), &iam.DeleteRoleInput{RoleName: aws.String(name)})
 				must(t, err)
@@ -210,7 +225,7 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Inline[one]"}, Actions: []string{drop}},
 		{Name: "a renamed policy is put before the old one goes", Existing: roleOf(inline("one", readOne)), Object: roleOf(inline("two", readOne)),
 			Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{put, drop}},
-		{Name: "unless there is no room for both", Existing: roleOf(inline("one", long)), Object: roleOf(inline("two", long)),
+		{Name: "a renamed policy goes first where there is no room for both", Existing: roleOf(inline("one", long)), Object: roleOf(inline("two", long)),
 			Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]"}, Actions: []string{drop, put}},
 		{Name: "managed policies change", Existing: roleOf(attach(policyA)), Object: roleOf(attach(policyB)),
 			Cause: engine.Edited, Diff: []string{"Attached[" + policyA + "]", "Attached[" + policyB + "]"}, Actions: []string{att, detach}},
@@ -224,8 +239,13 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Trust"}, Actions: []string{retrust}},
 		{Name: "a boundary", Existing: roleOf(), Object: roleOf(bound(boundary), inline("one", readOne)),
 			Cause: engine.Edited, Diff: []string{"Boundary", "Inline[one]"}, Actions: []string{fence, put}},
-		{Name: "an empty boundary removes it, last", Existing: roleOf(bound(boundary), inline("one", readOne)), Object: roleOf(bound("")),
-			Cause: engine.Edited, Diff: []string{"Boundary", "Inline[one]"}, Actions: []string{drop, unfence}},
+		{Name: "two trusts are refused", Object: roleOf(func(s *spec) { s.IRSA = &v1alpha1.IAMRoleIRSA{ServiceAccount: "sa"} }), Stalled: status.ReasonInvalidSpec},
+		{Name: "two policies of one name are refused", Object: roleOf(inline("one", readOne), func(s *spec) { s.InlinePolicy = &policies("one", readTwo)[0] }),
+			Stalled: status.ReasonInvalidSpec},
+		{Name: "an empty boundary does not remove one", Existing: roleOf(bound(boundary), inline("one", readOne)), Object: roleOf(bound("")), Stalled: status.ReasonNotPermitted},
+		{Name: "another boundary does not replace one", Existing: roleOf(bound(boundary)), Object: roleOf(bound(administrator), inline("one", readOne)), Stalled: status.ReasonNotPermitted},
+		{Name: "a role taken over keeps its boundary", Object: roleOf(bound("")), Before: both(createRole(ownerTags("an-earlier-one", kindtest.Cluster)), putBoundary(boundary)),
+			Stalled: status.ReasonNotPermitted},
 		{Name: "tags are added and dropped", Existing: roleOf(tagged("old", "1")), Object: roleOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "the path cannot change", Existing: roleOf(), Object: roleOf(func(s *spec) { s.Path = "/elsewhere/" }), Stalled: status.ReasonImmutable},
@@ -234,15 +254,27 @@ func edits() []kindtest.Case {
 
 func drifts() []kindtest.Case {
 	return []kindtest.Case{
+		{Name: "the provider's boundary replaces another", Existing: roleOf(), Object: roleOf(), Drift: true, Facts: func(s *kindtest.Subject) { s.Boundary = boundary },
+			Before: putBoundary(policyA), Cause: engine.Drifted, Diff: []string{"Boundary"}, Actions: []string{fence}},
+		{Name: "a boundary put by an administrator stays", Existing: roleOf(), Object: roleOf(), Drift: true, Before: putBoundary(policyA), Cause: engine.InSync},
 		{Name: "a policy that was edited is restored", Existing: roleOf(inline("one", readOne)), Object: roleOf(inline("one", readOne)), Drift: true,
 			Before: putPolicy("one", readTwo), Cause: engine.Drifted, Diff: []string{"Inline[one]"}, Actions: []string{put}},
 		{Name: "a policy of others stays", Existing: roleOf(inline("one", readOne), attach(policyA)), Object: roleOf(inline("one", readOne), attach(policyA)), Drift: true,
 			Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)), Cause: engine.InSync},
-		{Name: "unless the role is exclusive", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+		{Name: "a foreign inline policy leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+			Before: putPolicy("evil", everything), Cause: engine.Drifted, Diff: []string{"Undeclared[evil]"}, Actions: []string{drop}},
+		{Name: "AdministratorAccess leaves an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
+			Before: attachPolicy(administrator), Cause: engine.Drifted, Diff: []string{"Undeclared[" + administrator + "]"}, Actions: []string{detach}},
+		{Name: "a changed session duration is restored", Existing: roleOf(described("d"), session(3600)), Object: roleOf(described("d"), session(3600)), Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				_, err := api(r).UpdateRole(t.Context(), &iam.UpdateRoleInput{RoleName: aws.String(name), Description: aws.String("d"), MaxSessionDuration: aws.Int32(43200)})
+				must(t, err)
+			}, Cause: engine.Drifted, Diff: []string{"MaxSession"}, Actions: []string{update}},
+		{Name: "several foreign policies leave an exclusive role", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("one", readOne), exclusive), Drift: true,
 			Before: both(both(putPolicy("theirs", readTwo), putPolicy("and-theirs", readTwo)), attachPolicy(policyB)),
-			Cause:  engine.Drifted, Diff: []string{"Undeclared"}, Actions: []string{drop, drop, detach}},
+			Cause:  engine.Drifted, Diff: []string{"Undeclared[and-theirs]", "Undeclared[" + policyB + "]", "Undeclared[theirs]"}, Actions: []string{drop, drop, detach}},
 		{Name: "exclusive and dropped at once", Existing: roleOf(inline("one", readOne), exclusive), Object: roleOf(inline("two", readOne), exclusive),
-			Before: putPolicy("theirs", readTwo), Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]", "Undeclared"}, Actions: []string{drop, put, drop}},
+			Before: putPolicy("theirs", readTwo), Cause: engine.Edited, Diff: []string{"Inline[one]", "Inline[two]", "Undeclared[theirs]"}, Actions: []string{drop, put, drop}},
 		{Name: "a detached policy is attached again", Existing: roleOf(attach(policyA)), Object: roleOf(attach(policyA)), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) {
 				_, err := api(r).DetachRolePolicy(t.Context(), &iam.DetachRolePolicyInput{RoleName: aws.String(name), PolicyArn: aws.String(policyA)})
@@ -270,14 +302,15 @@ func deletions() []kindtest.Case {
 		must(t, err)
 	}
 	return []kindtest.Case{
-		row("deleting takes the policies off first", whole, kindtest.Case{Cause: engine.Deleting, Actions: []string{drop, detach, remove}}),
+		row("deleting removes the policies first", whole, kindtest.Case{Cause: engine.Deleting, Actions: []string{drop, detach, remove}}),
+		row("deleting a role with a boundary", []func(*spec){bound(boundary)}, kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}),
 		row("deleting a bare role", nil, kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}),
-		row("deleting waits for a policy that somebody else put there", whole, kindtest.Case{Before: putPolicy("theirs", readTwo), Waiting: status.ReasonInUse}),
-		row("or attached", nil, kindtest.Case{Before: attachPolicy(policyB), Waiting: status.ReasonInUse}),
-		row("or an instance profile", []func(*spec){exclusive}, kindtest.Case{Before: profile, Waiting: status.ReasonInUse}),
-		row("an exclusive role takes theirs along", append([]func(*spec){exclusive}, whole...), kindtest.Case{Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)),
+		row("deleting waits for an inline policy of others", whole, kindtest.Case{Before: putPolicy("theirs", readTwo), Waiting: status.ReasonInUse}),
+		row("deleting waits for an attached policy of others", nil, kindtest.Case{Before: attachPolicy(policyB), Waiting: status.ReasonInUse}),
+		row("deleting waits for an instance profile", []func(*spec){exclusive}, kindtest.Case{Before: profile, Waiting: status.ReasonInUse}),
+		row("an exclusive role is deleted with the policies of others", append([]func(*spec){exclusive}, whole...), kindtest.Case{Before: both(putPolicy("theirs", readTwo), attachPolicy(policyB)),
 			Cause: engine.Deleting, Actions: []string{drop, drop, detach, detach, remove}}),
-		row("deleting with Orphan takes our tags off and nothing else", append([]func(*spec){deletion(v1alpha1.DeletionOrphan)}, whole...),
+		row("deleting with Orphan removes only the owner tags", append([]func(*spec){deletion(v1alpha1.DeletionOrphan)}, whole...),
 			kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}),
 	}
 }
@@ -287,20 +320,31 @@ func owners() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "left by an earlier object of this name, it is taken over", Object: roleOf(), Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "unless adoption is refused", Object: roleOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+		{Name: "adoptionPolicy Never refuses an earlier object's role", Object: roleOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: roleOf(), Before: createRole(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: roleOf(), Before: createRole(nil), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Object: roleOf(always), Before: createRole(nil),
+		{Name: "an untagged role is left alone", Object: roleOf(), Before: createRole(nil), Stalled: status.ReasonConflict},
+		{Name: "an untagged role is adopted with allowAdoption", Object: roleOf(always), Before: createRole(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
 	}
 }
 
-func TestRoleSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewRole), kindtest.Life{
-		Sample: roleOf(inline("one", readOne), attach(policyA)), Exists: exists,
+func life(t *testing.T, edits ...func(*spec)) kindtest.Life {
+	with := func(more ...func(*spec)) *v1alpha1.IAMRole { return roleOf(slices.Concat(edits, more)...) }
+	return kindtest.Life{
+		Sample: with(inline("one", readOne), attach(policyA)), Exists: exists,
 		Facts: trusted(t), Foreign: createRole(map[string]string{"owner": "somebody"}),
-	})
+		Invalid: []v1alpha1.Resource{with(inline("one", "no JSON"), attach(policyA)), with(func(s *spec) { s.AssumeRolePolicyDocument = "{}" })},
+		Edited:  with(inline("one", readTwo, "two", readTwo), session(7200), tagged("team", "b")),
+	}
+}
+
+func TestRoleSurvivesFaults(t *testing.T) { kindtest.Faults(t, engine.For(NewRole), life(t)) }
+
+func TestRoleSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewRole), life(t)) }
+
+func TestExclusiveRoleSurvivesLag(t *testing.T) {
+	kindtest.Lag(t, engine.For(NewRole), life(t, exclusive))
 }
 
 func TestIAMShowsARoleLate(t *testing.T) {
@@ -313,7 +357,7 @@ func TestIAMShowsARoleLate(t *testing.T) {
 	if _, ok := status.AsWaiting(err); !ok {
 		t.Fatalf("got %v, want to wait", err)
 	}
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond) // the emulator's lag
 	if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {
 		t.Fatalf("%v\n%s", err, r.AWS.Calls())
 	}
@@ -331,20 +375,70 @@ func TestRoleCosts(t *testing.T) {
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
 	must(t, err)
-	if got := r.AWS.Since(mark); got.Count() != 2 {
+	// The rig asks about the issuer each time; a session asks once for all roles of a provider.
+	perRole := func(c awsproxy.Call) bool { return c.Op != "GetOpenIDConnectProvider" }
+	if got := r.AWS.Since(mark).Filter(perRole); got.Count() != 2 {
 		t.Errorf("a check took %d calls, want 2:\n%s", got.Count(), got)
 	}
 	mark = r.AWS.Mark()
 	s.Deleting = true
 	_, err = s.Settle(t.Context(), nil)
 	must(t, err)
-	if got := r.AWS.Since(mark).Writes(); got.Count() != 2 {
-		t.Errorf("delete took %d writes, want 2:\n%s", got.Count(), got)
+	// A look of four calls, two deletes, and no second look.
+	if got := r.AWS.Since(mark); got.Count() != 6 || got.Writes().Count() != 2 {
+		t.Errorf("delete took %d calls, want 6 with 2 writes:\n%s", got.Count(), got)
 	}
 }
 
-// What was written and never recorded as seen must still be known as ours when it is dropped.
-func TestAPolicyIsRecordedBeforeItIsSeen(t *testing.T) {
+func TestExclusiveRoleCosts(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(inline("one", readOne), exclusive))
+	s.Trusted = true
+	_, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	// Create, put, a look of four.
+	if got := r.AWS.Calls(); got.Count() != 6 || got.Writes().Count() != 2 {
+		t.Errorf("create took %d calls, want 6 with 2 writes:\n%s", got.Count(), got)
+	}
+	mark := r.AWS.Mark()
+	_, err = s.Pass(t.Context(), nil)
+	must(t, err)
+	if got := r.AWS.Since(mark); got.Count() != 4 {
+		t.Errorf("a check took %d calls, want 4:\n%s", got.Count(), got)
+	}
+}
+
+func inlineNamesIn(t *testing.T, r *kindtest.Rig) []string {
+	t.Helper()
+	out, err := api(r).ListRolePolicies(t.Context(), &iam.ListRolePoliciesInput{RoleName: aws.String(name)})
+	must(t, err)
+	return out.PolicyNames
+}
+
+func TestForeignPolicyIsReportedUnderReport(t *testing.T) {
+	report := func(s *spec) { s.DriftPolicy = v1alpha1.DriftReport }
+	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRole), roleOf(capability, exclusive, report))
+	trusted(t)(s)
+	_, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	putPolicy("evil", everything)(t, s.Rig)
+	attachPolicy(administrator)(t, s.Rig)
+	mark := s.Rig.AWS.Mark()
+	_, err = s.Settle(t.Context(), nil)
+	must(t, err)
+	drift := s.Object.(*v1alpha1.IAMRole).Status.Drift
+	want := []v1alpha1.DriftEntry{{Path: "Undeclared[" + administrator + "]", Want: "(unset)", Have: undeclaredAttached},
+		{Path: "Undeclared[evil]", Want: "(unset)", Have: undeclaredInline}}
+	if !slices.Equal(drift, want) {
+		t.Errorf("status.drift is %+v, want %+v", drift, want)
+	}
+	if w := s.Rig.AWS.Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("Report wrote to AWS:\n%s", w)
+	}
+}
+
+// A policy that was written and not seen since is still removed when the spec drops it.
+func TestPolicyIsRecordedBeforeItIsSeen(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewRole), roleOf(inline("one", readOne), attach(policyA)))
 	s.Trusted = true // policy a does not exist, so attaching it fails
@@ -374,7 +468,7 @@ func TestPublishedFields(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
 	st := s.Object.(*v1alpha1.IAMRole).Status
-	if st.ARN != account+":role/"+name || st.RoleArn != st.ARN || !strings.HasPrefix(st.RoleId, "AROA") || st.ID != name {
+	if st.ARN != account+":role/"+name || st.RoleArn != st.ARN || !strings.HasPrefix(st.RoleId, "AROA") || st.ID != name || st.CreationTime == nil {
 		b, _ := json.Marshal(st)
 		t.Errorf("%s", b)
 	}

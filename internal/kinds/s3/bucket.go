@@ -1,9 +1,14 @@
-// Package s3 is the S3 kinds.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package s3 implements the S3 kinds.
 package s3
 
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -11,192 +16,300 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// BucketState is a bucket as both the spec and S3 can say it.
+// BucketState is a bucket as both the spec and S3 can express it.
 type BucketState struct {
-	Name, Account, Partition, Region string `drift:"id"`
-	Deleting, ForceDestroy           bool   `drift:"id"`
-	// Objects is the first page of versions and delete markers, read only while deleting.
+	Name                 string `drift:"identity"`
+	ARN, Account, Region string `drift:"id"`
+	// Guarded is set while the bucket must not be emptied, whatever ForceDestroy says.
+	ForceDestroy, Guarded bool `drift:"id"`
+	// Objects is a page of versions and delete markers, read once S3 refused to delete the bucket.
 	Objects []types.ObjectIdentifier `drift:"observed"`
+	// FoundEncryption and FoundLifecycle are S3's answers, for the writes that replace them: they have
+	// more settings than the spec can declare.
+	FoundEncryption *types.ServerSideEncryptionConfiguration `drift:"observed"`
+	FoundLifecycle  s3.GetBucketLifecycleConfigurationOutput `drift:"observed"`
 
 	ObjectOwnership   *string
-	Versioning        *bool
-	Encryption        *Encryption
+	Versioning        *v1alpha1.S3Versioning
+	Encryption        *v1alpha1.S3Encryption
 	PublicAccessBlock *v1alpha1.S3PublicAccessBlock
-	Policy            *string `drift:"json"`
-	Lifecycle         *[]v1alpha1.S3LifecycleRule
-	Tags              map[string]string `drift:"tags"`
+	Policy            *string                     `drift:"json"`
+	Lifecycle         *[]v1alpha1.S3LifecycleRule `drift:"set"`
+	Tags              map[string]string           `drift:"tags"`
 }
 
-// Encryption is the bucket's default encryption in S3's own words.
-type Encryption struct {
-	Algorithm string
-	KMSKeyID  *string
-	BucketKey *bool
-}
+// usEast1 is the region that must not be named when a bucket is created, and in which creating an
+// existing bucket of the same account succeeds.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html
+const usEast1 = "us-east-1"
+
+// page is S3's limit for one listing and for one DeleteObjects call.
+const page = 1000
+
+// noSuchBucket is the code by which S3 tells a missing bucket from a part that is not configured.
+const noSuchBucket = "NoSuchBucket"
 
 type bucket struct{ api *s3.Client }
 
-// NewBucket binds the S3Bucket kind to an identity.
+// NewBucket binds the S3Bucket kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
-	return &bucket{api: s3.NewFromConfig(cfg)}
+	b := &bucket{api: s3.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, CreatesFirst: cfg.Region != usEast1},
+		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
+		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
+		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
+		SettleWithCreate: func(BucketState) bool { return true },
+		Tagging:          kind.Tagging[BucketState]{Replaces: "s3:PutBucketTagging", Replace: b.putTags},
+		Parts:            b.parts(),
+		Delete: []kind.Ending[BucketState]{
+			{When: func(_, have BucketState) bool { return len(have.Objects) > 0 },
+				Call: kind.Call[BucketState]{Action: "s3:DeleteObjectVersion", Effect: kind.Empties, Do: b.deleteObjects}},
+			{Call: kind.Call[BucketState]{Action: "s3:DeleteBucket", Effect: kind.Ends, Do: b.deleteBucket}},
+		},
+	})
 }
 
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
-func (b *bucket) Meta() kind.Meta {
-	return kind.Meta{
-		Reads: []string{"s3:GetBucketTagging", "s3:GetBucketVersioning", "s3:GetEncryptionConfiguration", "s3:GetBucketPublicAccessBlock",
-			"s3:GetBucketPolicy", "s3:GetLifecycleConfiguration", "s3:GetBucketOwnershipControls", "s3:ListBucketVersions", "s3:ListAllMyBuckets"},
-		Writes: []string{"s3:CreateBucket", "s3:PutBucketTagging", "s3:PutBucketVersioning", "s3:PutEncryptionConfiguration",
-			"s3:PutBucketPublicAccessBlock", "s3:PutBucketPolicy", "s3:DeleteBucketPolicy", "s3:PutLifecycleConfiguration",
-			"s3:PutBucketOwnershipControls", "s3:DeleteObjectVersion", "s3:DeleteBucket"},
-		Implied:   []string{"s3:TagResource", "s3:DeleteObject"},
-		Identity:  kind.ByName,
-		HoldsData: true,
+// parts are the settings of a bucket. A public access block that no longer refuses public policies is
+// written before the policy, any other after it. New buckets block all public access; a bucket without
+// the configuration blocks none. New buckets have SSE-S3; the write of the encryption replaces settings of
+// theirs that the spec cannot declare, such as blocked encryption types, so that they must be read first.
+// Versioning that was never enabled counts as suspended.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+func (b *bucket) parts() []kind.Part[BucketState] {
+	closed := v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
+	return []kind.Part[BucketState]{
+		{Fields: []string{"PublicAccessBlock"}, Default: func(want BucketState) bool { return *want.PublicAccessBlock == closed }, Stage: stageOfBlock, Reads: "s3:GetBucketPublicAccessBlock",
+			Read: read(b.api.GetPublicAccessBlock, func(out *s3.GetPublicAccessBlockOutput, _ BucketState, have *BucketState) {
+				have.PublicAccessBlock = kind.Convert[*v1alpha1.S3PublicAccessBlock](kind.NonNil(out.PublicAccessBlockConfiguration))
+			}),
+			Write: write("s3:PutBucketPublicAccessBlock", b.api.PutPublicAccessBlock, func(in *s3.PutPublicAccessBlockInput, want, _ BucketState) {
+				in.PublicAccessBlockConfiguration = kind.Convert[*types.PublicAccessBlockConfiguration](want.PublicAccessBlock)
+			})},
+		{Fields: []string{"Policy"}, Stage: stageOfPolicy, Reads: "s3:GetBucketPolicy",
+			Read:  read(b.api.GetBucketPolicy, func(out *s3.GetBucketPolicyOutput, _ BucketState, have *BucketState) { have.Policy = out.Policy }),
+			Write: write("s3:PutBucketPolicy", b.api.PutBucketPolicy, func(in *s3.PutBucketPolicyInput, want, _ BucketState) { in.Policy = want.Policy }),
+			Clear: write("s3:DeleteBucketPolicy", b.api.DeleteBucketPolicy, func(*s3.DeleteBucketPolicyInput, BucketState, BucketState) {})},
+		{Fields: []string{"ObjectOwnership"}, InCreate: true, Reads: "s3:GetBucketOwnershipControls",
+			Read: read(b.api.GetBucketOwnershipControls, func(out *s3.GetBucketOwnershipControlsOutput, _ BucketState, have *BucketState) {
+				for _, r := range kind.NonNil(out.OwnershipControls).Rules { // one at most
+					have.ObjectOwnership = kind.Ptr(string(r.ObjectOwnership))
+				}
+			}),
+			Write: write("s3:PutBucketOwnershipControls", b.api.PutBucketOwnershipControls, func(in *s3.PutBucketOwnershipControlsInput, want, _ BucketState) {
+				in.OwnershipControls = &types.OwnershipControls{Rules: []types.OwnershipControlsRule{{ObjectOwnership: types.ObjectOwnership(*want.ObjectOwnership)}}}
+			})},
+		{Fields: []string{"Versioning"}, Reads: "s3:GetBucketVersioning",
+			Read: read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
+				have.Versioning = &v1alpha1.S3Versioning{Enabled: out.Status == types.BucketVersioningStatusEnabled}
+			}),
+			Write: write("s3:PutBucketVersioning", b.api.PutBucketVersioning, func(in *s3.PutBucketVersioningInput, want, _ BucketState) {
+				in.VersioningConfiguration = &types.VersioningConfiguration{Status: kind.Either(want.Versioning.Enabled, types.BucketVersioningStatusEnabled, types.BucketVersioningStatusSuspended)}
+			})},
+		{Fields: []string{"Encryption"}, NeedsLook: true, Default: isDefaultEncryption, Reads: "s3:GetEncryptionConfiguration",
+			Read: read(b.api.GetBucketEncryption, func(out *s3.GetBucketEncryptionOutput, want BucketState, have *BucketState) {
+				have.FoundEncryption = out.ServerSideEncryptionConfiguration
+				have.Encryption = fromEncryption(out.ServerSideEncryptionConfiguration, *want.Encryption)
+			}),
+			Write: write("s3:PutEncryptionConfiguration", b.api.PutBucketEncryption, func(in *s3.PutBucketEncryptionInput, want, have BucketState) {
+				in.ServerSideEncryptionConfiguration = toEncryption(*want.Encryption, have.FoundEncryption)
+			})},
+		{Fields: []string{"Lifecycle"}, Reads: "s3:GetLifecycleConfiguration",
+			Read: read(b.api.GetBucketLifecycleConfiguration, func(out *s3.GetBucketLifecycleConfigurationOutput, _ BucketState, have *BucketState) {
+				have.FoundLifecycle, have.Lifecycle = *out, kind.Ptr(fromLifecycle(out.Rules))
+			}),
+			Write: write("s3:PutLifecycleConfiguration", b.api.PutBucketLifecycleConfiguration, func(in *s3.PutBucketLifecycleConfigurationInput, want, have BucketState) {
+				in.TransitionDefaultMinimumObjectSize = have.FoundLifecycle.TransitionDefaultMinimumObjectSize
+				in.LifecycleConfiguration = &types.BucketLifecycleConfiguration{Rules: toLifecycle(*want.Lifecycle, have.FoundLifecycle.Rules)}
+			}),
+			Clear: write("s3:PutLifecycleConfiguration", b.api.DeleteBucketLifecycle, func(*s3.DeleteBucketLifecycleInput, BucketState, BucketState) {})},
 	}
 }
 
-func (b *bucket) Desired(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
+// admitsPolicies reports whether the public access block is to stop refusing public policies.
+func admitsPolicies(want, have BucketState) bool {
+	return want.PublicAccessBlock != nil && !want.PublicAccessBlock.BlockPublicPolicy &&
+		(have.PublicAccessBlock == nil || have.PublicAccessBlock.BlockPublicPolicy)
+}
+
+// stageOfBlock delays the public access block only for a policy that changes: no other refused setting may
+// keep a bucket open.
+func stageOfBlock(want, have BucketState) int {
+	policyChanges := want.Policy != nil && *want.Policy != aws.ToString(have.Policy)
+	return kind.Either(policyChanges && !admitsPolicies(want, have), 1, 0)
+}
+
+func stageOfPolicy(want, have BucketState) int { return kind.Either(admitsPolicies(want, have), 1, 0) }
+
+func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
+	return BucketState{Name: cr.Spec.BucketName, ARN: fmt.Sprintf("arn:%s:s3:::%s", sc.Partition, cr.Spec.BucketName),
+		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData}, nil
+}
+
+func declare(_ kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
-	s := BucketState{
-		Name: in.BucketName, Account: sc.Account, Partition: sc.Partition, Region: sc.Region,
-		Deleting: sc.Deleting, ForceDestroy: in.ForceDestroy,
-		ObjectOwnership: in.ObjectOwnership, PublicAccessBlock: in.PublicAccessBlock, Tags: sc.Tags,
-	}
-	if in.Versioning != nil {
-		s.Versioning = &in.Versioning.Enabled
-	}
+	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock, s.Lifecycle = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock, in.LifecycleRules
 	if e := in.Encryption; e != nil {
-		s.Encryption = &Encryption{Algorithm: e.Algorithm, BucketKey: e.BucketKeyEnabled}
-		if e.Algorithm == "aws_kms" {
-			s.Encryption.Algorithm = "aws:kms"
-		}
-		if e.KMSKeyID != "" {
-			s.Encryption.KMSKeyID = &e.KMSKeyID
-		}
+		s.Encryption = &v1alpha1.S3Encryption{Algorithm: strings.ReplaceAll(e.Algorithm, "_", ":"), KMSKeyID: kind.CustomerKMSKey("s3", e.KMSKeyID), BucketKeyEnabled: e.BucketKeyEnabled}
 	}
-	s.Lifecycle = in.LifecycleRules
-	policy, err := wantedPolicy(in, s.arn())
+	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
+		return status.Invalid("spec.policy", "%v", err)
+	}
+	return nil
+}
+
+func publish(cr *v1alpha1.S3Bucket, s BucketState) {
+	cr.Status.ARN, cr.Status.ID, cr.Status.Region = s.ARN, s.Name, s.Region
+	cr.Status.BucketDomainName = s.Name + ".s3." + s.Region + ".amazonaws.com" + kind.Either(strings.HasPrefix(s.Region, "cn-"), ".cn", "")
+}
+
+func creation(want, _ BucketState) *s3.CreateBucketInput {
+	return &s3.CreateBucketInput{Bucket: &want.Name, ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)),
+		CreateBucketConfiguration: &types.CreateBucketConfiguration{Tags: kind.SDKTags[types.Tag](want.Tags),
+			LocationConstraint: types.BucketLocationConstraint(kind.Either(want.Region == usEast1, "", want.Region))}}
+}
+
+// describe reads the tags, which show existence and owner in one call. After a create that AWS
+// acknowledged, the declared settings show the existence instead.
+func (b *bucket) describe(ctx context.Context, want BucketState, look kind.Look) (kind.Seen[BucketState], error) {
+	seen := kind.Seen[BucketState]{Exists: true, Tags: want.Tags,
+		State: BucketState{Name: want.Name, ARN: want.ARN, Account: want.Account, Region: want.Region}}
+	if look.TagsKnown && declaresSettings(want) {
+		return seen, nil
+	}
+	err := read(b.api.GetBucketTagging, func(out *s3.GetBucketTaggingOutput, _ BucketState, _ *BucketState) {
+		seen.Tags = kind.TagMap(out.TagSet)
+	})(ctx, want, &seen.State)
 	if err != nil {
-		return s, status.Invalid("spec.policy", "%v", err)
+		return b.unseen(ctx, want.Name, err)
 	}
-	s.Policy = policy
-	return s, nil
+	if len(seen.Tags) == 0 { // the creation time costs a further call and matters only here
+		_, seen.Created, err = b.listed(ctx, want.Name)
+	}
+	if err == nil && look.Contents {
+		err = b.contents(ctx, want, &seen)
+	}
+	return seen, err
 }
 
-func (s BucketState) arn() string { return fmt.Sprintf("arn:%s:s3:::%s", s.Partition, s.Name) }
+func declaresSettings(s BucketState) bool {
+	return s.Versioning != nil || s.Encryption != nil || s.PublicAccessBlock != nil || s.Policy != nil || s.Lifecycle != nil || s.ObjectOwnership != nil
+}
 
-func (b *bucket) Converge(want BucketState, seen kind.Seen[BucketState], diff kind.Diff) []kind.Step {
-	if !seen.Exists {
-		return []kind.Step{{Action: "s3:CreateBucket", Do: b.create(want)}}
+// unseen interprets the failure to read the tags. S3 answers 403 for a bucket of another account and
+// for a missing permission alike; only the account's own list of buckets distinguishes them.
+func (b *bucket) unseen(ctx context.Context, name string, err error) (kind.Seen[BucketState], error) {
+	class := awsclient.Classify(err).Class
+	if class == awsclient.Denied {
+		mine, _, lerr := b.listed(ctx, name)
+		class = kind.Either(lerr == nil && !mine, awsclient.NotFound, class)
 	}
-	var steps []kind.Step
-	add := func(field, action string, do func(ctx context.Context) error) {
-		if diff.Under(field) {
-			steps = append(steps, kind.Step{Action: action, Fixes: []string{field},
-				Do: func(ctx context.Context, _ string) (string, error) { return "", do(ctx) }})
+	return kind.Seen[BucketState]{}, kind.Either(class == awsclient.NotFound, nil, err)
+}
+
+// listed reports whether the bucket belongs to the account, and when it was created.
+func (b *bucket) listed(ctx context.Context, name string) (mine bool, created time.Time, err error) {
+	all, err := kind.AllPages(ctx, s3.NewListBucketsPaginator(b.api, &s3.ListBucketsInput{Prefix: &name}), func(out *s3.ListBucketsOutput) []types.Bucket { return out.Buckets })
+	for _, e := range all {
+		if aws.ToString(e.Name) == name {
+			mine, created = true, aws.ToTime(e.CreationDate)
 		}
 	}
-	owner, name := &want.Account, &want.Name
-	add("Tags", "s3:PutBucketTagging", func(ctx context.Context) error {
-		_, remove := diff.Keys("Tags")
-		_, err := b.api.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: name, ExpectedBucketOwner: owner,
-			Tagging: &types.Tagging{TagSet: tagSet(kind.MergeTags(seen.Tags, want.Tags, remove))}})
-		return err
-	})
-	add("PublicAccessBlock", "s3:PutBucketPublicAccessBlock", func(ctx context.Context) error {
-		_, err := b.api.PutPublicAccessBlock(ctx, &s3.PutPublicAccessBlockInput{Bucket: name, ExpectedBucketOwner: owner,
-			PublicAccessBlockConfiguration: toPublicAccessBlock(*want.PublicAccessBlock)})
-		return err
-	})
-	add("ObjectOwnership", "s3:PutBucketOwnershipControls", func(ctx context.Context) error {
-		_, err := b.api.PutBucketOwnershipControls(ctx, &s3.PutBucketOwnershipControlsInput{Bucket: name, ExpectedBucketOwner: owner,
-			OwnershipControls: &types.OwnershipControls{Rules: []types.OwnershipControlsRule{{ObjectOwnership: types.ObjectOwnership(*want.ObjectOwnership)}}}})
-		return err
-	})
-	add("Versioning", "s3:PutBucketVersioning", func(ctx context.Context) error {
-		_, err := b.api.PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: name, ExpectedBucketOwner: owner,
-			VersioningConfiguration: &types.VersioningConfiguration{Status: toVersioning(*want.Versioning)}})
-		return err
-	})
-	add("Encryption", "s3:PutEncryptionConfiguration", func(ctx context.Context) error {
-		_, err := b.api.PutBucketEncryption(ctx, &s3.PutBucketEncryptionInput{Bucket: name, ExpectedBucketOwner: owner,
-			ServerSideEncryptionConfiguration: toEncryption(*want.Encryption)})
-		return err
-	})
-	if diff.Under("Policy") {
-		steps = append(steps, b.policyStep(want))
-	}
-	add("Lifecycle", "s3:PutLifecycleConfiguration", func(ctx context.Context) error { return b.putLifecycle(ctx, want) })
-	return steps
+	return mine, created, err
 }
 
-func (b *bucket) create(want BucketState) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, _ string) (string, error) {
-		in := &s3.CreateBucketInput{Bucket: &want.Name, CreateBucketConfiguration: &types.CreateBucketConfiguration{Tags: tagSet(want.Tags)}}
-		if want.Region != "us-east-1" { // the one region that refuses to be named
-			in.CreateBucketConfiguration.LocationConstraint = types.BucketLocationConstraint(want.Region)
-		}
-		if want.ObjectOwnership != nil {
-			in.ObjectOwnership = types.ObjectOwnership(*want.ObjectOwnership)
-		}
-		_, err := b.api.CreateBucket(ctx, in)
-		return "", err
+// explain waits where S3 does not show a bucket to one read that it showed to another.
+func explain(err error, _ kind.Seen[BucketState]) error {
+	if awsclient.Classify(err).Code == noSuchBucket {
+		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the bucket", After: time.Second}
 	}
-}
-
-func (b *bucket) policyStep(want BucketState) kind.Step {
-	if *want.Policy == "" {
-		return kind.Step{Action: "s3:DeleteBucketPolicy", Fixes: []string{"Policy"}, Do: func(ctx context.Context, _ string) (string, error) {
-			_, err := b.api.DeleteBucketPolicy(ctx, &s3.DeleteBucketPolicyInput{Bucket: &want.Name, ExpectedBucketOwner: &want.Account})
-			return "", err
-		}}
-	}
-	return kind.Step{Action: "s3:PutBucketPolicy", Fixes: []string{"Policy"}, Do: func(ctx context.Context, _ string) (string, error) {
-		_, err := b.api.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: &want.Name, ExpectedBucketOwner: &want.Account, Policy: want.Policy})
-		return "", err
-	}}
-}
-
-func (b *bucket) putLifecycle(ctx context.Context, want BucketState) error {
-	if len(*want.Lifecycle) == 0 {
-		_, err := b.api.DeleteBucketLifecycle(ctx, &s3.DeleteBucketLifecycleInput{Bucket: &want.Name, ExpectedBucketOwner: &want.Account})
-		return err
-	}
-	_, err := b.api.PutBucketLifecycleConfiguration(ctx, &s3.PutBucketLifecycleConfigurationInput{Bucket: &want.Name, ExpectedBucketOwner: &want.Account,
-		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: toLifecycle(*want.Lifecycle)}})
 	return err
 }
 
-// Remove empties the bucket a page at a time, and only where forceDestroy says so (Observe holds the
-// deletion otherwise); then it deletes the bucket.
-func (b *bucket) Remove(seen kind.Seen[BucketState]) []kind.Step {
-	s := seen.State
-	if len(s.Objects) > 0 {
-		return []kind.Step{{Action: "s3:DeleteObjectVersion", Risk: kind.Destroys, Do: func(ctx context.Context, _ string) (string, error) {
-			out, err := b.api.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.Name, ExpectedBucketOwner: &s.Account,
-				Delete: &types.Delete{Objects: s.Objects, Quiet: aws.Bool(true)}})
-			if err == nil && len(out.Errors) > 0 {
-				e := out.Errors[0]
-				err = &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
-			}
-			return "", err
-		}}}
-	}
-	return []kind.Step{{Action: "s3:DeleteBucket", Risk: kind.Destroys, Do: func(ctx context.Context, _ string) (string, error) {
-		_, err := b.api.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: &s.Name, ExpectedBucketOwner: &s.Account})
-		return "", err
-	}}}
+func (b *bucket) putTags(ctx context.Context, have BucketState, all map[string]string) error {
+	_, err := send(ctx, have, b.api.PutBucketTagging, &s3.PutBucketTaggingInput{Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](all)}})
+	return err
 }
 
-func (b *bucket) Publish(cr *v1alpha1.S3Bucket, s BucketState) {
-	cr.Status.ARN, cr.Status.ID = s.arn(), s.Name
-	cr.Status.Region = s.Region
-	cr.Status.BucketDomainName = s.Name + ".s3." + s.Region + ".amazonaws.com"
-	if s.Partition == "aws-cn" {
-		cr.Status.BucketDomainName += ".cn"
+// contents lists what keeps S3 from deleting the bucket; only forceDestroy consents to deleting it.
+func (b *bucket) contents(ctx context.Context, want BucketState, seen *kind.Seen[BucketState]) error {
+	out, err := send(ctx, want, b.api.ListObjectVersions, &s3.ListObjectVersionsInput{MaxKeys: aws.Int32(page)})
+	if err != nil {
+		return err
 	}
+	objects := make([]types.ObjectIdentifier, 0, page)
+	for _, v := range out.Versions {
+		objects = append(objects, types.ObjectIdentifier{Key: v.Key, VersionId: v.VersionId})
+	}
+	for _, m := range out.DeleteMarkers {
+		objects = append(objects, types.ObjectIdentifier{Key: m.Key, VersionId: m.VersionId})
+	}
+	seen.State.Objects = objects
+	n := len(objects)
+	held := fmt.Sprintf("the bucket to be empty: it holds %s%d object versions and delete markers", kind.Either(n < page, "", "at least "), n)
+	switch {
+	case n == 0:
+	case want.Guarded:
+		seen.Holds = []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: held}}
+	case !want.ForceDestroy:
+		seen.Holds = []kind.Hold{{Reason: status.ReasonBucketNotEmpty, Message: held + "; empty it, set forceDestroy: true, or set deletionPolicy: Retain"}}
+	}
+	return nil
+}
+
+func (b *bucket) deleteObjects(ctx context.Context, want, have BucketState) error {
+	out, err := send(ctx, want, b.api.DeleteObjects, &s3.DeleteObjectsInput{Delete: &types.Delete{Objects: have.Objects, Quiet: aws.Bool(true)}})
+	if err == nil && len(out.Errors) > 0 {
+		e := out.Errors[0]
+		return &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
+	}
+	return err
+}
+
+// deleteBucket relies on S3, which never deletes a bucket that holds a version or a delete marker.
+func (b *bucket) deleteBucket(ctx context.Context, want, _ BucketState) error {
+	_, err := send(ctx, want, b.api.DeleteBucket, &s3.DeleteBucketInput{})
+	return awsclient.MarkNotEmpty(err)
+}
+
+// operation is a method of the S3 client.
+type operation[In, Out any] func(context.Context, *In, ...func(*s3.Options)) (*Out, error)
+
+// send makes a call for the bucket. ExpectedBucketOwner guards every call: bucket names are global, and
+// anybody could create a bucket of this name and copy the tags.
+func send[In, Out any](ctx context.Context, s BucketState, op operation[In, Out], in *In) (*Out, error) {
+	v := reflect.ValueOf(in).Elem()
+	v.FieldByName("Bucket").Set(reflect.ValueOf(&s.Name))
+	v.FieldByName("ExpectedBucketOwner").Set(reflect.ValueOf(&s.Account))
+	return op(ctx, in)
+}
+
+// read returns the read of a part. A part that is not configured gives an empty answer.
+func read[In, Out any](op operation[In, Out], use func(out *Out, want BucketState, have *BucketState)) func(context.Context, BucketState, *BucketState) error {
+	return func(ctx context.Context, want BucketState, have *BucketState) error {
+		out, err := send(ctx, want, op, new(In))
+		if f := awsclient.Classify(err); f.Class == awsclient.NotFound && f.Code != noSuchBucket {
+			out, err = new(Out), nil
+		}
+		if err == nil {
+			use(out, want, have)
+		}
+		return err
+	}
+}
+
+// write returns the call that writes a part; fill completes its input.
+func write[In, Out any](action string, op operation[In, Out], fill func(in *In, want, have BucketState)) kind.Call[BucketState] {
+	return kind.Call[BucketState]{Action: action, Do: func(ctx context.Context, want, have BucketState) error {
+		in := new(In)
+		fill(in, want, have)
+		_, err := send(ctx, want, op, in)
+		return err
+	}}
 }

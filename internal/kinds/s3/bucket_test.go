@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package s3
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -8,10 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -45,12 +51,38 @@ func blocked() *v1alpha1.S3PublicAccessBlock {
 }
 
 func rules() *[]v1alpha1.S3LifecycleRule {
-	return &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Expiration: &v1alpha1.S3Expiration{Days: 30},
-		Transitions:                     []v1alpha1.S3Transition{{Days: 10, StorageClass: "STANDARD_IA"}},
+	return &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Expiration: &v1alpha1.S3Expiration{Days: 90},
+		Transitions:                     []v1alpha1.S3Transition{{Days: 30, StorageClass: "STANDARD_IA"}},
 		NoncurrentVersionExpirationDays: aws.Int32(7), AbortIncompleteMultipartUploadDays: aws.Int32(3)}}
 }
 
+func twoRules() *[]v1alpha1.S3LifecycleRule {
+	two := append(*rules(), v1alpha1.S3LifecycleRule{ID: "new", Enabled: true, Expiration: &v1alpha1.S3Expiration{Days: 1}})
+	return &two
+}
+
 const reader = `{"Version":"2012-10-17","Statement":[{"Sid":"r","Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":["s3:GetObject"],"Resource":"arn:aws:s3:::myapp-dev-call-data/*"}]}`
+
+const key = "arn:aws:kms:ap-southeast-1:123456789012:key/k"
+
+func encrypted(keyID string) *v1alpha1.S3Bucket {
+	return bucketOf(func(s *spec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: keyID} })
+}
+
+// public is a bucket whose policy the public access block of a new bucket refuses.
+func public(s *spec) {
+	s.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true}
+	s.Policy = aws.String(strings.ReplaceAll(reader, `{"AWS":"123456789012"}`, `"*"`))
+}
+
+func setKey(id string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		_, err := api(r).PutBucketEncryption(t.Context(), &s3.PutBucketEncryptionInput{Bucket: aws.String(name),
+			ServerSideEncryptionConfiguration: toEncryption(v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: id}, nil)})
+		must(t, err)
+	}
+}
 
 func api(r *kindtest.Rig) *s3.Client { return s3.NewFromConfig(r.Config) }
 
@@ -63,7 +95,7 @@ func must(t *testing.T, err error) {
 
 func putTags(t *testing.T, r *kindtest.Rig, tags map[string]string) {
 	t.Helper()
-	_, err := api(r).PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: aws.String(name), Tagging: &types.Tagging{TagSet: tagSet(tags)}})
+	_, err := api(r).PutBucketTagging(t.Context(), &s3.PutBucketTaggingInput{Bucket: aws.String(name), Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](tags)}})
 	must(t, err)
 }
 
@@ -89,15 +121,16 @@ func TestBucket(t *testing.T) {
 		return bucketOf(func(s *spec) { capability(s); edit(s) })
 	}
 	kindtest.Run(t, engine.For(NewBucket), []kindtest.Case{
-		{Name: "absent is created, and only the create is planned", Object: bucketOf(capability), Cause: engine.New, Actions: []string{"s3:CreateBucket"}},
-		{Name: "what is not declared is not managed", Object: bucketOf(nil), Existing: bucketOf(nil), Cause: engine.InSync, Drift: true,
+		{Name: "absent is created with the settings that are not AWS's defaults", Object: bucketOf(capability), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy", "s3:PutBucketVersioning"}},
+		{Name: "undeclared settings are not managed", Object: bucketOf(nil), Existing: bucketOf(nil), Cause: engine.InSync, Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String(name),
 					VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
 				return err
 			})},
 		{Name: "versioning is suspended", Existing: bucketOf(capability), Object: both(func(s *spec) { s.Versioning.Enabled = false }),
-			Cause: engine.Edited, Diff: []string{"Versioning"}, Actions: []string{"s3:PutBucketVersioning"}},
+			Cause: engine.Edited, Diff: []string{"Versioning.Enabled"}, Actions: []string{"s3:PutBucketVersioning"}},
 		{Name: "versioning never switched on counts as suspended", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.Versioning = &v1alpha1.S3Versioning{} }), Cause: engine.InSync},
 		{Name: "the public access block is closed again", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
@@ -108,7 +141,17 @@ func TestBucket(t *testing.T) {
 				"PublicAccessBlock.RestrictPublicBuckets"}, Actions: []string{"s3:PutBucketPublicAccessBlock"}},
 		{Name: "encryption by KMS", Existing: bucketOf(capability), Object: both(func(s *spec) {
 			s.Encryption = &v1alpha1.S3Encryption{Algorithm: "aws_kms", KMSKeyID: "arn:aws:kms:ap-southeast-1:123456789012:key/k", BucketKeyEnabled: aws.Bool(true)}
-		}), Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID", "Encryption.BucketKey"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		}), Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID", "Encryption.BucketKeyEnabled"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		{Name: "without kmsKeyID, the AWS-managed key is restored", Existing: encrypted(key), Object: encrypted(""),
+			Cause: engine.Edited, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		{Name: "a key set by hand is removed again", Existing: encrypted(""), Object: encrypted(""), Drift: true, Before: setKey(key),
+			Cause: engine.Drifted, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		{Name: "the wanted key is restored", Existing: encrypted(key), Object: encrypted(key), Drift: true, Before: setKey(key + "2"),
+			Cause: engine.Drifted, Diff: []string{"Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
+		{Name: "the alias of the AWS-managed key is that key", Existing: encrypted(""), Object: encrypted("alias/aws/s3"), Before: setKey("arn:aws:kms:ap-southeast-1:123456789012:alias/aws/s3"), Cause: engine.InSync},
+		{Name: "a key by its ID is the key by its ARN", Existing: encrypted(key), Object: encrypted("k"), Cause: engine.InSync},
+		{Name: "from a KMS key to SSE-S3", Existing: encrypted(key), Object: bucketOf(func(s *spec) { s.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"} }),
+			Cause: engine.Edited, Diff: []string{"Encryption.Algorithm", "Encryption.KMSKeyID"}, Actions: []string{"s3:PutEncryptionConfiguration"}},
 		{Name: "object ownership", Existing: bucketOf(capability), Object: both(func(s *spec) { s.ObjectOwnership = aws.String("ObjectWriter") }),
 			Cause: engine.Edited, Diff: []string{"ObjectOwnership"}, Actions: []string{"s3:PutBucketOwnershipControls"}},
 		{Name: "a policy of the user's joins the TLS statement", Existing: bucketOf(capability), Object: both(func(s *spec) { s.Policy = aws.String(reader) }),
@@ -118,28 +161,44 @@ func TestBucket(t *testing.T) {
 		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }), Stalled: status.ReasonInvalidSpec},
 		{Name: "lifecycle rules", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Cause: engine.Edited, Diff: []string{"Lifecycle"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
+		{Name: "a rule that AWS refuses is reported with AWS's text", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
+			Before: func(_ *testing.T, r *kindtest.Rig) {
+				r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "PutBucketLifecycle*"}, awsproxy.Fail(400, "InvalidArgument",
+					"'Days' in the Expiration action for filter '(prefix=logs/)' must be greater than 'Days' in the Transition action"))
+			}, OnRun: true, Stalled: status.ReasonRefusedByAWS},
+		{Name: "the order of the rules means nothing", Existing: bucketOf(func(s *spec) { s.LifecycleRules = twoRules() }),
+			Object: bucketOf(func(s *spec) { s.LifecycleRules = twoRules(); slices.Reverse(*s.LifecycleRules) }), Cause: engine.InSync},
 		{Name: "an empty list of rules clears them", Existing: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Object: bucketOf(func(s *spec) { s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{} }),
 			Cause:  engine.Edited, Diff: []string{"Lifecycle"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
 		{Name: "tags are added and dropped, and others' stay", Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1"} }),
 			Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
 			Cause:  engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"s3:PutBucketTagging"}},
-		{Name: "a bucket that vanished is reported, not made anew", Existing: bucketOf(nil), Object: bucketOf(nil), Drift: true,
+		{Name: "a bucket that vanished is reported, not created again", Existing: bucketOf(nil), Object: bucketOf(nil), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String(name)})
 				return err
 			}), Stalled: status.ReasonMissing},
-		{Name: "and made anew where that was asked for", Existing: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Object: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Drift: true,
+		{Name: "and created again where that was asked for", Existing: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Object: bucketOf(func(s *spec) { s.RecreateOnLoss = true }), Drift: true,
 			Before: drift(func(t *testing.T, r *kindtest.Rig) error {
 				_, err := api(r).DeleteBucket(t.Context(), &s3.DeleteBucketInput{Bucket: aws.String(name)})
 				return err
 			}), Cause: engine.New, Actions: []string{"s3:CreateBucket"}},
 		{Name: "deleting", Existing: bucketOf(capability), Object: bucketOf(capability), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{"s3:DeleteBucket"}},
-		{Name: "deleting what holds objects waits", Existing: bucketOf(nil), Object: bucketOf(nil), Deleting: true, Drift: true,
+		{Name: "system tags are kept when tags change", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+			Before: func(_ *testing.T, r *kindtest.Rig) {
+				r.AWS.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
+			},
+			Cause: engine.Edited, Diff: []string{"Tags[team]"}, Actions: []string{"s3:PutBucketTagging"}},
+		{Name: "a policy and its public access block are set with the create", Object: bucketOf(public), Cause: engine.New,
+			Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketPolicy"}},
+		{Name: "deleting what holds objects waits", Existing: bucketOf(nil), Object: bucketOf(nil), Deleting: true, Drift: true, OnRun: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a"); putObject(t, r, "a") }, Waiting: status.ReasonBucketNotEmpty},
+		{Name: "deleting what holds objects, whose data is guarded, waits", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }), Object: bucketOf(func(s *spec) { s.ForceDestroy = true }),
+			Deleting: true, Drift: true, OnRun: true, Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a") }, Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost},
 		{Name: "forceDestroy empties it first", Existing: bucketOf(func(s *spec) { s.ForceDestroy = true }), Object: bucketOf(func(s *spec) { s.ForceDestroy = true }), Deleting: true, Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { putObject(t, r, "a"); putObject(t, r, "a") },
-			Cause:  engine.Deleting, Actions: []string{"s3:DeleteObjectVersion"}},
+			Cause:  engine.Deleting, Actions: []string{"s3:DeleteBucket"}},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }),
 			Object: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Deleting: true, Drift: true, Cause: engine.Deleting,
 			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: []string{"s3:PutBucketTagging"}},
@@ -151,7 +210,7 @@ func TestBucket(t *testing.T) {
 		{Name: "another cluster's is left alone", Object: bucketOf(nil), Before: func(t *testing.T, r *kindtest.Rig) {
 			createBucket(t, r)
 			tags := leftBehind()
-			tags[engine.TagCluster] = "another"
+			tags[wellknown.TagCluster] = "another"
 			putTags(t, r, tags)
 		}, Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone", Object: bucketOf(nil), Before: createBucket, Stalled: status.ReasonConflict},
@@ -163,13 +222,19 @@ func TestBucket(t *testing.T) {
 }
 
 func leftBehind() map[string]string {
-	return map[string]string{engine.TagManagedBy: "nexus-operator", engine.TagCluster: kindtest.Cluster,
-		engine.TagOwner: "S3Bucket/" + kindtest.Namespace + "/" + name, engine.TagOwnerUID: "an-earlier-one"}
+	return map[string]string{wellknown.TagManagedBy: "nexus-operator", wellknown.TagCluster: kindtest.Cluster,
+		wellknown.TagOwner: "S3Bucket/" + kindtest.Namespace + "/" + name, wellknown.TagOwnerUID: "an-earlier-one"}
 }
 
-func TestBucketSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewBucket), kindtest.Life{
+func life() kindtest.Life {
+	return kindtest.Life{
 		Sample: bucketOf(capability),
+		Edited: bucketOf(func(s *spec) {
+			capability(s)
+			s.Versioning.Enabled, s.Tags = false, map[string]v1alpha1.TagValue{"team": "a"}
+			s.PublicAccessBlock.RestrictPublicBuckets = false
+		}),
+		Invalid: []v1alpha1.Resource{bucketOf(func(s *spec) { s.Policy = aws.String("{") })},
 		Foreign: func(t *testing.T, r *kindtest.Rig) {
 			createBucket(t, r)
 			putTags(t, r, map[string]string{"owner": "somebody"})
@@ -179,39 +244,56 @@ func TestBucketSurvivesFaults(t *testing.T) {
 			must(t, err)
 			return len(out.Buckets) > 0
 		},
-	})
+	}
 }
 
+func TestBucketSurvivesFaults(t *testing.T) { kindtest.Faults(t, engine.For(NewBucket), life()) }
+
+func TestBucketSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewBucket), life()) }
+
+// TestBucketCosts counts the calls of a bucket's life: the budgets of the design.
 func TestBucketCosts(t *testing.T) {
-	r := kindtest.NewRig(t)
-	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
-	_, err := s.Settle(t.Context(), nil)
-	must(t, err)
-	if n := r.AWS.Calls().Writes().Count(); n > 4 {
-		t.Errorf("create took %d writes, want at most 4:\n%s", n, r.AWS.Calls())
+	standard := func(s *spec) {
+		capability(s)
+		s.ObjectOwnership, s.TLSOnly, s.Tags = nil, nil, map[string]v1alpha1.TagValue{"team": "a"}
 	}
-	mark := r.AWS.Mark()
-	_, err = s.Pass(t.Context(), nil)
-	must(t, err)
-	if n := r.AWS.Since(mark).Count(); n > 6 { // five declared parts and the tags
-		t.Errorf("a check took %d calls, want at most 6:\n%s", n, r.AWS.Since(mark))
-	}
-	mark = r.AWS.Mark()
-	s.Deleting = true
-	_, err = s.Settle(t.Context(), nil)
-	must(t, err)
-	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
-		t.Errorf("delete took %d writes, want 1:\n%s", n, r.AWS.Since(mark))
+	for _, c := range []struct {
+		name                  string
+		edit                  func(s *spec)
+		create, check, remove int
+	}{
+		{"versioning, SSE-S3, public access block and tags", standard, 5, 4, 2},
+		{"with ownership and a policy", capability, 8, 6, 2},
+		{"nothing declared", nil, 2, 1, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(c.edit))
+			calls := func(what string, want int, run func() (engine.Outcome, error)) {
+				t.Helper()
+				mark := r.AWS.Mark()
+				out, err := run()
+				must(t, err)
+				if n := r.AWS.Since(mark).Count(); n != want || !out.Synced && !out.Gone {
+					t.Errorf("%s took %d calls, want %d:\n%s", what, n, want, r.AWS.Since(mark))
+				}
+			}
+			pass := func() (engine.Outcome, error) { return s.Pass(t.Context(), nil) }
+			calls("create", c.create, pass)
+			calls("a check", c.check, pass)
+			s.Deleting = true
+			calls("delete", c.remove, pass)
+		})
 	}
 }
 
-func TestAnUntaggedBucketOfOurOwnAttemptIsOursOnlyWhereCreatesDropTags(t *testing.T) {
+func TestAnUntaggedBucketIsOursOnlyWhereCreatesDropTags(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(nil))
 	s.Intent = &engine.Intent{Home: engine.Home(kindtest.Partition, kindtest.Account, kindtest.Region), Attempt: 1, At: s.Clock}
 	createBucket(t, r)
 	_, err := s.Settle(t.Context(), nil)
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonOwnershipUnknown {
 		t.Fatalf("the record, which a tenant could have written, was believed: %v", err)
 	}
 	s.TrustAttempts = true
@@ -237,4 +319,239 @@ func TestASessionElsewhereBelievesNothing(t *testing.T) {
 	}
 }
 
-var _ kind.Kind[*v1alpha1.S3Bucket, BucketState] = (*bucket)(nil)
+// settle makes a bucket as declared and returns its subject.
+func settle(t *testing.T, r *kindtest.Rig, b *v1alpha1.S3Bucket) *kindtest.Subject {
+	t.Helper()
+	s := kindtest.NewSubject(r, engine.For(NewBucket), b)
+	out, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	if !out.Synced {
+		t.Fatal("not in sync")
+	}
+	return s
+}
+
+func TestPublicAccessBlockIsOrderedAroundThePolicy(t *testing.T) {
+	private := func(s *spec) { s.PublicAccessBlock, s.Policy = blocked(), aws.String(reader) }
+	for _, c := range []struct {
+		name     string
+		from, to func(s *spec)
+		want     []string
+	}{
+		{"opening: before the policy", private, public, []string{"s3.PutPublicAccessBlock(" + name + ")", "s3.PutBucketPolicy(" + name + ")"}},
+		{"closing: after the policy", public, private, []string{"s3.PutBucketPolicy(" + name + ")", "s3.PutPublicAccessBlock(" + name + ")"}},
+		{"creating an open one", nil, public, []string{"s3.CreateBucket(" + name + ")", "s3.PutPublicAccessBlock(" + name + ")", "s3.PutBucketPolicy(" + name + ")"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			mark := r.AWS.Mark()
+			if c.from == nil {
+				settle(t, r, bucketOf(c.to))
+			} else {
+				s := settle(t, r, bucketOf(c.from))
+				s.Edit(bucketOf(c.to))
+				mark = r.AWS.Mark()
+				_, err := s.Settle(t.Context(), nil)
+				must(t, err)
+			}
+			var got []string
+			for _, w := range r.AWS.Since(mark).Writes() {
+				got = append(got, w.Label())
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// AWS refuses one setting, and the public access block is closed all the same.
+func TestARefusedSettingDoesNotKeepABucketOpen(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, bucketOf(func(s *spec) { s.PublicAccessBlock, s.LifecycleRules = &v1alpha1.S3PublicAccessBlock{}, rules() }))
+	s.Edit(bucketOf(func(s *spec) { s.PublicAccessBlock, s.LifecycleRules = blocked(), &[]v1alpha1.S3LifecycleRule{} }))
+	r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "DeleteBucketLifecycle"}, awsproxy.Fail(403, "AccessDenied", "Access Denied"))
+	_, err := s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied {
+		t.Fatalf("got %v, want AccessDenied", err)
+	}
+	out, err := api(r).GetPublicAccessBlock(t.Context(), &s3.GetPublicAccessBlockInput{Bucket: aws.String(name)})
+	must(t, err)
+	if !*out.PublicAccessBlockConfiguration.BlockPublicPolicy {
+		t.Error("the bucket is still open")
+	}
+}
+
+func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, bucketOf(func(s *spec) {
+		s.Encryption, s.LifecycleRules = &v1alpha1.S3Encryption{Algorithm: "AES256"}, rules()
+	}))
+	_, err := api(r).PutBucketEncryption(t.Context(), &s3.PutBucketEncryptionInput{Bucket: aws.String(name),
+		ServerSideEncryptionConfiguration: toEncryption(v1alpha1.S3Encryption{Algorithm: "AES256", BucketKeyEnabled: aws.Bool(true)}, nil)})
+	must(t, err)
+	rule := toLifecycle(*rules(), nil)[0]
+	rule.Filter = &types.LifecycleRuleFilter{And: &types.LifecycleRuleAndOperator{Prefix: aws.String("logs/"), Tags: []types.Tag{{Key: aws.String("k"), Value: aws.String("v")}}}}
+	rule.NoncurrentVersionTransitions = []types.NoncurrentVersionTransition{{NoncurrentDays: aws.Int32(5), StorageClass: types.TransitionStorageClassGlacier}}
+	_, err = api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
+		LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: []types.LifecycleRule{rule}}})
+	must(t, err)
+	mark := r.AWS.Mark()
+	_, err = s.Pass(t.Context(), nil)
+	must(t, err)
+	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
+		t.Fatalf("settings that are not declared caused writes:\n%s", w)
+	}
+	s.Edit(bucketOf(func(s *spec) {
+		s.Encryption, s.LifecycleRules = &v1alpha1.S3Encryption{Algorithm: "aws:kms"}, rules()
+		(*s.LifecycleRules)[0].Prefix = "traces/"
+	}))
+	_, err = s.Settle(t.Context(), nil)
+	must(t, err)
+	e, err := api(r).GetBucketEncryption(t.Context(), &s3.GetBucketEncryptionInput{Bucket: aws.String(name)})
+	must(t, err)
+	if got := e.ServerSideEncryptionConfiguration.Rules[0]; !aws.ToBool(got.BucketKeyEnabled) || got.ApplyServerSideEncryptionByDefault.SSEAlgorithm != "aws:kms" {
+		t.Errorf("encryption %+v", got)
+	}
+	l, err := api(r).GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name)})
+	must(t, err)
+	got := l.Rules[0]
+	if and := got.Filter.And; and == nil || *and.Prefix != "traces/" || len(and.Tags) != 1 || len(got.NoncurrentVersionTransitions) != 1 {
+		t.Errorf("lifecycle rule %+v", got)
+	}
+}
+
+func versioned(s *spec) { s.Versioning = &v1alpha1.S3Versioning{Enabled: true} }
+
+// versions are what the bucket holds, delete markers included.
+func versions(t *testing.T, r *kindtest.Rig) int {
+	t.Helper()
+	out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})
+	must(t, err)
+	return len(out.Versions) + len(out.DeleteMarkers)
+}
+
+func fill(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	putObject(t, r, "a")
+	putObject(t, r, "a")
+	_, err := api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: aws.String("a")})
+	must(t, err)
+}
+
+func TestDeletingAVersionedBucketLosesNothing(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, bucketOf(versioned))
+	fill(t, r)
+	s.Deleting = true
+	mark := r.AWS.Mark()
+	for range 3 { // a restart of the operator in between changes nothing
+		_, err := s.Pass(t.Context(), nil)
+		w, ok := status.AsWaiting(err)
+		if !ok || w.Reason != status.ReasonBucketNotEmpty || !strings.Contains(w.For, "holds 3 object versions and delete markers") {
+			t.Fatalf("got %v, want BucketNotEmpty with the count", err)
+		}
+		s.Clock = s.Clock.Add(w.After)
+		s.Forget()
+	}
+	if n := versions(t, r); n != 3 {
+		t.Fatalf("%d versions are left of 3", n)
+	}
+	for _, w := range r.AWS.Since(mark).Writes() {
+		if w.Op != "DeleteBucket" || w.Error != "BucketNotEmpty" {
+			t.Errorf("a write: %s", w)
+		}
+	}
+	mark = r.AWS.Mark()
+	for range 3 { // one process asks for the deletion once and then looks at the contents
+		_, _ = s.Pass(t.Context(), nil)
+	}
+	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
+		t.Errorf("%d deletions were tried, want 1:\n%s", n, r.AWS.Since(mark))
+	}
+}
+
+func TestABucketThatWasEmptiedIsDeleted(t *testing.T) {
+	for _, force := range []bool{false, true} {
+		r := kindtest.NewRig(t)
+		s := settle(t, r, bucketOf(func(s *spec) { versioned(s); s.ForceDestroy = force }))
+		fill(t, r)
+		s.Deleting = true
+		if !force {
+			_, err := s.Pass(t.Context(), nil)
+			if _, ok := status.AsWaiting(err); !ok {
+				t.Fatalf("got %v, want to wait", err)
+			}
+			out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})
+			must(t, err)
+			for _, v := range out.Versions {
+				_, err = api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: v.Key, VersionId: v.VersionId})
+				must(t, err)
+			}
+			for _, m := range out.DeleteMarkers {
+				_, err = api(r).DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: aws.String(name), Key: m.Key, VersionId: m.VersionId})
+				must(t, err)
+			}
+		}
+		out, err := s.Settle(t.Context(), nil)
+		must(t, err)
+		if !out.Gone {
+			t.Errorf("forceDestroy %v: not gone", force)
+		}
+	}
+}
+
+// In us-east-1 CreateBucket answers 200 for an existing bucket of the same account.
+func TestInUSEast1AForeignBucketIsNotTakenForANewOne(t *testing.T) {
+	r := kindtest.NewRig(t)
+	r.Config.Region = "us-east-1"
+	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)})
+	must(t, err)
+	putTags(t, r, map[string]string{"owner": "somebody"})
+	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#1"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	mark := r.AWS.Mark()
+	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
+	_, err = s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict && st.Reason != status.ReasonOwnershipUnknown {
+		t.Fatalf("got %v, want Conflict or OwnershipUnknown", err)
+	}
+	for _, w := range r.AWS.Since(mark).Writes() {
+		if w.Op != "CreateBucket" {
+			t.Errorf("a write to a foreign bucket: %s", w)
+		}
+	}
+}
+
+// A read that does not show the new bucket yet is neither an unset setting nor an absent bucket.
+func TestANewBucketThatAReadDoesNotShowIsWaitedFor(t *testing.T) {
+	r := kindtest.NewRig(t)
+	r.AWS.Fault(awsproxy.At("s3.GetBucketVersioning("+name+")#1"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
+	_, err := s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonProgressing {
+		t.Fatalf("got %v, want to wait", err)
+	}
+	writes := r.AWS.Calls().Writes().Count()
+	out, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	if n := r.AWS.Calls().Writes().Count(); !out.Synced || n != writes {
+		t.Errorf("%d writes instead of %d:\n%s", n, writes, r.AWS.Calls())
+	}
+}
+
+// There the answer to a create does not tell a new bucket from an existing one, so a look comes first.
+func TestInUSEast1ALookPrecedesTheFirstCreate(t *testing.T) {
+	r := kindtest.NewRig(t)
+	r.Config.Region = "us-east-1"
+	_, err := api(r).CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(name)})
+	must(t, err)
+	putTags(t, r, map[string]string{"owner": "somebody"})
+	mark := r.AWS.Mark()
+	_, err = kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability)).Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict {
+		t.Fatalf("got %v, want Conflict", err)
+	}
+	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("wrote:\n%s", w)
+	}
+}

@@ -1,64 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package secretsmanager is the Secrets Manager kinds.
 //
-// No call here returns a secret's value: what is in force is known by version ids alone.
+// No call here returns a secret's value: only the IDs of its versions are read.
 package secretsmanager
 
 import (
 	"context"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// SecretState is a secret as both the spec and Secrets Manager can say it.
+// SecretState is a secret as both the spec and Secrets Manager can express it.
 type SecretState struct {
-	Name, ARN    string `drift:"id"`
-	Deleting     bool   `drift:"id"`
-	RecoveryDays int64  `drift:"id"`
-	// Initial makes the value of the first version.
+	Name string `drift:"identity"`
+	ARN  string `drift:"id"`
+	// RecoveryDays is the recovery window of a deletion; 0 deletes without one.
+	RecoveryDays int64 `drift:"id"`
+	// Initial composes the value of the first version.
 	Initial initial `drift:"id"`
-	// Source is the value to be kept in AWS, from a Kubernetes Secret.
+	// Source is the value from a Kubernetes Secret that AWS is to hold.
 	Source value `drift:"id"`
-	// SourcePut is the version that was put for the source last, as far as is recorded.
+	// SourcePut is the version that the status recorded as put for the source last.
 	SourcePut string `drift:"id"`
 
-	// Current is the version in force, "" while there is none.
+	// Current is the version in force; empty while there is none.
 	Current string `drift:"observed"`
-	// SourceKnown says that AWS still has the wanted version of the source, in force or not.
+	// SourceKnown is true when AWS still has the wanted version of the source, in force or not.
 	SourceKnown bool `drift:"observed"`
 
-	// ScheduledForDeletion is true in the recovery window, in which nothing but a restore is possible.
+	// ScheduledForDeletion is true in the recovery window, in which AWS accepts only a restore.
 	ScheduledForDeletion *bool
 	Description          *string
 	// KMSKeyID is the key that encrypts the value; "" is aws/secretsmanager.
 	KMSKeyID *string
-	// SourceVersion is the version made of Source: its own, once it was put, and "" otherwise.
+	// SourceVersion is the version made of Source: its own ID once it was put, and "" otherwise.
 	SourceVersion *string           `drift:"secret"`
 	Tags          map[string]string `drift:"tags"`
-}
-
-type secret struct{ api *secretsmanager.Client }
-
-// NewSecret binds the SecretsManagerSecret kind to an identity.
-func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretState] {
-	return &secret{api: secretsmanager.NewFromConfig(cfg)}
-}
-
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssecretsmanager.html
-// A customer managed key needs kms:GenerateDataKey and kms:Decrypt beside, which its key policy grants best.
-func (s *secret) Meta() kind.Meta {
-	return kind.Meta{
-		Reads: []string{"secretsmanager:DescribeSecret", "secretsmanager:ListSecretVersionIds"},
-		Writes: []string{"secretsmanager:CreateSecret", "secretsmanager:RestoreSecret", "secretsmanager:UpdateSecret", "secretsmanager:PutSecretValue",
-			"secretsmanager:UpdateSecretVersionStage", "secretsmanager:TagResource", "secretsmanager:UntagResource", "secretsmanager:DeleteSecret"},
-		Identity:  kind.ByName,
-		HoldsData: true,
-	}
 }
 
 const (
@@ -66,186 +52,244 @@ const (
 	// maxValue is Secrets Manager's limit for a value, in bytes.
 	maxValue = 65536
 	current  = "AWSCURRENT"
+	// service names Secrets Manager in the alias of the KMS key that AWS manages for it.
+	service = "secretsmanager"
+	// conditionPopulated is False while people must still replace a placeholder.
+	conditionPopulated = "SecretsPopulated"
 )
 
-func (s *secret) Desired(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret) (SecretState, error) {
-	in := cr.Spec
-	w := SecretState{Name: in.SecretName, Deleting: sc.Deleting, RecoveryDays: defaultRecoveryDays, Tags: sc.Tags}
-	if in.RecoveryWindowInDays != nil {
-		w.RecoveryDays = *in.RecoveryWindowInDays
-	}
-	if sc.Deleting {
-		return w, nil
-	}
-	w.ScheduledForDeletion, w.Description, w.KMSKeyID = aws.Bool(false), in.Description, in.KmsKeyId
-	if aws.ToString(in.KmsKeyId) == awsManagedKey {
-		w.KMSKeyID = new(string)
-	}
-	if err := check(in); err != nil {
-		return w, err
-	}
-	w.Initial = initialOf(cr)
-	if in.SecretStringRef == nil {
-		return w, nil
-	}
-	return withSource(sc, w, cr)
+type secret struct{ api *secretsmanager.Client }
+
+// NewSecret binds the SecretsManagerSecret kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssecretsmanager.html
+// A customer managed key needs kms:GenerateDataKey and kms:Decrypt too, which its key policy grants best.
+func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretState] {
+	s := &secret{api: secretsmanager.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.SecretsManagerSecret, SecretState]{
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
+		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.SecretsManagerSecret, SecretState]{Identity: []string{"secretName"}, Spec: exported},
+		Describe: kind.Read[SecretState]{Actions: []string{"secretsmanager:DescribeSecret", "secretsmanager:ListSecretVersionIds"}, Do: s.describe},
+		// CreateSecret succeeds, and changes nothing, where a secret of the name has a version of the same ID and value,
+		// which an earlier object of the name may have put. The look at the tags that follows shows whose it is.
+		// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html
+		Create: kind.Call[SecretState]{Action: "secretsmanager:CreateSecret", Effect: kind.Ensures, Do: s.create},
+		Tagging: kind.Tagging[SecretState]{
+			Sets: "secretsmanager:TagResource", Set: kind.Send(s.api.TagResource, func(have SecretState, tags map[string]string) *secretsmanager.TagResourceInput {
+				return &secretsmanager.TagResourceInput{SecretId: &have.Name, Tags: kind.SDKTags[types.Tag](tags)}
+			}),
+			Removes: "secretsmanager:UntagResource", Remove: kind.Send(s.api.UntagResource, func(have SecretState, keys []string) *secretsmanager.UntagResourceInput {
+				return &secretsmanager.UntagResourceInput{SecretId: &have.Name, TagKeys: keys}
+			}),
+		},
+		// The restore goes first, and a new value must be encrypted by the new key.
+		OneByOne: true,
+		Parts:    s.parts(),
+		Delete: []kind.Ending[SecretState]{
+			// AWS deletes in the background where there is no recovery window:
+			// https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_DeleteSecret.html
+			{When: func(want, _ SecretState) bool { return want.RecoveryDays == 0 }, Call: s.delete(kind.Deletes)},
+			{Call: s.delete(kind.Ends)},
+		},
+	})
 }
 
-// withSource reads the source, which makes the version that is wanted.
-func withSource(sc kind.Scope, w SecretState, cr *v1alpha1.SecretsManagerSecret) (SecretState, error) {
+func (s *secret) parts() []kind.Part[SecretState] {
+	scheduled := func(_, have SecretState) bool { return aws.ToBool(have.ScheduledForDeletion) }
+	return []kind.Part[SecretState]{
+		// The versions of a secret show only after its restore, so the next look judges the source.
+		{Fields: []string{"ScheduledForDeletion", "SourceVersion"}, InCreate: true, When: scheduled, Stage: func(_, _ SecretState) int { return -1 },
+			Write: kind.Call[SecretState]{Action: "secretsmanager:RestoreSecret", Do: kind.Send(s.api.RestoreSecret, func(want, _ SecretState) *secretsmanager.RestoreSecretInput {
+				return &secretsmanager.RestoreSecretInput{SecretId: &want.Name}
+			})}},
+		// UpdateSecret leaves what it is not sent, and the value, as they are.
+		{Fields: []string{"Description", "KMSKeyID"}, InCreate: true, Write: kind.Call[SecretState]{Action: "secretsmanager:UpdateSecret",
+			DoDiff: kind.SendDiff(s.api.UpdateSecret, func(want, _ SecretState, diff kind.Diff) *secretsmanager.UpdateSecretInput {
+				in := &secretsmanager.UpdateSecretInput{SecretId: &want.Name}
+				kind.SetChanged(diff, "Description", &in.Description, want.Description)
+				kind.SetChanged(diff, "KMSKeyID", &in.KmsKeyId, want.KMSKeyID)
+				return in
+			})}},
+		{Fields: []string{"SourceVersion"}, InCreate: true, When: func(want, have SecretState) bool { return !scheduled(want, have) && have.SourceKnown },
+			Write: kind.Call[SecretState]{Action: "secretsmanager:UpdateSecretVersionStage", Do: kind.Send(s.api.UpdateSecretVersionStage, promotionInput)}},
+		{Fields: []string{"SourceVersion"}, InCreate: true, When: func(want, have SecretState) bool { return !scheduled(want, have) && !have.SourceKnown },
+			Write: kind.Call[SecretState]{Action: "secretsmanager:PutSecretValue", Do: kind.Send(s.api.PutSecretValue, func(want, _ SecretState) *secretsmanager.PutSecretValueInput {
+				return &secretsmanager.PutSecretValueInput{SecretId: &want.Name, ClientRequestToken: want.SourceVersion, SecretString: &want.Source.text}
+			})}},
+	}
+}
+
+// identify ignores a recovery window that AWS would refuse: it must not stop a deletion.
+func identify(_ kind.Scope, cr *v1alpha1.SecretsManagerSecret) (SecretState, error) {
+	want := SecretState{Name: cr.Spec.SecretName, RecoveryDays: defaultRecoveryDays}
+	if days := cr.Spec.RecoveryWindowInDays; days != nil && validWindow(*days) {
+		want.RecoveryDays = *days
+	}
+	return want, nil
+}
+
+func validWindow(days int64) bool { return days == 0 || days >= 7 && days <= 30 }
+
+func declare(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState) error {
+	in := cr.Spec
+	if err := checkGenerate(in.Generate, len(in.Placeholder) > 0); err != nil {
+		return err
+	}
+	want.ScheduledForDeletion, want.Description = aws.Bool(false), in.Description
+	if in.KmsKeyId != nil {
+		want.KMSKeyID = kind.Ptr(kind.CustomerKMSKey(service, *in.KmsKeyId))
+	}
+	want.Initial = initialOf(cr)
+	return readSource(sc, cr, want)
+}
+
+// readSource reads the Kubernetes Secret, whose value makes the version that is wanted.
+func readSource(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState) error {
 	const field = "spec.secretStringRef"
 	ref := cr.Spec.SecretStringRef
-	if ref.Namespace != "" && ref.Namespace != sc.Namespace {
-		return w, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field + ".namespace", Message: "must be the object's own namespace"}
+	switch {
+	case ref == nil:
+		return nil
+	case ref.Namespace != "" && ref.Namespace != sc.Namespace:
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: field + ".namespace", Message: "must be the object's own namespace"}
 	}
 	v, err := sc.Secret(ref.Name, ref.Key)
 	if err != nil {
-		return w, err
+		return err
 	}
 	if err := checkValue(v); err != nil {
-		return w, status.Invalid(field, "the value in key %s of Secret %s %v", ref.Key, ref.Name, err)
+		return status.Invalid(field, "the value in key %s of Secret %s %v", ref.Key, ref.Name, err)
 	}
-	w.Source = value{text: string(v)}
-	w.SourceVersion = aws.String(versionOf(sc.UID, v))
-	w.SourcePut = cr.Status.SourceVersionId
-	return w, nil
+	want.Source, want.SourceVersion, want.SourcePut = value{text: string(v)}, aws.String(versionOf(sc.UID, v)), cr.Status.SourceVersionId
+	return nil
 }
 
-func (s *secret) Converge(want SecretState, seen kind.Seen[SecretState], diff kind.Diff) []kind.Step {
-	if !seen.Exists {
-		return []kind.Step{{Action: "secretsmanager:CreateSecret", Do: s.create(want)}}
+// describe reads everything but values and the IDs of versions without a label. A secret in its recovery
+// window exists, to be restored, because its tags name its owner; while deleting it is absent.
+func (s *secret) describe(ctx context.Context, want SecretState, look kind.Look) (kind.Seen[SecretState], error) {
+	absent := kind.Seen[SecretState]{}
+	out, err := s.api.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &want.Name})
+	if awsclient.IsNotFound(err) || err == nil && look.Deleting && out.DeletedDate != nil {
+		return absent, nil
 	}
-	// One after the other: nothing else is possible before the restore, and a new value is encrypted
-	// by the new key.
-	var steps []kind.Step
-	add := func(action string, do func(ctx context.Context) error, fixes ...string) {
-		if len(fixes) > 0 && diff.Under(fixes...) {
-			steps = append(steps, kind.Step{Action: action, Fixes: fixes, Stage: len(steps),
-				Do: func(ctx context.Context, _ string) (string, error) { return "", do(ctx) }})
+	if err != nil {
+		return absent, err
+	}
+	have := SecretState{
+		Name: want.Name, ARN: aws.ToString(out.ARN), ScheduledForDeletion: aws.Bool(out.DeletedDate != nil),
+		Description: out.Description, KMSKeyID: fromKey(want.KMSKeyID, out.KmsKeyId),
+	}
+	for id, labels := range out.VersionIdsToStages {
+		if slices.Contains(labels, current) {
+			have.Current = id
 		}
 	}
-	name := &want.Name
-	scheduled := aws.ToBool(seen.State.ScheduledForDeletion)
-	if scheduled { // what versions there are shows only after it
-		add("secretsmanager:RestoreSecret", func(ctx context.Context) error {
-			_, err := s.api.RestoreSecret(ctx, &secretsmanager.RestoreSecretInput{SecretId: name})
-			return err
-		}, "ScheduledForDeletion", "SourceVersion")
+	if want.SourceVersion != nil {
+		labeled := len(out.VersionIdsToStages[*want.SourceVersion]) > 0
+		if err := s.judgeSource(ctx, want, labeled, &have); err != nil {
+			return absent, err
+		}
 	}
-	set, remove := diff.Keys("Tags")
-	add("secretsmanager:TagResource", func(ctx context.Context) error {
-		_, err := s.api.TagResource(ctx, &secretsmanager.TagResourceInput{SecretId: name, Tags: tagSet(kind.Only(want.Tags, set))})
-		return err
-	}, tagPaths(set)...)
-	add("secretsmanager:UntagResource", func(ctx context.Context) error {
-		_, err := s.api.UntagResource(ctx, &secretsmanager.UntagResourceInput{SecretId: name, TagKeys: remove})
-		return err
-	}, tagPaths(remove)...)
-	add("secretsmanager:UpdateSecret", func(ctx context.Context) error {
-		_, err := s.api.UpdateSecret(ctx, settings(want, diff))
-		return err
-	}, "Description", "KMSKeyID")
-	switch {
-	case scheduled:
-	case seen.State.SourceKnown:
-		add("secretsmanager:UpdateSecretVersionStage", func(ctx context.Context) error { return s.promote(ctx, want, seen.State) }, "SourceVersion")
-	default:
-		add("secretsmanager:PutSecretValue", func(ctx context.Context) error {
-			_, err := s.api.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: name, ClientRequestToken: want.SourceVersion, SecretString: &want.Source.text})
-			return err
-		}, "SourceVersion")
+	seen := kind.Seen[SecretState]{Exists: true, State: have, Created: aws.ToTime(out.CreatedDate),
+		Tags: kind.TagMap(out.Tags)}
+	if !look.Deleting {
+		seen.Notes = notes(want, have)
 	}
-	return steps
+	return seen, nil
 }
 
-// settings sends only what differs: UpdateSecret leaves the rest, and the value, as they are.
-func settings(want SecretState, diff kind.Diff) *secretsmanager.UpdateSecretInput {
-	in := &secretsmanager.UpdateSecretInput{SecretId: &want.Name}
-	if diff.Under("Description") {
-		in.Description = want.Description
+// judgeSource decides whether the source's value was put: it is in force, or the status records it as the
+// last one put, or the status records none and AWS has the version; a newer version that a person put then
+// stays. Versions without a label are in no description. They are listed only where a write would follow.
+func (s *secret) judgeSource(ctx context.Context, want SecretState, labeled bool, have *SecretState) error {
+	id := *want.SourceVersion
+	have.SourceVersion, have.SourceKnown = new(string), labeled
+	if have.Current == id || want.SourcePut == id {
+		have.SourceVersion = &id
+		return nil
 	}
-	if diff.Under("KMSKeyID") {
-		in.KmsKeyId = want.KMSKeyID
+	if !labeled && !*have.ScheduledForDeletion && have.Current != "" {
+		known, err := s.hasVersion(ctx, want.Name, id)
+		if err != nil {
+			return err
+		}
+		have.SourceKnown = known
 	}
-	return in
+	if want.SourcePut == "" && have.SourceKnown {
+		have.SourceVersion = &id
+	}
+	return nil
 }
 
-// promote puts a version in force that AWS has already: the source was changed back to an earlier value.
-func (s *secret) promote(ctx context.Context, want, have SecretState) error {
-	in := &secretsmanager.UpdateSecretVersionStageInput{SecretId: &want.Name, VersionStage: aws.String(current), MoveToVersionId: want.SourceVersion}
-	if have.Current != "" {
-		in.RemoveFromVersionId = &have.Current
+func (s *secret) hasVersion(ctx context.Context, name, id string) (bool, error) {
+	pages := secretsmanager.NewListSecretVersionIdsPaginator(s.api, &secretsmanager.ListSecretVersionIdsInput{
+		SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)}) // AWS keeps about 100 versions
+	all, err := kind.AllPages(ctx, pages, func(out *secretsmanager.ListSecretVersionIdsOutput) []types.SecretVersionsListEntry {
+		return out.Versions
+	})
+	return slices.ContainsFunc(all, func(v types.SecretVersionsListEntry) bool { return aws.ToString(v.VersionId) == id }), err
+}
+
+// fromKey returns "" for AWS's own key, which a description leaves out, and want where have names the same key.
+func fromKey(want, have *string) *string {
+	return kind.KMSKeyAs(want, kind.Ptr(kind.CustomerKMSKey(service, aws.ToString(have))))
+}
+
+// notes report whether people have replaced the placeholder.
+func notes(want, have SecretState) []kind.Note {
+	if len(want.Initial.placeholder) == 0 {
+		return nil
 	}
-	_, err := s.api.UpdateSecretVersionStage(ctx, in)
+	if isPopulated(want.Initial, have.Current) {
+		return []kind.Note{{Type: conditionPopulated, Reason: status.ReasonPopulated, True: true, Message: "secret " + want.Name + " has a value that replaced its placeholder"}}
+	}
+	return []kind.Note{{Type: conditionPopulated, Reason: status.ReasonPlaceholdersEmpty,
+		Message: "secret " + want.Name + " still has the placeholder that it was created with: put its value in Secrets Manager"}}
+}
+
+// create creates the secret with its first value, if it has one. Random values are composed here, sent and
+// not kept. The ID of the first version is derived, not random, so that every later look recognizes it.
+func (s *secret) create(ctx context.Context, want, _ SecretState) error {
+	in := &secretsmanager.CreateSecretInput{Name: &want.Name, Description: want.Description, KmsKeyId: kind.NonEmpty(want.KMSKeyID), Tags: kind.SDKTags[types.Tag](want.Tags)}
+	if want.SourceVersion != nil {
+		in.ClientRequestToken, in.SecretString = want.SourceVersion, &want.Source.text
+	} else if want.Initial.version != "" {
+		text, err := want.Initial.compose()
+		if err != nil {
+			return err
+		}
+		in.ClientRequestToken, in.SecretString = &want.Initial.version, &text
+	}
+	_, err := s.api.CreateSecret(ctx, in)
 	return err
 }
 
-// create makes the secret with its first value, if it has one. Random values are made here, sent and
-// forgotten. The first version's id is derived, not drawn, so that it is known again for ever.
-func (s *secret) create(want SecretState) func(context.Context, string) (string, error) {
-	return func(ctx context.Context, token string) (string, error) {
-		in := &secretsmanager.CreateSecretInput{Name: &want.Name, ClientRequestToken: &token, Description: want.Description, Tags: tagSet(want.Tags)}
-		if aws.ToString(want.KMSKeyID) != "" {
-			in.KmsKeyId = want.KMSKeyID
-		}
-		if want.SourceVersion != nil {
-			in.ClientRequestToken, in.SecretString = want.SourceVersion, &want.Source.text
-		} else if want.Initial.version != "" {
-			text, err := want.Initial.compose()
-			if err != nil {
-				return "", err
-			}
-			in.ClientRequestToken, in.SecretString = &want.Initial.version, &text
-		}
-		_, err := s.api.CreateSecret(ctx, in)
-		return "", err
-	}
+// promotionInput puts a version in force that AWS already has: the source was changed back to an earlier value.
+func promotionInput(want, have SecretState) *secretsmanager.UpdateSecretVersionStageInput {
+	return &secretsmanager.UpdateSecretVersionStageInput{SecretId: &want.Name, VersionStage: aws.String(current),
+		MoveToVersionId: want.SourceVersion, RemoveFromVersionId: kind.NonEmpty(&have.Current)}
 }
 
-// Remove schedules the deletion, or deletes at once where the recovery window is 0.
-func (s *secret) Remove(seen kind.Seen[SecretState]) []kind.Step {
-	in := &secretsmanager.DeleteSecretInput{SecretId: &seen.State.Name}
-	if seen.State.RecoveryDays == 0 {
-		in.ForceDeleteWithoutRecovery = aws.Bool(true)
-	} else {
-		in.RecoveryWindowInDays = &seen.State.RecoveryDays
-	}
-	return []kind.Step{{Action: "secretsmanager:DeleteSecret", Risk: kind.Destroys, Do: func(ctx context.Context, _ string) (string, error) {
-		_, err := s.api.DeleteSecret(ctx, in)
-		return "", err
-	}}}
+func (s *secret) delete(effect kind.Effect) kind.Call[SecretState] {
+	return kind.Call[SecretState]{Action: "secretsmanager:DeleteSecret", Effect: effect, Do: kind.Send(s.api.DeleteSecret, func(want, _ SecretState) *secretsmanager.DeleteSecretInput {
+		if want.RecoveryDays == 0 {
+			return &secretsmanager.DeleteSecretInput{SecretId: &want.Name, ForceDeleteWithoutRecovery: aws.Bool(true)}
+		}
+		return &secretsmanager.DeleteSecretInput{SecretId: &want.Name, RecoveryWindowInDays: &want.RecoveryDays}
+	})}
 }
 
-func (s *secret) Publish(cr *v1alpha1.SecretsManagerSecret, have SecretState) {
+func publish(cr *v1alpha1.SecretsManagerSecret, have SecretState) {
 	st := &cr.Status
 	st.ARN, st.ID, st.VersionId = have.ARN, have.Name, have.Current
 	if v := aws.ToString(have.SourceVersion); v != "" {
 		st.SourceVersionId = v
 	}
-	if have.Deleting {
-		return
-	}
-	if first := initialOf(cr).version; first != "" && have.Current == first {
-		st.InitialVersionId = first
+	first := initialOf(cr)
+	if first.version != "" && have.Current == first.version {
+		st.InitialVersionId = first.version
 	}
 	st.Populated = nil
 	if len(cr.Spec.Placeholder) > 0 {
-		st.Populated = aws.Bool(populated(initialOf(cr), have.Current))
+		st.Populated = aws.Bool(isPopulated(first, have.Current))
 	}
-}
-
-func tagPaths(keys []string) []string {
-	out := make([]string, 0, len(keys))
-	for _, k := range keys {
-		out = append(out, "Tags["+k+"]")
-	}
-	return out
-}
-
-func tagSet(tags map[string]string) []types.Tag {
-	out := make([]types.Tag, 0, len(tags))
-	for _, k := range kind.SortedKeys(tags) {
-		out = append(out, types.Tag{Key: aws.String(k), Value: aws.String(tags[k])})
-	}
-	return out
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package secretsmanager
 
 import (
@@ -12,12 +14,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -107,7 +112,7 @@ func read(t *testing.T, r *kindtest.Rig) string {
 func createSecret(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	return func(t *testing.T, r *kindtest.Rig) {
 		t.Helper()
-		_, err := api(r).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(name), SecretString: aws.String("theirs"), Tags: tagSet(tags)})
+		_, err := api(r).CreateSecret(t.Context(), &secretsmanager.CreateSecretInput{Name: aws.String(name), SecretString: aws.String("theirs"), Tags: kind.SDKTags[types.Tag](tags)})
 		must(t, err)
 	}
 }
@@ -181,14 +186,14 @@ func lives() []kindtest.Case {
 		{Name: "with a random value", Object: secretOf(generate(v1alpha1.SecretGenerate{})), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a value from a Kubernetes Secret", Object: secretOf(source), Facts: with("v"), Cause: engine.New, Actions: []string{create}},
 		{Name: "the key is the same by its id", Existing: secretOf(kms(keyARN)), Object: secretOf(kms(keyID)), Cause: engine.InSync},
-		{Name: "the default key is the same by any name", Existing: secretOf(), Object: secretOf(kms(awsManagedKey)), Cause: engine.InSync},
-		{Name: "and by none", Existing: secretOf(), Object: secretOf(kms("")), Cause: engine.InSync},
+		{Name: "the default key is the same by any name", Existing: secretOf(), Object: secretOf(kms("alias/aws/secretsmanager")), Cause: engine.InSync},
+		{Name: "an empty key is the default key", Existing: secretOf(), Object: secretOf(kms("")), Cause: engine.InSync},
 		{Name: "no description is the same as an empty one", Existing: secretOf(), Object: secretOf(described("")), Cause: engine.InSync},
 		{Name: "what is no longer declared stays as it is", Existing: secretOf(capability, described("d"), kms(keyID)), Object: secretOf(), Cause: engine.InSync},
-		{Name: "a placeholder declared later is put never", Existing: secretOf(), Object: secretOf(capability), Cause: engine.InSync},
-		{Name: "nor is a changed one", Existing: secretOf(capability), Object: secretOf(func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"X": "y"} }), Cause: engine.InSync},
-		{Name: "a vanished secret is reported, not made anew", Existing: secretOf(), Object: secretOf(), Drift: true, Before: destroy, Stalled: status.ReasonMissing},
-		{Name: "and made anew where that was asked for", Existing: secretOf(capability, recreate), Object: secretOf(capability, recreate), Drift: true, Before: destroy,
+		{Name: "a placeholder declared later is not put", Existing: secretOf(), Object: secretOf(capability), Cause: engine.InSync},
+		{Name: "a changed placeholder is not put", Existing: secretOf(capability), Object: secretOf(func(s *spec) { s.Placeholder = map[string]v1alpha1.PlaceholderValue{"X": "y"} }), Cause: engine.InSync},
+		{Name: "a secret that vanished is reported and not recreated", Existing: secretOf(), Object: secretOf(), Drift: true, Before: destroy, Stalled: status.ReasonMissing},
+		{Name: "a secret that vanished is recreated with recreateOnLoss", Existing: secretOf(capability, recreate), Object: secretOf(capability, recreate), Drift: true, Before: destroy,
 			Cause: engine.New, Actions: []string{create}},
 	}
 }
@@ -220,7 +225,7 @@ func edits() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "the description", Existing: secretOf(described("a"), kms(keyID)), Object: secretOf(described("b"), kms(keyID)),
 			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
-		{Name: "an empty description clears it", Existing: secretOf(described("a")), Object: secretOf(described("")), PlanOnly: true, // moto keeps it
+		{Name: "an empty description clears it", Existing: secretOf(described("a")), Object: secretOf(described("")),
 			Cause: engine.Edited, Diff: []string{"Description"}, Actions: []string{update}},
 		{Name: "a key", Existing: secretOf(), Object: secretOf(kms(keyARN)), Cause: engine.Edited, Diff: []string{"KMSKeyID"}, Actions: []string{update}},
 		{Name: "an empty key is the default one", Existing: secretOf(kms(keyARN)), Object: secretOf(kms("")), Cause: engine.Edited, Diff: []string{"KMSKeyID"}, Actions: []string{update}},
@@ -228,7 +233,7 @@ func edits() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "a source declared later is put", Existing: secretOf(capability), Object: secretOf(source), Facts: with("v"),
 			Cause: engine.Edited, Diff: []string{"SourceVersion"}, Actions: []string{put}},
-		{Name: "even where there is no value", Existing: secretOf(), Object: secretOf(source), Facts: with("v"),
+		{Name: "a source declared later is put where there is no value", Existing: secretOf(), Object: secretOf(source), Facts: with("v"),
 			Cause: engine.Edited, Diff: []string{"SourceVersion"}, Actions: []string{put}},
 		{Name: "a source no longer declared leaves its value", Existing: secretOf(source), Object: secretOf(), Facts: with("v"), Cause: engine.InSync},
 	}
@@ -237,11 +242,11 @@ func edits() []kindtest.Case {
 func drifts() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "a person's value wins over the source", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true, Before: person("p"), Cause: engine.InSync},
-		{Name: "and so do later ones", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true,
+		{Name: "a person's third value wins over the source", Existing: secretOf(source), Object: secretOf(source), Facts: with("v"), Drift: true,
 			Before: func(t *testing.T, r *kindtest.Rig) { person("p")(t, r); person("q")(t, r); person("r")(t, r) }, Cause: engine.InSync},
-		{Name: "a deletion that somebody scheduled is undone", Existing: secretOf(capability), Object: secretOf(capability), Drift: true, Before: schedule,
+		{Name: "a deletion scheduled by a person is undone", Existing: secretOf(capability), Object: secretOf(capability), Drift: true, Before: schedule,
 			Cause: engine.Drifted, Diff: []string{"ScheduledForDeletion"}, Actions: []string{restore}},
-		{Name: "and the source is judged after that", Existing: secretOf(), Object: secretOf(source, tagged("a", "b")), Facts: with("v"), Before: schedule,
+		{Name: "the source is judged after the restore", Existing: secretOf(), Object: secretOf(source, tagged("a", "b")), Facts: with("v"), Before: schedule,
 			Cause: engine.Edited, Diff: []string{"ScheduledForDeletion", "SourceVersion", "Tags[a]"}, Actions: []string{restore, tag}},
 	}
 }
@@ -256,7 +261,7 @@ func deletions() []kindtest.Case {
 		row("deleting at once", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, window(0)),
 		row("a secret in its recovery window is deleted", kindtest.Case{Before: schedule, Cause: engine.Gone}),
 		row("deleting what is gone", kindtest.Case{Before: destroy, Cause: engine.Gone}),
-		row("deleting with Orphan takes our tags off and nothing else", kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}, deletion(v1alpha1.DeletionOrphan)),
+		row("deleting with Orphan removes only the owner tags", kindtest.Case{Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}}, deletion(v1alpha1.DeletionOrphan)),
 	}
 }
 
@@ -270,23 +275,39 @@ func owners() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "deleted with an earlier object of this name, it is restored", Object: secretOf(capability), Before: before(ownerTags("an-earlier-one", kindtest.Cluster), schedule),
 			Cause: engine.Edited, Diff: []string{"ScheduledForDeletion", "Tags[nexus.ai/owner-uid]"}, Actions: []string{restore, tag}},
-		{Name: "unless adoption is refused", Object: secretOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
+		{Name: "adoptionPolicy Never refuses an earlier object's secret", Object: secretOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createSecret(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: secretOf(), Before: createSecret(ownerTags("uid-of-"+object, "another")), Stalled: status.ReasonConflict},
 		{Name: "another's deletion is not undone", Object: secretOf(), Before: before(ownerTags("uid-of-"+object, "another"), schedule), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: secretOf(), Before: createSecret(nil), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Object: secretOf(always), Before: createSecret(nil),
+		{Name: "an untagged secret is left alone", Object: secretOf(), Before: createSecret(nil), Stalled: status.ReasonConflict},
+		{Name: "an untagged secret is adopted with allowAdoption", Object: secretOf(always), Before: createSecret(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
 	}
 }
 
-func TestSecretSurvivesFaults(t *testing.T) {
-	for what, life := range map[string]kindtest.Life{
-		"placeholder": {Sample: secretOf(capability)},
-		"source":      {Sample: secretOf(source, window(0)), Facts: with("v")},
-	} {
+func secretLives() map[string]kindtest.Life {
+	lives := map[string]kindtest.Life{
+		"placeholder": {Sample: secretOf(capability), Edited: secretOf(capability, described("d"), tagged("team", "b")),
+			Invalid: []v1alpha1.Resource{secretOf(capability, generate(v1alpha1.SecretGenerate{})), secretOf(window(3))}},
+		"source": {Sample: secretOf(source, window(0)), Edited: secretOf(source, window(0), kms(keyARN)), Facts: with("v"),
+			Invalid: []v1alpha1.Resource{secretOf(source, capability, window(0)), secretOf(source, window(0), func(s *spec) { s.SecretStringRef.Key = "missing" })}},
+	}
+	for what, life := range lives {
 		life.Exists, life.Foreign = exists, createSecret(map[string]string{"owner": "somebody"})
+		lives[what] = life
+	}
+	return lives
+}
+
+func TestSecretSurvivesFaults(t *testing.T) {
+	for what, life := range secretLives() {
 		t.Run(what, func(t *testing.T) { kindtest.Faults(t, engine.For(NewSecret), life) })
+	}
+}
+
+func TestSecretSurvivesLag(t *testing.T) {
+	for what, life := range secretLives() {
+		t.Run(what, func(t *testing.T) { kindtest.Lag(t, engine.For(NewSecret), life) })
 	}
 }
 
@@ -313,8 +334,8 @@ func statusOf(s *kindtest.Subject) v1alpha1.SecretsManagerSecretStatus {
 
 func TestSecretCosts(t *testing.T) {
 	s := settled(t, secretOf(capability), nil)
-	if got := s.Rig.AWS.Calls().Writes(); got.Count() != 1 {
-		t.Errorf("create took %d writes, want 1:\n%s", got.Count(), got)
+	if got := s.Rig.AWS.Calls(); got.Count() != 2 || got[0].Op != "CreateSecret" || got[1].Op != "DescribeSecret" {
+		t.Errorf("create took %d calls, want the create and 1 describe:\n%s", got.Count(), got)
 	}
 	mark := s.Rig.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
@@ -325,8 +346,9 @@ func TestSecretCosts(t *testing.T) {
 	mark = s.Rig.AWS.Mark()
 	s.Deleting = true
 	settle(t, s)
-	if got := s.Rig.AWS.Since(mark).Writes(); got.Count() != 1 {
-		t.Errorf("delete took %d writes, want 1:\n%s", got.Count(), got)
+	// The recovery window begins when the call succeeds, so no second look follows.
+	if got := s.Rig.AWS.Since(mark); got.Count() != 2 || got.Writes().Count() != 1 {
+		t.Errorf("delete took %d calls, want a look and the delete:\n%s", got.Count(), got)
 	}
 	for _, c := range s.Rig.AWS.Calls() {
 		if strings.Contains(c.Op, "GetSecretValue") {
@@ -335,7 +357,7 @@ func TestSecretCosts(t *testing.T) {
 	}
 }
 
-func TestASourcesCheckCostsOneDescribeWhoeverPutsWhat(t *testing.T) {
+func TestCheckOfASourceCostsOneDescribe(t *testing.T) {
 	s := settled(t, secretOf(source), with("v"))
 	for _, v := range []string{"p", "q", "r"} { // the source's version has no label left after two
 		person(v)(t, s.Rig)
@@ -350,7 +372,7 @@ func TestASourcesCheckCostsOneDescribeWhoeverPutsWhat(t *testing.T) {
 	}
 }
 
-func TestASourcesHistory(t *testing.T) {
+func TestSourceHistory(t *testing.T) {
 	for _, h := range []struct {
 		steps string // small letters are sources, capital ones are a person's values
 		want  string
@@ -380,7 +402,7 @@ func TestASourcesHistory(t *testing.T) {
 }
 
 // A status that was lost, as in a restore from a backup, must not cost a person's value.
-func TestASourceIsNotPutAgainWhenTheStatusWasLost(t *testing.T) {
+func TestSourceIsNotPutAgainAfterALostStatus(t *testing.T) {
 	for _, values := range [][]string{{"p"}, {"p", "q", "r"}} {
 		s := settled(t, secretOf(source), with("v"))
 		for _, v := range values {
@@ -398,7 +420,7 @@ func TestASourceIsNotPutAgainWhenTheStatusWasLost(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderIsToldUntilItIsFilledIn(t *testing.T) {
+func TestPlaceholderIsReportedUntilItIsReplaced(t *testing.T) {
 	s := settled(t, secretOf(capability), nil)
 	check := func(when string, want bool, reason string) {
 		t.Helper()
@@ -419,7 +441,7 @@ func TestAPlaceholderIsToldUntilItIsFilledIn(t *testing.T) {
 	person(`{"OPENAI_API_KEY":"sk"}`)(t, s.Rig)
 	check("filled in", true, status.ReasonPopulated)
 
-	// Deleted and made anew, the secret comes back with what a person put.
+	// A deleted and recreated object restores the secret with the value that a person put.
 	s.Deleting = true
 	settle(t, s)
 	again := kindtest.NewSubject(s.Rig, engine.For(NewSecret), secretOf(capability))
@@ -433,7 +455,7 @@ func TestAPlaceholderIsToldUntilItIsFilledIn(t *testing.T) {
 	}
 }
 
-func TestAPlaceholderIsKnownAgainByAnotherObjectOfItsName(t *testing.T) {
+func TestPlaceholderIsRecognizedByALaterObject(t *testing.T) {
 	s := settled(t, secretOf(capability), nil)
 	s.Deleting = true
 	settle(t, s)
@@ -483,7 +505,7 @@ func TestRecoveryWindow(t *testing.T) {
 	}
 }
 
-func TestNoValueShowsAnywhereButInTheCallThatCarriesIt(t *testing.T) {
+func TestValueShowsOnlyInTheCallThatCarriesIt(t *testing.T) {
 	s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewSecret), secretOf(source))
 	with(canary)(s)
 	k := NewSecret(s.Rig.Config)
@@ -522,7 +544,29 @@ func TestNoValueShowsAnywhereButInTheCallThatCarriesIt(t *testing.T) {
 func TestPublishedFields(t *testing.T) {
 	s := settled(t, secretOf(source), with("v"))
 	st := statusOf(s)
-	if !strings.HasPrefix(st.ARN, "arn:aws:secretsmanager:") || st.ID != name || st.VersionId == "" || st.SourceVersionId != st.VersionId || st.Populated != nil || st.InitialVersionId != "" {
+	if !strings.HasPrefix(st.ARN, "arn:aws:secretsmanager:") || st.ID != name || st.VersionId == "" || st.CreationTime == nil || st.SourceVersionId != st.VersionId || st.Populated != nil || st.InitialVersionId != "" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// CreateSecret answers with success, and changes nothing, where a secret of the name has a version of the same ID and
+// value: the placeholder of an object of the same name, in another cluster or before it was orphaned.
+func TestASuccessfulCreateDoesNotProveANewSecret(t *testing.T) {
+	for name, tags := range map[string]map[string]string{
+		"of another cluster": {"nexus.ai/cluster": "another"}, "of nobody": {"owner": "somebody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			createSecret(tags)(t, r)
+			rule := r.AWS.Fault(awsproxy.Match{Service: "secretsmanager", Op: "CreateSecret", Times: 1}, awsproxy.Fail(200, "", ""))
+			mark := r.AWS.Mark()
+			_, err := kindtest.NewSubject(r, engine.For(NewSecret), secretOf(capability, described("mine"))).Settle(t.Context(), nil)
+			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict && st.Reason != status.ReasonOwnershipUnknown {
+				t.Fatalf("got %v, want Conflict or OwnershipUnknown", err)
+			}
+			if w := r.AWS.Since(mark).Writes(); len(w) != 1 || rule.Hits() != 1 {
+				t.Errorf("wrote:\n%s", w)
+			}
+		})
 	}
 }

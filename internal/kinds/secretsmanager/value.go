@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package secretsmanager
 
 import (
@@ -11,13 +13,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// value is a secret on its way to AWS. It prints as stars, whatever prints it.
+// value is a secret on its way to AWS. Every way of printing it gives stars.
 type value struct{ text string }
 
 const stars = "***"
@@ -34,9 +34,9 @@ func (value) MarshalJSON() ([]byte, error) { return json.Marshal(stars) }
 func checkValue(v []byte) error {
 	switch {
 	case len(v) == 0:
-		return errors.New("is empty, which Secrets Manager does not take")
+		return errors.New("is empty; Secrets Manager accepts no empty value")
 	case len(v) > maxValue:
-		return fmt.Errorf("has %d bytes, Secrets Manager takes %d", len(v), maxValue)
+		return fmt.Errorf("has %d bytes; Secrets Manager accepts at most %d", len(v), maxValue)
 	case !utf8.Valid(v):
 		return errors.New("is not UTF-8 text")
 	default:
@@ -44,30 +44,30 @@ func checkValue(v []byte) error {
 	}
 }
 
-// versionOf is the version id of a value: the same value of the same object has the same id, so that
-// a description of the secret tells whether it was put. Without the key nobody can compare values of
-// two objects by their ids.
+// versionOf returns the version ID of a value. The same value of the same object has the same ID, so that
+// a description of the secret shows whether it was put. The key keeps the values of two objects from being
+// compared by their IDs.
 func versionOf(key string, v []byte) string {
 	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(v)
 	return uuid(mac.Sum(nil))
 }
 
-// uuid is the form that AWS recommends for version ids.
+// uuid formats a hash in the form that AWS recommends for version IDs.
 func uuid(h []byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", h[0:4], h[4:6], h[6:8], h[8:10], h[10:16])
 }
 
-// initial is the value that is put once, with the secret.
+// initial is the value that is put once, when the secret is created.
 type initial struct {
-	// version is its id, "" when there is no such value.
+	// version is its ID; empty when there is no such value.
 	version     string
 	placeholder map[string]v1alpha1.PlaceholderValue
 	generate    *v1alpha1.SecretGenerate
 }
 
-// initialOf derives the id of the first version from names alone: it is known again after the object
-// was deleted and made anew, and when its status is lost.
+// initialOf derives the ID of the first version from names alone, so that the version is recognized after
+// the object was deleted and created again, and after its status was lost.
 func initialOf(cr *v1alpha1.SecretsManagerSecret) initial {
 	in := cr.Spec
 	if len(in.Placeholder) == 0 && in.Generate == nil {
@@ -77,17 +77,17 @@ func initialOf(cr *v1alpha1.SecretsManagerSecret) initial {
 	return initial{version: uuid(h[:]), placeholder: in.Placeholder, generate: in.Generate}
 }
 
-// populated says that a person put a value in the placeholder's place.
-func populated(i initial, current string) bool { return current != "" && current != i.version }
+// isPopulated reports whether a person replaced the placeholder.
+func isPopulated(i initial, current string) bool { return current != "" && current != i.version }
 
-// compose draws the random values and writes the whole value.
+// compose draws the random values and returns the whole value.
 func (i initial) compose() (string, error) {
 	var g v1alpha1.SecretGenerate
 	if i.generate != nil {
 		g = *i.generate
 	}
 	if len(i.placeholder)+len(g.Keys) == 0 {
-		return random(g)
+		return randomPassword(g)
 	}
 	object := map[string]string{}
 	for k, v := range i.placeholder {
@@ -95,7 +95,7 @@ func (i initial) compose() (string, error) {
 	}
 	for _, k := range g.Keys {
 		var err error
-		if object[k], err = random(g); err != nil {
+		if object[k], err = randomPassword(g); err != nil {
 			return "", err
 		}
 	}
@@ -104,15 +104,17 @@ func (i initial) compose() (string, error) {
 }
 
 const (
-	// letters and digits only: a value shall fit into URLs, shells and connection strings unquoted.
+	// alphabet has only letters and digits, so that values fit into URLs, shells and connection strings
+	// unquoted.
 	alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	// defaultLength gives 190 bits.
 	defaultLength = 32
-	// leastAlphabet keeps 8 characters, the least length, from being guessed at leisure.
+	// leastAlphabet is the smallest set of characters to draw from: 8 of them, the minimum length, must be
+	// hard to guess.
 	leastAlphabet = 10
 )
 
-func allowed(exclude string) string {
+func allowedCharacters(exclude string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(exclude, r) {
 			return -1
@@ -121,8 +123,8 @@ func allowed(exclude string) string {
 	}, alphabet)
 }
 
-func random(g v1alpha1.SecretGenerate) (string, error) {
-	chars, n := allowed(g.Exclude), int(g.Length)
+func randomPassword(g v1alpha1.SecretGenerate) (string, error) {
+	chars, n := allowedCharacters(g.Exclude), int(g.Length)
 	if n == 0 {
 		n = defaultLength
 	}
@@ -137,31 +139,15 @@ func random(g v1alpha1.SecretGenerate) (string, error) {
 	return string(out), nil
 }
 
-// check repeats the rules of the CRD that span fields, and adds what it cannot say.
-func check(in v1alpha1.SecretsManagerSecretSpec) error {
-	ref, placeholder, g := in.SecretStringRef != nil, len(in.Placeholder) > 0, in.Generate
-	switch {
-	case ref && placeholder:
-		return status.Invalid("spec.placeholder", "set at most one of secretStringRef and placeholder")
-	case ref && g != nil:
-		return status.Invalid("spec.generate", "set at most one of secretStringRef and generate")
-	case placeholder && g != nil && len(g.Keys) == 0:
-		return status.Invalid("spec.generate.keys", "beside a placeholder, name the keys that get random values")
-	}
-	if d := aws.ToInt64(in.RecoveryWindowInDays); d != 0 && (d < 7 || d > 30) {
-		return status.Invalid("spec.recoveryWindowInDays", "is 0 or 7 to 30")
-	}
-	return checkGenerate(g)
-}
-
-func checkGenerate(g *v1alpha1.SecretGenerate) error {
+// checkGenerate checks what the CRD does not express: that the values can be drawn and fit into a secret.
+func checkGenerate(g *v1alpha1.SecretGenerate, placeholder bool) error {
 	switch {
 	case g == nil:
 		return nil
-	case len(allowed(g.Exclude)) < leastAlphabet:
+	case placeholder && len(g.Keys) == 0:
+		return status.Invalid("spec.generate.keys", "beside a placeholder, name the keys that get random values")
+	case len(allowedCharacters(g.Exclude)) < leastAlphabet:
 		return status.Invalid("spec.generate.exclude", "leaves fewer than %d characters to draw from", leastAlphabet)
-	case g.Length != 0 && g.Length < 8:
-		return status.Invalid("spec.generate.length", "is at least 8")
 	case max(1, len(g.Keys))*int(g.Length) > maxValue/2: // the rest is for keys and placeholders
 		return status.Invalid("spec.generate", "%d values of %d characters do not fit into a secret of %d bytes", len(g.Keys), g.Length, maxValue)
 	default:

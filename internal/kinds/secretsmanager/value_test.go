@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package secretsmanager
 
 import (
@@ -39,7 +41,7 @@ func TestTheFirstVersionIsKnownByNames(t *testing.T) {
 func TestRandomValuesDiffer(t *testing.T) {
 	seen := map[string]bool{}
 	for range 100 {
-		v, err := random(v1alpha1.SecretGenerate{})
+		v, err := randomPassword(v1alpha1.SecretGenerate{})
 		if err != nil || seen[v] {
 			t.Fatal("a value came twice", err)
 		}
@@ -48,7 +50,7 @@ func TestRandomValuesDiffer(t *testing.T) {
 }
 
 func TestExcludedCharactersAreNotDrawn(t *testing.T) {
-	v, err := random(v1alpha1.SecretGenerate{Length: 1024, Exclude: "0O1lI!"})
+	v, err := randomPassword(v1alpha1.SecretGenerate{Length: 1024, Exclude: "0O1lI!"})
 	if err != nil || len(v) != 1024 || strings.ContainsAny(v, "0O1lI!") {
 		t.Error(v, err)
 	}
@@ -59,12 +61,12 @@ func TestKeysAsAWSNamesThem(t *testing.T) {
 		want, have string
 		same       bool
 	}{
-		{keyID, keyARN, true}, {keyARN, keyID, true}, {keyARN, keyARN, true}, {"", "", true}, {"", awsManagedKey, true},
-		{"", "arn:aws:kms:eu-west-1:123456789012:" + awsManagedKey, true},
+		{keyID, keyARN, true}, {keyARN, keyID, true}, {keyARN, keyARN, true}, {"", "", true}, {"", "alias/aws/secretsmanager", true},
+		{"", "arn:aws:kms:eu-west-1:123456789012:alias/aws/secretsmanager", true},
 		{"alias/mine", "arn:aws:kms:eu-west-1:123456789012:alias/mine", true}, {"arn:aws:kms:eu-west-1:123456789012:alias/mine", "alias/mine", true},
 		{keyID, "", false}, {"", keyARN, false}, {"alias/mine", keyARN, false}, {"34cd-56ef-1234567890ab", keyARN, false},
 	} {
-		got := aws.ToString(sameKey(&c.want, &c.have))
+		got := aws.ToString(fromKey(&c.want, &c.have))
 		if (got == c.want) != c.same {
 			t.Errorf("want %q have %q: %q", c.want, c.have, got)
 		}

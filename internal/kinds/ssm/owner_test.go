@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ssm
 
 import (
@@ -5,50 +7,63 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
-func conflictNames(t *testing.T, err error, name string) {
+func stalledOver(t *testing.T, err error, reason, name string) {
 	t.Helper()
-	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonConflict || !strings.Contains(st.Message, "parameter "+path+"/"+name+" is not ours") {
-		t.Fatalf("got %v, want a Conflict that names %s", err, name)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != reason || !strings.Contains(st.Message, "(parameter "+path+"/"+name+")") {
+		t.Fatalf("got %v, want %s that names %s", err, reason, name)
 	}
 }
 
 func TestOneForeignParameterKeepsTheSetFromBeingWritten(t *testing.T) {
-	for _, tags := range []map[string]string{{"k": "v"}, with(leftBehind(), engine.TagOwner, "SSMParameterSet/team-b/params")} {
+	for _, tags := range []map[string]string{{"k": "v"}, with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params")} {
 		r := kindtest.NewRig(t)
 		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 		putRaw(t, r, "features", "theirs", tags)
 		mark := r.AWS.Mark()
 		_, err := s.Settle(t.Context(), nil)
-		conflictNames(t, err, "features")
+		stalledOver(t, err, status.ReasonConflict, "features")
 		if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
 			t.Errorf("written by halves:\n%s", w)
 		}
 	}
 }
 
-// A value that drifted may be another's, who made it anew under the name.
-func TestAParameterMadeAnewByAnotherIsNotOverwritten(t *testing.T) {
+// A recorded parameter that lost its tags may be another's, who created the name again. It is neither
+// overwritten nor deleted, and not given up.
+func TestAParameterThatAnotherCreatedAgainIsNotOverwritten(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
 	settle(t, s)
 	remove("features")(t, r)
 	putRaw(t, r, "features", "theirs", map[string]string{"k": "v"})
 	_, err := s.Settle(t.Context(), nil)
-	conflictNames(t, err, "features")
-	// Dropped from the spec it is none of our business, and nobody deletes it.
+	stalledOver(t, err, status.ReasonOwnershipUnknown, "features")
+	// Dropped from the spec, it is still on record.
 	s.Edit(setOf(full, drop("features")))
+	_, err = s.Settle(t.Context(), nil)
+	stalledOver(t, err, status.ReasonOwnershipUnknown, "features")
+	if got := there(t, r); got["features"] != "theirs" || len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+	// With another owner's tags it is left alone at once.
+	_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"),
+		Tags: kind.SDKTags[types.Tag](with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))})
+	must(t, err)
 	settle(t, s)
 	if got := there(t, r); got["features"] != "theirs" || len(got) != 3 {
 		t.Errorf("%v", got)
@@ -64,7 +79,7 @@ func TestAForeignParameterMadeInBetweenIsNotOverwritten(t *testing.T) {
 	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "GetParameters", Times: 1},
 		awsproxy.Observe(func() { putRaw(t, r, "features", "theirs", map[string]string{"k": "v"}) }))
 	_, err := s.Settle(t.Context(), nil)
-	conflictNames(t, err, "features")
+	stalledOver(t, err, status.ReasonConflict, "features")
 	if got := there(t, r); got["features"] != "theirs" {
 		t.Errorf("%v", got)
 	}
@@ -72,6 +87,37 @@ func TestAForeignParameterMadeInBetweenIsNotOverwritten(t *testing.T) {
 	settle(t, s)
 	if got := there(t, r); len(got) != 1 || got["features"] != "theirs" {
 		t.Errorf("after deletion: %v", got)
+	}
+}
+
+// The parameters that are proven to be the object's are deleted, and the one in doubt is held.
+func TestADeletionHoldsARecordedParameterWithoutTags(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		r := kindtest.NewRig(t)
+		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
+		settle(t, s)
+		ours := tagsOf(t, r, "features")
+		remove("features")(t, r)
+		putRaw(t, r, "features", "theirs", map[string]string{"k": "v"})
+		s.Deleting = true
+		_, err := s.Settle(t.Context(), nil)
+		stalledOver(t, err, status.ReasonOwnershipUnknown, "features")
+		if got := there(t, r); len(got) != 1 || got["features"] != "theirs" {
+			t.Fatalf("%v", got)
+		}
+		if got := s.Object.(*v1alpha1.SSMParameterSet).Status.ManagedNames; !slices.Contains(got, "features") {
+			t.Fatalf("recorded: %v", got)
+		}
+		// The remedy: restore the tags, or mark it as another's.
+		if !back {
+			ours = with(ours, wellknown.TagOwner, "SSMParameterSet/team-b/params")
+		}
+		_, err = api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/features"), Tags: kind.SDKTags[types.Tag](ours)})
+		must(t, err)
+		settle(t, s)
+		if got := there(t, r); (len(got) == 0) != back {
+			t.Errorf("%v", got)
+		}
 	}
 }
 
@@ -108,9 +154,9 @@ func TestATagChangedOutsideIsSeenWhenAskedFor(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full, func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }))
 	settle(t, s)
 	_, err := api(r).AddTagsToResource(t.Context(), &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter, ResourceId: aws.String(path + "/key"),
-		Tags: tagList(map[string]string{"team": "x", "theirs": "1"})})
+		Tags: kind.SDKTags[types.Tag](map[string]string{"team": "x", "theirs": "1"})})
 	must(t, err)
-	s.Object.SetAnnotations(map[string]string{engine.AnnotationReconcileAt: "now"})
+	s.Object.SetAnnotations(map[string]string{wellknown.AnnotationReconcileAt: "now"})
 	settle(t, s)
 	if got := tagsOf(t, r, "key"); got["team"] != "a" || got["theirs"] != "1" {
 		t.Errorf("%v", got)
@@ -184,6 +230,32 @@ func TestAFailedReadIsNotAbsence(t *testing.T) {
 			if w.Error != "ParameterAlreadyExists" {
 				t.Errorf("%s: %s", op, w)
 			}
+		}
+	}
+}
+
+// A throttled create leaves parameters that no status records. Their tags may be empty for seconds: the
+// set is neither in Conflict, nor written again, nor leaked by a deletion.
+func TestParameterSet_LaggingTagsAreNotForeign(t *testing.T) {
+	for _, deleting := range []bool{false, true} {
+		r := kindtest.NewRig(t)
+		s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
+		r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "PutParameter", Resource: path + "/key", Times: 1}, awsproxy.Throttle())
+		r.AWS.SetClock(func() time.Time { return s.Clock })
+		r.AWS.SetLag(awsproxy.Lag{Tags: awsproxy.TagLag{Window: awsproxy.ForTime(10 * time.Second), Empty: true}, Lists: awsproxy.ForTime(10 * time.Second)})
+		t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
+		if _, err := s.Pass(t.Context(), nil); err == nil || len(there(t, r)) != 2 {
+			t.Fatalf("the create is not interrupted: %v", err)
+		}
+		s.Forget()
+		s.Deleting = deleting
+		settle(t, s)
+		r.AWS.SetLag(awsproxy.Lag{})
+		if got := there(t, r); len(got) != map[bool]int{false: 3, true: 0}[deleting] {
+			t.Errorf("deleting=%v: %v", deleting, got)
+		}
+		if n := r.AWS.Calls().Match("ssm", "PutParameter", "").Filter(func(c awsproxy.Call) bool { return c.Status < 300 }).Count(); n != map[bool]int{false: 3, true: 2}[deleting] {
+			t.Errorf("deleting=%v: %d puts", deleting, n)
 		}
 	}
 }

@@ -1,28 +1,35 @@
-// Package ssm is the Systems Manager kinds.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ssm has the kinds of Systems Manager.
 //
-// An SSMParameterSet is one object and many parameters, each with an owner of its own. Parameter Store
-// reads values ten at a time and tags one at a time, so at rest only values are read: ⌈n/10⌉ calls. The
-// tags, which tell the owner, are read directly of every parameter that is
+// An SSMParameterSet is one object and many parameters, each with an owner. Parameter Store reads values
+// ten at a time and tags one at a time, so a check reads only values: ⌈n/10⌉ calls. The owner of a
+// parameter is verified before every write and delete:
 //
-//   - new to us: it exists and is not among status.managedNames,
-//   - about to be written or deleted: what drifted may be another's, made anew under the name,
-//   - one of a set whose wanted tags are not those last seen on all of them (status.tagsDigest).
+//   - A parameter that this process created within the settle time carries the tags of its create.
+//   - A parameter in status.managedNames whose value is as declared is not written, and not verified.
+//   - Recorded parameters that differ, and all parameters of a deletion, are verified together:
+//     DescribeParameters lists those under the path that carry the object's owner tags, 50 a call.
+//   - For all others, and where that list does not show a parameter, its own tags are read.
+//   - All tags are read when the wanted tags are not those last seen on all parameters
+//     (status.tagsDigest), and when a check is requested by annotation.
 //
-// So nothing is written or deleted whose tags were not seen a moment before. The price: a tag that
-// somebody changes on a parameter that is otherwise as declared is noticed when the tags are next
-// read, at the latest when a check is asked for by annotation.
+// The tags of a new parameter may take seconds to show. An untagged parameter that the status records is
+// therefore neither written, nor deleted, nor given up; see package engine. A tag that is changed outside
+// on a parameter that is otherwise as declared is noticed when the tags are next read.
 //
-// If one parameter is somebody else's, nothing of the set is written. When the set is deleted, only
-// that one is left alone.
+// If one parameter belongs to another owner, nothing of the set is written. The deletion of the set
+// leaves only that parameter alone.
 //
-// A crash can lose the record of a parameter just made. Unless the set was Ready at its generation,
-// DescribeParameters is therefore asked once for everything under the path that carries our owner-uid.
+// A crash can lose the record of a new parameter. Unless the set was Ready at its generation,
+// DescribeParameters is therefore asked for the parameters that carry the object's owner tags.
 package ssm
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,30 +38,38 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// ParameterSetState is a set of parameters as both the spec and Parameter Store can say it.
+// ParameterSetState is a set of parameters in the form in which both the spec and Parameter Store can be
+// expressed.
 type ParameterSetState struct {
-	Path, ARN string `drift:"id"`
-	Deleting  bool   `drift:"id"`
-	// Search asks for strays: parameters of ours under the path that nobody recorded.
+	Path string `drift:"identity"`
+	ARN  string `drift:"id"`
+	// Search asks for parameters under the path that carry the object's owner tags and are not recorded.
 	Search bool `drift:"id"`
+	// Requested is true when a person requested the check: nothing is taken for known.
+	Requested bool `drift:"id"`
 	// AllTags asks for the tags of every parameter.
 	AllTags bool `drift:"id"`
-	// Adopt says that parameters without an owner may become ours, if the provider agrees.
-	Adopt bool `drift:"id"`
-	// Recorded are the names that status knows to be ours.
+	// Adopts is true when the spec allows parameters without an owner to be adopted.
+	Adopts bool `drift:"id"`
+	// Recorded are the names that the status records as this object's.
 	Recorded []string `drift:"id"`
-	// DroppedTags are keys we wrote once and do not want any more.
+	// DroppedTags are keys that were written before and are not wanted any more.
 	DroppedTags []string          `drift:"id"`
 	Owner       map[string]string `drift:"id"`
 	Tags        map[string]string `drift:"id"`
-	// Digest is that of the wanted tags; of a seen set, only when every parameter is known to carry them.
+	// Digest is a hash of the wanted tags; of a seen set, only when every parameter carries them.
 	Digest string `drift:"id"`
+	// Kept are recorded names that stay recorded although they are not among the seen Parameters.
+	Kept []string `drift:"observed"`
+	// Partial is true when the seen Parameters are not all that the deletion must decide on.
+	Partial bool `drift:"observed"`
 
-	// Parameters by relative name; nil shall be absent.
+	// Parameters by relative name; a nil one is wanted to be absent.
 	Parameters map[string]*Parameter
 }
 
@@ -69,7 +84,7 @@ type Parameter struct {
 	KeyID       *string           `json:",omitempty"`
 	Tags        map[string]string `json:"-" drift:"tags"`
 	Version     int64             `json:"-" drift:"observed"`
-	// Intelligent leaves the tier to AWS, which answers with the one it chose: nothing to compare.
+	// Intelligent lets AWS choose the tier, which is then not compared.
 	Intelligent bool `json:"-" drift:"id"`
 }
 
@@ -80,52 +95,55 @@ func NewParameterSet(cfg aws.Config) kind.Kind[*v1alpha1.SSMParameterSet, Parame
 	return &parameterSet{api: ssm.NewFromConfig(cfg)}
 }
 
-// Meta lists the IAM actions: https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssystemsmanager.html
+// Meta implements kind.Kind. The IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssystemsmanager.html
 func (p *parameterSet) Meta() kind.Meta {
 	return kind.Meta{
 		Reads:  []string{"ssm:GetParameters", "ssm:DescribeParameters", "ssm:ListTagsForResource"},
 		Writes: []string{"ssm:PutParameter", "ssm:DeleteParameters", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource"},
+		// Package awsclient reads whether the account has higher throughput.
+		Optional: []string{"ssm:GetServiceSetting"},
 		// For SecureString: https://docs.aws.amazon.com/systems-manager/latest/userguide/secure-string-parameter-kms-encryption.html
-		Implied:  []string{"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey"},
+
 		Identity: kind.ByName,
+		Units:    map[string]string{"ssm:PutParameter": "parameters"},
 	}
 }
 
-// reconcileAt is the annotation that asks for a check now.
-const reconcileAt = "nexus.ai/reconcile-requested-at"
-
+// Desired implements kind.Kind. While the object is being deleted, only the names of its parameters matter.
 func (p *parameterSet) Desired(sc kind.Scope, cr *v1alpha1.SSMParameterSet) (ParameterSetState, error) {
 	in, st := cr.Spec, cr.Status
-	asked := cr.Annotations[reconcileAt] != st.LastHandledReconcileAt
 	s := ParameterSetState{
 		Path: in.Path, ARN: fmt.Sprintf("arn:%s:ssm:%s:%s:parameter%s", sc.Partition, sc.Region, sc.Account, in.Path),
-		Deleting: sc.Deleting, Adopt: in.AdoptionPolicy == v1alpha1.AdoptAlways,
-		Search:  sc.Deleting || asked || mayHaveStrays(cr),
-		AllTags: sc.Deleting || asked || st.TagsDigest != digest(sc.Tags), Digest: digest(sc.Tags),
-		Recorded: st.ManagedNames, Owner: sc.OwnerTags, Tags: sc.Tags,
-		DroppedTags: slices.DeleteFunc(slices.Clone(st.ManagedTagKeys), func(k string) bool { _, ok := sc.Tags[k]; return ok }),
-		Parameters:  make(map[string]*Parameter, len(in.Parameters)),
+		Recorded: st.ManagedNames, Owner: sc.OwnerTags, Tags: sc.Tags, Parameters: make(map[string]*Parameter, len(in.Parameters)),
 	}
-	for _, name := range st.ManagedNames {
+	for _, name := range slices.Concat(st.ManagedNames, kind.SortedKeys(in.Parameters)) {
 		s.Parameters[name] = nil
 	}
+	if sc.Deleting {
+		return s, nil
+	}
+	s.Digest, s.Adopts = digest(sc.Tags), in.AdoptionPolicy == v1alpha1.AdoptAlways
+	s.Requested = cr.Annotations[wellknown.AnnotationReconcileAt] != st.LastHandledReconcileAt
+	s.Search, s.AllTags = s.Requested || mayHaveStrays(cr), s.Requested || st.TagsDigest != s.Digest
+	s.DroppedTags = slices.DeleteFunc(slices.Clone(sc.WrittenTags), func(k string) bool { _, ok := sc.Tags[k]; return ok })
 	for _, name := range kind.SortedKeys(in.Parameters) {
-		if err := check(in, name); err != nil && !sc.Deleting {
+		if err := check(in, name); err != nil {
 			return s, err
 		}
-		s.Parameters[name] = wanted(in.Parameters[name], sc.Tags)
+		s.Parameters[name] = wantedParameter(in.Parameters[name], sc.Tags)
 	}
 	return s, nil
 }
 
-// mayHaveStrays says that an earlier pass may have made what nobody recorded and the spec does not
-// name any more. What the first generation declares is all that can have been made under it.
+// mayHaveStrays reports whether an earlier pass may have created parameters that were not recorded and are
+// not declared any more. Under the first generation, only what it declares can have been created.
 func mayHaveStrays(cr *v1alpha1.SSMParameterSet) bool {
 	return cr.Generation > 1 && !status.ReadyAt(cr.Status.Conditions, cr.Generation)
 }
 
-func wanted(in v1alpha1.SSMParameter, tags map[string]string) *Parameter {
-	w := &Parameter{Type: in.Type, Description: in.Description, Tags: tags}
+func wantedParameter(in v1alpha1.SSMParameter, tags map[string]string) *Parameter {
+	w := &Parameter{Type: in.Type, Description: in.Description, KeyID: kind.NonEmpty(&in.KeyID), Tags: tags}
 	if w.Type == "" {
 		w.Type = string(types.ParameterTypeString)
 	}
@@ -138,9 +156,6 @@ func wanted(in v1alpha1.SSMParameter, tags map[string]string) *Parameter {
 	if in.Tier != "" && !w.Intelligent {
 		w.Tier = &in.Tier
 	}
-	if in.KeyID != "" {
-		w.KeyID = &in.KeyID
-	}
 	return w
 }
 
@@ -148,38 +163,9 @@ func (w *Parameter) secure() bool {
 	return w != nil && w.Type == string(types.ParameterTypeSecureString)
 }
 
-// detailed says that something is declared which only DescribeParameters tells.
+// detailed reports whether something is declared that only DescribeParameters returns.
 func (w *Parameter) detailed() bool {
 	return w != nil && (w.Description != nil || w.Tier != nil || w.KeyID != nil)
-}
-
-// Limits of Parameter Store, in bytes and levels:
-// https://docs.aws.amazon.com/general/latest/gr/ssm.html#limits_ssm,
-// https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-su-create.html
-const (
-	standardSize = 4 << 10
-	advancedSize = 8 << 10
-	maxLevels    = 15
-)
-
-// check says what Parameter Store would refuse, before anything is written.
-func check(in v1alpha1.SSMParameterSetSpec, name string) error {
-	v := in.Parameters[name]
-	field := func(sub string) string { return "spec.parameters[" + name + "]." + sub }
-	big := v.Tier == string(types.ParameterTierAdvanced) || v.Tier == string(types.ParameterTierIntelligentTiering)
-	switch size := len(v.Value); {
-	case size == 0:
-		return status.Invalid(field("value"), "a parameter cannot be empty; leave it out")
-	case size > advancedSize:
-		return status.Invalid(field("value"), "has %d bytes; a parameter holds at most %d", size, advancedSize)
-	case size > standardSize && !big:
-		return status.Invalid(field("value"), "has %d bytes; more than %d need tier Advanced or Intelligent-Tiering", size, standardSize)
-	case v.KeyID != "" && v.Type != string(types.ParameterTypeSecureString):
-		return status.Invalid(field("keyID"), "only a SecureString is encrypted; set type: SecureString or leave keyID out")
-	case strings.Count(in.Path+"/"+name, "/") > maxLevels:
-		return status.Invalid("spec.parameters["+name+"]", "a parameter name has at most %d levels", maxLevels)
-	}
-	return nil
 }
 
 // digest is a short hash of tags.
@@ -191,7 +177,7 @@ func digest(tags map[string]string) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// declares says whether there is any parameter to have.
+// declares reports whether any parameter is declared.
 func (s ParameterSetState) declares() bool {
 	for _, w := range s.Parameters {
 		if w != nil {
@@ -201,7 +187,14 @@ func (s ParameterSetState) declares() bool {
 	return false
 }
 
+func (s ParameterSetState) recorded(name string) bool { return slices.Contains(s.Recorded, name) }
+
 func (s ParameterSetState) full(name string) *string { return aws.String(s.Path + "/" + name) }
+
+// member describes a parameter to the engine.
+func (s ParameterSetState) member(name string) *kind.Member {
+	return &kind.Member{Name: "parameter " + *s.full(name), Recorded: s.recorded(name)}
+}
 
 // standing is how far a parameter is from being this object's.
 type standing int
@@ -209,39 +202,34 @@ type standing int
 const (
 	ours      standing = iota
 	inherited          // left by an earlier object of this kind, namespace and name, perhaps in another cluster
-	nobodys
+	untagged           // carries no owner tags, or does not show them yet
 	foreign
 )
 
 func (s ParameterSetState) standing(tags map[string]string) standing {
 	same := func(k string) bool { return tags[k] == s.Owner[k] }
-	marked := slices.ContainsFunc(kind.SortedKeys(tags), func(k string) bool { return strings.HasPrefix(k, tagPrefix) })
+	marked := slices.ContainsFunc(kind.SortedKeys(tags), func(k string) bool { return strings.HasPrefix(k, wellknown.Prefix) })
 	switch {
 	case !marked:
-		return nobodys
-	case !same(tagOwner), !same(tagManagedBy):
+		return untagged
+	case !same(wellknown.TagOwner), !same(wellknown.TagManagedBy):
 		return foreign
-	case !same(tagOwnerUID), !same(tagCluster):
+	case !same(wellknown.TagOwnerUID), !same(wellknown.TagCluster):
 		return inherited
 	default:
 		return ours
 	}
 }
 
-// The engine's owner tags.
-const (
-	tagPrefix    = "nexus.ai/"
-	tagManagedBy = tagPrefix + "managed-by"
-	tagCluster   = tagPrefix + "cluster"
-	tagOwner     = tagPrefix + "owner"
-	tagOwnerUID  = tagPrefix + "owner-uid"
-)
-
-// Publish records every name that was seen to be ours: one that is not declared any more stays on
-// record, and is deleted, until it is gone.
+// Publish implements kind.Kind. It records every name that was observed to be this object's. A name that is
+// not declared any more stays recorded, and is deleted, until it is gone.
 func (p *parameterSet) Publish(cr *v1alpha1.SSMParameterSet, s ParameterSetState) {
+	names := maps.Collect(maps.All(s.Parameters))
+	for _, name := range s.Kept {
+		names[name] = nil
+	}
 	cr.Status.ARN, cr.Status.ID = s.ARN, s.Path
-	cr.Status.ManagedNames, cr.Status.Count, cr.Status.TagsDigest = kind.SortedKeys(s.Parameters), int32(len(s.Parameters)), s.Digest
+	cr.Status.ManagedNames, cr.Status.Count, cr.Status.TagsDigest = kind.SortedKeys(names), int32(len(s.Parameters)), s.Digest
 	cr.Status.Versions = nil
 	for name, v := range s.Parameters {
 		if cr.Status.Versions == nil {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package ssm
 
 import (
@@ -14,10 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -73,7 +77,7 @@ func putRaw(t *testing.T, r *kindtest.Rig, name, v string, tags map[string]strin
 	t.Helper()
 	in := &ssm.PutParameterInput{Name: aws.String(path + "/" + name), Value: &v, Type: types.ParameterTypeString}
 	if tags != nil {
-		in.Tags = tagList(tags)
+		in.Tags = kind.SDKTags[types.Tag](tags)
 	} else {
 		in.Overwrite = aws.Bool(true)
 	}
@@ -125,8 +129,8 @@ func tagsOf(t *testing.T, r *kindtest.Rig, name string) map[string]string {
 }
 
 func leftBehind() map[string]string {
-	return map[string]string{engine.TagManagedBy: "nexus-operator", engine.TagCluster: kindtest.Cluster,
-		engine.TagOwner: "SSMParameterSet/" + kindtest.Namespace + "/params", engine.TagOwnerUID: "an-earlier-one"}
+	return map[string]string{wellknown.TagManagedBy: "nexus-operator", wellknown.TagCluster: kindtest.Cluster,
+		wellknown.TagOwner: "SSMParameterSet/" + kindtest.Namespace + "/params", wellknown.TagOwnerUID: "an-earlier-one"}
 }
 
 func with(tags map[string]string, k, v string) map[string]string {
@@ -206,19 +210,20 @@ func TestParameterSet(t *testing.T) {
 			Diff: []string{"Parameters[a].Tags[new]", "Parameters[a].Tags[team]", "Parameters[a].Tags[old]"}, Actions: []string{tagAction, untagAction}},
 		{Name: "tags of two are two calls", Existing: setOf(one, value("b", "2")), Object: setOf(one, value("b", "2"), tagged(map[string]v1alpha1.TagValue{"team": "b"})), Cause: engine.Edited,
 			Diff: []string{"Parameters[a].Tags[team]", "Parameters[b].Tags[team]"}, Actions: times(2, tagAction)},
+		{Name: "an empty value is refused", Object: setOf(value("a", "")), Stalled: status.ReasonInvalidSpec},
 		{Name: "a value of 5000 bytes needs a higher tier", Object: setOf(value("a", strings.Repeat("x", 5000))), Stalled: status.ReasonInvalidSpec},
 		{Name: "deleting", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteAction}},
 		{Name: "deleting an empty set", Existing: setOf(), Object: setOf(), Deleting: true, Drift: true, Cause: engine.Gone},
-		{Name: "deleting leaves alone what is another's by now", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true,
-			Before: all(remove("features"), made("features", "x", map[string]string{"k": "v"})), Cause: engine.Deleting, Actions: []string{deleteAction}},
+		{Name: "deleting leaves another owner's parameter alone", Existing: setOf(full), Object: setOf(full), Deleting: true, Drift: true,
+			Before: all(remove("features"), made("features", "x", with(leftBehind(), wellknown.TagOwner, "SSMParameterSet/team-b/params"))), Cause: engine.Deleting, Actions: []string{deleteAction}},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: setOf(full, orphan), Object: setOf(full, orphan), Deleting: true, Drift: true, Cause: engine.Deleting,
 			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: times(3, untagAction)},
 		{Name: "left by an earlier object of this name, it is taken over", Object: setOf(one, value("b", "2")), Before: made("a", "old", leftBehind()),
 			Cause: engine.Edited, Diff: []string{"Parameters[a].Value", "Parameters[a].Tags[nexus.ai/owner-uid]", "Parameters[b]"}, Actions: []string{putAction, tagAction, putAction}},
 		{Name: "unless adoption is refused", Object: setOf(one, func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: made("a", "1", leftBehind()), Stalled: status.ReasonConflict},
-		{Name: "another cluster's is left alone", Object: setOf(one), Before: made("a", "1", with(leftBehind(), engine.TagCluster, "another")), Stalled: status.ReasonConflict},
+		{Name: "another cluster's is left alone", Object: setOf(one), Before: made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone among an earlier object's", Object: setOf(one, value("b", "1")),
-			Before: all(made("a", "1", with(leftBehind(), engine.TagCluster, "another")), made("b", "1", leftBehind())), Stalled: status.ReasonConflict},
+			Before: all(made("a", "1", with(leftBehind(), wellknown.TagCluster, "another")), made("b", "1", leftBehind())), Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone", Object: setOf(one), Before: made("a", "1", map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
 		{Name: "nobody's is left alone where the provider does not agree", Object: setOf(one, adopt), Before: made("a", "1", map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
 		{Name: "nobody's among an earlier object's is left alone", Object: setOf(one, value("b", "1"), adopt), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
@@ -231,10 +236,22 @@ func TestParameterSet(t *testing.T) {
 }
 
 func TestParameterSetSurvivesFaults(t *testing.T) {
-	kindtest.Faults(t, engine.For(NewParameterSet), kindtest.Life{
-		Sample: setOf(full), Foreign: made("key", "theirs", map[string]string{"owner": "somebody"}),
+	kindtest.Faults(t, engine.For(NewParameterSet), setLife())
+}
+
+func TestParameterSetSurvivesLag(t *testing.T) {
+	kindtest.Lag(t, engine.For(NewParameterSet), setLife())
+}
+
+func setLife() kindtest.Life {
+	return kindtest.Life{
+		Sample: setOf(full), Invalid: []v1alpha1.Resource{
+			setOf(full, value("features", "")), setOf(full, value("features", strings.Repeat("x", 8193))),
+			setOf(full, set("features", func(p *param) { p.KeyID = "k" })), setOf(full, value(strings.Repeat("a/", 13)+"b", "x")),
+		}, Foreign: made("key", "theirs", map[string]string{"owner": "somebody"}),
 		Exists: func(t *testing.T, r *kindtest.Rig) bool { return len(there(t, r)) > 0 },
-	})
+		Edited: setOf(full, drop("features"), value("key", "hush-2"), value("a", "1"), set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") }), func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a"} }),
+	}
 }
 
 func many(n int) func(s *spec) {
@@ -253,34 +270,58 @@ func settle(t *testing.T, s *kindtest.Subject) {
 	}
 }
 
+// counts asserts the calls by operation, and that there were no others. Pages of DescribeParameters hold
+// 50 parameters at AWS and ten at the emulator.
+func counts(t *testing.T, what string, c awsproxy.Calls, want map[string]int) {
+	t.Helper()
+	total := 0
+	for op, n := range want {
+		total += n
+		if got := c.Match("ssm", op, "").Count(); got != n {
+			t.Errorf("%s: %d calls of %s, want %d", what, got, op, n)
+		}
+	}
+	if c.Count() != total {
+		t.Errorf("%s: %d calls, want %d:\n%s", what, c.Count(), total, c)
+	}
+}
+
 func TestParameterSetCosts(t *testing.T) {
 	r := kindtest.NewRig(t)
-	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(many(25)))
+	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(many(17)))
 	settle(t, s)
-	if w := r.AWS.Calls().Writes(); w.Count() != 25 {
-		t.Errorf("create took %d writes, want 25:\n%s", w.Count(), w)
-	}
+	counts(t, "create", r.AWS.Calls(), map[string]int{"PutParameter": 17, "GetParameters": 4})
 	mark := r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
 	must(t, err)
-	if c := r.AWS.Since(mark); c.Count() != 3 || c.Match("ssm", "GetParameters", "").Count() != 3 {
-		t.Errorf("a check took %d calls, want 3 of GetParameters:\n%s", c.Count(), c)
-	}
+	counts(t, "check", r.AWS.Since(mark), map[string]int{"GetParameters": 2})
 	mark = r.AWS.Mark()
-	s.Edit(setOf(many(25), value("p03", "x")))
+	s.Edit(setOf(many(17), value("p03", "x"), value("p04", "y")))
 	settle(t, s)
-	if c := r.AWS.Since(mark); c.Match("ssm", "ListTagsForResource", "").Count() != 1 || c.Writes().Count() != 1 {
-		t.Errorf("an edit of one value reads the tags of one and writes one:\n%s", c)
-	}
+	counts(t, "edit of two values", r.AWS.Since(mark), map[string]int{"PutParameter": 2, "GetParameters": 4, "DescribeParameters": 4})
 	mark = r.AWS.Mark()
 	s.Deleting = true
 	settle(t, s)
-	if w := r.AWS.Since(mark).Writes(); w.Count() != 3 {
-		t.Errorf("delete took %d writes, want 3:\n%s", w.Count(), w)
-	}
+	counts(t, "delete", r.AWS.Since(mark), map[string]int{"DeleteParameters": 2, "DescribeParameters": 2})
 	if left := there(t, r); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
+}
+
+// Drift needs no edit and no search for strays: several owners are verified together, one by its tags.
+func TestDriftedParametersAreVerifiedTogether(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(value("a", "1"), value("b", "2"), value("c", "3")))
+	settle(t, s)
+	write("a", "x")(t, r)
+	mark := r.AWS.Mark()
+	settle(t, s)
+	counts(t, "one", r.AWS.Since(mark), map[string]int{"PutParameter": 1, "GetParameters": 2, "ListTagsForResource": 1})
+	write("b", "x")(t, r)
+	write("c", "x")(t, r)
+	mark = r.AWS.Mark()
+	settle(t, s)
+	counts(t, "two", r.AWS.Since(mark), map[string]int{"PutParameter": 2, "GetParameters": 2, "DescribeParameters": 1})
 }
 
 func TestThePlanShowsNoSecret(t *testing.T) {
@@ -302,7 +343,6 @@ func TestParameterSpecsThatCannotBe(t *testing.T) {
 		field  string
 		change func(s *spec)
 	}{
-		{"spec.parameters[a].value", value("a", "")},
 		{"spec.parameters[a].value", value("a", strings.Repeat("x", 4097))},
 		{"spec.parameters[a].value", set("a", func(p *param) { p.Value, p.Tier = strings.Repeat("x", 8193), "Advanced" })},
 		{"spec.parameters[a].keyID", set("a", func(p *param) { p.Value, p.KeyID = "x", "k" })},
@@ -332,18 +372,16 @@ func TestStraysAreSearchedOnlyWhenARecordCanBeLost(t *testing.T) {
 		name       string
 		generation int64
 		conditions []metav1.Condition
-		deleting   bool
 		want       bool
 	}{
 		{name: "the first generation", generation: 1},
 		{name: "at rest", generation: 4, conditions: ready(4)},
 		{name: "edited", generation: 4, conditions: ready(3), want: true},
 		{name: "failing", generation: 4, want: true},
-		{name: "deleting", generation: 1, conditions: ready(1), deleting: true, want: true},
 	} {
 		o := setOf(full)
 		o.Generation, o.Status.Conditions = c.generation, c.conditions
-		s, err := k.Desired(kind.Scope{Deleting: c.deleting}, o)
+		s, err := k.Desired(kind.Scope{}, o)
 		must(t, err)
 		if s.Search != c.want {
 			t.Errorf("%s: %v", c.name, s.Search)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -29,40 +31,65 @@ func secretScheduledForDeletion(ctx context.Context, p *Proxy, x *exchange, a *a
 		"You can't create this secret because a secret with this name is already scheduled for deletion."})
 }
 
+// throughputSetting: moto has no service settings. This one is always there in AWS; others are left to moto.
+func throughputSetting(_ context.Context, p *Proxy, x *exchange) *answer {
+	const id = "/ssm/parameter-store/high-throughput-enabled"
+	if x.json["SettingId"] != id {
+		return nil
+	}
+	p.state.mu.Lock()
+	value, status := "false", "Default"
+	if p.state.raised {
+		value, status = "true", "Customized"
+	}
+	p.state.mu.Unlock()
+	body := fmt.Appendf(nil, `{"ServiceSetting":{"SettingId":%q,"SettingValue":%q,"Status":%q,"ARN":"arn:aws:ssm:%s:%s:servicesetting%s"}}`,
+		id, value, status, x.region, defaultAccount, id)
+	return &answer{http.StatusOK, http.Header{"Content-Type": {"application/x-amz-json-1.1"}}, body}
+}
+
 // checkAssumedRole: moto lets anybody assume any role, also one that does not
 // exist, and does not look at the ExternalId.
 func checkAssumedRole(ctx context.Context, p *Proxy, x *exchange) *answer {
 	arn := x.form.Get("RoleArn")
 	denied := errorAnswer(x.request, awsError{http.StatusForbidden, "AccessDenied",
 		"User: arn:aws:iam::" + defaultAccount + ":root is not authorized to perform: sts:AssumeRole on resource: " + arn})
+	if len(strings.SplitN(arn, ":", 6)) != 6 {
+		return nil // moto refuses it
+	}
+	document, ok := trustPolicy(ctx, p, x, arn)
+	if !ok || !trusts(document, x.form.Get("ExternalId")) {
+		return denied
+	}
+	return nil
+}
+
+// trustPolicy is that of the role of an ARN that a request names; ok is false when there is no such role.
+func trustPolicy(ctx context.Context, p *Proxy, x *exchange, arn string) (document string, ok bool) {
 	parts := strings.SplitN(arn, ":", 6)
 	if len(parts) != 6 {
-		return nil // moto refuses it
+		return "", false
 	}
 	body := url.Values{"Action": {"GetRole"}, "Version": {"2010-05-08"}, "RoleName": {x.resource}}.Encode()
 	iam := &exchange{request: &request{accessKey: x.accessKey, region: x.region, service: "iam"}}
 	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "X-Moto-Account-Id": {parts[4]}}
 	a, err := p.ask(ctx, iam, http.MethodPost, "/", header, []byte(body))
 	if err != nil || a.status != http.StatusOK {
-		return denied
+		return "", false
 	}
 	var role struct {
 		Trust string `xml:"GetRoleResult>Role>AssumeRolePolicyDocument"`
 	}
 	if xml.Unmarshal(a.body, &role) != nil {
-		return denied
+		return "", false
 	}
-	document, err := url.PathUnescape(role.Trust)
-	if err != nil {
+	if document, err = url.PathUnescape(role.Trust); err != nil {
 		document = role.Trust
 	}
-	if !trusts(document, x.form.Get("ExternalId")) {
-		return denied
-	}
-	return nil
+	return document, true
 }
 
-// trusts says whether some statement of a trust policy that allows AssumeRole
+// trusts reports whether some statement of a trust policy that allows AssumeRole
 // has no condition on the ExternalId or one that is met.
 func trusts(document, externalID string) bool {
 	var policy struct {
@@ -140,17 +167,10 @@ func tableCreating(_ context.Context, p *Proxy, x *exchange, a *answer) *answer 
 }
 
 func (p *Proxy) tableCreating(x *exchange) bool {
-	p.state.mu.Lock()
-	duration := p.state.creating
-	p.state.mu.Unlock()
-	if duration == 0 {
-		return false
-	}
-	age, known := p.state.age(x)
-	return known && age < duration
+	return p.state.createdWithin(x, p.state.tableCreating())
 }
 
-// updateCrawler: moto has no UpdateCrawler; the crawler is made anew with the
+// updateCrawler: moto has no UpdateCrawler; the crawler is created again with the
 // members of the request in place of the old ones.
 func updateCrawler(ctx context.Context, p *Proxy, x *exchange) *answer {
 	name := x.json["Name"]
@@ -194,4 +214,58 @@ func crawlerInput(crawler map[string]any) map[string]any {
 		want["Schedule"] = schedule
 	}
 	return want
+}
+
+// prepareParameterTags: moto makes the table of all parameters' tags at its first use, and two requests that do so at the same time
+// make two, of which one is lost with the tags in it. The proxy makes the table before the first request of an account and region.
+func prepareParameterTags(ctx context.Context, p *Proxy, x *exchange) *answer {
+	p.state.preparing.Lock()
+	defer p.state.preparing.Unlock()
+	place := x.accessKey + " " + x.region
+	if p.state.isPrepared(place) {
+		return nil
+	}
+	name := "/awsproxy-prepares-tags"
+	_, _, err := p.askJSON(ctx, x, "PutParameter", map[string]any{"Name": name, "Value": "-", "Type": "String", "Tags": []map[string]string{{"Key": "k", "Value": "v"}}})
+	if err == nil {
+		_, _, err = p.askJSON(ctx, x, "DeleteParameter", map[string]any{"Name": name})
+	}
+	p.state.setPrepared(place, err == nil)
+	return nil
+}
+
+func (s *state) isPrepared(place string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.prepared[place]
+}
+
+func (s *state) setPrepared(place string, done bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prepared[place] = done
+}
+
+// clearedDescription: moto keeps the description of a secret that is to be empty.
+func clearedDescription(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	s := &p.state
+	s.mu.Lock()
+	id := s.identity(x, x.service, x.resource)
+	description, named := x.json["Description"]
+	if x.op != "DescribeSecret" && (named || x.op != "UpdateSecret") {
+		s.cleared[id] = x.op == "UpdateSecret" && description == ""
+	}
+	cleared := s.cleared[id]
+	s.mu.Unlock()
+	var body map[string]any
+	if x.op != "DescribeSecret" || !cleared || a.status != http.StatusOK || json.Unmarshal(a.body, &body) != nil {
+		return a
+	}
+	delete(body, "Description")
+	shown, err := json.Marshal(body)
+	if err != nil {
+		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", err.Error()})
+	}
+	a.body = shown
+	return a
 }

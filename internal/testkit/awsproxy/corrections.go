@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -6,7 +8,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -23,47 +24,63 @@ type correction struct {
 
 // corrections is the table of all of them, in the order of application.
 var corrections = []correction{
+	{name: "requests signed with another clock", before: refuseSkewedRequest},
 	{name: "names that AWS refuses", before: refuseBadName},
-	{name: "reads of what was just created", before: notYetVisible},
-	{name: "creation is remembered", after: rememberCreation},
+	{name: "writes are remembered", after: recordWrite},
+	{name: "accounts of assumed roles are remembered", service: "sts", after: recordAccount},
 
 	{name: "bucket exists already", service: "s3", ops: []string{"CreateBucket"}, before: noteExistingBucket},
 	{name: "defaults and tags of new buckets", service: "s3", ops: []string{"CreateBucket"}, after: finishBucket},
+	{name: "system tags of buckets", service: "s3", ops: []string{"PutBucketTagging"}, before: checkSystemTags},
+	{name: "system tags of buckets", service: "s3", ops: []string{"GetBucketTagging"}, after: addSystemTags},
 	{name: "default encryption", service: "s3", ops: []string{"GetBucketEncryption"}, after: defaultEncryption},
 	{name: "secret in its recovery window", service: "secretsmanager", ops: []string{"CreateSecret"}, after: secretScheduledForDeletion},
+	{name: "cleared descriptions of secrets", service: "secretsmanager", ops: []string{"CreateSecret", "UpdateSecret", "DescribeSecret"}, after: clearedDescription},
 	{name: "role to be assumed", service: "sts", ops: []string{"AssumeRole"}, before: checkAssumedRole},
+	{name: "role to be assumed with a token", service: "sts", ops: []string{"AssumeRoleWithWebIdentity"}, before: assumeWithToken},
+
+	{name: "audiences of OIDC providers", service: "iam", ops: []string{"AddClientIDToOpenIDConnectProvider", "RemoveClientIDFromOpenIDConnectProvider"}, before: changeAudiences},
 
 	{name: "tables take their time: changes", service: "dynamodb", before: tableNotReady},
 	{name: "tables take their time: states", service: "dynamodb", ops: []string{"CreateTable", "DescribeTable"}, after: tableCreating},
+	{name: "encryption of tables", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, after: tableEncryption},
+
+	{name: "NAT gateways: the end of deleted ones", service: "ec2", before: finishNATGateways},
+	{name: "NAT gateways: repeated requests", service: "ec2", ops: []string{"CreateNatGateway"}, before: repeatNATGateway, after: recordNATGateway},
+	{name: "NAT gateways: their deletion", service: "ec2", ops: []string{"DeleteNatGateway"}, before: refuseUnknownNATGateway, after: recordNATGatewayDeletion},
+	{name: "NAT gateways: their states and tags", service: "ec2", ops: []string{"DescribeNatGateways"}, after: showNATGateways},
+	{name: "networks in use are kept", service: "ec2", ops: []string{"DeleteSubnet", "DeleteSecurityGroup", "DeleteVpc", "DetachInternetGateway", "ReleaseAddress"}, before: refuseForOthers},
+	{name: "one gateway for each network, one route table for each subnet", service: "ec2", ops: []string{"AttachInternetGateway", "AssociateRouteTable"}, before: refuseForOthers},
+	{name: "associations of deleted subnets", service: "ec2", ops: []string{"DeleteSubnet"}, before: disassociateSubnet},
+	{name: "descriptions of rules", service: "ec2", ops: []string{"UpdateSecurityGroupRuleDescriptionsIngress", "UpdateSecurityGroupRuleDescriptionsEgress"}, before: replaceDescriptions},
+
+	{name: "networks of clusters", service: "eks", after: networkOfCluster},
+	{name: "requests about DB instances that AWS refuses", service: "rds", ops: []string{"ModifyDBInstance", "DeleteDBInstance"}, before: refuseDatabaseRequest},
+	{name: "changes of DB instances take their time", service: "rds", ops: []string{"ModifyDBInstance"}, before: holdModification},
+	{name: "DB instances take their time", service: "rds", ops: []string{"DescribeDBInstances"}, before: prepareDatabase},
+	{name: "states and ports of DB instances", service: "rds", ops: []string{"CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "DescribeDBInstances"}, after: showDatabase},
+	{name: "DB subnet groups that AWS refuses", service: "rds", ops: []string{"CreateDBSubnetGroup", "ModifyDBSubnetGroup"}, before: refuseSubnetGroup},
+	{name: "changed DB subnet groups stay", service: "rds", ops: []string{"ModifyDBSubnetGroup"}, before: noteSubnetGroup, after: restoreSubnetGroup},
+	{name: "DB subnet groups in use are kept", service: "rds", ops: []string{"DeleteDBSubnetGroup"}, before: keepUsedSubnetGroup},
 
 	{name: "crawlers can be updated", service: "glue", ops: []string{"UpdateCrawler"}, before: updateCrawler},
+	{name: "the throughput of Parameter Store can be read", service: "ssm", ops: []string{"GetServiceSetting"}, before: throughputSetting},
+	{name: "queues rest after their deletion", service: "sqs", ops: []string{"CreateQueue"}, before: refuseRecentQueue},
+	{name: "creating a queue again", service: "sqs", ops: []string{"CreateQueue"}, before: createQueueAgain},
+	{name: "the policy of a queue", service: "sqs", ops: []string{"SetQueueAttributes"}, before: noteQueuePolicy, after: restoreQueuePolicy},
+	{name: "subscriptions wait for their confirmation", service: "sns", ops: []string{"ListSubscriptionsByTopic"}, after: hidePendingSubscriptions},
+	{name: "keys that are scheduled for deletion or disabled", service: "kms", before: refuseByKeyState},
+	{name: "tags of the first parameters", service: "ssm", ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, before: prepareParameterTags},
 	{name: "operations that do not exist", after: notImplemented},
+	{name: "reads lag behind writes", after: lagBehindWrites},
+	{name: "fields that the client does not know", after: addUnknownFields},
 }
 
 func (c *correction) applies(x *exchange) bool {
+	if c.service != "" && x.double != nil {
+		return false
+	}
 	return (c.service == "" || c.service == x.service) && (len(c.ops) == 0 || slices.Contains(c.ops, x.op))
-}
-
-// state is what the corrections remember.
-type state struct {
-	mu       sync.Mutex
-	delays   map[string]time.Duration // service → how long reads miss what was just created
-	creating time.Duration            // how long DynamoDB tables are CREATING
-	created  map[string]time.Time     // account/region/service/resource → when
-}
-
-func (s *state) clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.created, s.delays, s.creating = map[string]time.Time{}, map[string]time.Duration{}, 0
-}
-
-// SetEventualConsistency lets reads (not lists) of a resource answer NotFound
-// for so long after its creation; the service is an IAM prefix. Zero ends it.
-func (p *Proxy) SetEventualConsistency(service string, d time.Duration) {
-	p.state.mu.Lock()
-	defer p.state.mu.Unlock()
-	p.state.delays[service] = d
 }
 
 // SetTableCreating lets DynamoDB tables be CREATING for so long after their
@@ -74,54 +91,11 @@ func (p *Proxy) SetTableCreating(d time.Duration) {
 	p.state.creating = d
 }
 
-func (x *exchange) identity() string {
-	return x.accessKey + "|" + x.region + "|" + x.service + "|" + x.resource
-}
-
-func (s *state) age(x *exchange) (age time.Duration, known bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	at, known := s.created[x.identity()]
-	return time.Since(at), known
-}
-
-// rememberCreation notes when a resource was created. The same request again, with the same token, is
-// answered like the first and creates nothing.
-func rememberCreation(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
-	if a.status >= 300 || x.existed || !isCreation(x) {
-		return a
-	}
+// SetHigherThroughput turns Parameter Store's higher throughput on or off, as far as its setting shows.
+func (p *Proxy) SetHigherThroughput(on bool) {
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
-	if token := text(member(x.json, "ClientRequestToken")); token != "" {
-		if _, again := p.state.created[x.identity()+"|"+token]; again {
-			return a
-		}
-		p.state.created[x.identity()+"|"+token] = time.Now()
-	}
-	p.state.created[x.identity()] = time.Now()
-	return a
-}
-
-func isCreation(x *exchange) bool {
-	if x.op == "PutParameter" {
-		return x.json["Overwrite"] != true
-	}
-	return len(x.op) > 6 && x.op[:6] == "Create"
-}
-
-// notYetVisible: moto shows at once what was created; AWS may take seconds.
-func notYetVisible(_ context.Context, p *Proxy, x *exchange) *answer {
-	p.state.mu.Lock()
-	delay := p.state.delays[x.service]
-	p.state.mu.Unlock()
-	if delay == 0 || isWrite(x.op) {
-		return nil
-	}
-	if age, known := p.state.age(x); known && age < delay {
-		return errorAnswer(x.request, notFound(x.request))
-	}
-	return nil
+	p.state.raised = on
 }
 
 // notImplemented: for an operation that it lacks moto answers 500 (REST

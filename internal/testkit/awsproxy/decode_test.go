@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy_test
 
 import (
@@ -198,6 +200,7 @@ func TestOtherProtocolsGetLabels(t *testing.T) {
 		{"POST", "/", "application/x-amz-json-1.0", "AmazonSQS.CreateQueue", "sqs", `{"QueueName":"jobs"}`, "sqs.CreateQueue(jobs)"},
 		{"POST", "/", "application/x-amz-json-1.0", "AmazonSQS.SetQueueAttributes", "sqs", `{"QueueUrl":"http://127.0.0.1/123456789012/jobs"}`, "sqs.SetQueueAttributes(jobs)"},
 		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns", "Action=CreateTopic&Name=news&Version=2010-03-31", "sns.CreateTopic(news)"},
+		{"POST", "/", "application/x-www-form-urlencoded; charset=utf-8", "", "sns", "Action=SetSubscriptionAttributes&AttributeName=RawMessageDelivery&SubscriptionArn=arn%3Aaws%3Asns%3Aap-southeast-1%3A123456789012%3Anews%3A1234abcd&Version=2010-03-31", "sns.SetSubscriptionAttributes(news)"},
 		{"POST", "/", "application/x-www-form-urlencoded", "", "rds", "Action=DescribeDBInstances&DBInstanceIdentifier=db1&Version=2014-10-31", "rds.DescribeDBInstances(db1)"},
 		{"POST", "/", "application/x-www-form-urlencoded", "", "ec2", "Action=TerminateInstances&InstanceId.1=i-1&Version=2016-11-15", "ec2.TerminateInstances(i-1)"},
 		{"POST", "/", "application/x-amz-json-1.1", "AWSCognitoIdentityProviderService.CreateUserPool", "cognito-idp", `{"PoolName":"users"}`, "cognito-idp.CreateUserPool(users)"},

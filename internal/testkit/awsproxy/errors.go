@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -97,25 +99,4 @@ func throttling(d *request) awsError {
 		return awsError{http.StatusTooManyRequests, "TooManyRequestsException", "Too many requests"}
 	}
 	return awsError{http.StatusBadRequest, "ThrottlingException", "Rate exceeded"}
-}
-
-// notFound is what a service says of a resource that is not there.
-func notFound(d *request) awsError {
-	switch d.service {
-	case "s3":
-		return awsError{http.StatusNotFound, "NoSuchBucket", "The specified bucket does not exist"}
-	case "iam":
-		return awsError{http.StatusNotFound, "NoSuchEntity", fmt.Sprintf("The role with name %s cannot be found.", d.resource)}
-	case "glue":
-		return awsError{http.StatusBadRequest, "EntityNotFoundException", fmt.Sprintf("Entity %s not found.", d.resource)}
-	case "ssm":
-		return awsError{http.StatusBadRequest, "ParameterNotFound", "Parameter not found."}
-	case "secretsmanager":
-		return awsError{http.StatusBadRequest, "ResourceNotFoundException", "Secrets Manager can't find the specified secret."}
-	case "sqs":
-		return awsError{http.StatusBadRequest, "QueueDoesNotExist", "The specified queue does not exist."}
-	case "sns":
-		return awsError{http.StatusNotFound, "NotFound", "Topic does not exist"}
-	}
-	return awsError{http.StatusBadRequest, "ResourceNotFoundException", fmt.Sprintf("Requested resource not found: %s", d.resource)}
 }

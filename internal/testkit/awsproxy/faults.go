@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -126,6 +128,14 @@ func Throttle() Action {
 	}}
 }
 
+// NotFound answers that the resource does not exist, with the service's own
+// error, whether it exists or not; the request has no effect.
+func NotFound() Action {
+	return Action{"failed with not found", func(p *Proxy, t *transaction) {
+		p.reply(t.w, t.x, notFoundAnswer(t.x.request))
+	}}
+}
+
 // Truncate lets the request have its effect and ends the connection in the
 // middle of the answer's body.
 func Truncate() Action {
@@ -136,9 +146,7 @@ func Truncate() Action {
 			wire.Reset(t.w)
 			return
 		}
-		for name, values := range a.header {
-			t.w.Header()[name] = values
-		}
+		p.copyHeader(t.w, a)
 		t.w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
 		t.w.WriteHeader(a.status)
 		_, _ = t.w.Write(a.body[:len(a.body)/2])

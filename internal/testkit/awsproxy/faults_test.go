@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy_test
 
 import (
@@ -237,7 +239,7 @@ func TestAHeldRequestOfAClosedEndpointNeverStarts(t *testing.T) {
 	if err := <-done; err == nil {
 		t.Error("no error")
 	}
-	time.Sleep(20 * time.Millisecond)
+	time.Sleep(20 * time.Millisecond) // a request that takes effect late gives no signal
 	if tableExists(t.Context(), clientsOf(p.URL()), "orders") {
 		t.Error("the request had its effect")
 	}

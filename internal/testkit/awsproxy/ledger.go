@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -35,6 +37,25 @@ type Call struct {
 
 // Label gives the call as `dynamodb.CreateTable(orders)`.
 func (c Call) Label() string { return c.Service + "." + c.Op + "(" + c.Resource + ")" }
+
+// s3Actions are the operations of S3 whose IAM action has another name:
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/using-with-s3-policy-actions.html
+var s3Actions = map[string]string{
+	"GetBucketEncryption": "GetEncryptionConfiguration", "PutBucketEncryption": "PutEncryptionConfiguration",
+	"GetPublicAccessBlock": "GetBucketPublicAccessBlock", "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
+	"GetBucketLifecycleConfiguration": "GetLifecycleConfiguration", "PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
+	"DeleteBucketLifecycle": "PutLifecycleConfiguration", "ListObjectVersions": "ListBucketVersions", "ListBuckets": "ListAllMyBuckets",
+	"DeleteObjects": "DeleteObjectVersion", "HeadBucket": "ListBucket",
+}
+
+// Action is the IAM action that the call needs, such as s3:PutEncryptionConfiguration.
+func (c Call) Action() string {
+	op := c.Op
+	if other, ok := s3Actions[op]; ok && c.Service == "s3" {
+		op = other
+	}
+	return c.Service + ":" + op
+}
 
 // Address gives the call as `dynamodb.CreateTable(orders)#1`: the same in every
 // run of the same scenario, whatever runs concurrently.
@@ -74,6 +95,12 @@ func (cs Calls) Match(service, op, resource string) Calls {
 	return cs.Filter(func(c Call) bool {
 		return wire.Glob(service, c.Service) && wire.Glob(op, c.Op) && wire.Glob(resource, c.Resource)
 	})
+}
+
+// Lagging returns the reads whose answers were not the present state, because
+// of SetLag.
+func (cs Calls) Lagging() Calls {
+	return cs.Filter(func(c Call) bool { return strings.HasPrefix(c.Fault, lagPrefix) })
 }
 
 // From returns the calls that came by the endpoint of that name.

@@ -1,9 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy_test
 
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -63,9 +69,9 @@ func clientsFor(c aws.Config) clients {
 		ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c), sts.NewFromConfig(c)}
 }
 
-func createTable(ctx context.Context, c clients, name string) error {
+func createTable(ctx context.Context, c clients, name string, tags ...ddbtypes.Tag) error {
 	_, err := c.dynamodb.CreateTable(ctx, &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: ddbtypes.BillingModePayPerRequest,
+		TableName: &name, Tags: tags, BillingMode: ddbtypes.BillingModePayPerRequest,
 		AttributeDefinitions: []ddbtypes.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddbtypes.ScalarAttributeTypeS}},
 		KeySchema:            []ddbtypes.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddbtypes.KeyTypeHash}},
 	})
@@ -100,6 +106,45 @@ func code(err error) string {
 		return api.ErrorCode()
 	}
 	return "?"
+}
+
+// askByHand sends a request to a service without an SDK in the module and
+// returns the body of the answer: a form, or with a target "Operation {JSON}".
+func askByHand(t *testing.T, p *awsproxy.Proxy, service, target, body string) string {
+	t.Helper()
+	contentType := "application/x-www-form-urlencoded"
+	if target != "" {
+		op, rest, _ := strings.Cut(body, " ")
+		contentType, target, body = "application/x-amz-json-1.1", target+"."+op, rest
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL(), strings.NewReader(body))
+	must(t, err)
+	r.Header.Set("Content-Type", contentType)
+	if target != "" {
+		r.Header.Set("X-Amz-Target", target)
+	}
+	r.Header.Set("Authorization", fmt.Sprintf("AWS4-HMAC-SHA256 Credential=AK/20250101/%s/%s/aws4_request, SignedHeaders=host, Signature=x", region, service))
+	answer, err := http.DefaultClient.Do(r)
+	must(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	must(t, err)
+	return string(text)
+}
+
+var placeholder = regexp.MustCompile(`<(\w+)>`)
+
+// fillIn replaces <Name> by the value of the member or element of that name in
+// an answer.
+func fillIn(request, answer string) string {
+	return placeholder.ReplaceAllStringFunc(request, func(found string) string {
+		name := found[1 : len(found)-1]
+		m := regexp.MustCompile(`(?:"` + name + `": *"|<` + name + `>)([^"<]+)`).FindStringSubmatch(answer)
+		if m == nil {
+			return found
+		}
+		return m[1]
+	})
 }
 
 func must(t *testing.T, err error) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -34,6 +36,7 @@ var nameRules = map[string]nameRule{
 	"sns.CreateTopic":                  {"Name", 1, 256, regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), "InvalidParameter"},
 	"cognito-idp.CreateUserPool":       {"PoolName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},
 	"cognito-idp.CreateUserPoolClient": {"ClientName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},
+	"rds.CreateDBSubnetGroup":          {"DBSubnetGroupName", 1, 255, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._ -]*$`), "InvalidParameterValue"},
 	"rds.CreateDBInstance":             {"DBInstanceIdentifier", 1, 63, regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), "InvalidParameterValue"},
 }
 

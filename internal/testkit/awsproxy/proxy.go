@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package awsproxy stands between AWS clients and the emulator moto. It names
 // every request (`dynamodb.CreateTable(orders)`), keeps a ledger of them, breaks
 // those that a test chooses, and corrects the emulator where it differs from AWS.
@@ -12,6 +14,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -68,7 +71,7 @@ func (p *Proxy) Close() error {
 }
 
 // Endpoint is one listener of a proxy. All endpoints share ledger and faults; an
-// operator that is to be killed gets one of its own, so that closing it keeps
+// operator that is to be killed gets its own, so that closing it keeps
 // its late requests from having any effect. Its URL is for AWS_ENDPOINT_URL.
 type Endpoint = wire.Listener
 
@@ -81,7 +84,11 @@ type exchange struct {
 	*request
 	endpoint *Endpoint
 	call     *Call
-	existed  bool // CreateBucket: the bucket was there before
+	existed  bool       // CreateBucket: the bucket was there before
+	policy   string     // SetQueueAttributes: the policy that the request does not name
+	again    url.Values // ModifyDBSubnetGroup: what creates the changed group again
+
+	double http.Handler // answers in the emulator's place; see Divert
 }
 
 // answer is what goes back to the client.
@@ -120,15 +127,24 @@ func (p *Proxy) reply(w http.ResponseWriter, x *exchange, a *answer) {
 		wire.Reset(w)
 		return
 	}
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
+	p.copyHeader(w, a)
 	if x.http.Method != http.MethodHead {
 		w.Header().Set("Content-Length", fmt.Sprint(len(a.body)))
 	}
 	w.WriteHeader(a.status)
 	if x.http.Method != http.MethodHead {
 		_, _ = w.Write(a.body)
+	}
+}
+
+// copyHeader writes an answer's header and, if the clock of AWS is shifted, its
+// time.
+func (p *Proxy) copyHeader(w http.ResponseWriter, a *answer) {
+	for name, values := range a.header {
+		w.Header()[name] = values
+	}
+	if skew := p.state.clockSkew(); skew != 0 {
+		w.Header().Set("Date", time.Now().Add(skew).UTC().Format(http.TimeFormat))
 	}
 }
 
@@ -143,6 +159,7 @@ func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
 	defer x.endpoint.Leave()
 	// A client that goes away does not stop a request that has reached AWS.
 	ctx = context.WithoutCancel(ctx)
+	x.double = p.divertedTo(x.service)
 	for i := range corrections {
 		if c := &corrections[i]; c.before != nil && c.applies(x) {
 			if a := c.before(ctx, p, x); a != nil {
@@ -163,6 +180,9 @@ func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
 }
 
 func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
+	if x.double != nil {
+		return askHandler(ctx, x.double, x)
+	}
 	p.gate.RLock()
 	defer p.gate.RUnlock()
 	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))

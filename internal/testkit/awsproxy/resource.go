@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package awsproxy
 
 import (
@@ -92,8 +94,8 @@ func text(v any) string {
 // their endings.
 var formKeys = []string{
 	"RoleName", "InstanceProfileName", "UserName", "GroupName", "PolicyName", "PolicyArn", "OpenIDConnectProviderArn",
-	"RoleArn", "QueueName", "QueueUrl", "TopicArn", "DBInstanceIdentifier", "DBSubnetGroupName", "ResourceName",
-	"Name", "Url", "LoadBalancerArn", "TargetGroupArn", "InstanceId.1", "ResourceId.1",
+	"RoleArn", "QueueName", "QueueUrl", "TopicArn", "SubscriptionArn", "DBInstanceIdentifier", "DBSubnetGroupName", "ResourceName",
+	"ResourceArn", "Name", "Url", "LoadBalancerArn", "TargetGroupArn", "InstanceId.1", "ResourceId.1", "RouteTableId",
 }
 
 func queryResource(form url.Values) string {
@@ -135,6 +137,11 @@ func shortName(s string) string {
 		return secretSuffix.ReplaceAllString(strings.TrimPrefix(name, "secret:"), "")
 	case "ssm":
 		return strings.TrimPrefix(name, "parameter")
+	case "sns": // a subscription is a part of its topic
+		name, _, _ = strings.Cut(name, ":")
+		return name
+	case "rds":
+		return name[strings.LastIndexByte(name, ':')+1:]
 	case "iam", "sts":
 		if issuer, ok := strings.CutPrefix(name, "oidc-provider/"); ok {
 			return issuer

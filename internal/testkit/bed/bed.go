@@ -1,4 +1,6 @@
-// Package bed is what a test of the whole operator stands on: an empty AWS, namespaces of its own, a
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bed is what a test of the whole operator stands on: an empty AWS, its own namespaces, a
 // running operator, and patient looks at objects.
 package bed
 
@@ -6,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -75,7 +78,7 @@ func prepare(t testing.TB) *Bed {
 	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // of the client of tests, which logs nothing
 	w := world.Shared(t)
-	if err := w.AWS().Reset(); err != nil {
+	if err := w.ResetAWS(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	scheme := runtime.NewScheme()
@@ -163,6 +166,65 @@ func (b *Bed) Eventually(within time.Duration, what string, check func() error) 
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
+}
+
+// Quiet waits until the operator has reconciled every request that is due, and no more come within a fifth of a second, in which a
+// watch delivers what was written before the call.
+func (b *Bed) Quiet() {
+	b.Helper()
+	var last operator.Activity
+	var since time.Time
+	b.Eventually(30*time.Second, "the operator to be quiet", func() error {
+		now, err := b.Op.Activity()
+		switch busy := now.Busy(); {
+		case err != nil:
+			return err
+		case busy != "":
+			since = time.Time{}
+			return errors.New(busy)
+		case since.IsZero(), !maps.Equal(now.Queued, last.Queued):
+			last, since = now, time.Now()
+			return errors.New("more may come")
+		case time.Since(since) < 200*time.Millisecond:
+			return errors.New("more may come")
+		}
+		return nil
+	})
+}
+
+// Passes does something while the operator is quiet, and waits until a controller has reconciled so many requests after it and the
+// operator is quiet again.
+func (b *Bed) Passes(controller string, n int, do func()) {
+	b.Helper()
+	b.Quiet()
+	before, err := b.Op.Activity()
+	if err != nil {
+		b.Fatal(err)
+	}
+	do()
+	b.Eventually(30*time.Second, fmt.Sprintf("%d reconciliations of %s", n, controller), func() error {
+		now, err := b.Op.Activity()
+		if done := now.Since(before).Reconciled[controller]; err == nil && done < n {
+			err = fmt.Errorf("%d of %d", done, n)
+		}
+		return err
+	})
+	b.Quiet()
+}
+
+// Passed waits until controllers have reconciled something since the operator's start, and the operator is quiet.
+func (b *Bed) Passed(controllers ...string) {
+	b.Helper()
+	b.Eventually(30*time.Second, "the first reconciliations", func() error {
+		now, err := b.Op.Activity()
+		for _, c := range controllers {
+			if err == nil && now.Reconciled[c] == 0 {
+				err = fmt.Errorf("%s has reconciled nothing", c)
+			}
+		}
+		return err
+	})
+	b.Quiet()
 }
 
 // Create makes objects, in the bed's namespace when they name none.
@@ -295,11 +357,16 @@ func (b *Bed) Gone(o client.Object) {
 func (b *Bed) Inventory() map[string][]string {
 	b.Helper()
 	inv, err := b.World.AWS().Inventory(b.Ctx())
+	for again := 0; err != nil && again < 3; again++ { // a catalog that goes between two of its questions ends it
+		inv, err = b.World.AWS().Inventory(b.Ctx())
+	}
 	if err != nil {
 		b.Fatal(err)
 	}
 	for k, v := range inv {
-		inv[k] = slices.DeleteFunc(v, func(name string) bool { return strings.HasSuffix(name, "(scheduled for deletion)") })
+		inv[k] = slices.DeleteFunc(v, func(name string) bool {
+			return strings.HasSuffix(name, "(scheduled for deletion)") || strings.HasSuffix(name, strings.TrimPrefix(b.World.Issuer(), "https://"))
+		})
 		if len(inv[k]) == 0 {
 			delete(inv, k)
 		}

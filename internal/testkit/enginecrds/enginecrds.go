@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package enginecrds holds definitions of the policy engines' kinds, so that a control plane without any
 // engine accepts, refuses, drops and defaults what we write as the engines' own definitions would. They are
 // written anew and hold no more than our engines need.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package enginecrds_test
 
 import (
@@ -38,7 +40,7 @@ func definition(t *testing.T, engine, kind string) *apiextensions.CustomResource
 	return nil
 }
 
-func TestEveryKindThatEnginesAskForIsDefinedAndAcceptedByTheAPIServer(t *testing.T) {
+func TestEngineKinds_AreDefinedAndAccepted(t *testing.T) {
 	kinds := map[string][]string{
 		enginecrds.KubeArmor:   {"KubeArmorPolicy.security.kubearmor.com/v1 Namespaced"},
 		enginecrds.Kyverno:     {"Policy.kyverno.io/v1 Namespaced", "ClusterPolicy.kyverno.io/v1 Cluster"},
@@ -157,7 +159,7 @@ spec:
 	}
 }
 
-func TestDefinitionsAreEachTimeAnew(t *testing.T) {
+func TestDefinitionsAreReadAgainEachTime(t *testing.T) {
 	first := enginecrds.Definitions(t, enginecrds.Istio)
 	first[0].SetName("spoilt")
 	if again := enginecrds.Definitions(t, enginecrds.Istio); again[0].GetName() == "spoilt" {

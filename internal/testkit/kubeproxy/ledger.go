@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kubeproxy
 
 import (
@@ -34,7 +36,7 @@ type Call struct {
 	Body        string        // the first 16 KiB
 }
 
-// Write says whether the request could have changed anything.
+// Write reports whether the request could have changed anything.
 func (c Call) Write() bool {
 	return !c.DryRun && slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, c.Verb)
 }
@@ -127,6 +129,7 @@ type Match struct {
 	Verb, Group, Resource string // Resource: `widgets`, `widgets/status` or `widgets*` for both
 	Namespace, Name       string
 	Endpoint, UserAgent   string
+	Path                  string // of the URL, for requests that are about no resource: `/.well-known/*`
 	WritesOnly            bool
 	Nth                   int // only the nth matching request since the rule was set; 0: every one
 	Times                 int // at most so often; 0: without limit
@@ -136,7 +139,7 @@ type Match struct {
 func (m Match) matches(c *Call) bool {
 	return wire.Glob(m.Verb, c.Verb) && wire.Glob(m.Group, c.Group) && wire.Glob(m.Resource, c.What()) &&
 		wire.Glob(m.Namespace, c.Namespace) && wire.Glob(m.Name, c.Name) &&
-		wire.Glob(m.Endpoint, c.Endpoint) && wire.Glob(m.UserAgent, c.UserAgent) && (!m.WritesOnly || c.Write())
+		wire.Glob(m.Endpoint, c.Endpoint) && wire.Glob(m.UserAgent, c.UserAgent) && wire.Glob(m.Path, c.Path) && (!m.WritesOnly || c.Write())
 }
 
 // At reads an address such as `update widgets/status ns/name#2`: the second

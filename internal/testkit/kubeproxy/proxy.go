@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kubeproxy stands between a client and the Kubernetes API server. It
 // names every request (`update widgets/status ns/name`), keeps a ledger of them
 // and breaks those that a test chooses. It speaks plain HTTP on loopback and
@@ -33,7 +35,7 @@ type Proxy struct {
 }
 
 // Endpoint is one listener of a proxy. All endpoints share identity, ledger and
-// faults; an operator that is to be killed gets one of its own.
+// faults; an operator that is to be killed gets its own.
 type Endpoint struct{ *wire.Listener }
 
 // Config returns a client configuration that goes by this endpoint, without

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package operator runs the operator's own binary as a process of a test: with its own ways to AWS and
 // to the API server, so that a kill cuts everything that is under way, and with its log read for what
 // must never stand in it.
@@ -17,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -34,11 +38,22 @@ type Options struct {
 	Kube *kubeproxy.Proxy
 	// Flags come after, and so override, those of every test: short pauses, high rates.
 	Flags []string
+	// Installed runs the operator as its Deployment would, instead of with Flags and the rights of config/rbac; nil: not.
+	Installed *Installed
+}
+
+// Installed is how a Deployment in the cluster runs the operator.
+type Installed struct {
+	// Args are all arguments, and Env the variables of the container.
+	Args, Env []string
+	// Config is a client configuration of the ServiceAccount.
+	Config *rest.Config
 }
 
 // Operator is one process. What it was started with is kept for Restart.
 type Operator struct {
 	t       testing.TB
+	name    string
 	world   *world.World
 	options Options
 	cmd     *exec.Cmd
@@ -49,6 +64,8 @@ type Operator struct {
 	once    sync.Once
 	// began is where the audit log ended when it was started.
 	began int64
+	// metrics is the address of its metrics, or "".
+	metrics string
 
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -68,11 +85,11 @@ func Build(w *world.World) (string, error) {
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
 	}
-	args := []string{"build", "-o", binary}
-	if os.Getenv("NEXUS_RACE") == "1" {
-		args = append(args, "-race")
+	args, err := buildArguments(w, binary)
+	if err != nil {
+		return "", err
 	}
-	if out, err := exec.Command("go", append(args, mainPackage)...).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building the operator: %w\n%s", err, out)
 	}
 	return binary, nil
@@ -85,12 +102,13 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := fmt.Sprintf("operator-%d", serial.Add(1))
-	o := &Operator{t: t, world: w, options: options, done: make(chan struct{})}
+	number := serial.Add(1)
+	name := fmt.Sprintf("operator-%d", number)
+	o := &Operator{t: t, name: name, world: w, options: options, done: make(chan struct{})}
 	if o.aws, err = w.AWS().Listen(name); err != nil {
 		t.Fatal(err)
 	}
-	config, err := Kubeconfig(w)
+	config, err := o.kubeconfig()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,15 +122,39 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 			t.Fatal(err)
 		}
 	}
-	o.cmd = exec.Command(binary, flags(options.Flags)...)
+	args := o.arguments(number)
+	o.metrics = metricsOf(args)
+	o.cmd = exec.Command(binary, args...)
 	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+config, "AWS_ENDPOINT_URL="+o.aws.URL(), "AWS_REGION=ap-southeast-1",
 		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
+	if options.Installed != nil {
+		o.cmd.Env = append(o.cmd.Env, options.Installed.Env...)
+	}
+	if Profiled() {
+		o.cmd.Env = append(o.cmd.Env, "NEXUS_PROFILE_SOCKET="+o.socket(), "GODEBUG=memprofilerate=65536")
+	}
 	o.cmd.Stdout, o.cmd.Stderr = o, o
 	o.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	if err := o.launch(); err != nil {
 		t.Fatal(err)
 	}
 	return o
+}
+
+// kubeconfig returns the path of the configuration of the operator's ServiceAccount.
+func (o *Operator) kubeconfig() (string, error) {
+	if o.options.Installed == nil {
+		return Kubeconfig(o.world)
+	}
+	path := filepath.Join(o.world.Dir(), o.name+".kubeconfig")
+	return path, world.WriteKubeconfig(path, o.options.Installed.Config)
+}
+
+func (o *Operator) arguments(number int64) []string {
+	if o.options.Installed == nil {
+		return flags(metricsAddress(number), o.options.Flags)
+	}
+	return o.options.Installed.Args
 }
 
 // launch starts the process from a thread that is kept for as long as the process lives: the kernel kills it when
@@ -131,15 +173,25 @@ func (o *Operator) launch() error {
 	return <-started
 }
 
-func flags(own []string) []string {
-	all := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0",
+func flags(metrics string, own []string) []string {
+	all := []string{"--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=0",
 		"--kube-api-qps=500", "--kube-api-burst=1000", "--stalled-interval=2s", "--retry-first=100ms", "--retry-most=2s",
-		"--aws-rates=ssm.PutParameter=100/200,*=500/1000,iam=200/200,ssm=200/200,glue=200/200"}
-	if !slices.ContainsFunc(own, func(f string) bool { return strings.HasPrefix(f, "--ambient-namespaces") }) {
-		all = append(all, "--ambient-namespaces=*")
+		"--aws-rates=ssm.PutParameter=100/200,*=500/1000,iam=200/200,ssm=200/200,glue=200/200," +
+			"dynamodb.TagResource=200/200,dynamodb.UntagResource=200/200,dynamodb.ListTagsOfResource=200/200," +
+			"dynamodb.UpdateContinuousBackups=200/200,dynamodb.DescribeContinuousBackups=200/200"}
+	for _, allowed := range allowances {
+		name, _, _ := strings.Cut(allowed, "=")
+		if !slices.ContainsFunc(own, func(f string) bool { return strings.HasPrefix(f, name+"=") }) {
+			all = append(all, allowed)
+		}
 	}
 	return append(all, own...)
 }
+
+// allowances are what an administrator has to allow for most tests, unless a test's own flags say otherwise: generated
+// providers and namespaces for workloads everywhere, and providers without credentials in the namespaces that a bed makes
+// for its tests alone, so that those of capabilities never use the operator's own identity by their namespace.
+var allowances = []string{"--capability-namespaces=*", "--workload-namespaces=*", "--ambient-namespaces=team-*"}
 
 // Write collects the log.
 func (o *Operator) Write(p []byte) (int, error) {
@@ -154,6 +206,9 @@ func (o *Operator) Log() string {
 	defer o.mu.Unlock()
 	return o.out.String()
 }
+
+// Name returns the name by which the ledger of AWS calls knows the operator.
+func (o *Operator) Name() string { return o.name }
 
 // PID returns the id of the process.
 func (o *Operator) PID() int { return o.cmd.Process.Pid }
@@ -176,6 +231,23 @@ func (o *Operator) Kill() {
 	})
 }
 
+// IgnoreRefusals leaves out what the API server has refused so far: one that starts refuses everything until it has
+// read its roles.
+func (o *Operator) IgnoreRefusals() { o.began = AuditEnd(o.world) }
+
+// Terminate stops the operator as Kubernetes does, with SIGTERM, and waits until it has ended.
+func (o *Operator) Terminate() {
+	o.once.Do(func() {
+		o.killed.Store(true)
+		_ = o.cmd.Process.Signal(syscall.SIGTERM)
+		<-o.done
+		_ = o.aws.Close()
+		if o.kube != nil {
+			_ = o.kube.Close()
+		}
+	})
+}
+
 // Stop kills the operator and reads its log, and what was refused to it: it has every right that it needs.
 func (o *Operator) Stop() {
 	o.t.Helper()
@@ -188,7 +260,7 @@ func (o *Operator) Stop() {
 		o.t.Errorf("the operator lacks rights (%v):\n%s", err, strings.Join(refused, "\n"))
 	}
 	if !o.killed.Load() {
-		o.t.Errorf("the operator ended by itself:\n%s", Tail(o.Log(), 4000))
+		o.t.Errorf("the operator exited:\n%s", Tail(o.Log(), 4000))
 	}
 }
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package operator
 
 import (
@@ -19,6 +21,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -35,12 +38,15 @@ const (
 	User = "system:serviceaccount:" + Namespace + ":nexus-operator"
 	// SecretsBinding gives it the Secrets of all namespaces, which only a test's administrator does.
 	SecretsBinding = "test-secrets"
+	// Policy is the ValidatingAdmissionPolicy that limits what it writes.
+	Policy = "nexus-operator-reach"
 )
 
 var installing sync.Mutex
 
-// Config returns a client configuration of the operator's ServiceAccount, with the rights that config/rbac
-// gives it, and with those to Secrets bound in every namespace. The first call in a world installs them.
+// Config returns a client configuration of the operator's ServiceAccount, with the rights that config/rbac gives it
+// within the policy of config/admission, and with those to Secrets bound in every namespace. The first call in a world
+// installs them.
 func Config(w *world.World) (*rest.Config, error) {
 	path, err := Kubeconfig(w)
 	if err != nil {
@@ -85,11 +91,7 @@ func install(ctx context.Context, admin *rest.Config) error {
 	if err != nil {
 		return err
 	}
-	dir, err := manifests()
-	if err != nil {
-		return err
-	}
-	objects, err := world.ReadManifests(dir)
+	objects, err := manifests()
 	if err != nil {
 		return err
 	}
@@ -119,20 +121,26 @@ func BindSecrets(ctx context.Context, c kubernetes.Interface) error {
 	return err
 }
 
-// manifests finds config/rbac of the tree around the working directory; tests run in their package's folder.
-func manifests() (string, error) {
+// manifests reads config/rbac and config/admission of the tree around the working directory; tests run in their
+// package's folder.
+func manifests() ([]*unstructured.Unstructured, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for {
-		rbac := filepath.Join(dir, "config", "rbac")
-		if _, err := os.Stat(filepath.Join(rbac, "role.yaml")); err == nil {
-			return rbac, nil
+		config := filepath.Join(dir, "config")
+		if _, err := os.Stat(filepath.Join(config, "rbac", "role.yaml")); err == nil {
+			rights, err := world.ReadManifests(filepath.Join(config, "rbac"))
+			if err != nil {
+				return nil, err
+			}
+			limits, err := world.ReadManifests(filepath.Join(config, "admission"))
+			return append(rights, limits...), err
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			return "", errors.New("not inside the source tree: config/rbac is not found")
+			return nil, errors.New("not inside the source tree: config/rbac is not found")
 		}
 		dir = parent
 	}
@@ -162,12 +170,31 @@ func effective(ctx context.Context, config *rest.Config) error {
 			}
 		}
 	}
-	return nil
+	return limited(ctx, c)
 }
 
-// Refused lists what the API server has refused the operator for want of a right, after a place in the audit
-// log, as `create widgets ns/name`. A request that is refused for another reason, such as a quota or a
-// namespace that is going, is not meant. What was answered this very moment may still be missing.
+// limited waits until the API server enforces the policy.
+func limited(ctx context.Context, c kubernetes.Interface) error {
+	probe := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "probe-of-the-policy"}}
+	for {
+		_, err := c.CoreV1().ConfigMaps(metav1.NamespaceDefault).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil && strings.Contains(err.Error(), deniedByPolicy) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the policy %s is not in force: %w", Policy, errors.Join(err, ctx.Err()))
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// deniedByPolicy begins the API server's answer to what the policy refuses.
+const deniedByPolicy = "ValidatingAdmissionPolicy '" + Policy + "'"
+
+// Refused lists what the API server has refused the operator for want of a right or by its policy, after a place in the
+// audit log, as `create widgets ns/name`. A request that is refused for another reason, such as a quota or a namespace
+// that is going, is not meant. An answer of this very moment may still be missing.
 func Refused(w *world.World, since int64) ([]string, error) {
 	f, err := os.Open(auditLog(w))
 	if err != nil {
@@ -180,12 +207,13 @@ func Refused(w *world.World, since int64) ([]string, error) {
 	}
 	var out []string
 	for line := range bytes.Lines(text) {
-		if !bytes.Contains(line, []byte(`"authorization.k8s.io/decision":"forbid"`)) {
+		if !bytes.Contains(line, []byte(`"authorization.k8s.io/decision":"forbid"`)) && !bytes.Contains(line, []byte(deniedByPolicy)) {
 			continue
 		}
 		var e struct {
 			Verb, RequestURI string
 			User             struct{ Username string }
+			ResponseStatus   struct{ Message string }
 			ObjectRef        struct{ Resource, Subresource, Namespace, Name string }
 		}
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -198,6 +226,9 @@ func Refused(w *world.World, since int64) ([]string, error) {
 		what := strings.TrimSuffix(o.Resource+"/"+o.Subresource, "/") + " " + o.Namespace + "/" + o.Name
 		if o.Resource == "" {
 			what = e.RequestURI
+		}
+		if _, why, ok := strings.Cut(e.ResponseStatus.Message, deniedByPolicy); ok {
+			what += ", denied by " + deniedByPolicy + why
 		}
 		out = append(out, e.Verb+" "+what)
 	}

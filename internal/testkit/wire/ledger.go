@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package wire
 
 import (
@@ -13,7 +15,7 @@ type Ledger[C any] struct {
 	seen  map[string]int
 }
 
-// Add appends a request; number is told its position, from 1, and which
+// Add appends a request; number receives its position, from 1, and which
 // occurrence of the label it is, from 1.
 func (l *Ledger[C]) Add(c *C, label string, number func(seq, n int)) {
 	l.mu.Lock()

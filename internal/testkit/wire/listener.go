@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package wire
 
 import (
@@ -54,7 +56,7 @@ func (l *Listener) Name() string { return l.name }
 // Closing is closed when Close begins.
 func (l *Listener) Closing() <-chan struct{} { return l.closing.Done() }
 
-// Enter says whether a request may still be started at the backend; the caller
+// Enter reports whether a request may still be started at the backend; the caller
 // then calls Leave when it has been answered.
 func (l *Listener) Enter() bool {
 	l.mu.Lock()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package wire holds what the test proxies in front of AWS and of the Kubernetes
 // API have in common: listeners that can be cut off cleanly, and rules that pick
 // the requests to break.
@@ -9,7 +11,7 @@ import (
 	"sync"
 )
 
-// Glob says whether s matches the pattern, in which * and ? stand for any
+// Glob reports whether s matches the pattern, in which * and ? stand for any
 // characters, slashes too. An empty pattern matches everything.
 func Glob(pattern, s string) bool {
 	if pattern == "" || pattern == s {
@@ -57,7 +59,7 @@ func (r *Rule[C, A]) Hits() int {
 	return r.hits
 }
 
-// Release lets go what the rule holds, now and later.
+// Release releases what the rule holds, now and later.
 func (r *Rule[C, A]) Release() { r.release.Do(func() { close(r.released) }) }
 
 // Released is closed by Release and Remove.

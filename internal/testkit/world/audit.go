@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 import (
@@ -33,7 +35,7 @@ type AuditEvent struct {
 	Code        int
 }
 
-// Write says whether the request could have changed anything.
+// Write reports whether the request could have changed anything.
 func (e AuditEvent) Write() bool {
 	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb)
 }

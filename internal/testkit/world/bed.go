@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 import (
@@ -12,7 +14,7 @@ import (
 )
 
 // bedPrograms are what dev/bed builds into the cache.
-var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "moto_server"}
+var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server"}
 
 // BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else
 // the place in the cache where `make bed` builds those that dev/go.mod pins.
@@ -82,7 +84,7 @@ func cacheDir() (string, error) {
 // bedKey must give what binKey in dev/bed gives; a test compares them.
 func bedKey(dev string) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt"} {
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go"} {
 		text, err := os.ReadFile(filepath.Join(dev, filepath.FromSlash(name)))
 		if err != nil {
 			return "", err

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 import (
@@ -33,7 +35,7 @@ type process struct {
 
 func (p *process) logPath() string { return filepath.Join(p.dir, p.name+".log") }
 
-// start launches the program in a process group of its own. The kernel kills
+// start launches the program in its own process group. The kernel kills
 // it when this process dies, however that happens (Linux); the signal is tied
 // to the launching *thread*, which is therefore kept for as long as the child
 // lives (golang/go#27505).

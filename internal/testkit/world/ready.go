@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package world
 
 import (
@@ -67,7 +69,7 @@ func (w *World) waitWrite(ctx context.Context) error {
 	})
 }
 
-// probeClient has connections of its own: one that a dying server left behind
+// probeClient has its own connections: one that a dying server left behind
 // would be waited for instead of the new one.
 func (w *World) probeClient() (kubernetes.Interface, error) {
 	config := w.Config()

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package world starts and stops an isolated Kubernetes control plane and AWS
 // emulator for tests: etcd, kube-apiserver, kube-controller-manager,
 // kube-scheduler and kwok (fake nodes and pods) built from Go modules, and moto
@@ -183,6 +185,16 @@ func (w *World) Issuer() string { return w.issuer }
 
 // AWS returns the proxy in front of moto; nil without AWS.
 func (w *World) AWS() *awsproxy.Proxy { return w.proxy }
+
+// ResetAWS empties the AWS emulator, as Proxy.Reset does, and registers the cluster's issuer in IAM, as whoever sets
+// up a cluster for IRSA does once per account.
+func (w *World) ResetAWS(ctx context.Context) error {
+	if err := w.proxy.Reset(); err != nil {
+		return err
+	}
+	_, err := w.proxy.CreateOIDCProvider(ctx, w.issuer)
+	return err
+}
 
 // MotoURL returns the address of moto itself, for inventories and set-up that
 // must not be recorded.

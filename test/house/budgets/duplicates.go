@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -27,7 +29,7 @@ type shapeLine struct {
 // shapes returns the code lines of a file's functions, one list a function, and how many lines of code
 // the whole file has. Declarations of types and tables of data repeat by nature and are not compared.
 func shapes(t *tree, f *file) (bodies [][]shapeLine, code int) {
-	lines := normalised(f.text)
+	lines := normalized(f.text)
 	for _, d := range f.ast.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok {
@@ -45,9 +47,9 @@ func shapes(t *tree, f *file) (bodies [][]shapeLine, code int) {
 	return bodies, len(lines)
 }
 
-// normalised scans a file into lines without comments, in which names and literals are alike. Names
+// normalized scans a file into lines without comments, in which names and literals are alike. Names
 // that the language predeclares (nil, error, append) keep their meaning and stay.
-func normalised(text []byte) []shapeLine {
+func normalized(text []byte) []shapeLine {
 	fset := token.NewFileSet()
 	file := fset.AddFile("", fset.Base(), len(text))
 	var s scanner.Scanner
@@ -130,7 +132,7 @@ func hashOf(seed maphash.Seed, lines []shapeLine) uint64 {
 	return h.Sum64()
 }
 
-// elsewhere says whether two of the runs do not overlap.
+// elsewhere reports whether two of the runs do not overlap.
 func elsewhere(spots []spot) bool {
 	first := spots[0]
 	return slices.ContainsFunc(spots, func(s spot) bool {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Budgets measures the production code against the sizes and habits that the design allows, prints a
 // table of them and fails when one is broken:
 //
@@ -52,7 +54,7 @@ func run(root, thresholds, coverage string) (ok bool, err error) {
 func measure(t *tree, f floors) []row {
 	var rows []row
 	for _, part := range [][]row{
-		sizeRows(t), kindRows(t), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t), stateRows(t),
+		sizeRows(t), kindRows(t, f), duplicateRows(t), testRows(t, f), documentedRows(t), habitRows(t), stateRows(t),
 	} {
 		rows = append(rows, part...)
 	}

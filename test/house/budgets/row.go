@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -42,7 +44,7 @@ func none(budget string, findings []string) row {
 // maxShown bounds how many findings of one row are printed.
 const maxShown = 40
 
-// report prints the table and the findings, and says whether every budget is kept.
+// report prints the table and the findings, and reports whether every budget is kept.
 func report(to io.Writer, rows []row) bool {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "budget\t| target\t| measured\t| ok")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -19,6 +21,7 @@ const (
 	kindHigh         = 300
 	kindWorthALook   = 450
 	kindsFolder      = "internal/kinds"
+	exportFile       = "export.go"
 	kindInterface    = "kind"
 	kindInterfaceSel = "Kind"
 )
@@ -182,30 +185,84 @@ type kindSize struct {
 	lines int
 }
 
-// kindSizes measures each AWS kind: its own file, and its share of what its package's kinds share.
+// kindSizes counts the lines of code of each AWS kind, without blank lines and comments: those of its own
+// file, and its share of the files of its package that it uses, divided among the kinds that use them. What
+// declares existing resources, in files that end in exportFile, is no part of reconciling and is not counted.
 func kindSizes(t *tree) []kindSize {
 	var out []kindSize
 	for _, files := range t.packages() {
 		if !under(files[0].dir(), kindsFolder) {
 			continue
 		}
-		var own []kindSize
-		shared := 0
+		shares := map[*file]int{}
+		used := usedFiles(t, files)
+		for _, f := range files {
+			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) {
+				share(f, files, used, shares)
+			}
+		}
 		for _, f := range files {
 			names := constructors(f)
 			for _, n := range names {
-				own = append(own, kindSize{f.ast.Name.Name + "." + n, f.lines / len(names)})
+				out = append(out, kindSize{f.ast.Name.Name + "." + n, (codeLines(f) + shares[f]) / len(names)})
 			}
-			if len(names) == 0 {
-				shared += f.lines
-			}
-		}
-		for _, k := range own {
-			k.lines += shared / len(own)
-			out = append(out, k)
 		}
 	}
 	return largest(out, func(k kindSize) int { return k.lines }, func(k kindSize) string { return k.name })
+}
+
+func codeLines(f *file) int { return len(normalized(f.text)) }
+
+// share divides the lines of a file without a kind among the files with kinds that use it, or among all of
+// them where none does.
+func share(shared *file, files []*file, used map[*file]map[*file]bool, shares map[*file]int) {
+	var users, all []*file
+	for _, f := range files {
+		if len(constructors(f)) == 0 {
+			continue
+		}
+		all = append(all, f)
+		if reaches(f, shared, used, map[*file]bool{}) {
+			users = append(users, f)
+		}
+	}
+	if len(users) == 0 {
+		users = all
+	}
+	for _, f := range users {
+		shares[f] += codeLines(shared) / len(users)
+	}
+}
+
+// reaches reports whether a file uses another one, directly or through files without a kind.
+func reaches(from, to *file, used map[*file]map[*file]bool, passed map[*file]bool) bool {
+	for f := range used[from] {
+		if f == to {
+			return true
+		}
+		if len(constructors(f)) == 0 && !passed[f] {
+			passed[f] = true
+			if reaches(f, to, used, passed) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// usedFiles returns for each file of a package the files that declare what it uses.
+func usedFiles(t *tree, files []*file) map[*file]map[*file]bool {
+	byPath, used := map[string]*file{}, map[*file]map[*file]bool{}
+	for _, f := range files {
+		byPath[f.path], used[f] = f, map[*file]bool{}
+	}
+	for id, object := range resolve(t, files).uses {
+		user, declared := byPath[t.fset.Position(id.Pos()).Filename], byPath[t.fset.Position(object.Pos()).Filename]
+		if user != nil && declared != nil && user != declared {
+			used[user][declared] = true
+		}
+	}
+	return used
 }
 
 // constructors are the functions of a file that return a kind.
@@ -220,7 +277,7 @@ func constructors(f *file) []string {
 	return out
 }
 
-// isKind says whether a type is kind.Kind[…].
+// isKind reports whether a type is kind.Kind[…].
 func isKind(e ast.Expr) bool {
 	list, ok := e.(*ast.IndexListExpr)
 	if !ok {
@@ -234,16 +291,23 @@ func isKind(e ast.Expr) bool {
 	return ok && x.Name == kindInterface && sel.Sel.Name == kindInterfaceSel
 }
 
-func kindRows(t *tree) []row {
+// kindRows judges the kinds that have a limit, and reports the others that are large.
+func kindRows(t *tree, f floors) []row {
 	sizes := kindSizes(t)
 	var lines []int
-	var findings []string
+	var large, broke []string
 	for _, k := range sizes {
 		lines = append(lines, k.lines)
-		if k.lines > kindWorthALook {
-			findings = append(findings, fmt.Sprintf("%s takes %d lines", k.name, k.lines))
+		switch most, limited := f.KindLines[k.name]; {
+		case limited && k.lines > most:
+			broke = append(broke, fmt.Sprintf("%s takes %d lines, its limit is %d", k.name, k.lines, most))
+		case !limited && k.lines > kindWorthALook:
+			large = append(large, fmt.Sprintf("%s takes %d lines", k.name, k.lines))
 		}
 	}
 	measured := fmt.Sprintf("%d kinds: median %d, most %d", len(sizes), percentile(lines, 50), percentile(lines, 100))
-	return []row{{budget: "lines of one AWS kind", target: fmt.Sprintf("%d–%d", kindLow, kindHigh), measured: measured, verdict: noted, findings: findings}}
+	return []row{
+		{budget: "lines of one AWS kind", target: fmt.Sprintf("%d–%d", kindLow, kindHigh), measured: measured, verdict: noted, findings: large},
+		atMost("lines of AWS kinds with a limit", fmt.Sprintf("%d limits", len(f.KindLines)), fmt.Sprintf("%d above", len(broke)), broke),
+	}
 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -67,7 +69,7 @@ func guarded(t *tree, f *file, names *names) []string {
 	return out
 }
 
-// mentions says whether an expression uses a name of one of the imports.
+// mentions reports whether an expression uses a name of one of the imports.
 func mentions(names *names, e ast.Expr, importPaths ...string) bool {
 	found := false
 	ast.Inspect(e, func(n ast.Node) bool {

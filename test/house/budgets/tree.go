@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package main
 
 import (
@@ -115,7 +117,7 @@ func generated(f *file) bool {
 	return ast.IsGenerated(f.ast) || strings.HasPrefix(path.Base(f.path), "zz_")
 }
 
-// under says whether a path lies in a folder.
+// under reports whether a path lies in a folder.
 func under(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
 // at names a place for people.

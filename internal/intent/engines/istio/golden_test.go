@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package istio_test
 
 import (
@@ -35,7 +37,7 @@ func TestWhatIstioIsGivenForEachIntentActionAndMesh(t *testing.T) {
 			for _, labels := range []map[string]string{sidecars, ambient, nil} {
 				for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
 					r.Action = action
-					fmt.Fprintf(&out, "# %s in a namespace labelled %v\n", action, labels)
+					fmt.Fprintf(&out, "# %s in a namespace labeled %v\n", action, labels)
 					out.WriteString(render(t, istio.New().Translate(policy(r), facts(labels))))
 				}
 			}
@@ -45,7 +47,7 @@ func TestWhatIstioIsGivenForEachIntentActionAndMesh(t *testing.T) {
 }
 
 func TestWhatIstioIsGivenForAWholeNamespace(t *testing.T) {
-	p := policy(wishes()...)
+	p := policy(sampleRules()...)
 	p.Selector.Labels = nil
 	golden.Check(t, "whole-namespace.yaml", render(t, istio.New().Translate(p, facts(sidecars))))
 }

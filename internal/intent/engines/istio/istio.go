@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package istio makes Istio's policies from security intents. Authorization is always a DENY with negated
 // fields, "neither from these namespaces nor from these accounts": an ALLOW would be joined with the ALLOWs
 // of others, and could open what they leave closed.

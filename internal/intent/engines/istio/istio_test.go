@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package istio_test
 
 import (
@@ -31,8 +33,8 @@ var (
 	ambient  = map[string]string{"istio.io/dataplane-mode": "ambient"}
 )
 
-// wishes are parameters that Istio has an answer to.
-func wishes() []intent.Rule {
+// sampleRules are parameters that Istio has an answer to.
+func sampleRules() []intent.Rule {
 	return []intent.Rule{
 		rule("ensureTLS", v1alpha1.Block, map[string][]string{"exceptPorts": {"9090"}, "requireIdentity": {"true"}}),
 		rule("networkSegmentation", v1alpha1.Block, map[string][]string{"fromNamespaces": {"web"}, "fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}}),
@@ -57,9 +59,9 @@ func wantNone(t *testing.T, p intent.Policy, f intent.Facts, reason string) {
 	}
 }
 
-func TestEveryRuleOfTheCatalogueHasExactlyOneClaimInItsOrder(t *testing.T) {
+func TestEveryRuleOfTheCatalogHasExactlyOneClaimInItsOrder(t *testing.T) {
 	var p intent.Policy
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		p.Rules = append(p.Rules, rule(e.ID, v1alpha1.Block, nil))
 	}
 	p.Name, p.Namespace = "all", "shop"
@@ -77,7 +79,7 @@ func TestEveryRuleOfTheCatalogueHasExactlyOneClaimInItsOrder(t *testing.T) {
 func TestIstioIsSilentOnEverythingElse(t *testing.T) {
 	mine := map[string]bool{"ensureTLS": true, "networkSegmentation": true, "apiSegmentation": true}
 	others := 0
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		for _, id := range append([]string{e.ID}, e.Aliases...) {
 			if !mine[e.ID] {
 				wantNone(t, policy(rule(id, v1alpha1.Block, nil)), facts(sidecars), intent.ReasonNotCovered)
@@ -91,7 +93,7 @@ func TestIstioIsSilentOnEverythingElse(t *testing.T) {
 }
 
 func TestOverTheClusterIstioMakesNothing(t *testing.T) {
-	for _, r := range wishes() {
+	for _, r := range sampleRules() {
 		p := policy(r)
 		p.Namespace, p.FromCluster = "", true
 		wantNone(t, p, facts(nil), intent.ReasonElsewhere)
@@ -102,7 +104,7 @@ func TestOverTheClusterIstioMakesNothing(t *testing.T) {
 }
 
 func TestInTheMeshRootNamespaceNothingIsMade(t *testing.T) {
-	for _, r := range wishes() {
+	for _, r := range sampleRules() {
 		p := policy(r)
 		p.Namespace = "istio-system"
 		wantNone(t, p, facts(sidecars), intent.ReasonMeshRoot)
@@ -115,7 +117,7 @@ func TestInTheMeshRootNamespaceNothingIsMade(t *testing.T) {
 }
 
 func TestExpressionsMakeNoObjectRatherThanAWiderOne(t *testing.T) {
-	for _, r := range wishes() {
+	for _, r := range sampleRules() {
 		p := policy(r)
 		p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}
 		wantNone(t, p, facts(sidecars), intent.ReasonSelectorUnsupported)
@@ -123,7 +125,7 @@ func TestExpressionsMakeNoObjectRatherThanAWiderOne(t *testing.T) {
 }
 
 func TestAnAuditInAmbientModeMakesNoObject(t *testing.T) {
-	for _, r := range wishes() {
+	for _, r := range sampleRules() {
 		r.Action = v1alpha1.Audit
 		wantNone(t, policy(r), facts(ambient), intent.ReasonAuditUnsupported)
 	}
@@ -141,8 +143,8 @@ func TestARuleThatSaysNotWhatIsAllowedClosesNothing(t *testing.T) {
 	}
 }
 
-func TestHTTPRulesInAmbientModeAreNotLeftToZtunnelWhichWouldRefuseEverything(t *testing.T) {
-	wantNone(t, policy(wishes()[2]), facts(ambient), intent.ReasonNotCovered)
+func TestAmbient_HTTPRulesAreNotLeftToZtunnel(t *testing.T) {
+	wantNone(t, policy(sampleRules()[2]), facts(ambient), intent.ReasonNotCovered)
 }
 
 func TestOutsideTheMeshObjectsAreMadeAndNotCalledEnforced(t *testing.T) {
@@ -155,7 +157,7 @@ func TestOutsideTheMeshObjectsAreMadeAndNotCalledEnforced(t *testing.T) {
 	}
 	for _, labels := range outside {
 		for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
-			for _, r := range wishes() {
+			for _, r := range sampleRules() {
 				r.Action = action
 				objects, claim := one(t, policy(r), facts(labels))
 				if len(objects) == 0 || claim.Level != v1alpha1.LevelPartial || claim.Reason != intent.ReasonNotInMesh {
@@ -181,7 +183,7 @@ func TestTheWayANamespaceIsInTheMeshIsReadAsIstioReadsIt(t *testing.T) {
 		{map[string]string{"istio-injection": "disabled", "istio.io/dataplane-mode": "ambient"}, "None/AuditUnsupported"},
 		{map[string]string{"istio-injection": "disabled", "istio.io/rev": "stable"}, "Partial/NotInMesh"},
 	} {
-		r := wishes()[1]
+		r := sampleRules()[1]
 		r.Action = v1alpha1.Audit
 		_, claim := one(t, policy(r), facts(c.labels))
 		if got := fmt.Sprintf("%s/%s", claim.Level, claim.Reason); got != c.want {
@@ -206,7 +208,7 @@ func TestExceptedPortsWithoutASelectorAreNotExceptedAndThatIsSaid(t *testing.T) 
 func TestAWaypointBeforeThePodsLimitsWhatIsClaimed(t *testing.T) {
 	for waypoint, want := range map[string]v1alpha1.Level{"gate": v1alpha1.LevelPartial, "none": v1alpha1.LevelEnforced} {
 		labels := map[string]string{"istio.io/dataplane-mode": "ambient", "istio.io/use-waypoint": waypoint}
-		if _, claim := one(t, policy(wishes()[1]), facts(labels)); claim.Level != want {
+		if _, claim := one(t, policy(sampleRules()[1]), facts(labels)); claim.Level != want {
 			t.Errorf("waypoint %s: %+v", waypoint, claim)
 		}
 	}
@@ -215,7 +217,7 @@ func TestAWaypointBeforeThePodsLimitsWhatIsClaimed(t *testing.T) {
 func TestNothingIsEverAllowed(t *testing.T) {
 	for _, labels := range []map[string]string{sidecars, ambient, nil} {
 		for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
-			rules := wishes()
+			rules := sampleRules()
 			for i := range rules {
 				rules[i].Action = action
 			}
@@ -245,7 +247,7 @@ func TestAnAccountIsAllowedInTheTrustDomainOfTheMesh(t *testing.T) {
 }
 
 func TestTranslatingLeavesThePolicyAloneAndRepeatsItself(t *testing.T) {
-	p, f := policy(wishes()...), facts(sidecars)
+	p, f := policy(sampleRules()...), facts(sidecars)
 	before := fmt.Sprint(p, f)
 	first := istio.New().Translate(p, f)
 	for _, u := range first.Objects {
@@ -265,7 +267,7 @@ func TestOnlyItsOwnKindsAreMade(t *testing.T) {
 	for _, k := range istio.New().Makes() {
 		makes[k.String()] = true
 	}
-	for _, u := range istio.New().Translate(policy(wishes()...), facts(sidecars)).Objects {
+	for _, u := range istio.New().Translate(policy(sampleRules()...), facts(sidecars)).Objects {
 		if !makes[u.GroupVersionKind().String()] {
 			t.Errorf("%s is not among those that Makes names", u.GroupVersionKind())
 		}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package istio
 
 // mesh is how the pods of a namespace take part in the mesh.
@@ -14,7 +16,7 @@ const (
 
 // meshOf reads a namespace's labels as Istio does: istio-injection is asked before istio.io/rev, and a pod
 // with a sidecar is not taken by ztunnel. Beside ambient mode, istio.io/rev is no sign of sidecars: there it
-// says whose waypoints are used. Single pods may be labelled otherwise; those are not looked at.
+// says whose waypoints are used. Single pods may be labeled otherwise; those are not looked at.
 func meshOf(labels map[string]string) mesh {
 	injection, said := labels["istio-injection"]
 	switch {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kubearmor
 
 import (
@@ -5,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -19,7 +22,7 @@ type part struct {
 	adorn func(*unstructured.Unstructured, intent.Policy, intent.Rule)
 }
 
-// partsOf is what KubeArmor has for an intent, each in an object of its own; nothing when it has no means.
+// partsOf is what KubeArmor has for an intent, each in its own object; nothing when it has no means.
 func partsOf(r intent.Rule) []part {
 	switch r.Canonical {
 	case "dnsManipulation":
@@ -138,7 +141,7 @@ func inSecondDialect(u *unstructured.Unstructured, p intent.Policy, r intent.Rul
 	process["action"] = action(r)
 	process["severity"], _ = severity(r)
 	labels := u.GetLabels()
-	labels["app.kubernetes.io/part-of"] = intent.Bounded(p.Name+"-nimbuspolicy", 63)
-	labels["app.kubernetes.io/managed-by"] = "nimbus-kubearmor"
+	labels["app.kubernetes.io/part-of"] = intent.ShortenName(p.Name+"-nimbuspolicy", 63)
+	labels[wellknown.LabelManagedBy] = "nimbus-kubearmor"
 	u.SetLabels(labels)
 }

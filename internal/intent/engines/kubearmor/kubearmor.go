@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kubearmor makes KubeArmor's policies from security intents: what processes in a container may
 // execute, which files they may touch, and which capabilities they may use. Its policies are namespaced, so
 // a policy over the cluster has nothing to add to those in the namespaces.
@@ -7,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -27,12 +30,15 @@ func kind() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: "security.kubearmor.com", Version: "v1", Kind: "KubeArmorPolicy"}
 }
 
-func (engine) Translate(p intent.Policy, _ intent.Facts) intent.Translation {
+func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 	var t intent.Translation
 	for _, r := range p.Rules {
 		parts := partsOf(r)
 		claim := claimOf(p, r, len(parts) > 0)
-		if claim.Reason == "" {
+		if r.Canonical == "virtualPatch" {
+			parts, claim = patches(p, r, f)
+		}
+		if claim.Level != v1alpha1.LevelNone {
 			for _, part := range parts {
 				t.Objects = append(t.Objects, object(p, r, part))
 			}

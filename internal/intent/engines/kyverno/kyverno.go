@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package kyverno makes Kyverno's policies from security intents: what pods may ask for when they are
 // created or changed. What Kyverno can say over the cluster it says there, once, and not again in every
 // namespace.
@@ -110,7 +112,7 @@ func object(p intent.Policy, f intent.Facts, r intent.Rule, a answer) *unstructu
 		k = "ClusterPolicy"
 	}
 	u := intent.NewObject(name, kind(k), p, r, "")
-	u.SetName(intent.Bounded(u.GetName(), maxName))
+	u.SetName(intent.ShortenName(u.GetName(), maxName))
 	annotations := u.GetAnnotations()
 	if r.Description != "" {
 		annotations["policies.kyverno.io/description"] = withoutVariables(r.Description)
@@ -154,7 +156,7 @@ func rule(p intent.Policy, f intent.Facts, a answer) map[string]any {
 
 // pods are those selected. Kyverno refuses a selector that requires nothing, and namespaces in a Policy.
 func pods(p intent.Policy, operations []string) map[string]any {
-	out := map[string]any{"kinds": []any{"Pod"}}
+	out := map[string]any{"kinds": []any{"v1/Pod"}}
 	if len(operations) > 0 {
 		out["operations"] = list(operations)
 	}

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package kyverno_test
 
 import (
@@ -16,10 +18,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno"
 )
 
-// ids are the catalogue's, and the aliases.
+// ids are the catalog's, and the aliases.
 func ids() []string {
 	var out []string
-	for _, e := range intent.Catalogue() {
+	for _, e := range intent.Catalog() {
 		out = append(append(out, e.ID), e.Aliases...)
 	}
 	return out
@@ -275,7 +277,7 @@ func TestLabelsAndExpressionsAreBothSelectedBy(t *testing.T) {
 func TestAnEmptySelectorIsLeftOut(t *testing.T) {
 	p := policy(rule("escapeToHost", v1alpha1.Block))
 	p.Selector = intent.Selector{}
-	if got := resources(t, one(t, p), "match"); !reflect.DeepEqual(got, map[string]any{"kinds": []any{"Pod"}}) {
+	if got := resources(t, one(t, p), "match"); !reflect.DeepEqual(got, map[string]any{"kinds": []any{"v1/Pod"}}) {
 		t.Errorf("match is %v, want every pod", got)
 	}
 }

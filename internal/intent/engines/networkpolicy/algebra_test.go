@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -9,6 +11,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"pgregory.net/rapid"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
 // everyPod are all pods that the generators' selectors can tell apart: each key with each of its values, with
@@ -32,11 +36,11 @@ func everyPod() []map[string]string {
 	return pods
 }
 
-func anyBox(t *rapid.T, name string) (box, *metav1.LabelSelector) {
+func anyBox(t *rapid.T, name string) (podSet, *metav1.LabelSelector) {
 	for {
 		s := anySelector().Draw(t, name)
 		l := &metav1.LabelSelector{MatchLabels: s.Labels, MatchExpressions: s.Expressions}
-		if b, exact, some := boxOf(l); some && exact {
+		if b, exact, some := podSetOf(l); some && exact {
 			return b, l
 		}
 	}
@@ -50,7 +54,7 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 		if some != a.meets(b) {
 			t.Fatal("meets and and differ")
 		}
-		shared, said, outside := both.selector(), a.selector(), a.minus(b, cuts([]box{b}))
+		shared, said, outside := both.selector(), a.selector(), a.minus(b, cutOrder([]podSet{b}))
 		either, one := a.or(b)
 		joined := either.selector()
 		within := true
@@ -86,22 +90,22 @@ func TestBoxesHoldWhatTheirSelectorsSelect(t *testing.T) {
 }
 
 func TestBoxesThatDifferUnderOneKeyAreOne(t *testing.T) {
-	got := join([]box{{"app": {listed: []string{"a"}}}, {"tier": {listed: []string{"x"}}, "app": {listed: []string{"c"}}}}, box{"app": {listed: []string{"b"}}})
-	if len(got) != 2 || !got[1].equal(box{"app": {listed: []string{"a", "b"}}}) {
+	got := join([]podSet{podsWith("app", values{listed: []string{"a"}}), {{"app", values{listed: []string{"c"}}}, {"tier", values{listed: []string{"x"}}}}}, podsWith("app", values{listed: []string{"b"}}))
+	if len(got) != 2 || !got[1].equal(podsWith("app", values{listed: []string{"a", "b"}})) {
 		t.Errorf("%v", got)
 	}
-	if got = join([]box{{"app": {absent: true, others: true, listed: []string{"a"}}}}, box{"app": {listed: []string{"a"}}}); len(got) != 1 || len(got[0]) != 0 {
+	if got = join([]podSet{podsWith("app", values{absent: true, others: true, listed: []string{"a"}})}, podsWith("app", values{listed: []string{"a"}})); len(got) != 1 || len(got[0]) != 0 {
 		t.Errorf("all pods became %v", got)
 	}
-	if got = join([]box{{"app": {absent: true}}}, box{"app": {listed: []string{"a"}}}); len(got) != 2 {
+	if got = join([]podSet{podsWith("app", values{absent: true})}, podsWith("app", values{listed: []string{"a"}})); len(got) != 2 {
 		t.Errorf("no selector says %v", got)
 	}
 }
 
 func TestWithoutAKeyOrWithSomeValuesTakesTwoSelectors(t *testing.T) {
-	hole := box{"app": {others: true, listed: []string{"web"}}} // exists and is not web
-	got := box{}.minus(hole, cuts([]box{hole}))
-	if len(got) != 2 || !got[0].equal(box{"app": {absent: true}}) || !got[1].equal(box{"app": {listed: []string{"web"}}}) {
+	exclusion := podsWith("app", values{others: true, listed: []string{"web"}}) // exists and is not web
+	got := podSet{}.minus(exclusion, cutOrder([]podSet{exclusion}))
+	if len(got) != 2 || !got[0].equal(podsWith("app", values{absent: true})) || !got[1].equal(podsWith("app", values{listed: []string{"web"}})) {
 		t.Errorf("%v", got)
 	}
 }
@@ -112,8 +116,8 @@ func anyFlows() *rapid.Generator[flows] {
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			out = append(out, allowance{
 				peers: rapid.SliceOfN(rapid.SampledFrom([]peer{
-					{kind: everybody}, {kind: podPeer}, clusterDNS(), {kind: podPeer, namespaces: named("front", "shop")}, {kind: podPeer, namespaces: named("shop")},
-					{kind: podPeer, pods: box{"k8s-app": {absent: true, others: true, listed: []string{"kube-dns"}}}},
+					{kind: everybody}, {kind: podPeer}, clusterDNS(intent.ClusterDNS{}), {kind: podPeer, namespaces: namespacesNamed("front", "shop")}, {kind: podPeer, namespaces: namespacesNamed("shop")},
+					{kind: podPeer, pods: podsWith("k8s-app", values{absent: true, others: true, listed: []string{"kube-dns"}})},
 					{kind: networkPeer, network: netip.MustParsePrefix("10.0.0.0/8")}, {kind: networkPeer, network: netip.MustParsePrefix("10.1.0.0/16")},
 					{kind: networkPeer, network: netip.MustParsePrefix("8.8.8.8/32")}, {kind: networkPeer, network: netip.MustParsePrefix("::/0")},
 				}), 1, 3).Draw(t, "peers"),

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -18,8 +20,8 @@ func kubelet() peer {
 	return peer{kind: networkPeer, network: netip.MustParsePrefix("169.254.7.127/32")}
 }
 
-// ambient says whether a node's proxy carries the traffic of a namespace's pods.
-func ambient(namespaceLabels map[string]string) bool {
+// inAmbientMesh reports whether a node's proxy carries the traffic of a namespace's pods.
+func inAmbientMesh(namespaceLabels map[string]string) bool {
 	return namespaceLabels["istio.io/dataplane-mode"] == "ambient" && namespaceLabels["istio-injection"] != "enabled"
 }
 

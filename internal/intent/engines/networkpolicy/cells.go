@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -16,152 +18,155 @@ type limits struct {
 	overlapping int
 	// objects is how many a rule may have in one direction.
 	objects int
+	// claimants is how many rules with overlapping pods are divided exactly.
+	claimants int
+	// steps is how many combinations of rules one attempt may look at.
+	steps int
 }
 
-func usual() limits { return limits{overlapping: 4, objects: 16} }
+func defaultLimits() limits {
+	return limits{overlapping: 4, objects: 16, claimants: 256, steps: 50_000}
+}
 
-// side is what a demand is in one direction.
-type side struct {
+// claimant is what a demand is in one direction.
+type claimant struct {
 	demand  int // its place among all demands
-	pods    box
+	pods    podSet
 	allowed flows
 }
 
-// foreign is somebody else's policy that isolates pods in the direction.
-type foreign struct {
+// foreignPolicy is somebody else's policy that isolates pods in the direction.
+type foreignPolicy struct {
 	name string
-	pods box
+	pods podSet
 }
 
-// isolating are the policies that isolate a direction. Without policyTypes a policy isolates ingress, and
-// egress when it has rules for it.
-func isolating(policies []networkingv1.NetworkPolicy, direction intent.Direction) []foreign {
+// isolatingPolicies are the policies that isolate a direction.
+func isolatingPolicies(policies []networkingv1.NetworkPolicy, direction intent.Direction) []foreignPolicy {
 	wanted := policyType(direction)
-	var out []foreign
+	var out []foreignPolicy
 	for _, np := range policies {
-		types := np.Spec.PolicyTypes
-		if len(types) == 0 {
-			types = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress}
-			if len(np.Spec.Egress) > 0 {
-				types = append(types, networkingv1.PolicyTypeEgress)
-			}
-		}
 		// A requirement that cannot be read is taken to hold: better to leave too many pods alone.
-		if pods, _, some := boxOf(&np.Spec.PodSelector); some && slices.Contains(types, wanted) {
-			out = append(out, foreign{np.Name, pods})
+		if pods, _, some := podSetOf(&np.Spec.PodSelector); some && isolates(np, wanted) {
+			out = append(out, foreignPolicy{np.Name, pods})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b foreign) int { return cmp.Compare(a.name, b.name) })
+	slices.SortStableFunc(out, func(a, b foreignPolicy) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
 
-// piece is a set of pods that get their flows, in the direction, from one side's object. Boxes of one
+// allotment is a set of pods that get their flows, in the direction, from one claimant's object. Sets of one
 // direction never meet.
-type piece struct {
-	side    int
-	pods    []box
-	allowed flows
+type allotment struct {
+	claimant int
+	pods     []podSet
+	allowed  flows
 }
 
-// division divides the pods of a namespace among the sides of one direction, which are ordered by policy
-// and rule.
+// division divides the pods of claimants that overlap, directly or through others. The claimants are ordered by
+// priority.
 type division struct {
-	sides   []side
-	foreign []foreign
-	limits  limits
+	claimants []claimant
+	foreign   []foreignPolicy
+	limits    limits
 	// meet[i][j]: some pod may be of both. wider[i][j]: what j allows, i allows too.
 	meet, wider [][]bool
 }
 
-func divide(sides []side, isolated []foreign, l limits) division {
-	d := division{sides: sides, foreign: isolated, limits: l}
-	for _, a := range sides {
-		meet, wider := make([]bool, len(sides)), make([]bool, len(sides))
-		for j, b := range sides {
-			meet[j] = a.pods.meets(b.pods)
-			wider[j] = meet[j] && a.allowed.allow(b.allowed)
+func newDivision(claimants []claimant, isolated []foreignPolicy, l limits) division {
+	d := division{claimants: slices.Clone(claimants), foreign: isolated, limits: l}
+	for i, a := range claimants {
+		meet := make([]bool, len(claimants))
+		for j, b := range claimants {
+			meet[j] = i == j || a.pods.meets(b.pods)
 		}
-		d.meet, d.wider = append(d.meet, meet), append(d.wider, wider)
+		d.meet, d.wider = append(d.meet, meet), append(d.wider, make([]bool, len(claimants)))
+	}
+	for i := range claimants {
+		d.compare(i)
 	}
 	return d
 }
 
-// settle finds the pieces, and the sides left out because with them it would be too much. Earlier sides
-// stay: each side is tried with those before it that did.
-func (d division) settle() (pieces []piece, out []int) {
-	var all, kept []int
-	for i := range d.sides {
-		all = append(all, i)
-	}
-	if pieces, ok := d.pieces(all); ok {
-		return pieces, nil
-	}
-	for i := range d.sides {
-		trial := append(slices.Clone(kept), i)
-		if more, ok := d.pieces(trial); ok {
-			kept, pieces = trial, more
-			continue
+// compare updates what is known of the flows of a claimant and of those that it meets.
+func (d division) compare(i int) {
+	for j := range d.claimants {
+		if d.meet[i][j] {
+			d.wider[i][j] = d.claimants[i].allowed.allow(d.claimants[j].allowed)
+			d.wider[j][i] = d.claimants[j].allowed.allow(d.claimants[i].allowed)
 		}
-		out = append(out, i)
 	}
-	return pieces, out
 }
 
-// pieces divides the pods of these sides, unless it takes too much.
-func (d division) pieces(of []int) ([]piece, bool) {
-	of = d.uncovered(of)
-	mixes, ok := d.mixes(of)
-	if !ok {
-		return nil, false
+// limitExceeded reports why pods could not be divided within the limits.
+type limitExceeded struct {
+	// claimant is the one to make coarser, or -1 when that would not help.
+	claimant int
+}
+
+// allotments divides the pods, so that each is in one allotment, unless it takes too much.
+func (d division) allotments() ([]allotment, *limitExceeded) {
+	of := d.uncovered()
+	overlaps, much := d.overlaps(of)
+	if much != nil {
+		return nil, much
 	}
-	var out []piece
-	add := func(i int, pods box, others []int, allowed flows) bool {
-		boxes, ok := d.outside(pods, others)
-		same := slices.IndexFunc(out, func(p piece) bool {
-			return p.side == i && p.allowed.allow(allowed) && allowed.allow(p.allowed)
-		})
+	var out []allotment
+	add := func(i int, pods podSet, others []int, allowed flows) bool {
+		sets, ok := d.outside(pods, others)
+		same := slices.IndexFunc(out, func(p allotment) bool { return p.claimant == i && p.allowed.equal(allowed) })
 		if same < 0 {
-			same, out = len(out), append(out, piece{side: i, allowed: allowed})
+			same, out = len(out), append(out, allotment{claimant: i, allowed: allowed})
 		}
-		for _, b := range boxes {
+		for _, b := range sets {
 			out[same].pods = join(out[same].pods, b)
 		}
 		return ok
 	}
 	for _, i := range of {
-		if !add(i, d.sides[i].pods, d.stronger(i, of), d.sides[i].allowed) {
-			return nil, false
+		if !add(i, d.claimants[i].pods, d.stronger(i, of), d.claimants[i].allowed) {
+			return nil, &limitExceeded{i}
 		}
 	}
-	for _, m := range mixes {
-		if !add(m.members[0], m.pods, without(of, m.members), d.common(m.members)) {
-			return nil, false
+	for _, m := range overlaps {
+		if !add(m.members[0], m.pods, withoutValues(of, m.members), d.common(m.members)) {
+			return nil, &limitExceeded{m.members[0]}
 		}
 	}
-	return out, d.few(out)
+	return out, d.crowded(out)
 }
 
-// few says that no side has more objects than it may.
-func (d division) few(pieces []piece) bool {
-	objects := make([]int, len(d.sides))
-	for _, p := range pieces {
-		objects[p.side] += len(p.pods)
+// crowded finds a claimant that has more objects than it may.
+func (d division) crowded(allotments []allotment) *limitExceeded {
+	objects := make([]int, len(d.claimants))
+	for _, p := range allotments {
+		if objects[p.claimant] += len(p.pods); objects[p.claimant] > d.limits.objects {
+			return &limitExceeded{p.claimant}
+		}
 	}
-	return slices.Max(append(objects, 0)) <= d.limits.objects
+	return nil
 }
 
-// uncovered leaves out the sides all of whose pods another side allows no more, so that they need nothing
-// of their own. Of two that are equal the first stays.
-func (d division) uncovered(of []int) []int {
+// uncovered leaves out the claimants all of whose pods another claimant allows no more, so that no allotment needs to be
+// theirs. Of two that are equal the first stays.
+func (d division) uncovered() []int {
 	covers := func(i, j int) bool {
-		return i != j && d.wider[j][i] && d.sides[j].pods.within(d.sides[i].pods)
+		return i != j && d.wider[j][i] && d.claimants[j].pods.within(d.claimants[i].pods)
 	}
-	return slices.DeleteFunc(slices.Clone(of), func(j int) bool {
-		return slices.ContainsFunc(of, func(i int) bool { return covers(i, j) && (i < j || !covers(j, i)) })
-	})
+	var out []int
+	for j := range d.claimants {
+		covered := false
+		for i := range d.claimants {
+			covered = covered || covers(i, j) && (i < j || !covers(j, i))
+		}
+		if !covered {
+			out = append(out, j)
+		}
+	}
+	return out
 }
 
-// stronger are the sides on whose pods i's own flows are not what is emitted, or not by i: those that forbid
+// stronger are the claimants on whose pods i's own flows are not what is emitted, or not by i: those that forbid
 // some of them, and of those that allow the same the ones before.
 func (d division) stronger(i int, of []int) []int {
 	return slices.DeleteFunc(slices.Clone(of), func(j int) bool {
@@ -169,39 +174,45 @@ func (d division) stronger(i int, of []int) []int {
 	})
 }
 
-// mix is some sides, and the pods that they share.
-type mix struct {
+// overlap is some claimants, and the pods that they share.
+type overlap struct {
 	members []int
-	pods    box
+	pods    podSet
 }
 
-// mixes are the sides that share pods and allow in common what none of them says alone: the first of them says
-// it. There are none to be had when more sides share pods than may.
-func (d division) mixes(of []int) ([]mix, bool) {
-	var out []mix
-	fits := true
-	var grow func(m mix, more []int)
-	grow = func(m mix, more []int) {
-		more = slices.DeleteFunc(slices.Clone(more), func(i int) bool { return !d.sides[i].pods.meets(m.pods) })
-		if !fits || d.ordered(slices.Concat(m.members, more)) {
+// overlaps are the claimants that share pods and allow in common what none of them says alone: the first of them says
+// it. It fails when more claimants share pods than may, and names the last of those.
+func (d division) overlaps(of []int) ([]overlap, *limitExceeded) {
+	var out []overlap
+	var much *limitExceeded
+	steps := 0
+	var grow func(m overlap, more []int)
+	grow = func(m overlap, more []int) {
+		more = slices.DeleteFunc(slices.Clone(more), func(i int) bool { return !d.claimants[i].pods.meets(m.pods) })
+		if much != nil || d.ordered(slices.Concat(m.members, more)) {
 			return
 		}
-		if fits = len(m.members) <= d.limits.overlapping; !fits {
+		if steps++; steps > d.limits.steps {
+			much = &limitExceeded{-1}
+			return
+		}
+		if len(m.members) > d.limits.overlapping {
+			much = &limitExceeded{m.members[len(m.members)-1]}
 			return
 		}
 		if len(m.members) > 1 && !d.narrowest(m.members) {
 			out = append(out, m)
 		}
 		for n, next := range more {
-			both, _ := m.pods.and(d.sides[next].pods)
-			grow(mix{append(slices.Clone(m.members), next), both}, more[n+1:])
+			both, _ := m.pods.and(d.claimants[next].pods)
+			grow(overlap{append(slices.Clone(m.members), next), both}, more[n+1:])
 		}
 	}
-	grow(mix{pods: box{}}, of)
-	return out, fits
+	grow(overlap{pods: podSet{}}, of)
+	return out, much
 }
 
-// ordered says that of any of these sides that share pods one is the narrowest, so that nothing is mixed.
+// ordered says that of any of these claimants that share pods one is the narrowest, so that nothing is mixed.
 func (d division) ordered(of []int) bool {
 	for n, i := range of {
 		for _, j := range of[n+1:] {
@@ -213,7 +224,7 @@ func (d division) ordered(of []int) bool {
 	return true
 }
 
-// narrowest says whether one of the sides allows only what all allow.
+// narrowest reports whether one of the claimants allows only what all allow.
 func (d division) narrowest(members []int) bool {
 	return slices.ContainsFunc(members, func(i int) bool {
 		return !slices.ContainsFunc(members, func(j int) bool { return !d.wider[j][i] })
@@ -221,34 +232,34 @@ func (d division) narrowest(members []int) bool {
 }
 
 func (d division) common(members []int) flows {
-	shared := d.sides[members[0]].allowed
+	shared := d.claimants[members[0]].allowed
 	for _, i := range members[1:] {
-		shared = shared.and(d.sides[i].allowed)
+		shared = shared.and(d.claimants[i].allowed)
 	}
 	return shared
 }
 
-// outside is what is left of the pods without those of other sides and those that somebody else isolates,
-// unless that takes too many boxes.
-func (d division) outside(pods box, others []int) ([]box, bool) {
-	var holes []box
+// outside is what is left of the pods without those of other claimants and those that somebody else isolates,
+// unless that takes too many sets.
+func (d division) outside(pods podSet, others []int) ([]podSet, bool) {
+	var exclusions []podSet
 	for _, f := range d.foreign {
-		holes = append(holes, f.pods)
+		exclusions = append(exclusions, f.pods)
 	}
 	for _, j := range others {
-		holes = append(holes, d.sides[j].pods)
+		exclusions = append(exclusions, d.claimants[j].pods)
 	}
-	holes = slices.DeleteFunc(holes, func(hole box) bool { return !hole.meets(pods) })
-	// Holes with few conditions first: they leave fewer boxes for the others to cut.
-	slices.SortStableFunc(holes, func(a, b box) int { return cmp.Compare(len(a), len(b)) })
-	keys := cuts(holes)
-	left := []box{pods}
-	for _, hole := range holes {
-		var next []box
+	exclusions = slices.DeleteFunc(exclusions, func(exclusion podSet) bool { return !exclusion.meets(pods) })
+	// Exclusions with few conditions first: they leave fewer sets for the others to cut.
+	slices.SortStableFunc(exclusions, func(a, b podSet) int { return cmp.Compare(len(a), len(b)) })
+	keys := cutOrder(exclusions)
+	left := []podSet{pods}
+	for _, exclusion := range exclusions {
+		var next []podSet
 		for _, b := range left {
-			next = append(next, b.minus(hole, keys)...)
+			next = append(next, b.minus(exclusion, keys)...)
 		}
-		// What is cut off may be cut away later, so the way may be longer than the end.
+		// A part may be cut away later, so the way may be longer than the end.
 		if left = next; len(left) > 4*d.limits.objects {
 			return nil, false
 		}
@@ -256,14 +267,14 @@ func (d division) outside(pods box, others []int) ([]box, bool) {
 	return left, true
 }
 
-// cuts is the order of keys in which holes are cut: first those that many holes agree on. What is outside there
+// cutOrder is the order of keys in which exclusions are cut: first those that many exclusions agree on. The pods outside there
 // is outside of all of them, and need not be cut again.
-func cuts(holes []box) []string {
+func cutOrder(exclusions []podSet) []string {
 	said := map[string][]values{}
-	for _, hole := range holes {
-		for k, v := range hole {
-			if !slices.ContainsFunc(said[k], v.equal) {
-				said[k] = append(said[k], v)
+	for _, exclusion := range exclusions {
+		for _, r := range exclusion {
+			if !slices.ContainsFunc(said[r.key], r.equal) {
+				said[r.key] = append(said[r.key], r.values)
 			}
 		}
 	}

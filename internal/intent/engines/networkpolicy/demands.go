@@ -1,6 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -27,8 +30,10 @@ type demand struct {
 	rule     intent.Rule
 	selector metav1.LabelSelector
 	// pods are the selector's; nil when it contradicts itself.
-	pods            box
+	pods            podSet
 	ingress, egress *flows
+	// note is added to a claim that holds.
+	note string
 	// short says what of the intent NetworkPolicies cannot hold, or nothing.
 	short string
 }
@@ -43,9 +48,9 @@ func (d demand) in(direction intent.Direction) *flows {
 
 func (d demand) String() string { return d.policy + "/" + d.rule.ID }
 
-// examine reads a rule: it is a demand, or the claim says why not.
-func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Claim) {
-	d, reason, message := read(p, r)
+// readDemand reads a rule: it is a demand, or the claim says why not.
+func readDemand(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Claim) {
+	d, reason, message := demandOf(p, r, f)
 	switch {
 	case reason != "":
 	case p.Namespace == "":
@@ -57,7 +62,7 @@ func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Cl
 		c := intent.Not(r, reason, message)
 		return demand{}, &c
 	}
-	if ambient(f.NamespaceLabels) {
+	if inAmbientMesh(f.NamespaceLabels) {
 		d.throughMesh()
 	}
 	d.policy, d.rule = p.Name, r
@@ -66,27 +71,25 @@ func examine(p intent.Policy, r intent.Rule, f intent.Facts) (demand, *intent.Cl
 		c := intent.Not(r, intent.ReasonSelectorUnsupported, "not a selector of pods: "+err.Error())
 		return demand{}, &c
 	}
-	d.pods, _, _ = boxOf(&d.selector)
+	d.pods, _, _ = podSetOf(&d.selector)
 	return d, nil
 }
 
-// read says what a rule allows, or why it cannot be held by NetworkPolicies.
-func read(p intent.Policy, r intent.Rule) (d demand, reason, message string) {
+// demandOf says what a rule allows, or why it cannot be held by NetworkPolicies.
+func demandOf(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, reason, message string) {
 	entry, known := intent.Lookup(r.ID)
 	reader := readers()[entry.ID]
 	switch {
 	case !known:
 		return d, intent.ReasonUnknownIntent, fmt.Sprintf("%q is not the id of an intent", r.ID)
-	case entry.NotYet:
-		return d, intent.ReasonNotYetSupported, entry.ID + " is not supported yet"
 	case len(p.NodeSelector) > 0:
 		return d, intent.ReasonNodeSelectorUnsupported, "a NetworkPolicy selects pods, not nodes: remove selector.nodeSelector"
 	case reader == nil:
-		return d, intent.ReasonNotCovered, others()[entry.ID]
+		return d, intent.ReasonNotCovered, unsupportedReasons()[entry.ID]
 	case r.Audit():
 		return d, intent.ReasonAuditUnsupported, "a NetworkPolicy can only block: use action Block, or an engine that can watch"
 	}
-	d, problem := reader(r)
+	d, problem := reader(r, f.DNS)
 	if checked := entry.Check(r.Params); checked != "" {
 		problem = checked
 	}
@@ -98,34 +101,39 @@ func read(p intent.Policy, r intent.Rule) (d demand, reason, message string) {
 
 // readers holds, for each intent that NetworkPolicies can hold, how its parameters become flows. The string
 // says what is wrong with them.
-func readers() map[string]func(intent.Rule) (demand, string) {
-	return map[string]func(intent.Rule) (demand, string){
+func readers() map[string]func(intent.Rule, intent.ClusterDNS) (demand, string) {
+	return map[string]func(intent.Rule, intent.ClusterDNS) (demand, string){
 		"dnsManipulation":           onlyClusterDNS,
 		"denyExternalNetworkAccess": onlyInternal,
 		"networkSegmentation":       onlyFrom,
 	}
 }
 
-// others holds, for each other intent, what kind of engine can hold it.
-func others() map[string]string {
+// unsupportedReasons holds, for each other intent, what kind of engine can hold it.
+func unsupportedReasons() map[string]string {
 	const node = "a NetworkPolicy sees no processes and no files: an engine on the nodes, such as KubeArmor, does"
 	const mesh = "a NetworkPolicy sees addresses and ports only: a service mesh, such as Istio, sees more"
 	return map[string]string{
 		"swDeploymentTools":                     node,
 		"pkgMgrs":                               node,
 		"unAuthorizedSaTokenAccess":             node,
+		"virtualPatch":                          node,
 		"preventExecutionFromTempOrLogsFolders": node,
 		"escapeToHost":                          "a NetworkPolicy sees no privileges: admission, such as Kyverno, and an engine on the nodes, such as KubeArmor, do",
 		"cocoWorkload":                          "a NetworkPolicy does not change pods: admission, such as Kyverno, does",
 		"ensureTLS":                             mesh,
 		"apiSegmentation":                       mesh,
+		"assessTLS":                             "a NetworkPolicy looks at nothing: an assessor, such as TLSAssessor, does",
 	}
 }
 
 // onlyClusterDNS is dnsManipulation.
-func onlyClusterDNS(r intent.Rule) (demand, string) {
+func onlyClusterDNS(r intent.Rule, where intent.ClusterDNS) (demand, string) {
 	networks, problem := networksOf(r.Params["dnsPeers"])
-	f := flows{{peers: append([]peer{clusterDNS()}, networks...), ports: dnsPorts()}}
+	f := flows{{peers: append([]peer{clusterDNS(where)}, networks...), ports: dnsPorts()}}
+	if more := podPorts(where); more != nil {
+		f = append(f, allowance{peers: []peer{clusterDNS(where)}, ports: more})
+	}
 	if r.Param("otherEgress", "deny") == "allow" {
 		var rest ports
 		for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
@@ -133,32 +141,60 @@ func onlyClusterDNS(r intent.Rule) (demand, string) {
 		}
 		f = append(f, allowance{peers: []peer{{kind: everybody}}, ports: rest})
 	}
-	return demand{egress: &f}, problem
+	return demand{egress: &f, note: dnsNote(where)}, problem
 }
 
-func clusterDNS() peer {
-	return peer{kind: podPeer, namespaces: named("kube-system"), pods: box{dnsLabel: {listed: []string{dnsApp}}}}
+func clusterDNS(where intent.ClusterDNS) peer {
+	if where.Namespace == "" {
+		return peer{kind: podPeer, namespaces: namespacesNamed("kube-system"), pods: podsWith(dnsLabel, values{listed: []string{dnsApp}})}
+	}
+	pods, _, _ := podSetOf(&metav1.LabelSelector{MatchLabels: where.Labels})
+	return peer{kind: podPeer, namespaces: namespacesNamed(where.Namespace), pods: pods}
+}
+
+// podPorts are the ports of the DNS pods beside 53, or nil.
+func podPorts(where intent.ClusterDNS) ports {
+	var out ports
+	for _, n := range where.Ports {
+		if n != 53 {
+			out = append(out, portRange{corev1.ProtocolUDP, n, n}, portRange{corev1.ProtocolTCP, n, n})
+		}
+	}
+	return out
+}
+
+// dnsNote says where the cluster's DNS is when that is not where it usually is, or not known.
+func dnsNote(where intent.ClusterDNS) string {
+	switch {
+	case where.Problem != "":
+		return where.Problem
+	case podPorts(where) != nil:
+		return fmt.Sprintf("%s: its pods answer on port %d, which is open beside 53", where.Source, where.Ports)
+	}
+	return ""
 }
 
 func dnsPorts() ports {
 	return ports{{corev1.ProtocolUDP, 53, 53}, {corev1.ProtocolTCP, 53, 53}}
 }
 
-// named are the namespaces of these names.
-func named(names ...string) box {
-	return box{namespaceName: {listed: slices.Compact(slices.Sorted(slices.Values(names)))}}
+// namespacesNamed are the namespaces of these names.
+func namespacesNamed(names ...string) podSet {
+	return podsWith(namespaceName, values{listed: slices.Compact(slices.Sorted(slices.Values(names)))})
 }
 
 // onlyInternal is denyExternalNetworkAccess. Among "all pods" are those of the cluster's DNS; the rule for
 // them is said all the same, as it is what people look for first.
-func onlyInternal(r intent.Rule) (demand, string) {
+func onlyInternal(r intent.Rule, where intent.ClusterDNS) (demand, string) {
 	networks, problem := networksOf(slices.Concat(
 		[]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}, r.Params["allowCIDRs"]))
+	outward, wrong := networksOf(r.Params["allowEgressCIDRs"])
 	inside := allowance{peers: append([]peer{{kind: podPeer}}, networks...)}
-	return demand{
-		ingress: &flows{inside},
-		egress:  &flows{inside, {peers: []peer{clusterDNS()}, ports: dnsPorts()}},
-	}, problem
+	to := flows{inside, {peers: []peer{clusterDNS(where)}, ports: append(dnsPorts(), podPorts(where)...)}}
+	if len(outward) > 0 {
+		to = append(to, allowance{peers: outward})
+	}
+	return demand{ingress: &flows{inside}, egress: &to}, cmp.Or(problem, wrong)
 }
 
 // networksOf reads networks, in order and each once.
@@ -177,7 +213,7 @@ func networksOf(cidrs []string) ([]peer, string) {
 }
 
 // onlyFrom is networkSegmentation. Where namespaces and accounts are given, either may talk.
-func onlyFrom(r intent.Rule) (demand, string) {
+func onlyFrom(r intent.Rule, _ intent.ClusterDNS) (demand, string) {
 	whole := r.Params["fromNamespaces"]
 	var partly []string
 	for _, account := range r.Params["fromServiceAccounts"] {
@@ -188,16 +224,16 @@ func onlyFrom(r intent.Rule) (demand, string) {
 	if len(whole)+len(partly) == 0 {
 		return demand{}, "params.fromNamespaces or params.fromServiceAccounts must say who may talk to the pods"
 	}
-	from := named(slices.Concat(whole, partly)...)
-	d := demand{ingress: &flows{{peers: []peer{{kind: podPeer, namespaces: from}}, ports: numbered(r.Params["ports"])}}}
+	from := namespacesNamed(slices.Concat(whole, partly)...)
+	d := demand{ingress: &flows{{peers: []peer{{kind: podPeer, namespaces: from}}, ports: portsNumbered(r.Params["ports"])}}}
 	if len(partly) > 0 {
-		d.short = fmt.Sprintf("a NetworkPolicy cannot tell ServiceAccounts apart: every pod of %s may talk to the pods; a service mesh, such as Istio, can tell them", list(named(partly...)[namespaceName].listed))
+		d.short = fmt.Sprintf("a NetworkPolicy cannot tell ServiceAccounts apart: every pod of %s may talk to the pods; a service mesh, such as Istio, can tell them", joinNames(namespacesNamed(partly...).at(namespaceName).listed))
 	}
 	return d, ""
 }
 
-// numbered are ports of both protocols that a Service commonly has: the parameter names none.
-func numbered(list []string) ports {
+// portsNumbered are ports of both protocols that a Service commonly has: the parameter names none.
+func portsNumbered(list []string) ports {
 	var numbers []int32
 	for _, p := range list {
 		if n, err := strconv.ParseUint(p, 10, 16); err == nil {

@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package networkpolicy turns the intents that limit who may talk to whom into Kubernetes' own
 // NetworkPolicies.
 //
 //	rules of the policy and its siblings ─→ demands ─┐
-//	foreign NetworkPolicies ────────────────────────┴─ division, per direction ─→ pieces ─→ objects, claims
+//	foreign NetworkPolicies ────────────────────────┴─ division, per direction ─→ allotments ─→ objects, claims
 //
 // NetworkPolicies only ever allow: a pod that two of them select may do what either allows. An intent must
 // never open what was closed, so no pod is ever selected by two of our objects in one direction, nor by one
@@ -10,7 +12,7 @@
 // object of one rule, only what all of them allow (cells.go). Who owns that object follows from the rules
 // alone, so it does not matter which of the policies is being translated.
 //
-// Two things make this exact: a selector is a box over label keys, closed under intersection and, up to
-// a list of boxes, under subtraction (selectors.go); and allowed flows are a list of peers and ports, closed
+// Two things make this exact: a selector is a set over label keys, closed under intersection and, up to
+// a list of sets, under subtraction (selectors.go); and allowed flows are a list of peers and ports, closed
 // under intersection (flows.go). Both are bounded; a rule beyond the bound is left out and says so.
 package networkpolicy

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -55,7 +57,7 @@ func matches(s *metav1.LabelSelector, labels map[string]string) bool {
 	return true
 }
 
-// affects says whether a policy isolates a direction.
+// affects reports whether a policy isolates a direction.
 func affects(np networkingv1.NetworkPolicy, direction intent.Direction) bool {
 	switch {
 	case len(np.Spec.PolicyTypes) == 0 && direction == intent.Ingress:
@@ -79,7 +81,7 @@ func (c cluster) on(e end, direction intent.Direction) []networkingv1.NetworkPol
 	return out
 }
 
-// permits says whether one end lets a flow pass, given the policies on it: any when there is none, else what
+// permits reports whether one end lets a flow pass, given the policies on it: any when there is none, else what
 // one of them allows.
 func (c cluster) permits(policies []networkingv1.NetworkPolicy, direction intent.Direction, other end, p portOf) bool {
 	return len(policies) == 0 || slices.ContainsFunc(policies, func(np networkingv1.NetworkPolicy) bool {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -21,7 +23,7 @@ type allowance struct {
 type peer struct {
 	kind peerKind
 	// namespaces and pods are labels of the pods' namespaces, and of the pods.
-	namespaces, pods box
+	namespaces, pods podSet
 	network          netip.Prefix
 }
 
@@ -130,11 +132,11 @@ func (f flows) and(g flows) flows {
 			}
 		}
 	}
-	return out.tidy()
+	return out.normalize()
 }
 
 // allow says that everything g allows, f allows too. Flows that only several peers of f together allow are
-// not seen: then a rule is not recognised as the wider one, and the intersection is written out.
+// not seen: then a rule is not recognized as the wider one, and the intersection is written out.
 func (f flows) allow(g flows) bool {
 	for _, a := range g {
 		for _, p := range a.peers {
@@ -144,6 +146,18 @@ func (f flows) allow(g flows) bool {
 		}
 	}
 	return true
+}
+
+// equal reports that both are observed to allow the same.
+func (f flows) equal(g flows) bool { return f.allow(g) && g.allow(f) }
+
+// size is how many pairs of peer and ports there are.
+func (f flows) size() int {
+	n := 0
+	for _, a := range f {
+		n += len(a.peers)
+	}
+	return n
 }
 
 func (f flows) allowOne(p peer, on ports) bool {
@@ -160,8 +174,8 @@ func (f flows) allowOne(p peer, on ports) bool {
 	return on.within(allowed)
 }
 
-// tidy leaves out what the rest allows anyway, and gathers the peers of equal ports. Each part has one peer.
-func (f flows) tidy() flows {
+// normalize leaves out what the rest allows anyway, and gathers the peers of equal ports. Each part has one peer.
+func (f flows) normalize() flows {
 	kept := slices.Clone(f)
 	for i := len(kept) - 1; i >= 0; i-- {
 		if rest := slices.Delete(slices.Clone(kept), i, i+1); rest.allow(kept[i : i+1]) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -60,7 +62,7 @@ func dns(p params) intent.Rule      { return rule("dnsManipulation", p) }
 func external(p params) intent.Rule { return rule("denyExternalNetworkAccess", p) }
 func segment(p params) intent.Rule  { return rule("networkSegmentation", p) }
 
-func isolates(name string, selector intent.Selector, types ...networkingv1.PolicyType) networkingv1.NetworkPolicy {
+func isolated(name string, selector intent.Selector, types ...networkingv1.PolicyType) networkingv1.NetworkPolicy {
 	return networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "shop"},
 		Spec: networkingv1.NetworkPolicySpec{
@@ -112,11 +114,11 @@ func TestOverlappingIntentsBecomeExactlyTheseObjects(t *testing.T) {
 		}},
 		"foreign-some": {
 			policies: []intent.Policy{policy("a", labels("app", "web"), external(nil), dns(allow))},
-			foreign:  []networkingv1.NetworkPolicy{isolates("theirs", labels("tier", "front"), networkingv1.PolicyTypeEgress)},
+			foreign:  []networkingv1.NetworkPolicy{isolated("theirs", labels("tier", "front"), networkingv1.PolicyTypeEgress)},
 		},
 		"foreign-all": {
 			policies: []intent.Policy{policy("a", labels("app", "web"), external(nil), dns(allow))},
-			foreign:  []networkingv1.NetworkPolicy{isolates("default-deny", intent.Selector{}, networkingv1.PolicyTypeEgress)},
+			foreign:  []networkingv1.NetworkPolicy{isolated("default-deny", intent.Selector{}, networkingv1.PolicyTypeEgress)},
 		},
 	}
 	for name, c := range cases {

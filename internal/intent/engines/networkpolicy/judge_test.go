@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -63,7 +65,7 @@ type answer struct {
 	claims [][]intent.Claim
 }
 
-// ask translates every policy by itself, as the operator does.
+// ask translates every policy alone, as the operator does.
 func (s scenario) ask(e intent.Engine) (answer, error) {
 	var a answer
 	names := map[string]bool{}
@@ -96,7 +98,7 @@ func (s scenario) ask(e intent.Engine) (answer, error) {
 	return a, nil
 }
 
-// honest checks what a claim says by itself.
+// honest checks what a claim alone says.
 func honest(r intent.Rule, c intent.Claim, objects int) error {
 	switch {
 	case c.Intent != r.ID:
@@ -159,20 +161,23 @@ func check(e intent.Engine, s scenario) error {
 	if err := opensNothing(with, flows, before, after, "the intents"); err != nil {
 		return err
 	}
-	if err := s.onePerPod(a.objects); err != nil {
+	if err := s.standAlone(a, flows, before); err != nil {
 		return err
 	}
 	if err := s.keepsWhatItSays(a, flows, before, after); err != nil {
 		return err
 	}
 	if s.leftAlone(a) {
-		return nil // beyond the bound the later rule gives way, which the next would not like
+		return nil // beyond the bounds more is closed, and less with fewer rules
 	}
 	for i, p := range s.policies {
 		for j, r := range p.Rules {
 			fewer, err := s.without(i, j).ask(e)
 			if err != nil {
 				return err
+			}
+			if s.leftAlone(fewer) {
+				continue // and adding a rule may bring them back within the bounds
 			}
 			others := s.cluster
 			others.policies = slices.Concat(s.cluster.policies, fewer.objects)
@@ -202,13 +207,45 @@ func opensNothing(c cluster, flows []flow, before, after []verdict, who string) 
 	return nil
 }
 
-// onePerPod holds that no pod is selected twice in a direction.
-func (s scenario) onePerPod(objects []networkingv1.NetworkPolicy) error {
-	ours := cluster{policies: objects}
-	for _, e := range s.cluster.ends {
-		for _, d := range []intent.Direction{intent.Ingress, intent.Egress} {
-			if on := ours.on(e, d); len(on) > 1 {
-				return fmt.Errorf("pod %s is selected by %s and %s", e.name, on[0].Name, on[1].Name)
+// standAlone checks that the objects of one policy hold what it claims when those of all others are gone, as
+// when their bindings are deleted.
+func (s scenario) standAlone(a answer, flows []flow, before []verdict) error {
+	for i, p := range s.policies {
+		alone := s
+		alone.cluster.policies = slices.Concat(s.cluster.policies, a.of(p.Name))
+		alone.policies = s.policies[i : i+1]
+		after := alone.cluster.judge(flows)
+		for n, f := range flows {
+			from, to := s.cluster.ends[f.from], s.cluster.ends[f.to]
+			if err := alone.holds(a.claims[i:i+1], intent.Egress, from, to, f.port, after[n].out); err != nil {
+				return fmt.Errorf("with its own objects only: %w", err)
+			}
+			if err := alone.holds(a.claims[i:i+1], intent.Ingress, to, from, f.port, after[n].in); err != nil {
+				return fmt.Errorf("with its own objects only: %w", err)
+			}
+			if b := before[n]; after[n].in && !b.in || after[n].out && !b.out {
+				return fmt.Errorf("the objects of %s opened a flow", p.Name)
+			}
+		}
+	}
+	return nil
+}
+
+// of are the objects of a policy.
+func (a answer) of(policy string) []networkingv1.NetworkPolicy {
+	return slices.DeleteFunc(slices.Clone(a.objects), func(o networkingv1.NetworkPolicy) bool { return !strings.HasPrefix(o.Name, policy+"-") })
+}
+
+// holds checks that what rules claim to close at an end is closed.
+func (s scenario) holds(claims [][]intent.Claim, d intent.Direction, me, other end, p portOf, open bool) error {
+	if me.namespace != "shop" || !open {
+		return nil
+	}
+	for i, policy := range s.policies {
+		for j, r := range policy.Rules {
+			allowed, restricted := allows(r, d, other, p)
+			if matches(selectorOf(policy), me.labels) && restricted && !allowed && claims[i][j].Level == v1alpha1.LevelEnforced {
+				return fmt.Errorf("%s/%s claims Enforced, and %s talks to %s on %v (direction %d)", policy.Name, r.ID, me.name, other.name, p, d)
 			}
 		}
 	}
@@ -216,7 +253,9 @@ func (s scenario) onePerPod(objects []networkingv1.NetworkPolicy) error {
 }
 
 func (s scenario) leftAlone(a answer) bool {
-	return slices.ContainsFunc(slices.Concat(a.claims...), func(c intent.Claim) bool { return strings.Contains(c.Message, "left alone") })
+	return slices.ContainsFunc(slices.Concat(a.claims...), func(c intent.Claim) bool {
+		return (strings.Contains(c.Message, "left alone") || strings.Contains(c.Message, "is closed than"))
+	})
 }
 
 // keepsWhatItSays holds the claims, and what the intents promise to keep, against every flow at its shop end.
@@ -243,17 +282,17 @@ func (s scenario) endKeeps(a answer, d intent.Direction, me, other end, p portOf
 		}
 		return nil
 	}
-	kept := true
-	for i, policy := range s.policies {
+	if err := s.holds(a.claims, d, me, other, p, after); err != nil {
+		return err
+	}
+	kept := !s.leftAlone(a) // beyond the bounds more is closed
+	for _, policy := range s.policies {
 		if !matches(selectorOf(policy), me.labels) {
 			continue
 		}
-		for j, r := range policy.Rules {
-			allowed, restricted := allows(r, d, other, p)
+		for _, r := range policy.Rules {
+			allowed, _ := allows(r, d, other, p)
 			kept = kept && allowed
-			if c := a.claims[i][j]; restricted && !allowed && after && c.Level == v1alpha1.LevelEnforced {
-				return fmt.Errorf("%s/%s claims %s, and %s talks to %s on %v (direction %d)", policy.Name, r.ID, c.Level, me.name, other.name, p, d)
-			}
 		}
 	}
 	if kept && before && !after {

@@ -1,9 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,58 +17,60 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// objects says the pieces of one demand: one object for each selector, with both directions where they share
+// objects says the allotments of one demand: one object for each selector, with both directions where they share
 // it.
-func objects(p intent.Policy, d demand, ingress, egress []piece) []*unstructured.Unstructured {
+func objects(p intent.Policy, d demand, ingress, egress []allotment) []*unstructured.Unstructured {
 	var specs []*networkingv1.NetworkPolicySpec
 	bySelector := map[string]*networkingv1.NetworkPolicySpec{}
-	at := func(b box) *networkingv1.NetworkPolicySpec {
+	at := func(b podSet) *networkingv1.NetworkPolicySpec {
 		selector := b.selector()
 		if b.equal(d.pods) {
 			selector = d.selector // in the user's words
 		}
-		key := text(selector)
+		key := selectorText(selector)
 		if bySelector[key] == nil {
 			bySelector[key] = &networkingv1.NetworkPolicySpec{PodSelector: selector}
 			specs = append(specs, bySelector[key])
 		}
 		return bySelector[key]
 	}
-	for _, piece := range ingress {
-		for _, b := range piece.pods {
+	for _, allotment := range ingress {
+		for _, b := range allotment.pods {
 			s := at(b)
 			s.PolicyTypes = append(s.PolicyTypes, networkingv1.PolicyTypeIngress)
-			s.Ingress = piece.allowed.ingress()
+			s.Ingress = allotment.allowed.ingress()
 		}
 	}
-	for _, piece := range egress {
-		for _, b := range piece.pods {
+	for _, allotment := range egress {
+		for _, b := range allotment.pods {
 			s := at(b)
 			s.PolicyTypes = append(s.PolicyTypes, networkingv1.PolicyTypeEgress)
-			s.Egress = piece.allowed.egress()
+			s.Egress = allotment.allowed.egress()
 		}
 	}
 	var out []*unstructured.Unstructured
 	for _, s := range specs {
 		suffix := ""
 		if len(specs) > 1 {
-			suffix = short(text(s.PodSelector))
+			suffix = shortName(selectorText(s.PodSelector), s.PolicyTypes)
 		}
-		o := intent.NewObject(Name, kind(), p, d.rule, suffix)
-		o.Object["spec"] = generic(s)
+		o := intent.NewObject("netpol", kind(), p, d.rule, suffix) // the adapter's name as Nimbus writes it
+		o.Object["spec"] = toUnstructured(s)
 		out = append(out, o)
 	}
 	return out
 }
 
-// short is a suffix that stays while the selector does, whatever other objects there are.
-func short(selector string) string {
-	sum := sha256.Sum256([]byte(selector))
+// shortName is a suffix that stays while selector and directions do, whatever other objects there are. No write to an
+// object with a suffix ever takes pods or a direction from it, so what replaces an object can always be made
+// before that is deleted.
+func shortName(selector string, types []networkingv1.PolicyType) string {
+	sum := sha256.Sum256([]byte(fmt.Sprint(selector, types)))
 	return hex.EncodeToString(sum[:4])
 }
 
-// text is the same for selectors that are written alike.
-func text(s metav1.LabelSelector) string {
+// selectorText is the same for selectors that are written alike.
+func selectorText(s metav1.LabelSelector) string {
 	b, err := json.Marshal(s)
 	if err != nil {
 		panic("a selector is strings only: " + err.Error())
@@ -73,8 +78,8 @@ func text(s metav1.LabelSelector) string {
 	return string(b)
 }
 
-// generic is the form that objects of any kind have.
-func generic(s *networkingv1.NetworkPolicySpec) map[string]any {
+// toUnstructured is the form that objects of any kind have.
+func toUnstructured(s *networkingv1.NetworkPolicySpec) map[string]any {
 	o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s)
 	if err != nil {
 		panic("a spec is plain data: " + err.Error())

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -128,7 +130,7 @@ func anyPeer() *rapid.Generator[networkingv1.NetworkPolicyPeer] {
 
 func anyForeign(namespace, name string) *rapid.Generator[networkingv1.NetworkPolicy] {
 	return rapid.Custom(func(t *rapid.T) networkingv1.NetworkPolicy {
-		np := isolates(name, anySelector().Draw(t, "pods"), rapid.SampledFrom([][]networkingv1.PolicyType{
+		np := isolated(name, anySelector().Draw(t, "pods"), rapid.SampledFrom([][]networkingv1.PolicyType{
 			nil, nil, {"Ingress"}, {"Egress"}, {"Egress"}, {"Ingress", "Egress"},
 		}).Draw(t, "types")...)
 		np.Namespace = namespace
@@ -172,7 +174,7 @@ func anyScenario() *rapid.Generator[scenario] {
 	})
 }
 
-func TestAnIntentNeverOpensWhatWasClosedKeepsWhatItPromisesAndClaimsWhatIsTrue(t *testing.T) {
+func TestIntents_NeverOpenAndClaimOnlyWhatHolds(t *testing.T) {
 	judged, left := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario().Draw(t, "scenario")
@@ -203,7 +205,7 @@ func TestBeyondItsBoundsTheEngineOpensNothingAndSaysSo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario().Draw(t, "scenario")
 		s.tight = true
-		e := engine{limits: limits{overlapping: rapid.IntRange(1, 2).Draw(t, "overlapping"), objects: rapid.IntRange(1, 2).Draw(t, "objects")}}
+		e := tight(rapid.IntRange(1, 2).Draw(t, "overlapping"), rapid.IntRange(1, 2).Draw(t, "objects"))
 		if err := check(e, s); err != nil {
 			t.Fatalf("%v\n%v", err, s)
 		}
@@ -214,6 +216,12 @@ func TestBeyondItsBoundsTheEngineOpensNothingAndSaysSo(t *testing.T) {
 	if left == 0 {
 		t.Error("no scenario was beyond the bounds")
 	}
+}
+
+func tight(overlapping, objects int) engine {
+	l := defaultLimits()
+	l.overlapping, l.objects = overlapping, objects
+	return engine{limits: l}
 }
 
 func TestTranslatingIsTheSameEveryTimeAndChangesNothing(t *testing.T) {
@@ -243,7 +251,7 @@ func TestTranslatingIsTheSameEveryTimeAndChangesNothing(t *testing.T) {
 func sorted(objects []networkingv1.NetworkPolicy) string {
 	var out []string
 	for _, o := range objects {
-		out = append(out, fmt.Sprintf("%s %v", o.Name, generic(&o.Spec)))
+		out = append(out, fmt.Sprintf("%s %v", o.Name, toUnstructured(&o.Spec)))
 	}
 	slices.Sort(out)
 	return fmt.Sprint(out)
@@ -259,7 +267,7 @@ func (m mutant) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 	return m.translate(m.engine, p, f)
 }
 
-// input plants a fault in what the engine is told.
+// input plants a fault in the input of the engine.
 func input(edit func(p *intent.Policy, f *intent.Facts)) func(intent.Engine, intent.Policy, intent.Facts) intent.Translation {
 	return func(e intent.Engine, p intent.Policy, f intent.Facts) intent.Translation {
 		edit(&p, &f)
@@ -274,7 +282,7 @@ func output(edit func(p intent.Policy, s *networkingv1.NetworkPolicySpec) bool) 
 		t.Objects = slices.DeleteFunc(t.Objects, func(o *unstructured.Unstructured) bool {
 			np := decode(o)
 			keep := edit(p, &np.Spec)
-			o.Object["spec"] = generic(&np.Spec)
+			o.Object["spec"] = toUnstructured(&np.Spec)
 			return !keep
 		})
 		return t
@@ -412,7 +420,7 @@ func TestEveryPlantedFaultIsFound(t *testing.T) {
 	scenarios := anyScenario()
 	for name, fault := range mutants() {
 		t.Run(name, func(t *testing.T) {
-			m := mutant{engine{limits: usual()}, fault}
+			m := mutant{engine{limits: defaultLimits()}, fault}
 			for seed := range 3000 {
 				if err := check(m, scenarios.Example(seed)); err != nil {
 					t.Logf("found by scenario %d: %v", seed, err)

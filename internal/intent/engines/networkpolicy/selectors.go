@@ -1,8 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
-	"maps"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -27,16 +29,30 @@ func (v values) and(w values) values {
 	case v.others && w.others:
 		out.listed = slices.Compact(slices.Sorted(slices.Values(slices.Concat(v.listed, w.listed))))
 	case v.others:
-		out.listed = without(w.listed, v.listed)
+		out.listed = withoutValues(w.listed, v.listed)
 	case w.others:
-		out.listed = without(v.listed, w.listed)
+		out.listed = withoutValues(v.listed, w.listed)
 	default:
-		out.listed = without(v.listed, without(v.listed, w.listed))
+		out.listed = withoutValues(v.listed, withoutValues(v.listed, w.listed))
 	}
 	return out
 }
 
-func without[T comparable](list, drop []T) []T {
+// meets reports whether a value is in both, without allocating.
+func (v values) meets(w values) bool {
+	switch {
+	case v.absent && w.absent, v.others && w.others:
+		return true
+	case v.others:
+		return slices.ContainsFunc(w.listed, func(s string) bool { return !slices.Contains(v.listed, s) })
+	case w.others:
+		return slices.ContainsFunc(v.listed, func(s string) bool { return !slices.Contains(w.listed, s) })
+	default:
+		return slices.ContainsFunc(v.listed, func(s string) bool { return slices.Contains(w.listed, s) })
+	}
+}
+
+func withoutValues[T comparable](list, drop []T) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(item T) bool { return slices.Contains(drop, item) })
 }
 
@@ -44,16 +60,16 @@ func (v values) equal(w values) bool {
 	return v.absent == w.absent && v.others == w.others && slices.Equal(v.listed, w.listed)
 }
 
-// sayable splits a set into those that label requirements can say: "no such key, or one of these values"
+// expressible splits a set into those that label requirements can say: "no such key, or one of these values"
 // takes two selectors.
-func (v values) sayable() []values {
+func (v values) expressible() []values {
 	if v.absent && !v.others && len(v.listed) > 0 {
 		return []values{{absent: true}, {listed: v.listed}}
 	}
 	return []values{v}
 }
 
-// requirements says the set, which is sayable and neither empty nor everything.
+// requirements returns the set as label requirements, which is expressible and neither empty nor everything.
 func (v values) requirements(key string) []metav1.LabelSelectorRequirement {
 	var out []metav1.LabelSelectorRequirement
 	switch {
@@ -70,25 +86,34 @@ func (v values) requirements(key string) []metav1.LabelSelectorRequirement {
 	return out
 }
 
-// box is a conjunction: what must hold under each key. A key that is not there may hold anything. No box
-// has a key that nothing satisfies: it would be no box.
-type box map[string]values
+// podSet is a conjunction: what must hold under each key, sorted by key. A key that is not there may hold anything. No set
+// has a key that nothing satisfies: it would be no set. It is a list because a namespace of a thousand policies compares
+// millions of them, and ranging over small maps took a tenth of the time of a pass.
+type podSet []requirement
 
-// boxOf reads a selector. A requirement that it cannot read is left out, and exact is false: the box then
-// holds more objects than the selector. No box at all is returned for a selector that contradicts itself.
-func boxOf(s *metav1.LabelSelector) (b box, exact, some bool) {
-	b, exact = box{}, true
-	parts := []box{}
+type requirement struct {
+	key string
+	values
+}
+
+// podsWith returns a set of one key.
+func podsWith(key string, v values) podSet { return podSet{{key, v}} }
+
+// podSetOf reads a selector. A requirement that it cannot read is left out, and exact is false: the set then
+// holds more objects than the selector. No set at all is returned for a selector that contradicts itself.
+func podSetOf(s *metav1.LabelSelector) (b podSet, exact, some bool) {
+	b, exact = podSet{}, true
+	parts := []podSet{}
 	for k, v := range s.MatchLabels {
-		parts = append(parts, box{k: {listed: []string{v}}})
+		parts = append(parts, podsWith(k, values{listed: []string{v}}))
 	}
 	for _, e := range s.MatchExpressions {
-		v, ok := meaning(e)
+		v, ok := parseRequirement(e)
 		if !ok {
 			exact = false
 			continue
 		}
-		parts = append(parts, box{e.Key: v})
+		parts = append(parts, podsWith(e.Key, v))
 	}
 	for _, part := range parts {
 		if b, some = b.and(part); !some {
@@ -98,7 +123,7 @@ func boxOf(s *metav1.LabelSelector) (b box, exact, some bool) {
 	return b, exact, true
 }
 
-func meaning(e metav1.LabelSelectorRequirement) (values, bool) {
+func parseRequirement(e metav1.LabelSelectorRequirement) (values, bool) {
 	listed := slices.Compact(slices.Sorted(slices.Values(e.Values)))
 	switch e.Operator {
 	case metav1.LabelSelectorOpIn:
@@ -113,85 +138,104 @@ func meaning(e metav1.LabelSelectorRequirement) (values, bool) {
 	return values{}, false
 }
 
-func (b box) at(key string) values {
-	if v, ok := b[key]; ok {
-		return v
+// find returns where a key is, or where it would be.
+func (b podSet) find(key string) (int, bool) {
+	return slices.BinarySearchFunc(b, key, func(r requirement, key string) int { return strings.Compare(r.key, key) })
+}
+
+func (b podSet) at(key string) values {
+	if i, ok := b.find(key); ok {
+		return b[i].values
 	}
 	return values{absent: true, others: true}
 }
 
-// with is the box with another set under a key.
-func (b box) with(key string, v values) box {
-	out := box{}
-	maps.Copy(out, b)
-	out[key] = v
-	return out
+// with is the set with another set under a key.
+func (b podSet) with(key string, v values) podSet {
+	i, ok := b.find(key)
+	if ok {
+		out := slices.Clone(b)
+		out[i].values = v
+		return out
+	}
+	out := make(podSet, 0, len(b)+1)
+	return append(append(append(out, b[:i]...), requirement{key, v}), b[i:]...)
 }
 
 // and is what is in both, unless nothing is.
-func (b box) and(c box) (box, bool) {
-	out := maps.Clone(b)
-	for k, v := range c {
-		both := b.at(k).and(v)
+func (b podSet) and(c podSet) (podSet, bool) {
+	out := b
+	for _, r := range c {
+		both := b.at(r.key).and(r.values)
 		if both.empty() {
 			return nil, false
 		}
-		out = out.with(k, both)
+		out = out.with(r.key, both)
 	}
 	return out, true
 }
 
-func (b box) meets(c box) bool {
-	_, ok := b.and(c)
-	return ok
-}
-
-// within says that everything in b is in c.
-func (b box) within(c box) bool {
-	for k, v := range c {
-		if !b.at(k).and(v.not()).empty() {
+// meets reports whether something may be in both, without allocating.
+func (b podSet) meets(c podSet) bool {
+	for len(b) > 0 && len(c) > 0 {
+		switch order := strings.Compare(b[0].key, c[0].key); {
+		case order < 0:
+			b = b[1:]
+		case order > 0:
+			c = c[1:]
+		case !b[0].meets(c[0].values):
 			return false
+		default:
+			b, c = b[1:], c[1:]
 		}
 	}
 	return true
 }
 
-func (b box) equal(c box) bool { return maps.EqualFunc(b, c, values.equal) }
+// within says that everything in b is in c.
+func (b podSet) within(c podSet) bool {
+	return !slices.ContainsFunc(c, func(r requirement) bool { return !b.at(r.key).and(r.not()).empty() })
+}
 
-// minus is what is in b and not in c, as boxes that do not meet: the first is outside under the first key,
+func (b podSet) equal(c podSet) bool {
+	return slices.EqualFunc(b, c, func(r, s requirement) bool { return r.key == s.key && r.values.equal(s.values) })
+}
+
+// minus is what is in b and not in c, as sets that do not meet: the first is outside under the first key,
 // the second inside under the first and outside under the second, and so on. The keys are at least those of c.
-func (b box) minus(c box, keys []string) []box {
+func (b podSet) minus(c podSet, keys []string) []podSet {
 	if !b.meets(c) {
-		return []box{b}
+		return []podSet{b}
 	}
-	var out []box
+	var out []podSet
 	rest := b
 	for _, k := range keys {
-		if _, ok := c[k]; !ok {
+		i, ok := c.find(k)
+		if !ok {
 			continue
 		}
-		outside := rest.at(k).and(c[k].not())
-		for _, v := range outside.sayable() {
+		outside := rest.at(k).and(c[i].not())
+		for _, v := range outside.expressible() {
 			if !v.empty() {
 				out = append(out, rest.with(k, v))
 			}
 		}
-		rest = rest.with(k, rest.at(k).and(c[k]))
+		rest = rest.with(k, rest.at(k).and(c[i].values))
 	}
 	return out
 }
 
-// or is what is in either, where one box can say it: where they differ under one key only.
-func (b box) or(c box) (box, bool) {
+// or is what is in either, where one set can say it: where they differ under one key only.
+func (b podSet) or(c podSet) (podSet, bool) {
 	var differ []string
-	for k := range b {
-		if !b[k].equal(c.at(k)) {
-			differ = append(differ, k)
+	for _, r := range b {
+		if !r.equal(c.at(r.key)) {
+			differ = append(differ, r.key)
 		}
 	}
-	for k := range c {
-		if _, seen := b[k]; !seen {
-			differ = append(differ, k)
+	for _, r := range c {
+		if _, seen := b.find(r.key); !seen {
+			differ = append(differ, r.key)
 		}
 	}
 	if len(differ) != 1 {
@@ -201,33 +245,33 @@ func (b box) or(c box) (box, bool) {
 	either := b.at(k).not().and(c.at(k).not()).not()
 	out := b.with(k, either)
 	if either.not().empty() {
-		delete(out, k)
+		out = slices.DeleteFunc(out, func(r requirement) bool { return r.key == k })
 	}
-	return out, len(either.sayable()) == 1
+	return out, len(either.expressible()) == 1
 }
 
-// join adds a box to others that it does not meet, as one with them where it can.
-func join(boxes []box, b box) []box {
-	for i, other := range boxes {
+// join adds a set to others that it does not meet, as one with them where it can.
+func join(sets []podSet, b podSet) []podSet {
+	for i, other := range sets {
 		if both, one := other.or(b); one {
-			return join(slices.Delete(slices.Clone(boxes), i, i+1), both)
+			return join(slices.Delete(slices.Clone(sets), i, i+1), both)
 		}
 	}
-	return append(boxes, b)
+	return append(sets, b)
 }
 
-// selector says the box, with labels where one value is asked for.
-func (b box) selector() metav1.LabelSelector {
+// selector returns the set as a selector, with labels where one value is asked for.
+func (b podSet) selector() metav1.LabelSelector {
 	var s metav1.LabelSelector
-	for _, k := range slices.Sorted(maps.Keys(b)) {
-		if v := b[k]; !v.absent && !v.others && len(v.listed) == 1 {
+	for _, r := range b {
+		if !r.absent && !r.others && len(r.listed) == 1 {
 			if s.MatchLabels == nil {
 				s.MatchLabels = map[string]string{}
 			}
-			s.MatchLabels[k] = v.listed[0]
+			s.MatchLabels[r.key] = r.listed[0]
 			continue
 		}
-		s.MatchExpressions = append(s.MatchExpressions, b[k].requirements(k)...)
+		s.MatchExpressions = append(s.MatchExpressions, r.requirements(r.key)...)
 	}
 	return s
 }

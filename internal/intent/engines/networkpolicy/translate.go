@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 package networkpolicy
 
 import (
@@ -15,7 +17,7 @@ const Name = "NetworkPolicy"
 
 // New returns the engine of Kubernetes' own NetworkPolicies. Whether they have an effect is up to the
 // cluster's network plugin.
-func New() intent.Engine { return engine{limits: usual()} }
+func New() intent.Engine { return engine{limits: defaultLimits()} }
 
 type engine struct{ limits limits }
 
@@ -30,72 +32,104 @@ func (engine) Makes() []schema.GroupVersionKind { return []schema.GroupVersionKi
 
 func kind() schema.GroupVersionKind { return networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy") }
 
-// Translate implements intent.Engine. It works out what all policies of the namespace come to and returns
-// what of it is p's, so that each policy can be translated by itself and the results fit.
+// Translate implements intent.Engine. It works out what all policies of the namespace come to, unless the facts
+// hold that already, and returns what of it is p's.
 func (e engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
-	demands, refused := e.demands(p, f)
-	ingress := e.settle(demands, f, intent.Ingress)
-	egress := e.settle(demands, f, intent.Egress)
+	divided, ok := f.Divided[Name].(*namespace)
+	if !ok {
+		divided = e.divide(append([]intent.Policy{p}, siblingsOf(p, f)...), f)
+	}
 	var t intent.Translation
 	for _, r := range p.Rules {
-		if c, ok := refused[r.ID]; ok {
-			t.Claims = append(t.Claims, c)
+		i, c := divided.demand(p, r, f)
+		if c != nil {
+			t.Claims = append(t.Claims, *c)
 			continue
 		}
-		i := slices.IndexFunc(demands, func(d demand) bool { return d.policy == p.Name && d.rule.ID == r.ID })
-		t.Objects = append(t.Objects, objects(p, demands[i], ingress.of(i), egress.of(i))...)
-		t.Claims = append(t.Claims, claim(demands, i, ingress, egress))
+		t.Objects = append(t.Objects, objects(p, divided.demands[i], divided.ingress.of(i), divided.egress.of(i))...)
+		t.Claims = append(t.Claims, claim(divided.demands, i, divided.ingress, divided.egress))
 	}
 	return t
 }
 
-// demands are those of all policies, ordered by policy and rule, and the claims for p's rules that are none.
-func (e engine) demands(p intent.Policy, f intent.Facts) ([]demand, map[string]intent.Claim) {
-	policies := []intent.Policy{p}
-	for _, s := range f.Siblings {
-		if s.Namespace == p.Namespace && s.Name != p.Name {
-			policies = append(policies, s)
+// Divide implements intent.Divider.
+func (e engine) Divide(policies []intent.Policy, f intent.Facts) any { return e.divide(policies, f) }
+
+// namespace is what all policies of a namespace come to. It is read only once made.
+type namespace struct {
+	demands         []demand
+	ingress, egress allocation
+	// at finds a demand by the name of its policy and the id of its rule.
+	at map[[2]string]int
+}
+
+// divide orders the policies by priority, those of cluster bindings first, and divides the pods among them.
+func (e engine) divide(policies []intent.Policy, f intent.Facts) *namespace {
+	policies = slices.Clone(policies)
+	slices.SortStableFunc(policies, func(a, b intent.Policy) int {
+		if a.FromCluster != b.FromCluster {
+			return map[bool]int{true: -1, false: 1}[a.FromCluster]
 		}
-	}
-	slices.SortStableFunc(policies, func(a, b intent.Policy) int { return cmp.Compare(a.Name, b.Name) })
-	var out []demand
-	refused := map[string]intent.Claim{}
-	for _, from := range policies {
-		for _, r := range from.Rules {
-			d, no := examine(from, r, f)
-			if no == nil {
-				out = append(out, d)
-			} else if from.Name == p.Name {
-				refused[r.ID] = *no
+		return cmp.Compare(a.Name, b.Name)
+	})
+	n := &namespace{at: map[[2]string]int{}}
+	for _, p := range policies {
+		for _, r := range p.Rules {
+			if d, no := readDemand(p, r, f); no == nil {
+				n.at[[2]string{p.Name, r.ID}] = len(n.demands)
+				n.demands = append(n.demands, d)
 			}
 		}
 	}
-	return out, refused
+	n.ingress, n.egress = e.allocate(n.demands, f, intent.Ingress), e.allocate(n.demands, f, intent.Egress)
+	return n
 }
 
-// settled is what all demands come to in one direction.
-type settled struct {
-	division
+// demand finds the demand of a rule, or says why there is none.
+func (n *namespace) demand(p intent.Policy, r intent.Rule, f intent.Facts) (int, *intent.Claim) {
+	if _, no := readDemand(p, r, f); no != nil {
+		return 0, no
+	}
+	i, ok := n.at[[2]string{p.Name, r.ID}]
+	if !ok {
+		c := intent.Not(r, intent.ReasonNotLive, "the policy is not among those of its namespace yet")
+		return 0, &c
+	}
+	return i, nil
+}
+
+func siblingsOf(p intent.Policy, f intent.Facts) []intent.Policy {
+	return slices.DeleteFunc(slices.Clone(f.Siblings), func(s intent.Policy) bool { return s.Namespace != p.Namespace || s.Name == p.Name })
+}
+
+// allocation is what all demands come to in one direction.
+type allocation struct {
 	direction intent.Direction
-	pieces    []piece
-	// out are the sides that were too much.
-	out []int
+	limits    limits
+	claimants []claimant
+	shares    []share
+	foreign   []foreignPolicy
+	// claimant finds the claimant of a demand.
+	claimant map[int]int
 }
 
-func (e engine) settle(demands []demand, f intent.Facts, direction intent.Direction) settled {
-	var sides []side
+func (e engine) allocate(demands []demand, f intent.Facts, direction intent.Direction) allocation {
+	s := allocation{direction: direction, limits: e.limits, foreign: isolatingPolicies(f.NetworkPolicies, direction), claimant: map[int]int{}}
 	for i, d := range demands {
-		// A selector that contradicts itself selects no pod, and has no sides.
+		// A selector that contradicts itself selects no pod, and has no claimants.
 		if allowed := d.in(direction); allowed != nil && d.pods != nil {
-			sides = append(sides, side{demand: i, pods: d.pods, allowed: *allowed})
+			s.claimant[i] = len(s.claimants)
+			s.claimants = append(s.claimants, claimant{demand: i, pods: d.pods, allowed: *allowed})
 		}
 	}
-	s := settled{division: divide(sides, isolating(f.NetworkPolicies, direction), e.limits), direction: direction}
-	s.pieces, s.out = s.settle()
+	s.shares = divideClaimants(s.claimants, s.foreign, e.limits)
 	return s
 }
 
-// of are the pieces of a demand.
-func (s settled) of(demand int) []piece {
-	return slices.DeleteFunc(slices.Clone(s.pieces), func(p piece) bool { return s.sides[p.side].demand != demand })
+// of are the allotments of a demand.
+func (s allocation) of(demand int) []allotment {
+	if me, ok := s.claimant[demand]; ok {
+		return s.shares[me].allotments
+	}
+	return nil
 }

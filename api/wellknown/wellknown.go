@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package wellknown holds the labels, annotations and AWS tags that several packages, or users, depend on. Their values are
+// persisted in clusters and in AWS accounts and never change.
+package wellknown
+
+// OperatorName is the name of the operator: its field manager, and the value of LabelManagedBy and TagManagedBy.
+const OperatorName = "nexus-operator"
+
+// Prefix is that of the labels, annotations and tags that only the operator writes.
+const Prefix = "nexus.ai/"
+
+// Labels.
+const (
+	// LabelManagedBy is Kubernetes' recommended label for the tool that manages an object.
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// LabelCapability holds the name of the capability that an object belongs to.
+	LabelCapability = Prefix + "capability"
+	// LabelCapabilityUID holds the UID of the capability that an object belongs to.
+	LabelCapabilityUID = Prefix + "capability-uid"
+	// LabelPolicyOwner holds the UID of the security intent binding, or of the policy, that an object was derived from.
+	LabelPolicyOwner = "intent.security.nimbus.com/owner-uid"
+)
+
+// Annotations.
+const (
+	// AnnotationCapability names the capability, as namespace/name, of an object in another namespace.
+	AnnotationCapability = Prefix + "capability"
+	// AnnotationPaused freezes an object while its value is "true".
+	AnnotationPaused = Prefix + "paused"
+	// AnnotationReconcileAt requests a check whenever its value changes.
+	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
+	// AnnotationMinReplicas holds the number of replicas that a Deployment with an autoscaler starts with.
+	AnnotationMinReplicas = Prefix + "min-replicas"
+)
+
+// Tags of AWS resources that mark the owner.
+const (
+	// TagManagedBy holds OperatorName.
+	TagManagedBy = Prefix + "managed-by"
+	// TagCluster holds the ID of the cluster of the owner.
+	TagCluster = Prefix + "cluster"
+	// TagOwner holds Kind/namespace/name of the owner.
+	TagOwner = Prefix + "owner"
+	// TagOwnerUID holds the UID of the owner.
+	TagOwnerUID = Prefix + "owner-uid"
+)

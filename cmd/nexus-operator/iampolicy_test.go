@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+// printed returns what iam-policy prints, read as AWS would read it.
+func printed(t *testing.T, args ...string) []iampolicy.Document {
+	t.Helper()
+	var text strings.Builder
+	if err := printIAMPolicies(&text, args); err != nil {
+		t.Fatal(err)
+	}
+	var out []iampolicy.Document
+	for d := json.NewDecoder(strings.NewReader(text.String())); ; {
+		var raw json.RawMessage
+		err := d.Decode(&raw)
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		document, err := iampolicy.Parse(string(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, document)
+	}
+}
+
+func allowedActions(documents []iampolicy.Document) map[string]bool {
+	out := map[string]bool{}
+	for _, d := range documents {
+		for _, s := range d.Statement {
+			for _, action := range s.Action {
+				out[action] = true
+			}
+		}
+	}
+	return out
+}
+
+// The operator's policy allows every action that a kind declares, and no other. iam:PassRole is a right without a call.
+func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
+	want := map[string]bool{"iam:PassRole": true}
+	for _, k := range catalog.Kinds() {
+		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional) {
+			want[action] = true
+		}
+	}
+	if len(want) < 80 {
+		t.Fatalf("the kinds declare only %d actions", len(want))
+	}
+	for _, args := range [][]string{{"operator"}, {"operator", "--name-prefix=team-", "--account=123456789012", "--region=eu-west-1", "--permissions-boundary=arn:aws:iam::123456789012:policy/b"}} {
+		if got := allowedActions(printed(t, args...)); !maps.Equal(got, want) {
+			t.Errorf("%v: got %v\nwant %v", args, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+	}
+}
+
+func TestIAMPolicy_AddsWhatItsFlagsAskFor(t *testing.T) {
+	got := allowedActions(printed(t, "operator", "--assume-roles=arn:aws:iam::210987654321:role/a", "--eks-cluster-name=c"))
+	if !got["sts:AssumeRole"] || !got["eks:DescribeCluster"] {
+		t.Errorf("got %v", got)
+	}
+	if got := allowedActions(printed(t, "installer")); !got["ecr:PutImage"] || got["s3:CreateBucket"] {
+		t.Errorf("the installer gets %v", got)
+	}
+	for _, args := range [][]string{{}, {"everything"}, {"operator", "installer"}, {"operator", "--nonsense"}} {
+		if err := printIAMPolicies(io.Discard, args); err == nil {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command image builds the operator's container image without a container engine: the binary, the certificates of public
+// authorities, and nothing else. The same tree gives the same digest, whatever machine builds it.
+//
+//	image build ROOT DIR [ARCH...]     write an OCI layout and one SPDX document per architecture to DIR
+//	image rootfs ROOT DIR ARCH         write the image's files to DIR, for the Dockerfile
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "image:", err)
+		os.Exit(1)
+	}
+}
+
+// architectures are those that images are released for.
+var architectures = []string{"amd64", "arm64"}
+
+func run(ctx context.Context, args []string) error {
+	switch {
+	case len(args) >= 3 && args[0] == "build":
+		arches := architectures
+		if len(args) > 3 {
+			arches = args[3:]
+		}
+		digest, err := build(ctx, args[1], args[2], arches)
+		if err == nil {
+			fmt.Println(digest)
+		}
+		return err
+	case len(args) == 4 && args[0] == "rootfs":
+		files, err := rootFiles(ctx, args[1], args[3])
+		if err == nil {
+			err = writeFiles(args[2], files)
+		}
+		return err
+	default:
+		return errors.New("usage: image build ROOT DIR [ARCH...] | image rootfs ROOT DIR ARCH")
+	}
+}

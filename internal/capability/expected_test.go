@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// The placeholders of what AWS is yet to assign, and of a UID that is not known yet.
+var (
+	unknownSecret = regexp.MustCompile(`<known after SecretsManagerSecret/[^>]+>`)
+	unknownUID    = regexp.MustCompile(`<known after (SSMParameterSet/[^>]+)>`)
+)
+
+// printed is an object as JSON.
+func printed(t fatal, n graph.Node) string {
+	t.Helper()
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(n.Object.Object); err != nil {
+		t.Fatalf("%s: %v", n.ID, err)
+	}
+	return b.String()
+}
+
+func nothing(string) bool { return false }
+
+func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCapability().Draw(t, "capability")
+		f := facts()
+		if c.Spec.ProviderRef != nil {
+			f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1")
+		}
+		expected, err := capability.Compile(c, f.Expect(c, nothing))
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		existing := compile(t, c, f)
+		if len(expected.Nodes()) != len(existing.Nodes()) {
+			t.Fatalf("%d objects, and %d once everything exists", len(expected.Nodes()), len(existing.Nodes()))
+		}
+		for _, n := range expected.Nodes() {
+			got := unknownUID.ReplaceAllString(unknownSecret.ReplaceAllString(printed(t, n), "AbCdEf"), "uid-of-$1")
+			want, _ := existing.Node(n.ID)
+			if want := printed(t, want); got != want {
+				t.Fatalf("%s is\n%s\nand once everything exists\n%s", n.ID, got, want)
+			}
+		}
+	})
+}
+
+func TestExpect_NothingOfWhatIsDisputed(t *testing.T) {
+	c := example(t, "test-capability.yaml")
+	disputed := "S3Bucket/myapp-dev-call-data"
+	g, err := capability.Compile(c, facts().Expect(c, func(id string) bool { return id == disputed }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, _ := json.Marshal(object(t, g, "IAMRole/myapp-dev-app-role").Object)
+	if strings.Contains(string(role), "s3:::myapp-dev-call-data") || !strings.Contains(string(role), "s3:::myapp-dev-journey-logs") {
+		t.Errorf("the role of the application has rights on the disputed bucket, or none on another: %s", role)
+	}
+}
+
+func TestExpect_KeepsWhatIsProven(t *testing.T) {
+	c := example(t, "test-capability.yaml")
+	f := facts()
+	f.Owned = map[string]capability.Proof{"SecretsManagerSecret/myapp-dev-openai": {ARN: "arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:myapp/dev/openai-XyZ123", UID: "u"}}
+	if got := f.Expect(c, nothing).Owned["SecretsManagerSecret/myapp-dev-openai"]; got.ARN != f.Owned["SecretsManagerSecret/myapp-dev-openai"].ARN || got.UID != "u" {
+		t.Errorf("%+v", got)
+	}
+	if len(f.Owned) != 1 {
+		t.Errorf("the facts were changed: %v", f.Owned)
+	}
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"path"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// systemNamespaces are patterns of namespaces in which components of a cluster run by their documentation or by
+// convention. Service accounts there have wide rights, and other components trust or exempt them by their namespace's
+// name, so a tenant must not have the operator create one before the component is installed.
+var systemNamespaces = []string{
+	"default", "kube-*", "openshift", "openshift-*", // Kubernetes and its distributions
+	"*-system",                   // the convention of kubebuilder: istio-system, flux-system, gatekeeper-system, nexus-system
+	"amazon-*", "aws-*", "eks-*", // add-ons of EKS, such as amazon-cloudwatch and aws-observability
+	"istio-*", "linkerd", "linkerd-*", // service meshes, with their gateways and CNI plug-ins
+	"cert-manager", "cert-manager-*", "external-secrets", "vault", // identities and secrets
+	"kyverno", "kubearmor", "gatekeeper", "falco", "trivy-*", // policies and runtime security
+	"argo", "argocd", "argo-*", "tekton-*", "tekton-pipelines", "crossplane-*", // delivery
+	"ingress-nginx", "nginx-ingress", "external-dns", "cilium", "cilium-*", "calico-*", "tigera-*", // networks
+	"karpenter", "keda", "velero", "knative-*", // scaling, backups, serving
+	"monitoring", "logging", "observability", "prometheus", "grafana", // telemetry, which scrapes every namespace
+}
+
+// IsSystemNamespace reports whether a namespace of that name belongs to a component of the cluster. The operator's own
+// namespace is judged by Validate.
+func IsSystemNamespace(name string) bool {
+	return slices.ContainsFunc(systemNamespaces, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
+}
+
+// hasQuota reports whether the workload namespace is the operator's to limit.
+func (k *compiler) hasQuota() bool { return k.madeNamespace() && len(k.facts.NamespaceQuota) > 0 }
+
+// namespaceQuota limits what runs in a namespace that was made for the workloads: the quotas of the capability's own
+// namespace do not reach it.
+func (k *compiler) namespaceQuota() {
+	if !k.hasQuota() {
+		return
+	}
+	o := &corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: k.facts.NamespaceQuota.DeepCopy()}}
+	k.workload(part{kindQuota, k.names.Quota(), StepNamespace, "namespace"}, o)
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// translate returns a field of a component as the type of Kubernetes that has the same JSON form.
+func translate[T any](k *compiler, from any) T {
+	var out T
+	b, err := json.Marshal(from)
+	if err == nil {
+		err = json.Unmarshal(b, &out)
+	}
+	if err != nil {
+		k.fail(err)
+	}
+	return out
+}
+
+// environment sets the sources of the container's environment variables. The operator's settings come last, so that no
+// key of another source replaces one of them.
+func (k *compiler) environment(c component, pod *corev1.PodSpec) {
+	container := &pod.Containers[0]
+	container.Env = translate[[]corev1.EnvVar](k, c.Env)
+	container.EnvFrom = append(translate[[]corev1.EnvFromSource](k, c.EnvFrom), corev1.EnvFromSource{
+		ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: k.names.ConfigMap()}},
+	})
+	pod.ImagePullSecrets = translate[[]corev1.LocalObjectReference](k, c.ImagePullSecrets)
+}
+
+// probes sets the container's probes: those that are declared, else the defaults.
+func (k *compiler) probes(c component, container *corev1.Container) {
+	declared := nexusv1.ProbesSpec{}
+	if c.Probes != nil {
+		declared = *c.Probes
+	}
+	container.StartupProbe = k.probe(c, declared.Startup, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 5, FailureThreshold: 60})
+	container.LivenessProbe = k.probe(c, declared.Liveness, &corev1.Probe{ProbeHandler: tcpProbe(), PeriodSeconds: 20, TimeoutSeconds: 5})
+	container.ReadinessProbe = k.probe(c, declared.Readiness, &corev1.Probe{PeriodSeconds: 10, TimeoutSeconds: 5, ProbeHandler: corev1.ProbeHandler{
+		HTTPGet: &corev1.HTTPGetAction{Path: ingressOf(k.spec).HealthCheckPath, Port: intstr.FromString("http")},
+	}})
+}
+
+// probe returns a declared probe with its ports, or the default.
+func (k *compiler) probe(c component, declared *nexusv1.Probe, byDefault *corev1.Probe) *corev1.Probe {
+	if declared == nil {
+		return byDefault
+	}
+	p := declared.DeepCopy()
+	port := intstr.FromString("http")
+	if p.HTTPGet != nil && p.HTTPGet.Port == nil {
+		p.HTTPGet.Port = &port
+	}
+	if p.TCPSocket != nil && p.TCPSocket.Port == nil {
+		p.TCPSocket.Port = &port
+	}
+	if p.GRPC != nil && p.GRPC.Port == nil {
+		p.GRPC.Port = &c.port
+	}
+	return translate[*corev1.Probe](k, p)
+}
+
+// placement sets where pods run and how long they have to end.
+func (k *compiler) placement(c component, pod *corev1.PodSpec) {
+	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
+	pod.NodeSelector = translate[map[string]string](k, c.NodeSelector)
+	pod.Tolerations = translate[[]corev1.Toleration](k, c.Tolerations)
+	pod.Affinity = translate[*corev1.Affinity](k, c.Affinity)
+	pod.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{k.spread(c, corev1.LabelTopologyZone), k.spread(c, corev1.LabelHostname)}
+	if len(c.TopologySpreadConstraints) == 0 {
+		return
+	}
+	pod.TopologySpreadConstraints = translate[[]corev1.TopologySpreadConstraint](k, c.TopologySpreadConstraints)
+	for i := range pod.TopologySpreadConstraints {
+		pod.TopologySpreadConstraints[i].LabelSelector = &metav1.LabelSelector{MatchLabels: k.selector(c.name)}
+	}
+}
+
+// defaultSizeLimit of a scratch volume.
+var defaultSizeLimit = resource.MustParse("1Gi")
+
+// scratchVolumes mounts the empty directories of the container.
+func (k *compiler) scratchVolumes(c component, pod *corev1.PodSpec) {
+	for _, s := range c.ScratchVolumes {
+		limit := defaultSizeLimit.DeepCopy()
+		if s.SizeLimit != nil {
+			limit = s.SizeLimit.DeepCopy()
+		}
+		pod.Volumes = append(pod.Volumes, corev1.Volume{Name: s.Name, VolumeSource: corev1.VolumeSource{
+			EmptyDir: &corev1.EmptyDirVolumeSource{Medium: s.Medium, SizeLimit: &limit},
+		}})
+		pod.Containers[0].VolumeMounts = append(pod.Containers[0].VolumeMounts, corev1.VolumeMount{Name: s.Name, MountPath: s.MountPath})
+	}
+}
+
+// security sets the security settings of the pod: those of Pod Security restricted, with the component's changes, which
+// validation keeps within it.
+func (k *compiler) security(c component, pod *corev1.PodSpec) {
+	own := &corev1.SecurityContext{AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}}
+	all := &corev1.PodSecurityContext{RunAsNonRoot: new(true), SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
+	pod.SecurityContext, pod.Containers[0].SecurityContext = all, own
+	s := c.SecurityContext
+	if s == nil {
+		return
+	}
+	all.RunAsUser, all.RunAsGroup, all.FSGroup = s.RunAsUser, s.RunAsGroup, s.FSGroup
+	own.ReadOnlyRootFilesystem = s.ReadOnlyRootFilesystem
+	if s.Capabilities != nil {
+		own.Capabilities.Add = translate[[]corev1.Capability](k, s.Capabilities.Add)
+	}
+	if s.SeccompProfile != nil {
+		all.SeccompProfile = translate[*corev1.SeccompProfile](k, s.SeccompProfile)
+	}
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Proof says what a child owns in AWS.
+type Proof struct {
+	// ARN is that of the child's resource.
+	ARN string
+	// UID is the child's, which its resources carry as a tag.
+	UID string
+	// Names are the SSM parameters of a parameter set, relative to its path.
+	Names []string
+}
+
+// wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
+
+// Granting are the kinds on whose resources the roles of a capability get rights.
+var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret}
+
+// Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
+// capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
+// status, which it does only for resources that carry the child's UID. Tenants can write such objects but not their
+// status. A resource that has another owner by now proves nothing.
+func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
+	owner, spec, st := metav1.GetControllerOf(child), child.CommonSpec(), child.CommonStatus()
+	provider := spec.ProviderRef
+	if owner == nil || owner.UID != c.UID || st.ARN == "" || spec.ManagementPolicy == awsv1.ManageObserve || IsDisputed(st.Conditions) ||
+		provider.Name != ProviderName(c) || provider.Namespace != "" && provider.Namespace != c.Namespace {
+		return "", Proof{}, false
+	}
+	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
+	if set, is := child.(*awsv1.SSMParameterSet); is {
+		proof.Names = slices.Clone(set.Status.ManagedNames)
+	}
+	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// IsDisputed reports whether the conditions of a child say that its AWS resource belongs to another owner.
+func IsDisputed(conditions []metav1.Condition) bool {
+	ready := meta.FindStatusCondition(conditions, status.Ready)
+	return ready != nil && ready.Reason == status.ReasonConflict
+}
+
+// addGrant adds a child to those on which the application's role gets rights. The role waits for all of them, so
+// that its policy is written once.
+func (k *compiler) addGrant(id string) { k.grants = append(k.grants, id) }
+
+// owned returns the ARN if that is what the child owns, else "".
+func (k *compiler) owned(id, arn string) string {
+	if k.expected != nil {
+		return k.expect(id, Proof{ARN: arn}).ARN
+	}
+	if k.assumeOwned || k.facts.Owned[id].ARN == arn {
+		return arn
+	}
+	return ""
+}
+
+// appStatements allow the use of exactly those of the capability's resources that are proven to be its own. A name
+// alone gives no right: another capability, or anybody in AWS, could have taken it first.
+func (k *compiler) appStatements() []iampolicy.Statement {
+	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements())
+}
+
+func (k *compiler) tableStatements() []iampolicy.Statement {
+	var arns, names []string
+	for _, t := range selectedTables(k.spec) {
+		name := k.names.Of(t.Name)
+		if arn := k.owned(kindTable+"/"+name, k.home.arn("dynamodb", "table/"+name)); arn != "" {
+			arns, names = append(arns, arn), append(names, name)
+		}
+	}
+	if len(arns) == 0 {
+		return nil
+	}
+	out := []iampolicy.Statement{{Sid: "Tables", Action: []string{
+		"dynamodb:BatchGetItem", "dynamodb:BatchWriteItem", "dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:DescribeTable",
+		"dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:UpdateItem",
+	}, Resource: arns}}
+	if key := dynamodbSpec(k.spec).KMSKeyArn; key != "" {
+		out = append(out, k.tableKey(key, names))
+	}
+	return out
+}
+
+func (k *compiler) bucketStatements() []iampolicy.Statement {
+	var whole, objects []string
+	for _, b := range selectedBuckets(k.spec) {
+		name := k.names.Of(b.Name)
+		if arn := k.owned(kindBucket+"/"+name, k.home.bucketARN(name)); arn != "" {
+			whole, objects = append(whole, arn), append(objects, arn+"/*")
+		}
+	}
+	if len(whole) == 0 {
+		return nil
+	}
+	out := []iampolicy.Statement{
+		{Sid: "Buckets", Action: []string{"s3:GetBucketLocation", "s3:ListBucket", "s3:ListBucketMultipartUploads"}, Resource: whole},
+		{Sid: "Objects", Action: []string{
+			"s3:AbortMultipartUpload", "s3:DeleteObject", "s3:GetObject", "s3:ListMultipartUploadParts", "s3:PutObject",
+		}, Resource: objects},
+	}
+	if key := s3Spec(k.spec).KMSKeyArn; key != "" {
+		out = append(out, k.bucketKey(keyUse, key, whole))
+	}
+	return out
+}
+
+// keyUse is what reading and writing encrypted data takes.
+var keyUse = []string{"kms:Decrypt", "kms:GenerateDataKey"}
+
+// maxNamedStores is how many stores the condition of a key names one by one; more are named by their common prefix.
+// The prefix may fit stores of others too, whose data the role has no right to read or to write.
+const maxNamedStores = 8
+
+func (k *compiler) byPrefix(names []string, prefix string) []string {
+	if len(names) > maxNamedStores {
+		return []string{prefix + k.names.Of("*")}
+	}
+	return names
+}
+
+// tableKey allows the use of a key through DynamoDB and for the tables alone: the capability names the key, which
+// may protect other data as well.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+func (k *compiler) tableKey(key string, tables []string) iampolicy.Statement {
+	return iampolicy.Statement{Sid: "TableKey", Action: keyUse, Resource: []string{key}, Condition: iampolicy.Conditions{
+		"StringEquals": {"kms:ViaService": {k.home.service("dynamodb")}},
+		"StringLike":   {"kms:EncryptionContext:aws:dynamodb:tableName": k.byPrefix(tables, "")},
+	}}
+}
+
+// bucketKey allows the use of a key through S3 and for the buckets alone. S3 encrypts with the ARN of the bucket, if
+// it has a bucket key, or of the object as context.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+func (k *compiler) bucketKey(actions []string, key string, buckets []string) iampolicy.Statement {
+	var contexts []string
+	for _, b := range k.byPrefix(buckets, k.home.bucketARN("")) {
+		contexts = append(contexts, b, b+"/*")
+	}
+	return iampolicy.Statement{Sid: "BucketKey", Action: actions, Resource: []string{key}, Condition: iampolicy.Conditions{
+		"StringEquals": {"kms:ViaService": {k.home.service("s3")}},
+		"StringLike":   {"kms:EncryptionContext:aws:s3:arn": contexts},
+	}}
+}
+
+// service is the name of an AWS service in a region, as kms:ViaService has it.
+// https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+func (h home) service(name string) string {
+	domain := ".amazonaws.com"
+	if h.partition == "aws-cn" {
+		domain += ".cn"
+	}
+	return name + "." + h.region + domain
+}
+
+func (k *compiler) catalogStatements() []iampolicy.Statement {
+	if !glueEnabled(k.spec) {
+		return nil
+	}
+	database := k.owned(kindGlueDatabase+"/"+k.names.Of("db"), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
+	if database == "" {
+		return nil
+	}
+	// Glue asks for rights on the catalog and the database as well for any table:
+	// https://docs.aws.amazon.com/glue/latest/dg/glue-specifying-resource-arns.html
+	resources := []string{k.home.arn("glue", "catalog"), database}
+	for _, t := range glueTables {
+		if arn := k.owned(kindGlueTable+"/"+k.names.Of(t), k.home.arn("glue", "table/"+k.names.GlueDatabase()+"/"+k.names.Glue(t))); arn != "" {
+			resources = append(resources, arn)
+		}
+	}
+	out := []iampolicy.Statement{{Sid: "Catalog", Action: []string{
+		"glue:BatchCreatePartition", "glue:BatchGetPartition", "glue:GetDatabase", "glue:GetPartition", "glue:GetPartitions",
+		"glue:GetTable", "glue:GetTables",
+	}, Resource: resources}}
+	crawler := k.owned(kindGlueCrawler+"/"+k.names.Crawler(), k.home.arn("glue", "crawler/"+k.names.Crawler()))
+	if crawlerSpec(k.spec) != nil && crawler != "" {
+		out = append(out, iampolicy.Statement{Sid: "Crawler", Action: []string{"glue:GetCrawler", "glue:StartCrawler"}, Resource: []string{crawler}})
+	}
+	return out
+}
+
+// maxNamedParameters is how many parameters a policy names one by one. All policies of a role share 10,240
+// characters.
+const maxNamedParameters = 24
+
+// parameterStatements name the parameters one by one, or those of the path that carry the tag of the parameter set.
+// A right on the path alone would reach whatever else anybody puts below it; that is why
+// ssm:GetParametersByPath, which AWS decides by the path, is not among the actions.
+// https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
+func (k *compiler) parameterStatements() []iampolicy.Statement {
+	id := kindParameters + "/" + k.names.Prefix()
+	values, proof := k.parameterValues(), k.facts.Owned[id]
+	if k.expected != nil {
+		proof = k.expectParameters(id, values)
+	}
+	path := "parameter" + k.names.ParameterPath() + "/"
+	names := proof.Names
+	if k.assumeOwned {
+		names = slices.Collect(maps.Keys(values))
+	}
+	var arns []string
+	for _, name := range names {
+		if _, declared := values[name]; declared {
+			arns = append(arns, k.home.arn("ssm", path+name))
+		}
+	}
+	out := iampolicy.Statement{Sid: "Parameters", Action: []string{"ssm:GetParameter", "ssm:GetParameters"}, Resource: arns}
+	switch {
+	case len(arns) == 0:
+		return nil
+	case len(arns) > maxNamedParameters:
+		out.Resource = []string{k.home.arn("ssm", path+"*")}
+		out.Condition = iampolicy.Conditions{"StringEquals": {"aws:ResourceTag/" + wellknown.TagOwnerUID: {proof.UID}}}
+	default:
+		slices.Sort(out.Resource)
+	}
+	return []iampolicy.Statement{out}
+}
+
+// secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
+func (k *compiler) secretStatements() []iampolicy.Statement {
+	var arns []string
+	for _, s := range secretsOf(k.spec) {
+		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
+		arn := k.facts.Owned[id].ARN
+		if k.expected != nil {
+			arn = k.expect(id, Proof{ARN: begin + placeholderFor(id)}).ARN // AWS chooses the end
+		}
+		if k.assumeOwned {
+			arn = begin + "??????"
+		}
+		if strings.HasPrefix(arn, begin) {
+			arns = append(arns, arn)
+		}
+	}
+	if len(arns) == 0 {
+		return nil
+	}
+	return []iampolicy.Statement{{Sid: "Secrets", Action: []string{"secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"}, Resource: arns}}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// The defaults of an autoscaler.
+const (
+	defaultMinReplicas int32 = 2
+	defaultTargetCPU   int32 = 80
+)
+
+// autoscaler adds the HorizontalPodAutoscaler of a Deployment, if the component has one.
+func (k *compiler) autoscaler(c component, deployment string) {
+	a := c.Autoscaling
+	if a == nil {
+		return
+	}
+	least, target := minReplicas(a), defaultTargetCPU
+	if a.TargetCPU != nil {
+		target = *a.TargetCPU
+	}
+	o := &autoscalingv2.HorizontalPodAutoscaler{Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+		ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: kube[kindDeployment].String(), Kind: kindDeployment, Name: k.names.Of(c.name)},
+		MinReplicas:    &least,
+		MaxReplicas:    a.Max,
+		Metrics: []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: &target},
+		}}},
+	}}
+	k.workload(part{kindAutoscaler, k.names.Of(c.name), c.step, c.name}, o, graph.NeedApplied(deployment)...)
+}
+
+// minReplicas is the least number of replicas of an autoscaler.
+func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
+	if a.Min != nil {
+		return *a.Min
+	}
+	return min(defaultMinReplicas, a.Max)
+}
+
+// disruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
+func (k *compiler) disruptionBudget(c component) {
+	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)}}
+	if p := c.PDB; p != nil {
+		if !boolOr(p.Enabled, true) {
+			return
+		}
+		spec.MinAvailable, spec.MaxUnavailable = p.MinAvailable, p.MaxUnavailable
+	}
+	if spec.MinAvailable == nil && spec.MaxUnavailable == nil {
+		spec.MaxUnavailable = new(intstr.FromInt32(1))
+	}
+	k.workload(part{kindDisruptionBudget, k.names.Of(c.name), c.step, c.name}, &policyv1.PodDisruptionBudget{Spec: spec})
+}

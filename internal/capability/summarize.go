@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Report is a capability's status without times; WriteTo puts it into one. Nil and empty fields are not
+// known now, and what was last said of it stays.
+type Report struct {
+	Phase      nexusv1.Phase
+	Message    string
+	Step       *nexusv1.StepStatus
+	Conditions []metav1.Condition
+	Resources  []nexusv1.ResourceStatus
+	Endpoints  *nexusv1.EndpointsStatus
+	Coverage   []nexusv1.PolicyCoverage
+	Region     string
+	Rollout    *nexusv1.RolloutStatus
+	// Serving is true while an update failed or was refused and what was declared before still works.
+	Serving bool
+	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
+	Err error
+	// FailingSince is when an unbroken series of passing failures began; the writer knows it.
+	FailingSince time.Time
+}
+
+// maxResources is the bound of status.resources.
+const maxResources = 128
+
+// Summarize says what the states of a capability's objects mean for the whole. Pure, and without times:
+// the same states give the same report.
+func Summarize(o Observed) Report {
+	o.Deleting = o.Deleting || o.Capability.DeletionTimestamp != nil
+	s := summary{Observed: o, nodes: o.views()}
+	r := Report{Err: s.err()}
+	r.Rollout = s.rollout(r.Err)
+	s.after = r.Rollout
+	r.Serving, r.Phase, r.Message = s.serving(), s.phase(r.Err), s.message(r.Err)
+	switch {
+	case o.Deleting:
+		r.Step = new(s.unfinishedStep())
+		r.Conditions = s.deletionConditions()
+		r.Endpoints = &nexusv1.EndpointsStatus{}
+		r.Coverage = []nexusv1.PolicyCoverage{}
+	case o.Graph != nil:
+		r.Step = new(s.step())
+		r.Conditions = s.conditions()
+		r.Resources = s.resources()
+		r.Endpoints = o.endpoints()
+		r.Coverage = s.coverage()
+		r.Region = o.Facts.region(o.Capability)
+	}
+	return r
+}
+
+type summary struct {
+	Observed
+	nodes []view
+	// after is the rollout as this look leaves it; nil when there is none to report.
+	after *nexusv1.RolloutStatus
+}
+
+func (s summary) ofStep(name string) []view {
+	return slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return v.Step != name })
+}
+
+// step counts the steps that are done; one without objects is skipped, which counts.
+func (s summary) step() nexusv1.StepStatus {
+	out := nexusv1.StepStatus{Total: int32(len(Steps))}
+	for _, t := range Steps {
+		if !slices.ContainsFunc(s.ofStep(t.Name), func(v view) bool { return !v.isDone() }) {
+			out.Current++
+		} else if out.Name == "" {
+			out.Name = t.Name
+		}
+	}
+	if out.Name == "" {
+		out.Name = Steps[len(Steps)-1].Name
+	}
+	return out
+}
+
+// unfinishedStep counts the steps of which nothing is left.
+func (s summary) unfinishedStep() nexusv1.StepStatus {
+	out := nexusv1.StepStatus{Total: int32(len(Steps))}
+	at := len(DeletionOrder)
+	if len(s.nodes) > 0 {
+		at = stageOf(s.nodes[0].ID)
+	}
+	for i, stage := range DeletionOrder {
+		switch {
+		case i < at:
+			out.Current += int32(len(stage.Steps))
+		case out.Name == "" && len(stage.Steps) > 0:
+			out.Name = stage.Steps[0]
+		}
+	}
+	return out
+}
+
+// err is why the capability is not Ready: what kept us from working, else the first child that only a
+// person can help, else the one of those not done that has the most to say.
+func (s summary) err() error {
+	switch {
+	case s.Err != nil:
+		return s.Err
+	case s.Capability.Spec.Suspend && !s.Deleting:
+		return &status.Waiting{Reason: status.ReasonPaused, For: "spec.suspend to be false"}
+	case s.Graph == nil && !s.Deleting:
+		return &status.Waiting{For: "the first look at the capability"}
+	}
+	if err := s.stalled(); err != nil {
+		return err
+	}
+	if s.Deleting {
+		return s.deletionError()
+	}
+	if i := tellingOf(s.nodes); i >= 0 {
+		v := s.nodes[i]
+		reason := status.ReasonProgressing
+		if v.hasMessage() {
+			reason = v.Reason
+		}
+		return &status.Waiting{Reason: reason, For: s.missing(v)}
+	}
+	return nil
+}
+
+// tellingOf finds the first node that is not done and says more than that it is under way, else the first
+// that is not done; -1 when all are.
+func tellingOf(nodes []view) int {
+	if i := slices.IndexFunc(nodes, func(v view) bool { return !v.isDone() && v.hasMessage() }); i >= 0 {
+		return i
+	}
+	return slices.IndexFunc(nodes, func(v view) bool { return !v.isDone() })
+}
+
+// hasMessage reports whether the reason is more than that work goes its usual way.
+func (v view) hasMessage() bool {
+	switch v.Reason {
+	case "", status.ReasonProgressing, status.ReasonWaiting, status.ReasonNotStarted, status.ReasonBusy, status.ReasonDeleting:
+		return false
+	default:
+		return true
+	}
+}
+
+func (s summary) stalled() error {
+	var first *view
+	more := 0
+	for i, v := range s.nodes {
+		switch {
+		case !v.Stalled:
+		case first == nil:
+			first = &s.nodes[i]
+		default:
+			more++
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	message := first.explain()
+	if more > 0 {
+		message += fmt.Sprintf(" (and %d more, see status.resources)", more)
+	}
+	return &status.Stalled{Reason: cmp.Or(first.Reason, status.ReasonProgressing), Message: message}
+}
+
+// deletionError says what is still to be removed.
+func (s summary) deletionError() error {
+	if len(s.nodes) == 0 {
+		return &status.Waiting{Reason: status.ReasonDeleting, For: "the objects to be gone"}
+	}
+	what := s.nodes[0].explain()
+	if n := len(s.nodes) - 1; n > 0 {
+		what += fmt.Sprintf(" (and %d more)", n)
+	}
+	return &status.Waiting{Reason: status.ReasonDeleting, For: what + " to be gone"}
+}
+
+// missing says what a node is waiting for: other nodes, or itself.
+func (s summary) missing(v view) string {
+	if unmet := s.Graph.Unmet(v.ID, s.progress); len(unmet) > 0 && !v.exists() {
+		return unmet[0]
+	}
+	return v.explain()
+}
+
+// phase is derived; the only thing it remembers is whether the capability has been Running before.
+func (s summary) phase(err error) nexusv1.Phase {
+	_, isStalled := status.AsStalled(err)
+	_, isWaiting := status.AsWaiting(err)
+	was := s.Capability.Status.Phase
+	switch {
+	case s.Deleting:
+		return nexusv1.PhaseDeleting
+	case s.Capability.Spec.Suspend:
+		return nexusv1.PhaseSuspended
+	case isStalled && s.serving():
+		return nexusv1.PhaseUpdating
+	case isStalled:
+		return nexusv1.PhaseFailed
+	case err == nil:
+		return nexusv1.PhaseRunning
+	case !isWaiting && was != "": // a failure that passes changes nothing
+		return was
+	case s.hasRun():
+		return nexusv1.PhaseUpdating
+	default:
+		return s.provisioning()
+	}
+}
+
+// serving reports whether what was declared before still works although an update failed or was refused: every object
+// is as declared or serves in its previous version, or nothing was applied and all parts were ready.
+func (s summary) serving() bool {
+	if !s.updating() {
+		return false
+	}
+	if s.Graph != nil {
+		return !slices.ContainsFunc(s.nodes, func(v view) bool { return !v.isDone() && !v.Serving })
+	}
+	return !slices.ContainsFunc(partConditions, func(t string) bool {
+		return !meta.IsStatusConditionTrue(s.Capability.Status.Conditions, t)
+	})
+}
+
+func (s summary) hasRun() bool {
+	return slices.ContainsFunc(s.Capability.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
+}
+
+// provisioning is the phase of the first step that is not done, and Pending before any can begin. When
+// only policies lack, the last step's is not over.
+func (s summary) provisioning() nexusv1.Phase {
+	if s.Graph == nil || slices.ContainsFunc(s.ofStep(""), func(v view) bool { return !v.isDone() }) {
+		return nexusv1.PhasePending // the provider is in no step
+	}
+	for _, v := range s.nodes {
+		if t, ok := StepOf(v.Step); ok && !v.isDone() {
+			return t.Phase
+		}
+	}
+	return Steps[len(Steps)-1].Phase
+}
+
+func (s summary) message(err error) string {
+	if err != nil {
+		_, stalled := status.AsStalled(err)
+		if stalled && s.serving() && !strings.Contains(err.Error(), "the previous version is serving") {
+			return status.Truncate("update refused, the previous version is serving: "+err.Error(), 1024)
+		}
+		return status.Truncate(err.Error(), 1024)
+	}
+	said := []string{"everything runs"}
+	if names := s.unpopulatedSecrets(); len(names) > 0 {
+		said = append(said, "secrets to be filled in: "+strings.Join(names, ", "))
+	}
+	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.NoCredentials }) {
+		said = append(said, "pods have no AWS credentials, see condition "+nexusv1.ConditionCredentialsInPods)
+	}
+	if trouble := s.firstTrouble(); trouble != "" {
+		said = append(said, trouble)
+	}
+	return status.Truncate(strings.Join(said, "; "), 1024)
+}
+
+// firstTrouble tells of what is ready and could not be looked at lately.
+func (s summary) firstTrouble() string {
+	troubled := slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return !v.hasTrouble() })
+	if len(troubled) == 0 {
+		return ""
+	}
+	out := "not seen lately: " + troubled[0].explain()
+	if more := len(troubled) - 1; more > 0 {
+		out += fmt.Sprintf(" (and %d more, see status.resources)", more)
+	}
+	return out
+}
+
+func (s summary) unpopulatedSecrets() []string {
+	var out []string
+	for _, v := range s.ofStep(StepSecrets) {
+		if !v.isUnpopulated() {
+			continue
+		}
+		name, _, _ := nestedString(v, "spec", "secretName")
+		out = append(out, name)
+	}
+	return out
+}
+
+func (s summary) resources() []nexusv1.ResourceStatus {
+	var out []nexusv1.ResourceStatus
+	for _, v := range s.nodes {
+		if len(out) == maxResources {
+			break
+		}
+		r := nexusv1.ResourceStatus{Kind: v.Object.GetKind(), Name: v.Object.GetName(), ARN: v.ARN, State: v.resourceState()}
+		if ns := v.Object.GetNamespace(); ns != s.Capability.Namespace {
+			r.Namespace = ns
+		}
+		if r.State != nexusv1.ResourceReady || v.hasTrouble() {
+			r.Reason = v.Reason
+		}
+		out = append(out, r)
+	}
+	return out
+}

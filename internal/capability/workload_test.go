@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	podsecurity "k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+	"pgregory.net/rapid"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// componentFields are the groups of optional fields of a component.
+var componentFields = []func(*nexusv1.ComponentSpec){setEnvironment, setPlacement, setSecurity, setScaling, setBalancer}
+
+// setEnvironment sets every field of the environment of a component.
+func setEnvironment(c *nexusv1.ComponentSpec) {
+	c.Env = []nexusv1.EnvVar{
+		{Name: "LOG_LEVEL", Value: "debug"}, {Name: "EMPTY"},
+		{Name: "THEME", ValueFrom: &nexusv1.EnvVarSource{ConfigMapKeyRef: &nexusv1.EnvKeySelector{Name: "ui", Key: "theme", Optional: new(true)}}},
+		{Name: "TOKEN", ValueFrom: &nexusv1.EnvVarSource{SecretKeyRef: &nexusv1.EnvKeySelector{Name: "api", Key: "token"}}},
+		{Name: "POD", ValueFrom: &nexusv1.EnvVarSource{FieldRef: &nexusv1.PodFieldSelector{FieldPath: "metadata.labels['app.kubernetes.io/name']"}}},
+	}
+	c.EnvFrom = []nexusv1.EnvFromSource{
+		{ConfigMapRef: &nexusv1.EnvSourceReference{Name: "flags"}},
+		{Prefix: "DB_", SecretRef: &nexusv1.EnvSourceReference{Name: "db", Optional: new(true)}},
+	}
+	c.ImagePullSecrets = []nexusv1.ImagePullSecret{{Name: "registry"}}
+}
+
+// setPlacement sets the probes of a component and every field that says where its pods run.
+func setPlacement(c *nexusv1.ComponentSpec) {
+	c.Probes = &nexusv1.ProbesSpec{
+		Startup:   &nexusv1.Probe{GRPC: &nexusv1.GRPCProbe{Service: "app"}, PeriodSeconds: 2, FailureThreshold: 90},
+		Liveness:  &nexusv1.Probe{Exec: &nexusv1.ExecProbe{Command: []nexusv1.CommandArgument{"/bin/check", "--fast"}}, InitialDelaySeconds: 5},
+		Readiness: &nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "/ready", Port: new(intstr.FromInt32(9090)), Scheme: "HTTPS", HTTPHeaders: []nexusv1.HTTPHeader{{Name: "X-Probe", Value: "1"}}}, SuccessThreshold: 2, TimeoutSeconds: 3},
+	}
+	c.TerminationGracePeriodSeconds = new(int64(90))
+	c.NodeSelector = map[string]nexusv1.LabelValue{"kubernetes.io/arch": "arm64"}
+	c.Tolerations = []nexusv1.Toleration{{Key: "dedicated", Value: "ai", Effect: "NoSchedule"}, {Operator: "Exists", Effect: "NoExecute", TolerationSeconds: new(int64(30))}}
+	zone := nexusv1.NodeSelectorTerm{MatchExpressions: []nexusv1.NodeRequirement{{Key: "topology.kubernetes.io/zone", Operator: "In", Values: []nexusv1.LabelValue{"a", "b"}}}}
+	c.Affinity = &nexusv1.AffinitySpec{
+		NodeAffinity: &nexusv1.NodeAffinity{
+			Required:  &nexusv1.NodeSelector{NodeSelectorTerms: []nexusv1.NodeSelectorTerm{zone}},
+			Preferred: []nexusv1.PreferredNodes{{Weight: 5, Preference: zone}},
+		},
+		PodAffinity:     &nexusv1.PodAffinity{Required: []nexusv1.PodAffinityTerm{podTerm}},
+		PodAntiAffinity: &nexusv1.PodAffinity{Preferred: []nexusv1.PreferredPods{{Weight: 100, PodAffinityTerm: podTerm}}},
+	}
+	c.TopologySpreadConstraints = []nexusv1.TopologySpread{{TopologyKey: "kubernetes.io/hostname", WhenUnsatisfiable: "DoNotSchedule", MaxSkew: 2, MinDomains: new(int32(3))}}
+}
+
+// setSecurity sets every field of the security of a component.
+func setSecurity(c *nexusv1.ComponentSpec) {
+	c.SecurityContext = &nexusv1.SecurityContextSpec{
+		RunAsUser: new(int64(10001)), RunAsGroup: new(int64(10001)), FSGroup: new(int64(10001)), ReadOnlyRootFilesystem: new(true),
+		RunAsNonRoot: new(true), AllowPrivilegeEscalation: new(false), Privileged: new(false),
+		Capabilities:   &nexusv1.CapabilitiesSpec{Add: []nexusv1.LinuxCapability{"NET_BIND_SERVICE"}},
+		SeccompProfile: &nexusv1.SeccompProfileSpec{Type: corev1.SeccompProfileTypeLocalhost, LocalhostProfile: "profiles/app.json"},
+	}
+	c.ScratchVolumes = []nexusv1.ScratchVolume{{Name: "tmp", MountPath: "/tmp"},
+		{Name: "cache", MountPath: "/var/cache/app", SizeLimit: new(resource.MustParse("64Mi")), Medium: corev1.StorageMediumMemory}}
+}
+
+// setScaling sets every field that tells how many pods there are.
+func setScaling(c *nexusv1.ComponentSpec) {
+	c.Autoscaling = &nexusv1.AutoscalingSpec{Min: new(int32(3)), Max: 9, TargetCPU: new(int32(65))}
+	c.PDB = &nexusv1.DisruptionBudgetSpec{MinAvailable: new(intstr.FromString("50%"))}
+}
+
+// setBalancer sets every field of a component's Service.
+func setBalancer(c *nexusv1.ComponentSpec) {
+	c.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Annotations: map[string]nexusv1.AnnotationValue{
+		"service.beta.kubernetes.io/aws-load-balancer-attributes": "load_balancing.cross_zone.enabled=true",
+		"service.beta.kubernetes.io/aws-load-balancer-scheme":     "internet-facing",
+		"service.beta.kubernetes.io/aws-load-balancer-internal":   "false",
+		"nexus.ai/capability": "other/one",
+	}}
+}
+
+// The pods of every legal capability pass the checks that the API server makes for Pod Security restricted.
+func TestPods_MeetPodSecurityRestricted(t *testing.T) {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := podsecurity.LevelVersion{Level: podsecurity.LevelRestricted, Version: podsecurity.LatestVersion()}
+	rapid.Check(t, func(t *rapid.T) {
+		for _, o := range ofKind(compile(t, anyCapability().Draw(t, "capability"), facts()), "Deployment") {
+			d := &appsv1.Deployment{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, d); err != nil {
+				t.Fatalf("%v", err)
+			}
+			for _, r := range evaluator.EvaluatePod(level, &d.Spec.Template.ObjectMeta, &d.Spec.Template.Spec) {
+				if !r.Allowed {
+					t.Fatalf("%s: %s: %s", o.GetName(), r.ForbiddenReason, r.ForbiddenDetail)
+				}
+			}
+		}
+	})
+}

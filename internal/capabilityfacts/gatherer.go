@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capabilityfacts
+
+import (
+	"context"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Settings are what the administrator and the cluster say to every capability.
+type Settings struct {
+	// ClusterID names the cluster in tags.
+	ClusterID string
+	// Regions are those that a capability may name; DefaultRegion is that of a capability that names none.
+	Regions       []string
+	DefaultRegion string
+	// AllowedIngressGroups are patterns of the ALB groups that a capability may join.
+	AllowedIngressGroups []string
+	OperatorNamespace    string
+	// DefaultBoundary is the permissions boundary of generated providers; empty is none.
+	DefaultBoundary string
+	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
+	WorkloadNamespaces []string
+	NamespaceQuota     corev1.ResourceList
+}
+
+// SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
+func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
+		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota}
+}
+
+// Facts are those that follow from the settings alone, without a look at the cluster.
+func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
+	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
+		NamespaceQuota: s.NamespaceQuota}
+	if c.Spec.ProviderRef == nil {
+		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
+	}
+	return f
+}
+
+// Gatherer gathers facts about capabilities.
+type Gatherer struct {
+	Settings
+	Client client.Reader
+	Scheme *runtime.Scheme
+}
+
+// Gather returns what Compile needs from outside the capability. Errors are those of the API server.
+func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
+	f := g.Facts(c)
+	var err error
+	if f.ClosesEgress, err = g.closesEgress(ctx, c); err != nil {
+		return f, err
+	}
+	if f.Owned, err = g.owned(ctx, c); err != nil {
+		return f, err
+	}
+	p := &v1alpha1.AWSProvider{}
+	err = g.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: capability.ProviderName(c)}, p)
+	if err != nil {
+		return f, client.IgnoreNotFound(err)
+	}
+	f.ProviderRegion, f.RolePath = p.Spec.Region, p.Spec.RolePathPrefix
+	switch {
+	case c.Spec.ProviderRef != nil:
+		f.Boundary = p.Spec.PermissionsBoundaryARN
+	case c.DeletionTimestamp != nil:
+		// The provider stays as it is until the end, whatever the operator is started with meanwhile.
+		f.DefaultBoundary, f.Boundary = p.Spec.PermissionsBoundaryARN, p.Spec.PermissionsBoundaryARN
+	}
+	if status.ReadyAt(p.Status.Conditions, p.Generation) {
+		f.Account, f.Partition = p.Status.AccountID, p.Status.Partition
+	}
+	return f, nil
+}
+
+// owned gathers what the capability's children own in AWS, whatever their labels say: those can be edited.
+func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
+	out := map[string]capability.Proof{}
+	for _, kind := range capability.Granting {
+		made, err := g.Scheme.New(v1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err != nil {
+			return nil, err
+		}
+		list := made.(client.ObjectList)
+		if err := g.Client.List(ctx, list, client.InNamespace(c.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
+		}
+		err = meta.EachListItem(list, func(o runtime.Object) error {
+			if id, proof, ok := capability.Prove(c, kind, o.(v1alpha1.Resource)); ok {
+				out[id] = proof
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// closesEgress are those of the capability's SecurityIntents that close the way to AWS. One that does not
+// exist closes nothing yet.
+func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability) ([]string, error) {
+	var out []string
+	for _, name := range IntentsOf(c) {
+		si := &intentv1alpha1.SecurityIntent{}
+		if err := g.Client.Get(ctx, client.ObjectKey{Name: name}, si); client.IgnoreNotFound(err) != nil {
+			return nil, err
+		} else if err == nil && intent.ClosesEgressToAWS(si) {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// IntentsOf returns the names of the SecurityIntents that the capability names, sorted and distinct.
+func IntentsOf(c *nexusv1.NexusAICapability) []string {
+	if c.Spec.Security == nil {
+		return nil
+	}
+	var out []string
+	for _, i := range c.Spec.Security.Intents {
+		out = append(out, i.Name)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// OwnerOf is the capability as the sole owner of what it declares in its children. Controllers of the cluster write
+// to ServiceAccounts and Namespaces.
+func OwnerOf(c *nexusv1.NexusAICapability) apply.Owner {
+	return apply.Owner{UID: c.UID, Namespace: c.Namespace, Name: c.Name, Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"),
+		Sole: true, Shared: []schema.GroupKind{{Kind: "ServiceAccount"}, {Kind: "Namespace"}}, Namespaces: NamespacesOf(c)}
+}
+
+// NamespacesOf are those of a capability's children: its own and that of its workloads.
+func NamespacesOf(c *nexusv1.NexusAICapability) []string {
+	return slices.Compact([]string{c.Namespace, capability.NamesOf(c).WorkloadNamespace()})
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/rds"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/secretsmanager"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/sns"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/sqs"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
+)
+
+// Kinds returns every AWS kind of the operator. Adding a kind is a line here.
+func Kinds() []engine.Entry {
+	return []engine.Entry{
+		engine.For(s3.NewBucket),
+		engine.For(dynamodb.NewTable),
+		engine.For(iam.NewRole),
+		engine.For(glue.NewDatabase),
+		engine.For(glue.NewTable),
+		engine.For(glue.NewCrawler),
+		engine.For(ssm.NewParameterSet),
+		engine.For(secretsmanager.NewSecret),
+		engine.For(ec2.NewVPC),
+		engine.For(sqs.NewQueue),
+		engine.For(sns.NewTopic),
+		engine.For(kms.NewKey),
+		engine.For(ec2.NewRouteTable),
+		engine.For(ec2.NewInternetGateway),
+		engine.For(ec2.NewSecurityGroup),
+		engine.For(ec2.NewSubnet),
+		engine.For(ec2.NewElasticIP),
+		engine.For(ec2.NewNATGateway),
+		engine.For(rds.NewSubnetGroup),
+		engine.For(rds.NewInstance),
+	}
+}

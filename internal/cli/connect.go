@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+)
+
+// defaultOperatorNamespace is where the operator is installed by default, and operatorName is the
+// name of its Deployment or StatefulSet.
+const (
+	defaultOperatorNamespace = "nexus-system"
+	operatorName             = wellknown.OperatorName
+)
+
+// connect returns the configuration and a client of the cluster that the flags lead to.
+func (s *shared) connect() (*rest.Config, client.Client, error) {
+	cfg, err := s.cluster.ToRESTConfig()
+	if err != nil {
+		return nil, nil, precondition(fmt.Errorf("finding the cluster (--kubeconfig, --context, KUBECONFIG): %w", err))
+	}
+	cfg.QPS, cfg.Burst = -1, 0 // the API server's own fairness limits a person's requests
+	cfg.UserAgent = "nexusctl"
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, nil, err
+	}
+	c, err := client.New(cfg, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, nil, precondition(fmt.Errorf("reaching the cluster: %w", err))
+	}
+	return cfg, c, nil
+}
+
+// namespaceOfOperator is where the operator is looked for.
+func (s *shared) namespaceOfOperator() string {
+	return cmp.Or(s.operatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
+}
+
+// operatorOptions are the options that the operator runs with, read from its Deployment or StatefulSet. Where there is
+// none, they are the defaults of an operator started in this environment.
+func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
+	namespace := s.namespaceOfOperator()
+	workloads, err := inspect.Workloads(ctx, c, namespace)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return options.Options{}, err
+	}
+	if len(workloads) == 0 {
+		s.say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
+	}
+	return s.optionsOf(workloads, namespace)
+}
+
+// optionsOf are the options that the operator's container is given, with those of the command line.
+func (s *shared) optionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
+	args, getenv := []string{}, s.Getenv
+	if len(workloads) > 0 && workloads[0].Container() != nil {
+		args, getenv = workloads[0].Args(namespace), workloads[0].Getenv(namespace)
+	}
+	o, err := options.Parse(append(args, s.operatorArgs...), getenv)
+	if err != nil {
+		return o, usage("the operator's flags: %w", err)
+	}
+	o.Namespace = cmp.Or(o.Namespace, namespace)
+	o.Region = cmp.Or(s.region, o.Region)
+	return o, nil
+}
+
+// planner prepares to plan with the caller's rights in the cluster and in AWS.
+func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, error) {
+	cfg, c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.operatorOptions(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	schemas, err := crdschema.Load(s.CRDs)
+	if err != nil {
+		return nil, err
+	}
+	if o.ClusterID == "" {
+		ns := &corev1.Namespace{}
+		if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
+			return nil, precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags (or name it: --operator-arg=--cluster-id=ID): %w", err))
+		}
+		o.ClusterID = string(ns.UID)
+	}
+	sessions := s.sessions()
+	issuer, err := awssession.NewIssuer(cfg, o.EKSCluster, o.Region, sessions, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	p := &plan.Planner{
+		Client: c, Kinds: s.Kinds(), Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
+		Operator: plan.Operator{Settings: capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...)),
+			PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates},
+	}
+	if !skipAWS {
+		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
+			return sessions.Open(ctx, awsclient.Identity{Key: region + " " + endpoint, Region: region, Endpoint: endpoint})
+		}
+	}
+	return p, nil
+}
+
+// sessions opens AWS accounts with the caller's own credentials.
+func (s *shared) sessions() *awsclient.Sessions {
+	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.ambient})
+}
+
+// ambient loads the caller's own AWS configuration.
+func (s *shared) ambient(ctx context.Context) (aws.Config, error) {
+	var more []func(*awsconfig.LoadOptions) error
+	if s.profile != "" {
+		more = append(more, awsconfig.WithSharedConfigProfile(s.profile))
+	}
+	if s.endpoint != "" {
+		more = append(more, awsconfig.WithBaseEndpoint(s.endpoint))
+	}
+	return awsclient.LoadAmbient(ctx, more...)
+}

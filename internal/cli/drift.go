@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+// driftFlags are the flags of the verb.
+type driftFlags struct {
+	output               string
+	everywhere, exitCode bool
+}
+
+func (s *shared) driftCommand() *cobra.Command {
+	f := &driftFlags{}
+	cmd := &cobra.Command{
+		Use:   "drift",
+		Short: "List the fields in which AWS differs from what is declared",
+		Long: "drift lists the drift that the operator reports in the statuses of AWS resource objects: fields that were changed\n" +
+			"outside the operator and are not corrected, because driftPolicy is Report or the correction is not done yet.\n" +
+			"Without drift it prints nothing but a line on standard error. To have AWS looked at now, use nexusctl reconcile first.",
+		Example: "  nexusctl drift -n team-a\n  nexusctl drift -A --exit-code\n  nexusctl drift -A -o json",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.drift(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
+	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when there is drift")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "output format: text, wide (complete values), json or yaml")
+	return cmd
+}
+
+func (s *shared) drift(ctx context.Context, f *driftFlags) error {
+	if err := checkOutput(f.output, "text", "wide", "json", "yaml"); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	namespace, err := s.namespaceOf(f.everywhere)
+	if err != nil {
+		return err
+	}
+	report, err := r.Drift(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	if len(report.Objects) == 0 {
+		s.say("No drift is reported in %s.", cmp.Or(namespace, "any namespace"))
+	}
+	text := func() string {
+		return textOfDrift(report, s.Clock.Now(), driftColumns{namespace: f.everywhere, wide: f.output == "wide"})
+	}
+	if err := printAs(s.Out, f.output, report, text); err != nil {
+		return err
+	}
+	if f.exitCode && len(report.Objects) > 0 {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+// namespaceOf is the namespace that the command line or the kubeconfig names; "" is every one.
+func (s *shared) namespaceOf(everywhere bool) (string, error) {
+	if everywhere {
+		return "", nil
+	}
+	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}
+
+// driftColumns says what the table of drift shows.
+type driftColumns struct{ namespace, wide bool }
+
+// textOfDrift has a row for each field; nothing without drift.
+func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) string {
+	if len(report.Objects) == 0 {
+		return ""
+	}
+	header := []string{"NAME", "FIELD", "DECLARED", "FOUND", "POLICY", "AGE"}
+	if show.namespace {
+		header = append([]string{"NAMESPACE"}, header...)
+	}
+	rows := [][]string{header}
+	for _, o := range report.Objects {
+		for _, f := range o.Fields {
+			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide), o.Policy, ageOf(now, o.Since)}
+			if show.namespace {
+				row = append([]string{o.Namespace}, row...)
+			}
+			rows = append(rows, row)
+		}
+	}
+	return textTable(rows)
+}
+
+// valueInTable keeps a value within its column.
+func valueInTable(value string, wide bool) string {
+	const most = 16
+	value = strings.Join(strings.Fields(value), " ")
+	if r := []rune(value); !wide && len(r) > most {
+		value = string(r[:most-1]) + "…"
+	}
+	return cmp.Or(value, "<none>")
+}

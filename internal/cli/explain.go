@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+func (s *shared) explainCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "explain KIND/NAME",
+		Short: "Say why an object is not ready, and what to do",
+		Long: "explain looks for the cause of an object not being ready in everything below it: an object with a failure of its\n" +
+			"own before one that is under way, and the object that others wait for before those that wait. It prints the cause\n" +
+			"with conditions and Warning events, commands that help, and the way from the object to the cause.\n\n" +
+			"It exits with 0 when the object is ready, and with 1 when it is not.",
+		Example: "  nexusctl explain ncap/myapp -n team-a\n  nexusctl explain s3bucket/logs -o json",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.explain(cmd.Context(), args, output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, json or yaml")
+	return cmd
+}
+
+func (s *shared) explain(ctx context.Context, args []string, output string) error {
+	if err := checkOutput(output, "text", "json", "yaml"); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	root, err := s.oneObject(args)
+	if err != nil {
+		return err
+	}
+	tree, err := r.Tree(ctx, root)
+	if err != nil {
+		return err
+	}
+	e, err := r.Explain(ctx, tree)
+	if err != nil {
+		return err
+	}
+	if err := printAs(s.Out, output, e, func() string { return textOfExplanation(e, s.Clock.Now()) }); err != nil {
+		return err
+	}
+	if !e.Ready {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+// textOfExplanation tells a person what is wrong, how that is known, and what to do.
+func textOfExplanation(e *inspect.Explanation, now time.Time) string {
+	if e.Ready {
+		text := e.Object.Title() + " is ready.\n"
+		if e.Object.Message != "" {
+			text += wrapText(e.Object.Message, "  ")
+		}
+		return text
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is not ready.\n\nCause: %s", e.Object.Title(), e.Cause.Title())
+	if e.Cause.Reason != "" {
+		b.WriteString(": " + e.Cause.Reason)
+	}
+	b.WriteString("\n" + wrapText(causeInWords(e.Cause), "  "))
+	b.WriteString(evidenceText(e, now))
+	b.WriteString("\nWhat to do:\n")
+	for _, c := range e.Commands {
+		b.WriteString("  $ " + c + "\n")
+	}
+	b.WriteString("\nPath:\n")
+	for i, n := range e.Path {
+		b.WriteString(strings.Repeat("  ", i+1) + n.Title() + ": " + string(n.Health) + "\n")
+	}
+	b.WriteString(othersText(e))
+	return b.String()
+}
+
+func causeInWords(n *inspect.Node) string {
+	if n.Message != "" {
+		return n.Message
+	}
+	return "it is " + strings.ToLower(string(n.Health))
+}
+
+func evidenceText(e *inspect.Explanation, now time.Time) string {
+	var b strings.Builder
+	for _, c := range e.Conditions {
+		line := fmt.Sprintf("%s is %s for %s: %s", c.Type, c.Status, ageOf(now, &c.LastTransitionTime), c.Reason)
+		if c.Message != "" && c.Message != e.Cause.Message {
+			line += ": " + c.Message
+		}
+		b.WriteString(wrapText(line, "  "))
+	}
+	for _, ev := range e.Events {
+		line := fmt.Sprintf("Event %s ago: %s", ageOf(now, &ev.Last), ev.Reason)
+		if ev.Count > 1 {
+			line += fmt.Sprintf(" (%d times)", ev.Count)
+		}
+		if ev.Message != "" && ev.Message != e.Cause.Message {
+			line += ": " + ev.Message
+		}
+		b.WriteString(wrapText(line, "  "))
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return "\nEvidence:\n" + b.String()
+}
+
+func othersText(e *inspect.Explanation) string {
+	var b strings.Builder
+	if e.Waiting > 0 {
+		fmt.Fprintf(&b, "\nOther objects that wait: %d\n", e.Waiting)
+	}
+	if len(e.Failed) > 0 {
+		b.WriteString("\nOther failures:\n")
+		for _, n := range e.Failed {
+			b.WriteString(wrapText(fmt.Sprintf("%s: %s: %s", n.Title(), n.Reason, n.Message), "  "))
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// repairAPIVersion is that of a repair as JSON or YAML.
+const repairAPIVersion = "install.nexus.ai/v1alpha1"
+
+// repair is what fix-irsa found and did.
+type repair struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Issuer is the OIDC issuer of the cluster, Provider the ARN of its IAM OIDC provider.
+	Issuer   string `json:"issuer"`
+	Provider string `json:"provider"`
+	Account  string `json:"account"`
+	// DryRun is true when the changes were not made.
+	DryRun  bool             `json:"dryRun"`
+	Changes []install.Change `json:"changes"`
+	// Notes name what was not looked at, and why.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// irsaFlags are those of fix-irsa.
+type irsaFlags struct {
+	cluster, output string
+	accounts        []string
+	dryRun          bool
+}
+
+func (s *shared) fixIRSACommand() *cobra.Command {
+	f := &irsaFlags{}
+	cmd := &cobra.Command{
+		Use:   "fix-irsa",
+		Short: "Make IAM accept the tokens of the cluster's ServiceAccounts",
+		Long: "fix-irsa creates the IAM OIDC provider of the cluster's issuer where it is missing, and adds the audience " + kind.STSAudience + ".\n" +
+			"It repairs the trust policy of the role that the operator's ServiceAccount names: statements for the ServiceAccount whose\n" +
+			"provider does not exist any more, as after the cluster was created again, get the present one. It prints the difference\n" +
+			"before each change. Statements about other clusters stay. The roles of capabilities are kept by the operator itself.",
+		Example: "  nexusctl fix-irsa --dry-run\n  nexusctl fix-irsa --service-account team-a/reports",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
+				return err
+			}
+			return s.fixIRSA(cmd.Context(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringSliceVar(&f.accounts, "service-account", nil, "NAMESPACE/NAME of another ServiceAccount whose role is repaired; may be repeated")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json, yaml")
+	return cmd
+}
+
+func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
+	r, err := s.lookAtIRSA(ctx, f)
+	if err != nil {
+		return deniedFirst(err)
+	}
+	if f.output == "text" { // before the changes, so that the differences are seen also when one of them fails
+		if err := printAs(s.Out, f.output, r, r.text); err != nil {
+			return err
+		}
+	}
+	if !f.dryRun {
+		if err := s.makeChanges(ctx, r.Changes); err != nil {
+			return err
+		}
+	}
+	if f.output == "text" {
+		return nil
+	}
+	return printAs(s.Out, f.output, r, r.text)
+}
+
+// makeChanges makes one change after the other and reports each. An interruption ends it between two changes, and cuts
+// none off, so that it is known what was done.
+func (s *shared) makeChanges(ctx context.Context, changes []install.Change) error {
+	var changed []string
+	for i, c := range changes {
+		if ctx.Err() != nil {
+			return &interruption{changed: changed, left: len(changes) - i}
+		}
+		if err := makeChange(ctx, c); err != nil {
+			return deniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, err, i, len(changes)))
+		}
+		changed = append(changed, c.Object)
+		s.say("%s: done: %s", c.Object, c.Action)
+	}
+	return nil
+}
+
+// makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
+func makeChange(ctx context.Context, c install.Change) error {
+	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	defer cancel()
+	for {
+		err := c.Do(doing)
+		if _, passes := errors.AsType[*status.Retrying](err); !passes {
+			return err
+		}
+		select {
+		case <-doing.Done():
+			return err
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// retryPause is between two attempts of a call to AWS.
+const retryPause = time.Second
+
+// deniedFirst makes missing rights and credentials in AWS a precondition.
+func deniedFirst(err error) error {
+	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
+		return precondition(err)
+	}
+	return err
+}
+
+// lookAtIRSA finds what is to change. It only reads.
+func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) {
+	cfg, c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	operator, err := s.operatorServiceAccount(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.offlineOptions()
+	if err != nil {
+		return nil, err
+	}
+	sessions, region := s.sessions(), o.Region
+	finder, err := awssession.NewIssuer(cfg, s.eksCluster(f.cluster), region, sessions, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	issuer, err := finder.URL(ctx)
+	if err != nil {
+		return nil, precondition(err)
+	}
+	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: region})
+	if err != nil {
+		return nil, precondition(err)
+	}
+	account := install.NewAccount(session)
+	r := &repair{APIVersion: repairAPIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
+	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(operator, f.accounts...) {
+		changes, err := s.lookAtTrust(ctx, c, account, r, name)
+		if err != nil {
+			return nil, err
+		}
+		r.Changes = append(r.Changes, changes...)
+	}
+	if len(operator) == 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("namespace %s has no operator yet, so that no role of it was looked at", s.namespaceOfOperator()))
+	}
+	return r, nil
+}
+
+// operatorServiceAccount names the operator's ServiceAccount as NAMESPACE/NAME; none when the operator is not installed.
+func (s *shared) operatorServiceAccount(ctx context.Context, c client.Client) ([]string, error) {
+	workloads, err := inspect.Workloads(ctx, c, s.namespaceOfOperator())
+	if err != nil || len(workloads) == 0 {
+		return nil, err
+	}
+	return []string{s.namespaceOfOperator() + "/" + workloads[0].ServiceAccount()}, nil
+}
+
+// lookAtTrust finds what is to change in the trust policy of the role that a ServiceAccount names.
+func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Account, r *repair, account string) ([]install.Change, error) {
+	namespace, name, ok := strings.Cut(account, "/")
+	if !ok || namespace == "" || name == "" || strings.Contains(name, "/") {
+		return nil, usage("--service-account: %q is not NAMESPACE/NAME", account)
+	}
+	sa := &corev1.ServiceAccount{}
+	err := c.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, sa)
+	if apierrors.IsNotFound(err) {
+		return nil, precondition(fmt.Errorf("ServiceAccount %s does not exist: create it first", account))
+	}
+	if err != nil {
+		return nil, err
+	}
+	role := sa.Annotations[capability.AnnotationRoleARN]
+	if role == "" {
+		r.Notes = append(r.Notes, fmt.Sprintf("ServiceAccount %s names no role in its annotation %s, so that no trust policy was looked at", account, capability.AnnotationRoleARN))
+		return nil, nil
+	}
+	return a.Trust(ctx, role, iampolicy.ServiceAccount{Provider: r.Provider, Audience: kind.STSAudience, Namespace: namespace, Name: name})
+}
+
+// text describes a repair for people.
+func (r *repair) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Issuer %s, account %s\n", r.Issuer, r.Account)
+	verb := "will"
+	if r.DryRun {
+		verb = "would"
+	}
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "\n%s\n    %s: %s\n", c.Object, verb, c.Action)
+		for line := range strings.Lines(c.Diff) {
+			b.WriteString("    " + line)
+		}
+	}
+	if len(r.Changes) == 0 {
+		b.WriteString("IAM accepts the tokens of the cluster's ServiceAccounts. There is nothing to change.\n")
+	}
+	for _, note := range r.Notes {
+		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+	}
+	return b.String()
+}

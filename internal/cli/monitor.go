@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// monitorFlags are the flags of the verb.
+type monitorFlags struct {
+	output, until string
+	timeout       time.Duration
+}
+
+func (s *shared) monitorCommand() *cobra.Command {
+	f := &monitorFlags{}
+	cmd := &cobra.Command{
+		Use:   "monitor [NAMESPACE/NAME | ncap/NAME]",
+		Short: "Watch a capability until it runs, step by step",
+		Long: "monitor shows the steps of a capability with their state and duration, its Deployments, the address of its\n" +
+			"load balancer and its last events, until it runs. Without a name it takes the only capability of the namespace.\n\n" +
+			"On a terminal it draws a table; otherwise it prints a line for each change. It exits with 0 when the capability\n" +
+			"has reached what --wait-for names, with 1 when the operator reports a failure that a person must solve, and with\n" +
+			"124 when --timeout is over. It changes nothing, and may be interrupted and started again at any time.",
+		Example: "  nexusctl monitor\n" +
+			"  nexusctl monitor team-a/myapp --timeout 10m\n" +
+			"  nexusctl monitor ncap/myapp -n team-a --wait-for running -o ndjson",
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.monitor(cmd.Context(), f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text; ndjson or json, an object of "+monitorAPIVersion+" per line for each change")
+	flags.StringVar(&f.until, "wait-for", untilAddress, "what to wait for: running; pods, also that all pods are of the declared version and available; address, also that the load balancer has one")
+	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait")
+	return cmd
+}
+
+func (f *monitorFlags) check() error {
+	switch {
+	case !slices.Contains([]string{"text", "json", "ndjson"}, f.output):
+		return usage("--output: %q is none of text, ndjson and json", f.output)
+	case !slices.Contains([]string{untilRunning, untilPods, untilAddress}, f.until):
+		return usage("--wait-for: %q is none of running, pods and address", f.until)
+	case f.timeout <= 0:
+		return usage("--timeout: %s is not a duration above 0", f.timeout)
+	default:
+		return nil
+	}
+}
+
+func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	cfg, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	watching, err := client.NewWithWatch(cfg, client.Options{Scheme: c.Scheme(), Mapper: c.RESTMapper()})
+	if err != nil {
+		return precondition(fmt.Errorf("reaching the cluster: %w", err))
+	}
+	subject, err := s.capabilityNamed(ctx, c, args)
+	if err != nil {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.canvas(f.output)}
+	if err := m.watch(limited); err != nil {
+		return err
+	}
+	err = m.run(limited)
+	if ctx.Err() != nil {
+		s.say("Run the same command again to go on watching.")
+	}
+	return err
+}
+
+// canvas is the terminal to draw on; nil when lines are to be printed.
+func (s *shared) canvas(output string) *canvas {
+	out, isFile := s.Out.(*os.File)
+	if output != "text" || !isFile || s.Getenv("CI") != "" || s.Getenv("TERM") == "dumb" || !term.IsTerminal(int(out.Fd())) {
+		return nil
+	}
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		width = 0
+	}
+	return &canvas{width: width, colored: s.Getenv("NO_COLOR") == ""}
+}
+
+// monitor is a run of the verb.
+type monitor struct {
+	*monitorFlags
+	*shared
+	*watches
+	*recorder
+	// canvas is nil without a terminal.
+	canvas  *canvas
+	subject *nexusv1.NexusAICapability
+
+	capabilities, deployments, eventsSeen cache.SharedInformer
+	// said is the trouble that was last printed.
+	said string
+}
+
+// The objects that monitor watches, by the names under which a Role gives a right to them.
+const (
+	watchedCapability  = "nexuscapabilities.nexus.ai"
+	watchedDeployments = "deployments.apps"
+	watchedEvents      = "events"
+)
+
+// watch begins to watch the capability, its Deployments and the events of its namespace.
+func (m *monitor) watch(ctx context.Context) error {
+	c, err := m.subject, error(nil)
+	m.capabilities, err = m.start(ctx, watchedCapability, &nexusv1.NexusAICapability{}, &nexusv1.NexusAICapabilityList{},
+		client.InNamespace(c.Namespace), client.MatchingFieldsSelector{Selector: fields.OneTermEqualSelector("metadata.name", c.Name)})
+	if err != nil {
+		return err
+	}
+	m.deployments, err = m.start(ctx, watchedDeployments, &appsv1.Deployment{}, &appsv1.DeploymentList{},
+		client.InNamespace(capability.NamesOf(c).WorkloadNamespace()), client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)})
+	if err != nil {
+		return err
+	}
+	m.eventsSeen, err = m.start(ctx, watchedEvents, &corev1.Event{}, &corev1.EventList{}, client.InNamespace(c.Namespace))
+	return err
+}
+
+// run shows every change until the end.
+func (m *monitor) run(ctx context.Context) error {
+	var tick <-chan time.Time
+	if m.canvas != nil { // durations grow
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		tick = t.C
+	}
+	latest := progress{namespace: m.subject.Namespace, name: m.subject.Name, exists: true}
+	for {
+		select {
+		case <-ctx.Done():
+			return m.timedOut(ctx, latest)
+		case trouble := <-m.troubles:
+			if err := m.report(trouble); err != nil {
+				return err
+			}
+			continue
+		case <-m.changed:
+		case <-tick:
+		}
+		if !m.capabilities.HasSynced() {
+			continue
+		}
+		latest = m.look()
+		if over, err := m.show(latest); over || err != nil {
+			return err
+		}
+	}
+}
+
+// look reads what the watches hold.
+func (m *monitor) look() progress {
+	found := itemsOf[*nexusv1.NexusAICapability](m.capabilities)
+	if len(found) == 0 || found[0].UID != m.subject.UID {
+		return progress{namespace: m.subject.Namespace, name: m.subject.Name}
+	}
+	return progressOf(found[0], itemsOf[*appsv1.Deployment](m.deployments), itemsOf[*corev1.Event](m.eventsSeen))
+}
+
+// show prints what changed, and reports whether that was the end.
+func (m *monitor) show(p progress) (over bool, err error) {
+	now := m.Clock.Now()
+	changes := m.observe(&p, now)
+	ended := p.endOf(m.until)
+	state := resultReached
+	if ended.failed {
+		state = resultFailed
+	}
+	if m.canvas != nil {
+		if err := m.print(m.canvas.draw(m.canvas.table(p, now.Sub(m.began)))); err != nil {
+			return true, err
+		}
+		changes = nil
+	}
+	if ended.reached || ended.failed {
+		changes = append(changes, m.result(p, now, state, ended.text))
+	}
+	for _, c := range changes {
+		if err := m.printChange(c); err != nil {
+			return true, err
+		}
+	}
+	if ended.failed {
+		return true, &failure{code: exitFailed, err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, ended.text)}
+	}
+	return ended.reached, nil
+}
+
+func (m *monitor) printChange(c change) error {
+	if m.output == "text" {
+		return m.print(lineOf(c) + "\n")
+	}
+	e := json.NewEncoder(m.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(c)
+}
+
+func (m *monitor) print(text string) error {
+	_, err := io.WriteString(m.Out, text)
+	return err
+}
+
+// timedOut says what was waited for when the time was over; an interruption says nothing.
+func (m *monitor) timedOut(ctx context.Context, p progress) error {
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return ctx.Err()
+	}
+	text := fmt.Sprintf("not within %s: still waiting for %s", m.timeout, p.missing(m.until))
+	if err := m.printChange(m.result(p, m.Clock.Now(), resultTimedOut, text)); err != nil {
+		return err
+	}
+	return &failure{code: exitTimeout, err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, text)}
+}
+
+// report says that a watch failed, once. It returns an error when monitor cannot go on without a right.
+func (m *monitor) report(t watchTrouble) error {
+	needed := t.what == watchedCapability || t.what == watchedDeployments && m.until != untilRunning
+	if t.isRefused() && needed {
+		return precondition(fmt.Errorf("monitor needs the right to list and watch %s: %w", t.what, t))
+	}
+	if text := t.Error(); text != m.said {
+		m.said = text
+		m.say("%s", text)
+	}
+	return nil
+}

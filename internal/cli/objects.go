@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+)
+
+// capabilityKind is that of capabilities.
+var capabilityKind = nexusv1.GroupVersion.WithKind("NexusAICapability")
+
+// everyObject lists the capabilities, and the AWS resource objects that belong to none.
+func (s *shared) everyObject(ctx context.Context, c client.Client, entries []engine.Entry, everywhere bool) ([]*unstructured.Unstructured, error) {
+	var in []client.ListOption
+	namespace, err := s.namespaceOf(everywhere)
+	if err != nil {
+		return nil, err
+	}
+	if namespace != "" {
+		in = append(in, client.InNamespace(namespace))
+	}
+	kinds := []schema.GroupVersionKind{capabilityKind}
+	for _, e := range entries {
+		kinds = append(kinds, v1alpha1.GroupVersion.WithKind(e.Name()))
+	}
+	var out []*unstructured.Unstructured
+	for _, k := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(k)
+		if err := c.List(ctx, list, in...); err != nil {
+			return nil, fmt.Errorf("listing %s objects: %w", k.Kind, err)
+		}
+		for i := range list.Items {
+			if owner := metav1.GetControllerOf(&list.Items[i]); owner == nil || owner.Kind != "NexusAICapability" {
+				out = append(out, &list.Items[i])
+			}
+		}
+	}
+	return out, nil
+}
+
+// readFailure says whose mistake a failed read is.
+func readFailure(err error) error {
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return precondition(err)
+	case apierrors.IsNotFound(err):
+		return err
+	case meta.IsNoMatchError(err):
+		return precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
+	case os.IsNotExist(err), slices.ContainsFunc(inputMistakes, func(text string) bool { return strings.Contains(err.Error(), text) }):
+		return usage("%w", err)
+	default:
+		return err
+	}
+}
+
+// inputMistakes are texts of cli-runtime's errors about its input, which have no types.
+var inputMistakes = []string{"error parsing", "does not exist", "unable to decode", "doesn't have a resource type", "does not match the namespace", "no objects passed"}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/resource"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// manifests reads files without a cluster, and adds the defaults of our kinds.
+func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+	if len(files.Filenames) == 0 && files.Kustomize == "" {
+		return nil, nil, usage("say what to read: -f FILE or -k DIR")
+	}
+	schemas, err := crdschema.Load(s.CRDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
+	if err != nil {
+		return nil, nil, err
+	}
+	namespace := "default"
+	if s.enforcesNamespace() {
+		namespace = *s.cluster.Namespace
+	}
+	for _, u := range objects {
+		if u.GetNamespace() == "" && schemas.Namespaced(u.GetKind()) {
+			u.SetNamespace(namespace)
+		}
+	}
+	return objects, schemas, nil
+}
+
+// capabilityOf reads a capability as the API server would, with its defaults.
+func capabilityOf(schemas *crdschema.Schemas, u *unstructured.Unstructured) (*nexusv1.NexusAICapability, error) {
+	if err := schemas.Default(u); err != nil {
+		return nil, err
+	}
+	c := &nexusv1.NexusAICapability{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, c, true); err != nil {
+		return nil, fmt.Errorf("%s: %w", titleOfObject(u), err)
+	}
+	return c, nil
+}
+
+// offlineOptions are those of an operator that was started with this command's environment and --operator-arg flags.
+func (s *shared) offlineOptions() (options.Options, error) {
+	o, err := options.Parse(s.operatorArgs, s.Getenv)
+	if err != nil {
+		return o, usage("the operator's flags: %w", err)
+	}
+	o.Region = cmp.Or(s.region, o.Region)
+	return o, nil
+}
+
+func isCapability(u *unstructured.Unstructured) bool {
+	gvk := u.GroupVersionKind()
+	return gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability"
+}
+
+func titleOfObject(u *unstructured.Unstructured) string {
+	if u.GetNamespace() == "" {
+		return u.GetKind() + " " + u.GetName()
+	}
+	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
+}

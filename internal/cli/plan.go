@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+)
+
+// planFlags are the flags of the verb.
+type planFlags struct {
+	files             resource.FilenameOptions
+	output            string
+	exitCode, skipAWS bool
+	all, everywhere   bool
+}
+
+func (s *shared) planCommand() *cobra.Command {
+	f := &planFlags{}
+	cmd := &cobra.Command{
+		Use:   "plan (-f FILE | -k DIR | KIND/NAME... | --all)",
+		Short: "Show what the operator would do in Kubernetes and AWS, and change nothing",
+		Long: "plan says which Kubernetes objects and AWS resources would change, field by field, with the AWS calls and\n" +
+			"the worst that they do, and changes nothing. It asks the code that the operator itself runs.\n\n" +
+			"With -f or -k: what follows when the manifests are applied. With names, or --all: what the operator does about\n" +
+			"objects as they are, such as the correction of drift; after an upgrade, what the new version would do.\n\n" +
+			"It reads the cluster and AWS with your own credentials and rights: those to get what is compared, and in\n" +
+			"Kubernetes also those to create or patch the manifests' objects, which are sent as server-side dry runs.",
+		Example: "  nexusctl plan -f capability.yaml\n" +
+			"  nexusctl plan ncap/myapp -n team-a\n" +
+			"  nexusctl plan -f capability.yaml -o markdown > comment.md\n" +
+			"  nexusctl plan --all -A --exit-code",
+		Args: arguments(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
+	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "a kustomization directory")
+	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
+	flags.BoolVar(&f.all, "all", false, "plan every capability, and every AWS resource object that belongs to none")
+	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
+	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when something would change")
+	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
+	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	return cmd
+}
+
+func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	p, err := s.planner(ctx, f.skipAWS)
+	if err != nil {
+		return err
+	}
+	found, err := s.planned(ctx, p, f, args)
+	if err != nil {
+		return err
+	}
+	if err := printPlan(s.Out, f.output, found); err != nil {
+		return err
+	}
+	switch {
+	case found.Summary.Problems > 0:
+		return &failure{code: exitFailed}
+	case f.exitCode && !found.Empty():
+		return &failure{code: exitFailed}
+	default:
+		return nil
+	}
+}
+
+// check refuses command lines that ask for nothing, or for two things.
+func (f *planFlags) check(args []string) error {
+	ways := 0
+	for _, asked := range []bool{len(f.files.Filenames) > 0, f.files.Kustomize != "", len(args) > 0, f.all} {
+		if asked {
+			ways++
+		}
+	}
+	if ways != 1 {
+		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
+	}
+	if f.everywhere && !f.all {
+		return usage("--all-namespaces goes with --all")
+	}
+	switch f.output {
+	case "text", "wide", "markdown", "json", "yaml":
+		return nil
+	default:
+		return usage("--output: %q is none of text, wide, markdown, json and yaml", f.output)
+	}
+}
+
+func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, args []string) (plan.Plan, error) {
+	switch {
+	case f.all:
+		objects, err := s.everyObject(ctx, p.Client, p.Kinds, f.everywhere)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		return p.Check(ctx, objects)
+	case len(args) > 0:
+		objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		return p.Check(ctx, objects)
+	default:
+		manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		return p.Apply(ctx, manifests)
+	}
+}
+
+// printPlan writes a plan in one of the formats.
+func printPlan(w io.Writer, format string, p plan.Plan) error {
+	switch format {
+	case "json":
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		return e.Encode(p)
+	case "yaml":
+		b, err := yaml.Marshal(p)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write(b)
+		return err
+	case "markdown":
+		_, err := io.WriteString(w, markdownOf(p))
+		return err
+	default:
+		_, err := io.WriteString(w, textOf(p, format == "wide"))
+		return err
+	}
+}
+
+// builder reads objects as kubectl does.
+func (s *shared) builder() *resource.Builder {
+	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		namespace = "default"
+	}
+	return resource.NewBuilder(s.cluster).Unstructured().NamespaceParam(namespace).DefaultNamespace()
+}
+
+// enforcesNamespace reports whether -n was given: then manifests of other namespaces are refused.
+func (s *shared) enforcesNamespace() bool {
+	return s.cluster.Namespace != nil && *s.cluster.Namespace != ""
+}
+
+func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
+	infos, err := b.Do().Infos()
+	if err != nil {
+		return nil, readFailure(err)
+	}
+	var out []*unstructured.Unstructured
+	for _, i := range infos {
+		u, ok := i.Object.(*unstructured.Unstructured)
+		if !ok {
+			return nil, fmt.Errorf("%s is read as %T", i.ObjectName(), i.Object)
+		}
+		out = append(out, u)
+	}
+	return out, nil
+}

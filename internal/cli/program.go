@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+)
+
+// The exit codes of every verb.
+const (
+	exitFailed       = 1
+	exitUsage        = 2
+	exitPrecondition = 4
+	exitTimeout      = 124
+	exitInterrupted  = 130
+)
+
+// Program is nexusctl with everything it takes from outside.
+type Program struct {
+	// Kinds returns every AWS kind; called by verbs that need them.
+	Kinds func() []engine.Entry
+	// Engines returns every policy engine; called by verbs that need them.
+	Engines func() []intent.Engine
+	// CRDs are the CustomResourceDefinitions of the operator.
+	CRDs fs.FS
+	// Version is that of the binary.
+	Version string
+	// Getenv reads an environment variable.
+	Getenv func(string) string
+	Clock  clock.PassiveClock
+	genericiooptions.IOStreams
+}
+
+// failure is an error with an exit code. A failure without an error says nothing: the verb has said it.
+type failure struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (f *failure) Error() string {
+	if f.err == nil {
+		return ""
+	}
+	return f.err.Error()
+}
+
+// Unwrap returns the error.
+func (f *failure) Unwrap() error { return f.err }
+
+// usage is a mistake in the command line or in a manifest.
+func usage(format string, args ...any) error {
+	return &failure{code: exitUsage, err: fmt.Errorf(format, args...)}
+}
+
+// precondition is something that must be there first: a cluster, credentials, a permission.
+func precondition(err error) error { return &failure{code: exitPrecondition, err: err} }
+
+// shared are the flags that every verb has, and what verbs make of them.
+type shared struct {
+	Program
+	cluster *genericclioptions.ConfigFlags
+
+	profile, endpoint, region, operatorNamespace string
+	operatorArgs                                 []string
+}
+
+// Run runs the program with arguments, of which the first is its name, and returns the exit code.
+func (p Program) Run(ctx context.Context, args []string) int {
+	root := p.command(nameOf(args))
+	root.SetArgs(args[1:])
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	code := codeOf(ctx, err)
+	if text := err.Error(); text != "" {
+		p.say("%s: %s", root.Name(), text)
+	}
+	if code == exitInterrupted {
+		interrupted, _ := errors.AsType[*interruption](err)
+		p.say("%s", interrupted.said())
+	}
+	return code
+}
+
+// say writes a line to standard error, where nothing can be done about a failure.
+func (p Program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.ErrOut, format+"\n", args...) }
+
+// nameOf is how the program was called: as a plugin it is part of kubectl.
+// https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
+func nameOf(args []string) string {
+	if strings.HasPrefix(filepath.Base(args[0]), "kubectl-nexus") {
+		return "kubectl nexus"
+	}
+	return "nexusctl"
+}
+
+func codeOf(ctx context.Context, err error) int {
+	f, known := errors.AsType[*failure](err)
+	_, noAccess := errors.AsType[*plan.AccessError](err)
+	switch {
+	case ctx.Err() != nil:
+		return exitInterrupted
+	case known:
+		return f.code
+	case noAccess, apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), isUnreachable(err):
+		return exitPrecondition
+	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
+		return exitUsage
+	default:
+		return exitFailed
+	}
+}
+
+// isUnreachable reports whether the API server gave no answer.
+func isUnreachable(err error) bool {
+	_, failed := errors.AsType[*url.Error](err)
+	return failed
+}
+
+// command builds the tree of commands.
+func (p Program) command(name string) *cobra.Command {
+	s := &shared{Program: p, cluster: genericclioptions.NewConfigFlags(true)}
+	first, alias, plugin := strings.Cut(name, " ")
+	root := &cobra.Command{
+		Use:   first,
+		Short: "Plan, check and operate AI capabilities on Kubernetes and AWS",
+		Long: "nexusctl works with NexusAICapability objects, AWS resource objects and security intents:\n" +
+			"it says what the operator would do before anything does it, and checks manifests without a cluster.",
+		SilenceUsage: true, SilenceErrors: true,
+		Annotations: map[string]string{},
+	}
+	if plugin {
+		root.Annotations[cobra.CommandDisplayNameAnnotation] = first + " " + alias
+	}
+	root.SetIn(p.In)
+	root.SetOut(p.Out)
+	root.SetErr(p.ErrOut)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
+	flags := root.PersistentFlags()
+	s.cluster.AddFlags(flags)
+	flags.StringVar(&s.profile, "profile", "", "profile of the shared AWS configuration (AWS_PROFILE)")
+	flags.StringVar(&s.region, "region", "", "AWS region of capabilities that name none; default: the operator's own (AWS_REGION)")
+	flags.StringVar(&s.endpoint, "endpoint-url", "", "base URL of AWS, for an emulator or a private endpoint (AWS_ENDPOINT_URL)")
+	flags.StringVar(&s.operatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
+	root.AddCommand(s.planCommand(), s.renderCommand(), s.validateCommand(), s.versionCommand(), s.importCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(),
+		s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.driftCommand(), s.iamCommand(), s.secretsCommand(), s.monitorCommand(), s.verifyCommand(),
+		s.fixIRSACommand(), s.scanCommand(), s.updateCommand())
+	return root
+}
+
+// arguments makes a validator of positional arguments whose mistakes are mistakes of usage.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usage("%w", err)
+		}
+		return nil
+	}
+}

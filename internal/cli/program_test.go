@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/cli"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
+)
+
+// run runs nexusctl without a cluster and without an environment.
+func run(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	return runAs(t, "/usr/bin/nexusctl", args...)
+}
+
+func runAs(t *testing.T, name string, args ...string) (out, errs string, code int) {
+	t.Helper()
+	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
+	var o, e bytes.Buffer
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: "v1.2.3", Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &o, ErrOut: &e}}
+	code = p.Run(t.Context(), append([]string{name}, args...))
+	return o.String(), e.String(), code
+}
+
+// file writes a manifest to a file and returns its path.
+func file(t *testing.T, manifest string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "manifest.yaml")
+	if err := os.WriteFile(path, []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown command":        {[]string{"plam"}, `unknown command "plam"`},
+		"unknown flag":           {[]string{"plan", "--fil=x"}, "unknown flag: --fil"},
+		"nothing to plan":        {[]string{"plan"}, "-f FILE"},
+		"two things to plan":     {[]string{"plan", "-f", "x.yaml", "--all"}, "one of them"},
+		"namespaces without all": {[]string{"plan", "ncap/x", "-A"}, "--all-namespaces"},
+		"format":                 {[]string{"plan", "ncap/x", "-o", "xml"}, `--output: "xml"`},
+		"arguments":              {[]string{"version", "x"}, `"x"`},
+		"version format":         {[]string{"version", "--client", "-o", "xml"}, `--output: "xml"`},
+		"nothing to validate":    {[]string{"validate"}, "-f FILE"},
+		"no such file":           {[]string{"validate", "-f", "nowhere.yaml"}, "nowhere.yaml"},
+		"operator flag":          {[]string{"render", "-f", "../../examples/test-capability.yaml", "--operator-arg=--log-level=loud"}, "--log-level"},
+		"nothing to import":      {[]string{"import"}, "KIND/NAME or --from-terraform"},
+		"import of no name":      {[]string{"import", "s3bucket"}, "not KIND/NAME"},
+		"no Terraform state":     {[]string{"import", "--from-terraform", "../../examples/test-capability.yaml"}, "Terraform state"},
+		"status format":          {[]string{"status", "-o", "xml"}, `--output: "xml" is none of text, wide, json and yaml`},
+		"tree format":            {[]string{"tree", "ncap/x", "-o", "xml"}, `--output: "xml"`},
+		"tree of nothing":        {[]string{"tree"}, "accepts 1 arg"},
+		"explain format":         {[]string{"explain", "ncap/x", "-o", "wide"}, `--output: "wide"`},
+		"drift format":           {[]string{"drift", "-o", "xml"}, `--output: "xml"`},
+		"nothing to reconcile":   {[]string{"reconcile"}, "KIND/NAME"},
+		"two things to resume":   {[]string{"resume", "ncap/x", "--all"}, "one of them"},
+		"namespaces to suspend":  {[]string{"suspend", "ncap/x", "-A"}, "--all-namespaces"},
+		"waiting for a dry run":  {[]string{"reconcile", "ncap/x", "--wait", "--dry-run"}, "--wait does not go with --dry-run"},
+		"whose policy":           {[]string{"iam", "policy"}, "operator, installer or app"},
+		"unknown policy":         {[]string{"iam", "policy", "tenant"}, "tenant"},
+		"nothing of iam":         {[]string{"iam"}, "iam policy"},
+		"no application":         {[]string{"iam", "policy", "app"}, "-f FILE, -k DIR or ncap/NAME"},
+		"two applications":       {[]string{"iam", "policy", "app", "ncap/x", "-f", "x.yaml"}, "one of them"},
+		"no capability":          {[]string{"iam", "policy", "app", "-f", "../../examples/intents"}, "no NexusAICapability"},
+		"nothing of secrets":     {[]string{"secrets"}, "secrets status or secrets set"},
+		"secrets format":         {[]string{"secrets", "status", "-o", "wide"}, `--output: "wide"`},
+		"no value":               {[]string{"secrets", "set", "awssecret/x"}, "--from-file KEY=PATH"},
+		"a value in the command": {[]string{"secrets", "set", "awssecret/x", "--from-file", "apiKey"}, `"apiKey" is not of the form KEY=PATH`},
+		"two values from stdin":  {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=-", "--from-file", "b=-"}, "one value only"},
+		"a key twice":            {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=x", "--from-file", "a=y"}, "twice"},
+		"nothing to render":      {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := run(t, tc.args...)
+			if code != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "nexusctl: ") {
+				t.Errorf("exit code %d, stdout %q, stderr %q, want 2 and %q", code, out, errs, tc.want)
+			}
+		})
+	}
+}
+
+func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
+	unreachable := filepath.Join(t.TempDir(), "config")
+	if err := os.WriteFile(unreachable, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n"+
+		"clusters: [{name: a, cluster: {server: \"http://127.0.0.1:1\"}}]\nusers: [{name: a, user: {}}]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"no kubeconfig, plan":     {"plan", "ncap/x", "--kubeconfig", "nowhere"},
+		"no kubeconfig, version":  {"version", "--kubeconfig", "nowhere"},
+		"no API server, plan":     {"plan", "ncap/x", "--kubeconfig", unreachable},
+		"no API server, manifest": {"plan", "-f", "../../examples/test-capability.yaml", "--kubeconfig", unreachable},
+		"no API server, version":  {"version", "--kubeconfig", unreachable},
+		"no API server, status":   {"status", "--kubeconfig", unreachable},
+		"no API server, object":   {"status", "ncap/x", "--kubeconfig", unreachable},
+		"no API server, tree":     {"tree", "ncap/x", "--kubeconfig", unreachable},
+		"no API server, explain":  {"explain", "ncap/x", "--kubeconfig", unreachable},
+		"no API server, suspend":  {"suspend", "ncap/x", "--kubeconfig", unreachable},
+		"no API server, drift":    {"drift", "--kubeconfig", unreachable},
+		"no API server, secrets":  {"secrets", "status", "--kubeconfig", unreachable},
+		"no kubeconfig, check":    {"reconcile", "--all", "--kubeconfig", "nowhere"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := run(t, args...)
+			if code != 4 || out != "" || errs == "" {
+				t.Errorf("exit code %d, stdout %q, stderr %q, want 4 and a reason", code, out, errs)
+			}
+		})
+	}
+}
+
+func TestVersion_OfTheClientNeedsNoCluster(t *testing.T) {
+	if out, errs, code := run(t, "version", "--client"); code != 0 || out != "Client: v1.2.3\n" || errs != "" {
+		t.Errorf("exit code %d, %q, %q", code, out, errs)
+	}
+	if out, _, code := run(t, "version", "--client", "-o", "json"); code != 0 || out != "{\"client\":\"v1.2.3\"}\n" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+}
+
+func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
+	out, _, code := runAs(t, "/usr/bin/kubectl-nexus", "plan", "--help")
+	if code != 0 || !strings.Contains(out, "kubectl nexus plan (-f FILE") {
+		t.Errorf("exit code %d\n%s", code, out)
+	}
+}
+
+func TestEveryVerbHasAnExample(t *testing.T) {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set"} {
+		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
+		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
+			t.Errorf("%s: exit code %d\n%s", verb, code, out)
+		}
+	}
+}
+
+func TestValidate_EveryExampleIsValid(t *testing.T) {
+	out, errs, code := run(t, "validate", "-R", "-f", "../../examples")
+	if code != 0 || strings.Contains(out, "invalid") || !strings.Contains(out, "NexusAICapability myapp-dev/myapp-dev: valid") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+func TestValidate_NamesTheFieldAtFault(t *testing.T) {
+	const begin = "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\nspec: {capabilityName: myapp, version: '1', environment: dev, region: ap-southeast-1,\n" +
+		"  frontend: {image: i}, backend: {image: i}, "
+	for name, tc := range map[string]struct{ manifest, want string }{
+		"unknown field": {begin + "replica: 1}", `unknown field "spec.replica"`},
+		"schema":        {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
+		"compiler":      {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
+		"version":       {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := run(t, "validate", "-f", file(t, tc.manifest))
+			if code != 2 || !strings.Contains(out, "invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(errs, "1 of 1 objects are invalid") {
+				t.Errorf("exit code %d\n%s%s", code, out, errs)
+			}
+		})
+	}
+}
+
+func TestValidate_PassesOverForeignKinds(t *testing.T) {
+	out, _, code := run(t, "validate", "-f", file(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}"))
+	if code != 0 || out != "ConfigMap a: not checked, its kind is not ours\n" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+}
+
+func TestRender_PrintsEveryObjectOfACapability(t *testing.T) {
+	out, errs, code := run(t, "render", "-f", "../../examples/test-capability.yaml", "--account", "123456789012")
+	if code != 0 || errs != "" {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	golden.Check(t, "render.yaml", out)
+}
+
+func TestIAMPolicy_OfAnApplicationIsComplete(t *testing.T) {
+	out, errs, code := run(t, "iam", "policy", "app", "-f", "../../examples/test-capability.yaml", "--account", "123456789012")
+	if code != 0 || errs != "" || strings.Contains(out, "known after") || !strings.Contains(out, "secret:myapp/dev/openai-??????\"") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	golden.Check(t, "iam-policy-app.json", out)
+	out, errs, code = run(t, "iam", "policy", "app", "-f", "../../examples/test-capability.yaml")
+	if code != 0 || !strings.Contains(out, "<known after AWSProvider/myapp-dev>") || !strings.Contains(errs, "--account") {
+		t.Errorf("without an account: exit code %d, %s", code, errs)
+	}
+}
+
+func TestIAMPolicy_OfTheOperatorWarnsWithoutALimit(t *testing.T) {
+	out, errs, code := run(t, "iam", "policy", "operator")
+	if code != 0 || !strings.Contains(out, `"dynamodb:CreateTable"`) || !strings.Contains(errs, "limit it by --name-prefix") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+	out, errs, code = run(t, "iam", "policy", "operator", "--name-prefix", "team-", "--region", "eu-west-1", "--account", "123456789012")
+	if code != 0 || errs != "" || !strings.Contains(out, "arn:aws:dynamodb:eu-west-1:123456789012:table/team-*") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+	if out, errs, code = run(t, "iam", "policy", "installer"); code != 0 || errs != "" || !strings.Contains(out, `"ecr:PutImage"`) || strings.Contains(out, "dynamodb:") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+}

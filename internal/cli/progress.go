@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// The conditions of a capability that monitor and verify-capability read by name.
+const (
+	conditionReady   = "Ready"
+	conditionStalled = "Stalled"
+)
+
+// stepState is how far a step has come, in a word.
+type stepState string
+
+// The states of a step.
+const (
+	stepWaiting    stepState = "waiting"
+	stepInProgress stepState = "in progress"
+	stepFailed     stepState = "failed"
+	stepDone       stepState = "done"
+	stepSkipped    stepState = "skipped"
+)
+
+// stepProgress is one step of a capability.
+type stepProgress struct {
+	number int
+	name   string
+	state  stepState
+	detail string
+	// took is how long the step lasted, as far as it was watched; negative when its beginning was not seen.
+	took time.Duration
+}
+
+// workloadProgress is the pods of one Deployment.
+type workloadProgress struct {
+	name             string
+	desired, current int32
+	// settled is true when exactly the desired pods exist, in the declared version, and all are available.
+	settled bool
+}
+
+// eventLine is an event about the capability or one of its objects.
+type eventLine struct {
+	key                   string
+	at                    time.Time
+	warning               bool
+	subject, reason, note string
+}
+
+// progress is a capability at one moment.
+type progress struct {
+	namespace, name string
+	exists          bool
+	// created is when the first steps of a capability began that has never run; zero for others.
+	created        time.Time
+	phase, message string
+	// seen is true when the status speaks of the capability as it is declared now.
+	seen           bool
+	running        bool
+	stalled        string
+	frozen         string
+	steps          []stepProgress
+	workloads      []workloadProgress
+	wantsAddress   bool
+	address        string
+	events         []eventLine
+	done, declared int
+}
+
+// progressOf reads how far a capability has come from its status, its Deployments and the events.
+func progressOf(c *nexusv1.NexusAICapability, deployments []*appsv1.Deployment, events []*corev1.Event) progress {
+	st := c.Status
+	p := progress{
+		namespace: c.Namespace, name: c.Name, exists: true, phase: cmp.Or(string(st.Phase), string(nexusv1.PhasePending)), message: st.Message,
+		created: firstStepsOf(c), seen: st.ObservedGeneration == c.Generation, wantsAddress: wantsAddress(c), frozen: frozenBecause(c),
+		steps: stepsOf(c), workloads: workloadsOf(deployments), events: eventsOf(c, events),
+	}
+	p.running = p.seen && st.Ready && st.Phase == nexusv1.PhaseRunning
+	p.stalled = stalledBecause(c)
+	if st.Endpoints != nil {
+		p.address = st.Endpoints.URL
+	}
+	p.declared = len(p.steps)
+	for _, s := range p.steps {
+		if s.state == stepDone || s.state == stepSkipped {
+			p.done++
+		}
+	}
+	return p
+}
+
+// firstStepsOf is when the first steps of a capability began that is neither edited nor has ever run; zero for others.
+func firstStepsOf(c *nexusv1.NexusAICapability) time.Time {
+	hasRun := slices.ContainsFunc(c.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
+	if hasRun || c.Generation != 1 {
+		return time.Time{}
+	}
+	return c.CreationTimestamp.Time
+}
+
+// stalledBecause says what a person must solve of the capability as it is declared now; "" when nothing is known.
+func stalledBecause(c *nexusv1.NexusAICapability) string {
+	stalled := meta.FindStatusCondition(c.Status.Conditions, conditionStalled)
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.ObservedGeneration != c.Generation {
+		return ""
+	}
+	return stalled.Reason + ": " + stalled.Message
+}
+
+// frozenBecause says why the operator does not work on a capability.
+func frozenBecause(c *nexusv1.NexusAICapability) string {
+	switch {
+	case c.DeletionTimestamp != nil:
+		return "it is being deleted"
+	case c.Spec.Suspend:
+		return "it is suspended: set spec.suspend to false"
+	case c.Annotations[wellknown.AnnotationPaused] == "true":
+		return "it is paused: remove the annotation " + wellknown.AnnotationPaused
+	default:
+		return ""
+	}
+}
+
+// wantsAddress reports whether a load balancer is declared for users.
+func wantsAddress(c *nexusv1.NexusAICapability) bool {
+	if hasIngress(c) {
+		return true
+	}
+	service := c.Spec.Frontend.Service
+	return service == nil || service.Type == "" || service.Type == corev1.ServiceTypeLoadBalancer
+}
+
+func hasIngress(c *nexusv1.NexusAICapability) bool {
+	return c.Spec.Ingress == nil || c.Spec.Ingress.Enabled == nil || *c.Spec.Ingress.Enabled
+}
+
+// stepsOf reads the steps from status.resources. A step without objects is skipped.
+func stepsOf(c *nexusv1.NexusAICapability) []stepProgress {
+	objects := map[string][]nexusv1.ResourceStatus{}
+	for _, r := range c.Status.Resources {
+		step := capability.StepOfResource(c, r)
+		objects[step] = append(objects[step], r)
+	}
+	out := make([]stepProgress, len(capability.Steps))
+	for i, step := range capability.Steps {
+		out[i] = stepProgress{number: step.Number, name: step.Name, state: stepWaiting, took: -1}
+		if len(c.Status.Resources) > 0 {
+			condition := meta.FindStatusCondition(c.Status.Conditions, step.Condition)
+			out[i].state, out[i].detail = stepOf(objects[step.Name], condition)
+		}
+	}
+	return out
+}
+
+// stepOf judges a step by its objects; the condition that speaks of it may say more.
+func stepOf(objects []nexusv1.ResourceStatus, condition *metav1.Condition) (stepState, string) {
+	count := map[nexusv1.ResourceState]int{}
+	for _, r := range objects {
+		count[r.State]++
+	}
+	ready := count[nexusv1.ResourceReady]
+	switch {
+	case len(objects) == 0:
+		return stepSkipped, "not declared"
+	case ready == len(objects):
+		return stepDone, fmt.Sprintf("%d ready", ready)
+	}
+	state := stepWaiting
+	switch {
+	case count[nexusv1.ResourceFailed] > 0:
+		state = stepFailed
+	case ready+count[nexusv1.ResourceProgressing] > 0:
+		state = stepInProgress
+	}
+	detail := fmt.Sprintf("%d of %d ready", ready, len(objects))
+	if why := whyNotReady(objects, condition); why != "" {
+		detail += "; " + why
+	}
+	return state, detail
+}
+
+// whyNotReady is the message of the condition if it speaks of one of the objects, else the reason of the first that is
+// not ready, those that failed before others.
+func whyNotReady(objects []nexusv1.ResourceStatus, condition *metav1.Condition) string {
+	for _, state := range []nexusv1.ResourceState{nexusv1.ResourceFailed, nexusv1.ResourceProgressing, nexusv1.ResourceWaiting} {
+		for _, r := range objects {
+			id := r.Kind + "/" + r.Name
+			switch {
+			case r.State != state:
+			case condition != nil && condition.Status != metav1.ConditionTrue && strings.HasPrefix(condition.Message, id):
+				return condition.Message
+			case r.Reason != "":
+				return id + ": " + r.Reason
+			}
+		}
+	}
+	return ""
+}
+
+func workloadsOf(deployments []*appsv1.Deployment) []workloadProgress {
+	var out []workloadProgress
+	for _, d := range deployments {
+		w := workloadProgress{name: d.Name, desired: 1, current: d.Status.AvailableReplicas}
+		if d.Spec.Replicas != nil {
+			w.desired = *d.Spec.Replicas
+		}
+		st := d.Status
+		w.settled = st.ObservedGeneration == d.Generation && st.UpdatedReplicas == w.desired && st.Replicas == w.desired && st.AvailableReplicas == w.desired
+		out = append(out, w)
+	}
+	slices.SortFunc(out, func(a, b workloadProgress) int { return cmp.Compare(a.name, b.name) })
+	return out
+}
+
+// eventsOf are the events about a capability and its objects, the newest last.
+func eventsOf(c *nexusv1.NexusAICapability, events []*corev1.Event) []eventLine {
+	about := map[string]bool{"NexusAICapability/" + c.Name: true}
+	for _, r := range c.Status.Resources {
+		about[r.Kind+"/"+r.Name] = true
+	}
+	var out []eventLine
+	for _, e := range events {
+		subject := e.InvolvedObject.Kind + "/" + e.InvolvedObject.Name
+		if !about[subject] {
+			continue
+		}
+		count := e.Count
+		at := cmp.Or(e.LastTimestamp.Time, e.EventTime.Time, e.CreationTimestamp.Time)
+		if e.Series != nil {
+			count, at = e.Series.Count, e.Series.LastObservedTime.Time
+		}
+		out = append(out, eventLine{key: fmt.Sprintf("%s %d", e.UID, count), at: at, warning: e.Type == corev1.EventTypeWarning,
+			subject: subject, reason: e.Reason, note: e.Message})
+	}
+	slices.SortFunc(out, func(a, b eventLine) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.key, b.key)) })
+	return out
+}
+
+// The ends that monitor waits for, each with those before it.
+const (
+	untilRunning = "running"
+	untilPods    = "pods"
+	untilAddress = "address"
+)
+
+// end is how a capability that is monitored ended; its zero value is that it has not.
+type end struct {
+	reached, failed bool
+	text            string
+}
+
+// endOf reports whether a capability has reached what is waited for, or cannot reach it without a person.
+func (p progress) endOf(until string) end {
+	switch {
+	case !p.exists:
+		return end{failed: true, text: "it no longer exists"}
+	case p.running:
+		if p.missing(until) != "" {
+			return end{}
+		}
+		return end{reached: true, text: p.arrived(until)}
+	case p.frozen != "":
+		return end{failed: true, text: p.frozen}
+	case p.stalled != "":
+		return end{failed: true, text: p.stalled}
+	default:
+		return end{}
+	}
+}
+
+// missing says what is still waited for.
+func (p progress) missing(until string) string {
+	switch {
+	case !p.seen:
+		return "the operator to see the last edit: check that it runs"
+	case !p.running:
+		return cmp.Or(p.message, "the phase to be Running")
+	case until == untilRunning:
+		return ""
+	}
+	if len(p.workloads) == 0 {
+		return "the Deployments of the capability"
+	}
+	for _, w := range p.workloads {
+		if !w.settled {
+			return fmt.Sprintf("the pods of Deployment/%s, of which %d of %d are available", w.name, w.current, w.desired)
+		}
+	}
+	if until == untilAddress && p.wantsAddress && p.address == "" {
+		return "the address of the load balancer"
+	}
+	return ""
+}
+
+func (p progress) arrived(until string) string {
+	if until != untilRunning && p.address != "" {
+		return "Running at " + p.address
+	}
+	return "Running"
+}

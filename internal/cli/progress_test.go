@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
+)
+
+var midday = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// look is a capability at a moment of its creation.
+func lookAt(phase nexusv1.Phase, states ...nexusv1.ResourceState) *nexusv1.NexusAICapability {
+	names := []nexusv1.ResourceStatus{{Kind: "DynamoDBTable", Name: "myapp-dev-license"}, {Kind: "S3Bucket", Name: "myapp-dev-call-data"}, {Kind: "S3Bucket", Name: "myapp-dev-logs"},
+		{Kind: "IAMRole", Name: "myapp-dev-app-role"}, {Kind: "Deployment", Name: "myapp-dev-backend"}, {Kind: "Service", Name: "myapp-dev-frontend-svc"}}
+	for i, s := range states {
+		names[i].State = s
+	}
+	return &nexusv1.NexusAICapability{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "myapp", Generation: 2},
+		Spec:       nexusv1.NexusAICapabilitySpec{CapabilityName: "myapp", Environment: "dev"},
+		Status: nexusv1.NexusAICapabilityStatus{Phase: phase, Ready: phase == nexusv1.PhaseRunning, ObservedGeneration: 2, Resources: names[:len(states)],
+			Message: "waiting for DynamoDBTable/myapp-dev-license"},
+	}
+}
+
+// story is what monitor sees of a creation, a look each.
+func story() []*nexusv1.NexusAICapability {
+	const w, p, r, f = nexusv1.ResourceWaiting, nexusv1.ResourceProgressing, nexusv1.ResourceReady, nexusv1.ResourceFailed
+	failed := lookAt(nexusv1.PhaseFailed, r, r, f, w, w, w)
+	failed.Status.Message = "Conflict"
+	failed.Status.Conditions = []metav1.Condition{
+		{Type: nexusv1.ConditionDataServicesReady, Status: metav1.ConditionFalse, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"},
+		{Type: "Stalled", Status: metav1.ConditionTrue, ObservedGeneration: 2, Reason: "Conflict", Message: "S3Bucket/myapp-dev-logs: it belongs to another owner"}}
+	failed.Status.Resources[2].Reason = "Conflict"
+	running := lookAt(nexusv1.PhaseRunning, r, r, r, r, r, r)
+	running.Status.Message = "everything runs"
+	running.Status.Endpoints = &nexusv1.EndpointsStatus{URL: "http://balancer.example.com"}
+	return []*nexusv1.NexusAICapability{
+		lookAt(nexusv1.PhasePending), lookAt(nexusv1.PhaseProvisioningDataServices, w, w, w, w, w, w), lookAt(nexusv1.PhaseProvisioningDataServices, p, r, w, w, w, w), failed, running}
+}
+
+func deployment(current int32) []*appsv1.Deployment {
+	return []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Generation: 1}, Spec: appsv1.DeploymentSpec{Replicas: new(int32(2))},
+		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: current}}}
+}
+
+func eventAt(second int, kind, name, reason string) *corev1.Event {
+	return &corev1.Event{ObjectMeta: metav1.ObjectMeta{UID: "u-" + "1"}, InvolvedObject: corev1.ObjectReference{Kind: kind, Name: name}, Reason: reason,
+		Message: "the table was created", Type: corev1.EventTypeNormal, LastTimestamp: metav1.NewTime(midday.Add(time.Duration(second) * time.Second)), Count: 1}
+}
+
+func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
+	r := newRecorder(midday)
+	var lines, objects, tables strings.Builder
+	screen := &canvas{width: 80}
+	for i, c := range story() {
+		now := midday.Add(time.Duration(i*2) * time.Second)
+		var events []*corev1.Event
+		if i > 1 {
+			events = []*corev1.Event{eventAt(3, "DynamoDBTable", "myapp-dev-license", "Created"), eventAt(3, "DynamoDBTable", "somebody-elses", "Created")}
+		}
+		p := progressOf(c, deployment(int32(min(i, 2))), events)
+		for range 2 { // the second look sees nothing new
+			for _, c := range r.observe(&p, now) {
+				lines.WriteString(lineOf(c) + "\n")
+				b, err := json.Marshal(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				objects.WriteString(string(b) + "\n")
+			}
+		}
+		tables.WriteString(strings.Join(screen.table(p, now.Sub(midday)), "\n") + "\n\n")
+		if ended := p.endOf(untilAddress); ended.failed || ended.reached {
+			lines.WriteString(lineOf(r.result(p, now, map[bool]string{true: resultFailed, false: resultReached}[ended.failed], ended.text)) + "\n")
+		}
+	}
+	golden.Check(t, "monitor.txt", lines.String())
+	golden.Check(t, "monitor.ndjson", objects.String())
+	golden.Check(t, "monitor-table.txt", tables.String())
+}
+
+func TestMonitor_MeasuresWhatBeganBeforeItOnlyIfNew(t *testing.T) {
+	for name, tc := range map[string]struct {
+		generation int64
+		want       time.Duration
+	}{"new": {1, 9 * time.Second}, "edited": {2, -1}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRecorder(midday)
+			for i, c := range []*nexusv1.NexusAICapability{story()[2], story()[3]} {
+				c.CreationTimestamp, c.Generation, c.Status.ObservedGeneration = metav1.NewTime(midday.Add(-5*time.Second)), tc.generation, tc.generation
+				p := progressOf(c, nil, nil)
+				r.observe(&p, midday.Add(time.Duration(i*4)*time.Second))
+				if got := p.steps[0].took; i == 1 && got != tc.want {
+					t.Errorf("took %s, want %s", got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestEndOf_WaitsForWhatWasAskedFor(t *testing.T) {
+	running := story()[4]
+	withoutAddress := running.DeepCopy()
+	withoutAddress.Status.Endpoints = nil
+	internal := withoutAddress.DeepCopy()
+	internal.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
+	internal.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}
+	edited := running.DeepCopy()
+	edited.Generation = 3
+	stalledBefore := story()[3]
+	stalledBefore.Generation = 3
+	retrying := story()[3]
+	retrying.Status.Conditions[1].Status = metav1.ConditionFalse
+	for name, tc := range map[string]struct {
+		c       *nexusv1.NexusAICapability
+		pods    []*appsv1.Deployment
+		until   string
+		want    end
+		missing string
+	}{
+		"runs, all there":          {running, deployment(2), untilAddress, end{reached: true, text: "Running at http://balancer.example.com"}, ""},
+		"runs, pods to come":       {running, deployment(1), untilPods, end{}, "Deployment/myapp-dev-backend, of which 1 of 2"},
+		"runs, pods not asked for": {running, deployment(1), untilRunning, end{reached: true, text: "Running"}, ""},
+		"runs, no Deployments":     {running, nil, untilPods, end{}, "the Deployments"},
+		"runs, address to come":    {withoutAddress, deployment(2), untilAddress, end{}, "the address"},
+		"runs, no balancer":        {internal, deployment(2), untilAddress, end{reached: true, text: "Running"}, ""},
+		"ran before the edit":      {edited, deployment(2), untilRunning, end{}, "to see the last edit"},
+		"stalled":                  {story()[3], nil, untilAddress, end{failed: true, text: "Conflict: S3Bucket/myapp-dev-logs: it belongs to another owner"}, "Conflict"},
+		"stalled before the edit":  {stalledBefore, nil, untilAddress, end{}, "to see the last edit"},
+		"retrying":                 {retrying, nil, untilAddress, end{}, "Conflict"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := progressOf(tc.c, tc.pods, nil)
+			if got := p.endOf(tc.until); got != tc.want {
+				t.Errorf("%+v, want %+v", got, tc.want)
+			}
+			if got := p.missing(tc.until); (tc.missing == "") != (got == "") || !strings.Contains(got, tc.missing) {
+				t.Errorf("missing %q, want %q", got, tc.missing)
+			}
+		})
+	}
+	if got := (progress{}).endOf(untilRunning); !got.failed {
+		t.Errorf("of one that is gone: %+v", got)
+	}
+}
+
+func TestMonitor_AnEventIsToldOfOnceACount(t *testing.T) {
+	r := newRecorder(midday)
+	one := eventAt(1, "NexusAICapability", "myapp", "Running")
+	p := progressOf(story()[4], nil, []*corev1.Event{one})
+	if n := len(r.newEvents(p.events)); n != 1 {
+		t.Errorf("%d new, want 1", n)
+	}
+	if n := len(r.newEvents(p.events)); n != 0 {
+		t.Errorf("%d new again, want none", n)
+	}
+	again := one.DeepCopy()
+	again.Count = 2
+	if n := len(r.newEvents(progressOf(story()[4], nil, []*corev1.Event{again}).events)); n != 1 {
+		t.Errorf("%d new of one that happened again, want 1", n)
+	}
+	var many []eventLine
+	for i := range 9 {
+		many = append(many, eventLine{key: string(rune('a' + i))})
+	}
+	if n := len(newRecorder(midday).newEvents(many)); n != lastEvents {
+		t.Errorf("%d of those before the start, want %d", n, lastEvents)
+	}
+}
+
+func TestCanvas_RedrawsInPlaceAndCutsLines(t *testing.T) {
+	v := &canvas{width: 10, colored: true}
+	if got := v.draw([]string{"a", "b"}); got != "\r\x1b[Ja\nb\n" {
+		t.Errorf("%q", got)
+	}
+	if got := v.draw([]string{"c"}); got != "\x1b[2A\r\x1b[Jc\n" {
+		t.Errorf("%q", got)
+	}
+	if got := v.cut("äöüäöüäöüäöü"); got != "äöüäöüäöü…" {
+		t.Errorf("%q", got)
+	}
+	if got := v.paint(colorRed, "x"); got != "\x1b[31mx\x1b[0m" {
+		t.Errorf("%q", got)
+	}
+	if got := (&canvas{}).paint(colorRed, "x"); got != "x" {
+		t.Errorf("%q", got)
+	}
+}

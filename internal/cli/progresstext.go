@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// lineOf is a change for a log.
+func lineOf(c change) string {
+	at := fmt.Sprintf("[%6s] ", durationText(time.Duration(c.ElapsedSeconds*float64(time.Second))))
+	switch c.Type {
+	case changedStep:
+		took := ""
+		if c.DurationSeconds != nil {
+			took = " in " + durationText(time.Duration(*c.DurationSeconds*float64(time.Second)))
+		}
+		return fmt.Sprintf("%sstep %d %s: %s%s (%s)", at, c.Number, c.Subject, c.State, took, cmp.Or(c.Detail, "no details"))
+	case changedWorkload:
+		return fmt.Sprintf("%sDeployment/%s: %s (%s)", at, c.Subject, c.State, c.Detail)
+	case changedAddress:
+		return at + "address: " + cmp.Or(c.Detail, "none")
+	case happenedEvent:
+		word := "event"
+		if c.Warning {
+			word = "warning"
+		}
+		return fmt.Sprintf("%s%s %s %s: %s", at, word, c.Subject, c.State, c.Detail)
+	case happenedResult:
+		return fmt.Sprintf("%s%s: %s", at, resultWords[c.State], c.Detail)
+	default:
+		return fmt.Sprintf("%sphase %s%s", at, c.State, prefixed(": ", c.Detail))
+	}
+}
+
+var resultWords = map[string]string{resultReached: "done", resultFailed: "failed", resultTimedOut: "timed out"}
+
+func prefixed(prefix, text string) string {
+	if text == "" {
+		return ""
+	}
+	return prefix + text
+}
+
+// durationText is short: 0.4s, 12s, 3m5s.
+func durationText(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+	return d.Round(time.Second).String()
+}
+
+// stepSigns stand before the state of a step; the word follows.
+var stepSigns = map[stepState]string{stepWaiting: "·", stepInProgress: "…", stepFailed: "✗", stepDone: "✓", stepSkipped: "-"}
+
+// The colors of a terminal.
+const (
+	colorGreen  = "\x1b[32m"
+	colorYellow = "\x1b[33m"
+	colorRed    = "\x1b[31m"
+	colorGray   = "\x1b[90m"
+	colorOff    = "\x1b[0m"
+)
+
+var stepColors = map[stepState]string{stepWaiting: colorGray, stepInProgress: colorYellow, stepFailed: colorRed, stepDone: colorGreen, stepSkipped: colorGray}
+
+// canvas is a terminal on which a table is drawn again and again.
+type canvas struct {
+	// width cuts lines, so that each is one on the screen.
+	width   int
+	colored bool
+	// drawn is the number of lines that the table has on the screen.
+	drawn int
+}
+
+// draw returns what replaces the table on the screen.
+func (v *canvas) draw(lines []string) string {
+	var b strings.Builder
+	if v.drawn > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", v.drawn)
+	}
+	b.WriteString("\r\x1b[J")
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	v.drawn = len(lines)
+	return b.String()
+}
+
+// table is a capability for a terminal.
+func (v *canvas) table(p progress, elapsed time.Duration) []string {
+	out := []string{
+		v.cut(fmt.Sprintf("NexusAICapability %s/%s   %s   %d/%d   %s", p.namespace, p.name, p.phase, p.done, p.declared, durationText(elapsed))),
+		v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
+	}
+	for _, s := range p.steps {
+		took := "-"
+		if s.took >= 0 {
+			took = durationText(s.took)
+		}
+		line := v.cut(fmt.Sprintf("%2d  %-15s %-14s %7s  %s", s.number, s.name, stepSigns[s.state]+" "+string(s.state), took, s.detail))
+		out = append(out, v.paint(stepColors[s.state], line))
+	}
+	for _, w := range p.workloads {
+		color, sign := colorYellow, "…"
+		if w.settled {
+			color, sign = colorGreen, "✓"
+		}
+		out = append(out, v.paint(color, v.cut(fmt.Sprintf("    Deployment/%s %s %d of %d available", w.name, sign, w.current, w.desired))))
+	}
+	if p.wantsAddress {
+		out = append(out, v.cut("    Address "+cmp.Or(p.address, "… waiting")))
+	}
+	for _, e := range p.events[max(0, len(p.events)-lastEvents):] {
+		sign, color := " ", colorGray
+		if e.warning {
+			sign, color = "!", colorYellow
+		}
+		out = append(out, v.paint(color, v.cut(fmt.Sprintf("  %s %s %s: %s", sign, e.subject, e.reason, e.note))))
+	}
+	return out
+}
+
+func (v *canvas) cut(line string) string {
+	line = strings.TrimRight(strings.ReplaceAll(line, "\n", " "), " ")
+	runes := []rune(line)
+	if v.width <= 0 || len(runes) <= v.width {
+		return line
+	}
+	return string(runes[:v.width-1]) + "…"
+}
+
+func (v *canvas) paint(color, line string) string {
+	if !v.colored {
+		return line
+	}
+	return color + line + colorOff
+}

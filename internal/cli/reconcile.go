@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+// reconcileFlags are the flags of the verb.
+type reconcileFlags struct {
+	requestFlags
+	wait    bool
+	timeout time.Duration
+}
+
+func (s *shared) reconcileCommand() *cobra.Command {
+	f := &reconcileFlags{}
+	cmd := &cobra.Command{
+		Use:   "reconcile (KIND/NAME... | --all)",
+		Short: "Have the operator check objects now",
+		Long: "reconcile sets the annotation " + wellknown.AnnotationReconcileAt + " to the present time. The operator then compares the object\n" +
+			"with AWS at once, instead of at the next periodic check, and tries a failed one again. A capability is checked with\n" +
+			"every AWS resource object that it created.\n\n" +
+			"With --wait, reconcile waits until every check is done. It exits with 1 when an object is not ready after its check,\n" +
+			"and with 124 when the time is over.",
+		Example: "  nexusctl reconcile ncap/myapp -n team-a --wait\n  nexusctl reconcile s3bucket/logs dynamodbtable/calls\n  nexusctl reconcile --all -A",
+		Args:    arguments(cobra.ArbitraryArgs),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.reconcile(cmd.Context(), f, args) },
+	}
+	f.add(cmd, "check")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait until every check is done")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long --wait waits")
+	return cmd
+}
+
+func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string) error {
+	if f.wait && f.dryRun {
+		return usage("--wait does not go with --dry-run: nothing is requested that could be waited for")
+	}
+	if err := f.check(args); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	objects, err := s.reconcilable(ctx, r, f, args)
+	if err != nil {
+		return err
+	}
+	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
+	var requests []request
+	for _, u := range objects {
+		requests = append(requests, request{object: u, done: "check requested",
+			patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}})
+	}
+	if err := s.send(ctx, r.Client, requests, f.dryRun); err != nil || !f.wait {
+		return err
+	}
+	return s.waitForChecks(ctx, r.Client, objects, at, f.timeout)
+}
+
+// reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
+// objects for which a request has no effect; among all objects it leaves them out.
+func (s *shared) reconcilable(ctx context.Context, r *inspect.Reader, f *reconcileFlags, args []string) ([]*unstructured.Unstructured, error) {
+	objects, err := s.targets(ctx, r, &f.requestFlags, args)
+	if err != nil {
+		return nil, err
+	}
+	var out []*unstructured.Unstructured
+	for _, u := range objects {
+		err := mayBeReconciled(ctx, r, u)
+		if err == nil {
+			out = append(out, u)
+			continue
+		}
+		if _, suspended := errors.AsType[*failure](err); !f.all || !suspended {
+			return nil, err
+		}
+		s.say("%s", err)
+	}
+	return withResources(ctx, r, out)
+}
+
+// withResources adds to each capability the AWS resource objects that it created. It leaves out the AWSProvider, which
+// few people may write.
+func withResources(ctx context.Context, r *inspect.Reader, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	out := slices.Clone(objects)
+	for _, u := range objects {
+		if !isCapability(u) {
+			continue
+		}
+		for _, e := range r.Kinds {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(e.Name()))
+			if err := r.Client.List(ctx, list, client.InNamespace(u.GetNamespace()), client.MatchingLabels{wellknown.LabelCapabilityUID: string(u.GetUID())}); err != nil {
+				return nil, fmt.Errorf("listing %s objects: %w", e.Name(), err)
+			}
+			for i := range list.Items {
+				item := &list.Items[i]
+				if !slices.ContainsFunc(out, func(o *unstructured.Unstructured) bool { return o.GetUID() == item.GetUID() }) {
+					out = append(out, item)
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// mayBeReconciled refuses objects for which a request has no effect.
+func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Unstructured) error {
+	if !isCapability(u) && !hasAWSKind(r, u) && u.GetKind() != "AWSProvider" {
+		return usage("%s: the operator takes no requests for objects of its kind; it processes them whenever something that they depend on changes", titleOfObject(u))
+	}
+	frozen := u
+	if name := capabilityThatOwns(u); name != "" {
+		c := &unstructured.Unstructured{}
+		c.SetGroupVersionKind(capabilityKind)
+		if err := r.Client.Get(ctx, client.ObjectKey{Namespace: u.GetNamespace(), Name: name}, c); client.IgnoreNotFound(err) != nil {
+			return err
+		} else if err == nil && (isPaused(c) || isSuspended(c)) {
+			frozen = c
+		}
+	}
+	if isPaused(frozen) || isSuspended(frozen) {
+		return precondition(fmt.Errorf("%s is suspended, so %s is not checked: resume it first (nexusctl resume %s/%s -n %s)",
+			titleOfObject(frozen), titleOfObject(u), strings.ToLower(frozen.GetKind()), frozen.GetName(), frozen.GetNamespace()))
+	}
+	return nil
+}
+
+// pollInterval is how often a waiting command looks at an object.
+const pollInterval = 500 * time.Millisecond
+
+// checks are requests that the operator has not answered yet.
+type checks struct {
+	*shared
+	client client.Client
+	at     string
+	open   []*unstructured.Unstructured
+	// unready counts the objects that were not ready after their check.
+	unready int
+}
+
+// waitForChecks waits until the statuses of the objects answer the request.
+func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	k := &checks{shared: s, client: c, at: at, open: slices.Clone(objects)}
+	err := wait.PollUntilContextCancel(bounded, pollInterval, true, k.look)
+	switch {
+	case ctx.Err() != nil:
+		return &interruption{waiting: true}
+	case bounded.Err() != nil:
+		return &failure{code: exitTimeout, err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(k.open))}
+	case err != nil:
+		return err
+	case k.unready > 0:
+		return &failure{code: exitFailed}
+	default:
+		return nil
+	}
+}
+
+// look reports the checks that were done since the last look, and whether none is left.
+func (k *checks) look(ctx context.Context) (bool, error) {
+	var still []*unstructured.Unstructured
+	for _, u := range k.open {
+		if err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+			return false, fmt.Errorf("reading %s: %w", titleOfObject(u), err)
+		}
+		if handled, _, _ := unstructured.NestedString(u.Object, "status", "lastHandledReconcileAt"); handled != k.at {
+			still = append(still, u)
+			continue
+		}
+		state := inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0]
+		if !state.Ready {
+			k.unready++
+		}
+		if err := k.report(titleOfObject(u), checkedAs(state)+driftSuffix(u), ""); err != nil {
+			return false, err
+		}
+	}
+	k.open = still
+	return len(still) == 0, nil
+}
+
+// driftSuffix says how many fields differ in AWS and stay as they are.
+func driftSuffix(u *unstructured.Unstructured) string {
+	drift, _, _ := unstructured.NestedSlice(u.Object, "status", "drift")
+	if len(drift) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; fields that differ: %d (nexusctl drift -n %s)", len(drift), u.GetNamespace())
+}
+
+// checkedAs says what a check found.
+func checkedAs(o inspect.ObjectStatus) string {
+	if o.Ready {
+		return "checked, ready"
+	}
+	for _, c := range o.Conditions {
+		if c.Type == "Ready" {
+			return "checked, not ready: " + c.Reason + ": " + c.Message
+		}
+	}
+	return "checked, not ready"
+}
+
+func titlesWithReasons(objects []*unstructured.Unstructured) string {
+	var out []string
+	for _, u := range objects {
+		text := titleOfObject(u)
+		for _, c := range inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0].Conditions {
+			if c.Type == "Ready" && c.Reason != "" && c.Status != "True" {
+				text += " (" + c.Reason + ")"
+			}
+		}
+		out = append(out, text)
+	}
+	return strings.Join(out, ", ")
+}

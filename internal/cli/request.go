@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+// requestFlags are the flags of the verbs that ask the operator for something by a change of objects.
+type requestFlags struct {
+	all, everywhere, dryRun bool
+}
+
+func (f *requestFlags) add(cmd *cobra.Command, what string) {
+	cmd.Flags().BoolVar(&f.all, "all", false, what+" every capability, and every AWS resource object that belongs to none")
+	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the changes as server-side dry runs, and change nothing")
+}
+
+// check refuses command lines that name nothing, or two things.
+func (f *requestFlags) check(args []string) error {
+	switch {
+	case f.all == (len(args) > 0):
+		return usage("name objects as KIND/NAME, or use --all, and one of them")
+	case f.everywhere && !f.all:
+		return usage("--all-namespaces goes with --all")
+	default:
+		return nil
+	}
+}
+
+// targets are the objects that a command line names.
+func (s *shared) targets(ctx context.Context, r *inspect.Reader, f *requestFlags, args []string) ([]*unstructured.Unstructured, error) {
+	if !f.all {
+		return s.namedObjects(args)
+	}
+	objects, err := s.everyObject(ctx, r.Client, r.Kinds, f.everywhere)
+	if err == nil && len(objects) == 0 {
+		s.say("There are no capabilities and no AWS resource objects there.")
+	}
+	return objects, err
+}
+
+// request is a change of one object.
+type request struct {
+	object *unstructured.Unstructured
+	patch  map[string]any
+	// done says what the operator does after the change; note is an additional remark.
+	done, note string
+	// unchanged is true when there is nothing to change.
+	unchanged bool
+}
+
+// patchTimeout ends a request that the API server does not answer.
+const patchTimeout = 30 * time.Second
+
+// send sends changes one after the other and reports each. A failure does not keep it from the others; an interruption
+// ends it between two changes, and says which were made.
+func (s *shared) send(ctx context.Context, c client.Client, requests []request, dryRun bool) error {
+	var errs []error
+	var changed []string
+	for i, q := range requests {
+		title := titleOfObject(q.object)
+		if ctx.Err() != nil {
+			return &interruption{changed: changed, left: len(requests) - i}
+		}
+		if q.unchanged {
+			if err := s.report(title, q.done+" already", ""); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := patchObject(ctx, c, q, dryRun); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", title, err))
+			continue
+		}
+		done := q.done
+		if dryRun {
+			done += " (dry run)"
+		} else {
+			changed = append(changed, title)
+		}
+		if err := s.report(title, done, q.note); err != nil {
+			return err
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// patchObject sends one change. An interruption does not cut it off, so that it is known whether it was made.
+func patchObject(ctx context.Context, c client.Client, q request, dryRun bool) error {
+	b, err := json.Marshal(q.patch)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	defer cancel()
+	opts := []client.PatchOption{client.FieldOwner("nexusctl")}
+	if dryRun {
+		opts = append(opts, client.DryRunAll)
+	}
+	return c.Patch(ctx, q.object.DeepCopy(), client.RawPatch(types.MergePatchType, b), opts...)
+}
+
+// report prints what was done about an object.
+func (s *shared) report(title, done, note string) error {
+	if note != "" {
+		s.say("%s: %s", title, note)
+	}
+	_, err := fmt.Fprintf(s.Out, "%s: %s\n", title, done)
+	return err
+}
+
+// interruption is an interrupted command that has made changes, or may have.
+type interruption struct {
+	// changed are the objects that were changed, and left is the number of those that were not.
+	changed []string
+	left    int
+	// waiting is true when every change was made and only the waiting was ended.
+	waiting bool
+}
+
+// Error implements error.
+func (i *interruption) Error() string { return "interrupted" }
+
+// said tells a person what was done, what was not, and how to go on.
+func (i *interruption) said() string {
+	switch {
+	case i != nil && i.waiting:
+		return "The command was interrupted while it waited. All its requests were made, and the operator serves them: see nexusctl status KIND/NAME."
+	case i == nil || len(i.changed) == 0:
+		return "The command was interrupted and has changed nothing."
+	default:
+		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To go on, run the command again.", strings.Join(i.changed, ", "), i.left)
+	}
+}
+
+// capabilityThatOwns is the name of the capability that made an object, "" when none did.
+func capabilityThatOwns(u *unstructured.Unstructured) string {
+	if owner := metav1.GetControllerOf(u); owner != nil && owner.Kind == "NexusAICapability" {
+		return owner.Name
+	}
+	return ""
+}
+
+// isPaused reports whether an object carries the annotation that freezes it.
+func isPaused(u *unstructured.Unstructured) bool {
+	return u.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+}
+
+// isSuspended reports whether the specification of a capability suspends it.
+func isSuspended(u *unstructured.Unstructured) bool {
+	suspended, _, _ := unstructured.NestedBool(u.Object, "spec", "suspend")
+	return isCapability(u) && suspended
+}
+
+// hasAWSKind reports whether an object stands for an AWS resource.
+func hasAWSKind(r *inspect.Reader, u *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(r.Kinds, func(e engine.Entry) bool { return e.Name() == u.GetKind() })
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+)
+
+// requestsFor are suspensions of ConfigMaps of these names; any object has annotations.
+func requestsFor(names ...string) []request {
+	var out []request
+	for _, n := range names {
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": n, "namespace": "ns"}}}
+		q, _ := toSuspend(u)
+		out = append(out, q)
+	}
+	return out
+}
+
+func TestSend_AnInterruptionEndsItBetweenTwoChanges(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).
+		WithInterceptorFuncs(interceptor.Funcs{Patch: func(ctx context.Context, c client.WithWatch, o client.Object, p client.Patch, opts ...client.PatchOption) error {
+			cancel() // while the change is under way
+			return errors.Join(c.Patch(ctx, o, p, opts...), ctx.Err())
+		}}).Build()
+	streams, _, out, errs := genericiooptions.NewTestIOStreams()
+	s := &shared{Program: Program{IOStreams: streams}}
+	err := s.send(ctx, c, requestsFor("a", "b"), false)
+	i, ok := errors.AsType[*interruption](err)
+	if !ok || i.left != 1 || len(i.changed) != 1 || !strings.Contains(i.said(), "Changed: ConfigMap ns/a. Not changed: 1.") {
+		t.Errorf("%+v, %v", i, err)
+	}
+	for name, want := range map[string]string{"a": "true", "b": ""} {
+		got := &corev1.ConfigMap{}
+		if err := c.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: name}, got); err != nil || got.Annotations["nexus.ai/paused"] != want {
+			t.Errorf("%s: %v, %v", name, got.Annotations, err)
+		}
+	}
+	if out.String() != "ConfigMap ns/a: suspended\n" || errs.String() != "" {
+		t.Errorf("%q, %q", out, errs)
+	}
+}
+
+func TestSend_AFailureKeepsNothingElseFromBeingChanged(t *testing.T) {
+	c := fake.NewClientBuilder().WithObjects(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "b"}}).Build()
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	s := &shared{Program: Program{IOStreams: streams}}
+	if err := s.send(t.Context(), c, requestsFor("a", "b"), false); err == nil || !strings.Contains(err.Error(), "ConfigMap ns/a: ") {
+		t.Errorf("%v", err)
+	}
+	if out.String() != "ConfigMap ns/b: suspended\n" {
+		t.Errorf("%q", out)
+	}
+}
+
+func TestInterruption_SaysWhatWasDone(t *testing.T) {
+	var none *interruption
+	for want, i := range map[string]*interruption{
+		"The command was interrupted and has changed nothing.": none,
+		"All its requests were made":                           {waiting: true},
+	} {
+		if !strings.Contains(i.said(), want) {
+			t.Errorf("%q, want %q", i.said(), want)
+		}
+	}
+	if got := (&interruption{left: 3}).said(); got != none.said() {
+		t.Errorf("before the first change: %q", got)
+	}
+}

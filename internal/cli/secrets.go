@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+func (s *shared) secretsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "secrets",
+		Short:   "Show which secrets wait for people, and fill them in",
+		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets set awssecret/myapp-dev-openai --from-file apiKey=-",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(*cobra.Command, []string) error { return usage("name what to do: secrets status or secrets set") },
+	}
+	cmd.AddCommand(s.secretsStatusCommand(), s.secretsSetCommand())
+	return cmd
+}
+
+func (s *shared) secretsStatusCommand() *cobra.Command {
+	f := &driftFlags{}
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "List the secrets with values that people fill in",
+		Long: "status lists the secrets that the operator created with placeholders, with the keys to fill in. It reads the\n" +
+			"statuses of the objects, and no value.",
+		Example: "  nexusctl secrets status -n team-a\n  nexusctl secrets status -A --exit-code",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.secretsStatus(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
+	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when a secret is not filled in")
+	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
+	return cmd
+}
+
+func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
+	if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	namespace, err := s.namespaceOf(f.everywhere)
+	if err != nil {
+		return err
+	}
+	report, err := r.Secrets(ctx, namespace)
+	if err != nil {
+		return err
+	}
+	if len(report.Secrets) == 0 {
+		s.say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
+	}
+	if err := printAs(s.Out, f.output, report, func() string { return textOfSecrets(report, s.Clock.Now(), f.everywhere) }); err != nil {
+		return err
+	}
+	empty := func(o inspect.SecretStatus) bool { return o.FilledIn != metav1.ConditionTrue }
+	if f.exitCode && slices.ContainsFunc(report.Secrets, empty) {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+func textOfSecrets(report *inspect.SecretReport, now time.Time, everywhere bool) string {
+	if len(report.Secrets) == 0 {
+		return ""
+	}
+	header := []string{"NAME", "SECRET", "FILLED IN", "KEYS", "AGE"}
+	if everywhere {
+		header = append([]string{"NAMESPACE"}, header...)
+	}
+	rows := [][]string{header}
+	for _, o := range report.Secrets {
+		row := []string{o.Name, o.Secret, string(o.FilledIn), strings.Join(o.Keys, ","), ageOf(now, &o.Created)}
+		if everywhere {
+			row = append([]string{o.Namespace}, row...)
+		}
+		rows = append(rows, row)
+	}
+	return textTable(rows)
+}

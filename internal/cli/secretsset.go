@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+func (s *shared) secretsSetCommand() *cobra.Command {
+	var files []string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "set awssecret/NAME --from-file KEY=PATH...",
+		Short: "Fill in values of a secret, from files or from standard input",
+		Long: "set puts values into a secret that the operator created with placeholders, and leaves its other keys as they are.\n" +
+			"A value is read from a file, or with the path - from standard input; a terminal does not show it, and set prints\n" +
+			"no value. One newline at the end is not part of the value.\n\n" +
+			"It uses your own AWS credentials, which must lead to the account of the AWSProvider and allow\n" +
+			"secretsmanager:DescribeSecret, GetSecretValue and PutSecretValue.",
+		Example: "  nexusctl secrets set awssecret/myapp-dev-openai -n team-a --from-file apiKey=-\n" +
+			"  nexusctl secrets set awssecret/myapp-dev-wxcc --from-file clientId=id.txt --from-file clientSecret=secret.txt",
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.secretsSet(cmd.Context(), args, files, dryRun) },
+	}
+	cmd.Flags().StringArrayVar(&files, "from-file", nil, "a key and the file with its value, as KEY=PATH; - is standard input")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "check everything, and change nothing")
+	return cmd
+}
+
+func (s *shared) secretsSet(ctx context.Context, args, files []string, dryRun bool) error {
+	paths, err := pathsByKey(files)
+	if err != nil {
+		return err
+	}
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	u, err := s.oneObject(args)
+	if err != nil {
+		return err
+	}
+	o, err := fillableSecret(u, slices.Sorted(maps.Keys(paths)))
+	if err != nil {
+		return err
+	}
+	vault, err := s.vaultOf(ctx, c, o)
+	if err != nil {
+		return err
+	}
+	current, err := vault.read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range slices.Sorted(maps.Keys(paths)) {
+		value, err := s.readValue(ctx, key, paths[key])
+		if err != nil {
+			return err
+		}
+		if current[key], err = json.Marshal(value); err != nil {
+			return fmt.Errorf("the value of %s cannot be written as JSON", key)
+		}
+	}
+	if err := vault.write(ctx, current, dryRun); err != nil {
+		return err
+	}
+	return s.reportSet(o, slices.Sorted(maps.Keys(paths)), current, dryRun)
+}
+
+// reportSet says which keys were set and which are empty, and no value.
+func (s *shared) reportSet(o *v1alpha1.SecretsManagerSecret, set []string, values map[string]json.RawMessage, dryRun bool) error {
+	var empty []string
+	for _, key := range inspect.PlaceholderKeys(o) {
+		if v := string(values[key]); v == "" || v == `""` {
+			empty = append(empty, key)
+		}
+	}
+	note := ""
+	if len(empty) > 0 {
+		note = "still empty: " + strings.Join(empty, ", ")
+	}
+	done := "set " + strings.Join(set, ", ")
+	if dryRun {
+		done += " (dry run)"
+	}
+	return s.report("SecretsManagerSecret "+o.Namespace+"/"+o.Name, done, note)
+}
+
+// pathsByKey reads KEY=PATH pairs.
+func pathsByKey(files []string) (map[string]string, error) {
+	out := map[string]string{}
+	stdin := 0
+	for _, pair := range files {
+		key, path, found := strings.Cut(pair, "=")
+		if !found || key == "" || path == "" {
+			return nil, usage("--from-file %q is not of the form KEY=PATH", pair)
+		}
+		if _, twice := out[key]; twice {
+			return nil, usage("--from-file names the key %s twice", key)
+		}
+		if path == "-" {
+			stdin++
+		}
+		out[key] = path
+	}
+	switch {
+	case len(out) == 0:
+		return nil, usage("name the keys to fill in: --from-file KEY=PATH")
+	case stdin > 1:
+		return nil, usage("standard input holds one value only: read the others from files")
+	default:
+		return out, nil
+	}
+}
+
+// fillableSecret returns the object of a secret whose keys people fill in.
+func fillableSecret(u *unstructured.Unstructured, keys []string) (*v1alpha1.SecretsManagerSecret, error) {
+	o := &v1alpha1.SecretsManagerSecret{}
+	if u.GetKind() != "SecretsManagerSecret" {
+		return nil, usage("%s is no SecretsManagerSecret", titleOfObject(u))
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o); err != nil {
+		return nil, err
+	}
+	if ref := o.Spec.SecretStringRef; ref != nil {
+		return nil, usage("%s takes its value from Secret %s: change it there", titleOfObject(u), ref.Name)
+	}
+	known := inspect.PlaceholderKeys(o)
+	for _, key := range keys {
+		if !slices.Contains(known, key) {
+			return nil, usage("%s has no key %s to fill in; it has: %s", titleOfObject(u), key, strings.Join(known, ", "))
+		}
+	}
+	if o.Status.ARN == "" {
+		return nil, precondition(fmt.Errorf("%s has not been created in AWS yet: see nexusctl explain", titleOfObject(u)))
+	}
+	return o, nil
+}
+
+// vault is one secret in Secrets Manager.
+type vault struct {
+	client *secretsmanager.Client
+	arn    string
+	title  string
+}
+
+// vaultOf opens the secret of an object with the caller's credentials, and checks that it belongs to the object.
+func (s *shared) vaultOf(ctx context.Context, c client.Client, o *v1alpha1.SecretsManagerSecret) (*vault, error) {
+	p := &v1alpha1.AWSProvider{}
+	if err := c.Get(ctx, client.ObjectKey{Namespace: o.Namespace, Name: o.Spec.ProviderRef.Name}, p); err != nil {
+		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", o.Namespace, o.Spec.ProviderRef.Name, err)
+	}
+	session, err := s.sessions().Open(ctx, awsclient.Identity{Key: p.Spec.Region + " " + p.Spec.Endpoint, Region: p.Spec.Region, Endpoint: p.Spec.Endpoint})
+	if err != nil {
+		return nil, &plan.AccessError{Err: err}
+	}
+	if a := p.Status.AccountID; a != "" && a != session.Account {
+		return nil, precondition(fmt.Errorf("your AWS credentials lead to account %s, and AWSProvider/%s to account %s: use credentials of that account (AWS_PROFILE)", session.Account, p.Name, a))
+	}
+	v := &vault{client: secretsmanager.NewFromConfig(session.Config), arn: o.Status.ARN, title: o.Spec.SecretName}
+	found, err := v.client.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &v.arn})
+	if err != nil {
+		return nil, refused(err)
+	}
+	isOwn := func(t types.Tag) bool {
+		return aws.ToString(t.Key) == wellknown.TagOwnerUID && aws.ToString(t.Value) == string(o.UID)
+	}
+	if !slices.ContainsFunc(found.Tags, isOwn) {
+		return nil, fmt.Errorf("secret %s does not carry the owner tags of SecretsManagerSecret %s/%s, so nothing is written to it", v.title, o.Namespace, o.Name)
+	}
+	return v, nil
+}
+
+// read returns the values of the secret by key, as JSON.
+func (v *vault) read(ctx context.Context) (map[string]json.RawMessage, error) {
+	found, err := v.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: &v.arn})
+	if err != nil {
+		return nil, refused(err)
+	}
+	values := map[string]json.RawMessage{}                                        // what is not set stays as it is written, such as large numbers
+	if json.Unmarshal([]byte(aws.ToString(found.SecretString)), &values) != nil { // the error would quote the value
+		return nil, fmt.Errorf("the value of secret %s is not a JSON object with keys: change it in Secrets Manager", v.title)
+	}
+	return values, nil
+}
+
+// write puts the values. An interruption does not cut the request off, so that it is known whether they were put.
+func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dryRun bool) error {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return errors.New("the values cannot be written as JSON")
+	}
+	if ctx.Err() != nil || dryRun {
+		return ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	defer cancel()
+	_, err = v.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &v.arn, SecretString: aws.String(string(text))})
+	return refused(err)
+}
+
+// refused explains the error of an AWS call; a right that is missing is a precondition.
+func refused(err error) error {
+	err = awsclient.Explain(err, "")
+	if stalled, ok := status.AsStalled(err); ok && stalled.Reason == status.ReasonAccessDenied {
+		return precondition(err)
+	}
+	return err
+}

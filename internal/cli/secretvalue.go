@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// readValue reads the value of a key from a file, or from standard input when the path is "-". An empty value is a mistake.
+func (s *shared) readValue(ctx context.Context, key, path string) (string, error) {
+	read := func() ([]byte, error) { return os.ReadFile(path) }
+	if path == "-" {
+		read = func() ([]byte, error) { return io.ReadAll(s.In) }
+		if f, ok := s.In.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+			return s.askForValue(ctx, key, int(f.Fd()))
+		}
+	}
+	b, err := withContext(ctx, read)
+	if err != nil {
+		return "", usage("reading the value of %s: %w", key, err)
+	}
+	return valueOf(key, string(b))
+}
+
+// askForValue reads a line from a terminal that does not show it.
+func (s *shared) askForValue(ctx context.Context, key string, terminal int) (string, error) {
+	before, err := term.GetState(terminal)
+	if err != nil {
+		return "", err
+	}
+	s.say("Value of %s (it is not shown):", key)
+	b, err := withContext(ctx, func() ([]byte, error) { return term.ReadPassword(terminal) })
+	if err != nil {
+		_ = term.Restore(terminal, before) // an interrupted read leaves the terminal without echo
+		return "", err
+	}
+	return valueOf(key, string(b))
+}
+
+// valueOf removes the newline that ends a file.
+func valueOf(key, text string) (string, error) {
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	if text == "" {
+		return "", usage("the value of %s is empty", key)
+	}
+	return text, nil
+}
+
+// withContext returns early when the context ends: a read from a terminal or a pipe cannot be cut off.
+func withContext(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		b   []byte
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		b, err := read()
+		done <- result{b, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-done:
+		return r.b, r.err
+	}
+}

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+func (s *shared) statusCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "status [KIND/NAME...]",
+		Short: "Show the health of the operator, or the conditions of objects",
+		Long: "Without arguments, status shows the health of the operator: its pods, leader leases, versions and\n" +
+			"CustomResourceDefinitions, the capabilities by phase, and the last Warning events.\n\n" +
+			"With names, it shows the conditions of capabilities, AWS resource objects, security intents and their bindings.\n\n" +
+			"It exits with 1 when the operator is unhealthy, or an object is not ready.",
+		Example: "  nexusctl status\n  nexusctl status ncap/myapp -n team-a\n  nexusctl status s3bucket/logs sib/web -o json",
+		Args:    arguments(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkOutput(output, "text", "wide", "json", "yaml"); err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				return s.objectStatus(args, output)
+			}
+			return s.operatorStatus(cmd.Context(), output)
+		},
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, wide (messages in the table), json or yaml")
+	return cmd
+}
+
+// reader connects to the cluster and prepares to read with the caller's rights.
+func (s *shared) reader() (*inspect.Reader, error) {
+	_, c, err := s.connect()
+	if err != nil {
+		return nil, err
+	}
+	return s.readerOf(c), nil
+}
+
+func (s *shared) readerOf(c client.Client) *inspect.Reader {
+	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock}
+}
+
+// namedObjects reads objects of the operator's kinds by their names, as kubectl does.
+func (s *shared) namedObjects(args []string) ([]*unstructured.Unstructured, error) {
+	objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range objects {
+		if !inspect.IsOurs(u.GroupVersionKind()) {
+			return nil, usage("%s is not of a kind of Nexus Operator", titleOfObject(u))
+		}
+	}
+	return objects, nil
+}
+
+// oneObject reads the one object that the arguments name.
+func (s *shared) oneObject(args []string) (*unstructured.Unstructured, error) {
+	objects, err := s.namedObjects(args)
+	if err == nil && len(objects) != 1 {
+		err = usage("name one object, as KIND/NAME")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return objects[0], nil
+}
+
+func (s *shared) objectStatus(args []string, output string) error {
+	objects, err := s.namedObjects(args)
+	if err != nil {
+		return err
+	}
+	statuses := inspect.Statuses(objects)
+	if err := printAs(s.Out, output, statuses, func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(statuses.Objects, func(o inspect.ObjectStatus) bool { return !o.Ready }) {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+func textOfStatuses(statuses inspect.ObjectStatuses, now time.Time, wide bool) string {
+	var b strings.Builder
+	for i, o := range statuses.Objects {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(headOfStatus(o) + "\n\n")
+		if len(o.Conditions) == 0 {
+			b.WriteString("It has no conditions: the operator has not processed it yet.\n")
+			continue
+		}
+		b.WriteString(conditionTable(o, now, wide))
+	}
+	return b.String()
+}
+
+func headOfStatus(o inspect.ObjectStatus) string {
+	title := o.Kind + " " + o.Name
+	if o.Namespace != "" {
+		title = o.Kind + " " + o.Namespace + "/" + o.Name
+	}
+	words := []string{"not ready"}
+	if o.Ready {
+		words = []string{"ready"}
+	}
+	if o.Phase != "" {
+		words = append(words, "phase "+o.Phase)
+	}
+	if o.Progress != "" {
+		words = append(words, "progress "+o.Progress)
+	}
+	return title + ": " + strings.Join(words, ", ")
+}
+
+// conditionTable has a row for each condition; a message stands below its row, or in the row when wide.
+func conditionTable(o inspect.ObjectStatus, now time.Time, wide bool) string {
+	rows := [][]string{{"CONDITION", "STATUS", "REASON", "AGE"}}
+	if wide {
+		rows = [][]string{{"CONDITION", "STATUS", "REASON", "MESSAGE", "AGE"}}
+	}
+	for _, c := range o.Conditions {
+		row := []string{c.Type, string(c.Status), c.Reason}
+		if wide {
+			row = append(row, cmp.Or(c.Message, "-"))
+		}
+		rows = append(rows, append(row, ageOf(now, &c.LastTransitionTime)))
+	}
+	table := textTable(rows)
+	if wide {
+		return table
+	}
+	lines := strings.Split(strings.TrimRight(table, "\n"), "\n")
+	var b strings.Builder
+	b.WriteString(lines[0] + "\n")
+	for i, c := range o.Conditions {
+		b.WriteString(lines[i+1] + "\n")
+		if c.Message != "" {
+			b.WriteString(wrapText(c.Message, "  "))
+		}
+	}
+	return b.String()
+}
+
+func (s *shared) operatorStatus(ctx context.Context, output string) error {
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	namespace := s.namespaceOfOperator()
+	workloads, err := inspect.Workloads(ctx, r.Client, namespace)
+	if err != nil {
+		return err
+	}
+	if len(workloads) == 0 {
+		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+	}
+	o, err := s.optionsOf(workloads, namespace)
+	if err != nil {
+		return err
+	}
+	shards := 0
+	if o.LeaderElect {
+		shards = o.Shard.Shards()
+	}
+	names, err := definitionNames(s.CRDs)
+	if err != nil {
+		return err
+	}
+	status, err := r.Operator(ctx, inspect.OperatorQuery{Namespace: namespace, Shards: shards, Definitions: names, Client: s.Version, Workloads: workloads})
+	if err != nil {
+		return err
+	}
+	if err := printAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
+		return err
+	}
+	if !status.Healthy {
+		return &failure{code: exitFailed}
+	}
+	return nil
+}
+
+// definitionNames are the names of the CustomResourceDefinitions, from the names of their generated files: group_plural.yaml.
+func definitionNames(files fs.FS) ([]string, error) {
+	paths, err := fs.Glob(files, "bases/*.yaml")
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, path := range paths {
+		group, plural, found := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(path, "bases/"), ".yaml"), "_")
+		if !found {
+			return nil, fmt.Errorf("%s is not named after the group and the plural of its kind", path)
+		}
+		out = append(out, plural+"."+group)
+	}
+	return out, nil
+}

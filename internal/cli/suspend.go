@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+func (s *shared) suspendCommand() *cobra.Command {
+	f := &requestFlags{}
+	cmd := &cobra.Command{
+		Use:   "suspend (KIND/NAME... | --all)",
+		Short: "Freeze capabilities or AWS resource objects: nothing is written, deleted or checked",
+		Long: "suspend sets the annotation " + wellknown.AnnotationPaused + " to \"true\". The operator then neither writes nor deletes\n" +
+			"nor checks the object; of a capability, with every object that it created. Workloads and AWS resources keep running.\n" +
+			"An object that a capability created is suspended with its capability.",
+		Example: "  nexusctl suspend ncap/myapp -n team-a\n  nexusctl suspend --all -A --dry-run",
+		Args:    arguments(cobra.ArbitraryArgs),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.change(cmd.Context(), f, args, toSuspend) },
+	}
+	f.add(cmd, "suspend")
+	return cmd
+}
+
+func (s *shared) resumeCommand() *cobra.Command {
+	f := &requestFlags{}
+	cmd := &cobra.Command{
+		Use:   "resume (KIND/NAME... | --all)",
+		Short: "End the suspension of capabilities or AWS resource objects",
+		Long: "resume removes the annotation " + wellknown.AnnotationPaused + ", and sets spec.suspend of a capability to false. The operator\n" +
+			"then checks the object, and corrects what changed in the meantime.",
+		Example: "  nexusctl resume ncap/myapp -n team-a\n  nexusctl resume --all -n team-a",
+		Args:    arguments(cobra.ArbitraryArgs),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.change(cmd.Context(), f, args, toResume) },
+	}
+	f.add(cmd, "resume")
+	return cmd
+}
+
+// change makes a request of each object that the command line names. All are judged before the first is changed.
+func (s *shared) change(ctx context.Context, f *requestFlags, args []string, to func(*unstructured.Unstructured) (request, error)) error {
+	if err := f.check(args); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	objects, err := s.targets(ctx, r, f, args)
+	if err != nil {
+		return err
+	}
+	var requests []request
+	for _, u := range objects {
+		q, err := s.suspension(r, u, to)
+		if err != nil {
+			return err
+		}
+		requests = append(requests, q)
+	}
+	return s.send(ctx, r.Client, requests, f.dryRun)
+}
+
+// suspension refuses kinds that cannot be suspended.
+func (s *shared) suspension(r *inspect.Reader, u *unstructured.Unstructured, to func(*unstructured.Unstructured) (request, error)) (request, error) {
+	if !isCapability(u) && !hasAWSKind(r, u) {
+		return request{}, usage("%s cannot be suspended: only capabilities and AWS resource objects can", titleOfObject(u))
+	}
+	return to(u)
+}
+
+func toSuspend(u *unstructured.Unstructured) (request, error) {
+	if c := capabilityThatOwns(u); c != "" {
+		return request{}, usage("%s belongs to NexusAICapability %s: suspend ncap/%s, with every object that it created", titleOfObject(u), c, c)
+	}
+	return request{object: u, done: "suspended", unchanged: isPaused(u),
+		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: "true"}}}}, nil
+}
+
+func toResume(u *unstructured.Unstructured) (request, error) {
+	if c := capabilityThatOwns(u); c != "" && !isPaused(u) {
+		return request{}, usage("%s belongs to NexusAICapability %s: resume ncap/%s", titleOfObject(u), c, c)
+	}
+	q := request{object: u, done: "resumed", unchanged: !isPaused(u) && !isSuspended(u),
+		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationPaused: nil}}}}
+	if isSuspended(u) {
+		q.patch["spec"] = map[string]any{"suspend": false}
+		q.note = "spec.suspend is set to false; remove it from the manifest as well, or the next apply suspends the capability again"
+	}
+	return q, nil
+}

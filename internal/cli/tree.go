@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+func (s *shared) treeCommand() *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "tree KIND/NAME",
+		Short: "Show an object with everything below it, and the health of each",
+		Long: "tree shows what a capability is made of: AWS resource objects with the ARN of their AWS resource, generated\n" +
+			"Kubernetes objects, pods, security intent bindings, their policies and the objects of the policy engines. It also\n" +
+			"works for any other object of the operator. An object that is not ready is shown with the reason and the message.",
+		Example: "  nexusctl tree ncap/myapp -n team-a\n  nexusctl tree sib/web -o json",
+		Args:    arguments(cobra.ExactArgs(1)),
+		RunE:    func(cmd *cobra.Command, args []string) error { return s.tree(cmd.Context(), args, output) },
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, wide (complete messages), json or yaml")
+	return cmd
+}
+
+func (s *shared) tree(ctx context.Context, args []string, output string) error {
+	if err := checkOutput(output, "text", "wide", "json", "yaml"); err != nil {
+		return err
+	}
+	r, err := s.reader()
+	if err != nil {
+		return err
+	}
+	root, err := s.oneObject(args)
+	if err != nil {
+		return err
+	}
+	tree, err := r.Tree(ctx, root)
+	if err != nil {
+		return err
+	}
+	return printAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
+}
+
+// textOfTree is a tree for a terminal: a row for each object, as a table, with what troubles it below the row.
+func textOfTree(root *inspect.Node, now time.Time, wide bool) string {
+	rows := [][]string{{"NAME", "HEALTH", "AGE"}}
+	var notes []string
+	var add func(n *inspect.Node, own, below string)
+	add = func(n *inspect.Node, own, below string) {
+		rows = append(rows, []string{own + nameInTree(n, root), healthInTree(n), ageOf(now, n.Created)})
+		notes = append(notes, noteOf(n, below, wide))
+		for i, c := range n.Children {
+			if i == len(n.Children)-1 {
+				add(c, below+"└─ ", below+"   ")
+			} else {
+				add(c, below+"├─ ", below+"│  ")
+			}
+		}
+	}
+	add(root, "", "")
+	lines := strings.Split(strings.TrimRight(textTable(rows), "\n"), "\n")
+	var b strings.Builder
+	b.WriteString(lines[0] + "\n")
+	for i, note := range notes {
+		b.WriteString(lines[i+1] + "\n" + note)
+	}
+	return b.String()
+}
+
+// nameInTree leaves out the namespace where it is that of the root.
+func nameInTree(n, root *inspect.Node) string {
+	name := n.Kind + "/" + n.Name
+	if n.Namespace != "" && n.Namespace != root.Namespace {
+		name = n.Kind + "/" + n.Namespace + "/" + n.Name
+	}
+	if n.Relation == inspect.Uses {
+		name += " (used)"
+	}
+	return name
+}
+
+func healthInTree(n *inspect.Node) string {
+	word := signOf(n.Health) + " " + string(n.Health)
+	if n.Pods != "" {
+		word += " " + n.Pods
+	}
+	return word
+}
+
+// signOf stands before the word for a health.
+func signOf(h inspect.Health) string {
+	switch h {
+	case inspect.Ready:
+		return "✓"
+	case inspect.Failed, inspect.Missing:
+		return "✗"
+	case inspect.Unknown:
+		return "?"
+	default:
+		return "…"
+	}
+}
+
+// noteOf says below a row what the AWS resource is, and what troubles the object.
+func noteOf(n *inspect.Node, below string, wide bool) string {
+	indent := below + "     "
+	if len(n.Children) > 0 {
+		indent = below + "│    "
+	}
+	var b strings.Builder
+	if n.ARN != "" {
+		b.WriteString(indent + n.ARN + "\n")
+	}
+	if text := n.Message; text != "" && (n.Health != inspect.Ready || wide) {
+		if n.Reason != "" {
+			text = fmt.Sprintf("%s: %s", n.Reason, text)
+		}
+		if !wide {
+			text = shortened(text)
+		}
+		b.WriteString(wrapText(text, indent))
+	}
+	return b.String()
+}
+
+// shortened keeps the beginning of a long message; -o wide shows all of it.
+func shortened(text string) string {
+	const most = 240
+	if r := []rune(text); len(r) > most {
+		return strings.TrimSpace(string(r[:most])) + "…"
+	}
+	return text
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+// annotationRestarted is what kubectl rollout restart sets as well, so that both tools know the other's restarts.
+const annotationRestarted = "kubectl.kubernetes.io/restartedAt"
+
+// updateFlags are those of update.
+type updateFlags struct {
+	dryRun  bool
+	timeout time.Duration
+}
+
+func (s *shared) updateCommand() *cobra.Command {
+	f := &updateFlags{}
+	cmd := &cobra.Command{
+		Use:   "update",
+		Short: "Replace the operator's pods, which pulls its image again",
+		Long: "update replaces the pods of the operator's Deployment or StatefulSet one after the other, as kubectl rollout restart\n" +
+			"does, waits until the new ones are ready, and prints the digests of the image before and after. The image stays the\n" +
+			"one that the Deployment names. A node pulls it again only where imagePullPolicy is Always or the node does not have it.\n" +
+			"Capabilities and AWS resources stay as they are.",
+		Example: "  nexusctl update\n  nexusctl update --operator-namespace platform --timeout 10m\n  nexusctl update --dry-run",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.update(cmd.Context(), f) },
+	}
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "send the change as a server-side dry run, and change nothing")
+	cmd.Flags().DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait for the new pods")
+	return cmd
+}
+
+func (s *shared) update(ctx context.Context, f *updateFlags) error {
+	if f.timeout <= 0 {
+		return usage("--timeout: %s is not a duration above 0", f.timeout)
+	}
+	_, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	namespace := s.namespaceOfOperator()
+	workloads, err := inspect.Workloads(ctx, c, namespace)
+	if err != nil {
+		return err
+	}
+	if len(workloads) == 0 {
+		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
+	}
+	for _, w := range workloads {
+		if err := s.updateWorkload(ctx, c, w, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// updateWorkload replaces the pods of one workload and waits for the new ones.
+func (s *shared) updateWorkload(ctx context.Context, c client.Client, w inspect.Workload, f *updateFlags) error {
+	namespace := s.namespaceOfOperator()
+	before, err := w.Digests(ctx, c, namespace)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(w.Kind))
+	u.SetNamespace(namespace)
+	u.SetName(w.Name)
+	restart := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
+		"annotations": map[string]any{annotationRestarted: s.Clock.Now().UTC().Format(time.RFC3339Nano)}}}}}
+	if err := s.send(ctx, c, []request{{object: u, patch: restart, done: "pods are replaced"}}, f.dryRun); err != nil || f.dryRun {
+		return err
+	}
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	left := ""
+	err = wait.PollUntilContextCancel(limited, pollInterval, true, func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
+		left, err = rolloutLeft(u)
+		return left == "", err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return &interruption{waiting: true}
+	case limited.Err() != nil:
+		return &failure{code: exitTimeout, err: fmt.Errorf("%s: not done within %s: %s; see nexusctl status, and kubectl rollout undo -n %s %s/%s to go back",
+			titleOfObject(u), f.timeout, left, namespace, strings.ToLower(w.Kind), w.Name)}
+	case err != nil:
+		return err
+	}
+	after, err := w.Digests(ctx, c, namespace)
+	if err != nil {
+		return err
+	}
+	return s.report(titleOfObject(u), fmt.Sprintf("ready with %s: %s -> %s", w.Image, digestText(before), digestText(after)), "")
+}
+
+func digestText(digests []string) string {
+	if len(digests) == 0 {
+		return "digest not known"
+	}
+	return strings.Join(digests, ", ")
+}
+
+// rolloutLeft says what a Deployment or a StatefulSet still waits for; empty when every pod is of the last template and
+// ready, and no other pod is left.
+func rolloutLeft(u *unstructured.Unstructured) (string, error) {
+	numbers := map[string]int64{}
+	for _, name := range []string{"observedGeneration", "replicas", "updatedReplicas", "readyReplicas"} {
+		n, _, err := unstructured.NestedInt64(u.Object, "status", name)
+		if err != nil {
+			return "", err
+		}
+		numbers[name] = n
+	}
+	want, found, err := unstructured.NestedInt64(u.Object, "spec", "replicas")
+	if err != nil {
+		return "", err
+	}
+	if !found {
+		want = 1
+	}
+	switch {
+	case numbers["observedGeneration"] < u.GetGeneration():
+		return "the change is not observed yet", nil
+	case numbers["updatedReplicas"] < want:
+		return fmt.Sprintf("%d of %d pods are replaced", numbers["updatedReplicas"], want), nil
+	case numbers["replicas"] > want:
+		return fmt.Sprintf("%d old pods are ending", numbers["replicas"]-want), nil
+	case numbers["readyReplicas"] < want:
+		return fmt.Sprintf("%d of %d pods are ready", numbers["readyReplicas"], want), nil
+	default:
+		return "", nil
+	}
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+)
+
+// verifyFlags are the flags of the verb.
+type verifyFlags struct {
+	output, junit string
+	only          []string
+	failFast      bool
+	timeout       time.Duration
+}
+
+// checkGroup is a group of checks, chosen by its name with --only.
+type checkGroup struct {
+	name string
+	// what the checks of the group prove.
+	what string
+	// run adds the results of the checks. An error ends the group.
+	run func(v *verifier, ctx context.Context) error
+}
+
+// checkGroups are all groups in the order in which they run.
+var checkGroups = []checkGroup{
+	{"capability", "the operator reports the capability as Running", (*verifier).checkCapability},
+	{"resources", "every AWS resource and object exists and is as declared, compared by the operator's own code", (*verifier).checkResources},
+	{"objects", "the objects of AWS resources are Ready", (*verifier).checkObjects},
+	{"secrets", "no secret holds a placeholder", (*verifier).checkSecrets},
+	{"workloads", "the pods of the declared version are available", (*verifier).checkWorkloads},
+	{"endpoints", "every Service has ready endpoints", (*verifier).checkEndpoints},
+	{"health", "frontend and backend answer their health checks through the API server", (*verifier).checkHealth},
+	{"address", "the load balancer has an address", (*verifier).checkAddress},
+	{"identity", "the application's role can be assumed, and allows what is declared only", (*verifier).checkIdentity},
+	{"policies", "the security intents are in force", (*verifier).checkPolicies},
+}
+
+func groupNames() []string {
+	var out []string
+	for _, g := range checkGroups {
+		out = append(out, g.name)
+	}
+	return out
+}
+
+func (s *shared) verifyCommand() *cobra.Command {
+	f := &verifyFlags{}
+	var groups strings.Builder
+	for _, g := range checkGroups {
+		fmt.Fprintf(&groups, "  %-11s %s\n", g.name, g.what)
+	}
+	cmd := &cobra.Command{
+		Use:     "verify-capability [NAMESPACE/NAME | ncap/NAME]",
+		Aliases: []string{"verify"},
+		Short:   "Check that a capability is in AWS and Kubernetes what it declares to be",
+		Long: "verify-capability checks a capability with your own rights in the cluster and in AWS, and changes nothing. Without a\n" +
+			"name it takes the only capability of the namespace. The groups of checks, for --only:\n\n" + groups.String() + "\n" +
+			"Each check ends with PASS, WARN, FAIL or SKIP, with what was seen and, after a failure, what to do. The exit code is\n" +
+			"0 when no check failed, 1 when one failed, 4 when none failed and some could not be made for want of a right,\n" +
+			"and 124 when --timeout is over. Secret values and tokens are never printed.",
+		Example: "  nexusctl verify-capability\n" +
+			"  nexusctl verify-capability team-a/myapp --junit report.xml\n" +
+			"  nexusctl verify-capability ncap/myapp -n team-a --only resources,identity --fail-fast\n" +
+			"  nexusctl verify-capability -o json",
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.verify(cmd.Context(), f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
+	flags.StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
+	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
+	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first check that fails")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all checks may take")
+	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
+	return cmd
+}
+
+func (f *verifyFlags) check() error {
+	for _, name := range f.only {
+		if !slices.Contains(groupNames(), name) {
+			return usage("--only: %q is none of %s", name, strings.Join(groupNames(), ", "))
+		}
+	}
+	switch {
+	case !slices.Contains([]string{"text", "json", "yaml"}, f.output):
+		return usage("--output: %q is none of text, json and yaml", f.output)
+	case f.timeout <= 0:
+		return usage("--timeout: %s is not a duration above 0", f.timeout)
+	default:
+		return nil
+	}
+}
+
+func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	cfg, c, err := s.connect()
+	if err != nil {
+		return err
+	}
+	subject, err := s.capabilityNamed(ctx, c, args)
+	if err != nil {
+		return err
+	}
+	v := &verifier{shared: s, verifyFlags: f, config: cfg, client: c, subject: subject, lapse: s.Clock.Now(), report: newVerification(subject, s.Clock.Now())}
+	limited, cancel := context.WithTimeout(ctx, f.timeout)
+	defer cancel()
+	err = v.run(limited)
+	if finish := v.finish(); finish != nil {
+		return finish
+	}
+	if ctx.Err() != nil {
+		s.say("The checks so far are above; run the same command again for all of them.")
+		return ctx.Err()
+	}
+	if err != nil {
+		return err
+	}
+	return v.verdict(limited)
+}
+
+// verifier is a run of the verb.
+type verifier struct {
+	*shared
+	*verifyFlags
+	config  *rest.Config
+	client  client.Client
+	subject *nexusv1.NexusAICapability
+	report  verification
+	// group is the group that runs, and lapse is when its last check ended.
+	group string
+	lapse time.Time
+}
+
+// errEnough ends the checks after a failure with --fail-fast.
+var errEnough = errors.New("a check failed")
+
+// run makes the checks. An error is one of the output.
+func (v *verifier) run(ctx context.Context) error {
+	for _, g := range checkGroups {
+		if len(v.only) > 0 && !slices.Contains(v.only, g.name) {
+			continue
+		}
+		v.group = g.name
+		err := v.ended(ctx, g, g.run(v, ctx))
+		if errors.Is(err, errEnough) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended adds the error of a group as a check that could not be made. It returns errEnough when no group is to follow.
+func (v *verifier) ended(ctx context.Context, g checkGroup, err error) error {
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		err := v.add(fail("the checks end in time", "--timeout="+v.timeout.String()+" is over", "give a longer --timeout, or --only some of the groups"))
+		return cmp.Or(err, errEnough)
+	case ctx.Err() != nil:
+		return errEnough
+	case err == nil || errors.Is(err, errEnough):
+		return err
+	default:
+		return v.add(unmade(g.what, err))
+	}
+}
+
+// unmade is a check that an error kept from being made.
+func unmade(title string, err error) checkResult {
+	_, noAWS := errors.AsType[*plan.AccessError](err)
+	known, isFailure := errors.AsType[*failure](err)
+	switch {
+	case noAWS:
+		return lacks(title, err.Error(), "give AWS credentials (AWS_PROFILE, --profile) that may read the resources")
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return lacks(title, err.Error(), "ask for the right that the API server names")
+	case isFailure && known.code == exitPrecondition:
+		return lacks(title, err.Error(), "")
+	default:
+		return fail(title, "the check could not be made: "+err.Error(), "run the command again")
+	}
+}
+
+// add records a result and prints it. With --fail-fast it returns errEnough after a failure.
+func (v *verifier) add(r checkResult) error {
+	now := v.Clock.Now()
+	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, seconds(now.Sub(v.lapse))
+	v.lapse = now
+	v.report.add(r)
+	if v.output == "text" {
+		if err := writeText(v.Out, checkText(r)); err != nil {
+			return err
+		}
+	}
+	if v.failFast && r.Outcome == outcomeFail {
+		return errEnough
+	}
+	return nil
+}
+
+// finish prints the summary, or the whole report, and writes the JUnit file.
+func (v *verifier) finish() error {
+	v.report.DurationSeconds = seconds(v.Clock.Now().Sub(v.report.began))
+	if err := printAs(v.Out, v.output, v.report, func() string { return v.report.Summary.text() + "\n" }); err != nil {
+		return err
+	}
+	if v.junit == "" {
+		return nil
+	}
+	text, err := junitOf(v.report)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(v.junit, text, 0o644); err != nil {
+		return fmt.Errorf("writing the JUnit report: %w", err)
+	}
+	return nil
+}
+
+// verdict is the exit code.
+func (v *verifier) verdict(ctx context.Context) error {
+	s := v.report.Summary
+	switch {
+	case ctx.Err() != nil:
+		return &failure{code: exitTimeout, err: fmt.Errorf("the checks did not end within %s", v.timeout)}
+	case s.Failed > 0:
+		return &failure{code: exitFailed}
+	case v.report.lacksRights():
+		return precondition(errors.New("some checks could not be made for want of a right or of credentials"))
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/glue"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+const (
+	// tokenAudience is the audience that IAM OIDC providers of EKS clusters accept.
+	tokenAudience = "sts.amazonaws.com"
+	// proofSeconds is how long the token and the session of the proof last: the shortest that Kubernetes and STS give.
+	tokenSeconds, sessionSeconds = 600, 900
+	// proofSession is the session's name, which CloudTrail shows.
+	proofSession = "nexusctl-verify"
+)
+
+// checkIdentity acts as the application does: with a token of its ServiceAccount it assumes its role, makes one read of
+// each declared service, and one call that must be denied.
+func (v *verifier) checkIdentity(ctx context.Context) error {
+	if err := v.checkCredentialsInPods(); err != nil {
+		return err
+	}
+	name := capability.NamesOf(v.subject).ServiceAccount()
+	title := "ServiceAccount/" + name + " gets a token for AWS"
+	sa := &corev1.ServiceAccount{}
+	if ok, err := v.get(ctx, sa, name, title); err != nil || !ok {
+		return err
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{Audiences: []string{tokenAudience}, ExpirationSeconds: new(int64(tokenSeconds))}}
+	err := v.client.SubResource("token").Create(ctx, sa, request)
+	if apierrors.IsForbidden(err) {
+		return v.add(lacks(title, err.Error(), "ask for the right to create serviceaccounts/token in namespace "+sa.Namespace))
+	}
+	if err != nil {
+		return err
+	}
+	if err := v.add(pass(title, "audience "+tokenAudience)); err != nil {
+		return err
+	}
+	app, err := v.assumeRole(ctx, sa, request.Status.Token)
+	if err != nil || app == nil {
+		return err
+	}
+	if err := v.checkAllowedReads(ctx, *app); err != nil {
+		return err
+	}
+	return v.checkDenied(ctx, *app)
+}
+
+// checkCredentialsInPods repeats what the operator saw of the pods: they may have credentials of another kind.
+func (v *verifier) checkCredentialsInPods() error {
+	const title = "the pods are given the role's credentials"
+	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionCredentialsInPods)
+	switch {
+	case c == nil:
+		return v.add(skip(title, "the operator has not reported it"))
+	case c.Status == metav1.ConditionTrue:
+		return v.add(pass(title, ""))
+	default:
+		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "install the EKS pod identity webhook, then kubectl rollout restart deployment -n "+v.workloadKey("").Namespace))
+	}
+}
+
+// applicationConfig is the way to AWS of the capability's provider, without credentials.
+func (v *verifier) applicationConfig(ctx context.Context) (aws.Config, error) {
+	cfg, err := v.ambient(ctx)
+	if err != nil {
+		return cfg, fmt.Errorf("reading the AWS configuration: %w", err)
+	}
+	p := &v1alpha1.AWSProvider{}
+	key := client.ObjectKey{Namespace: v.subject.Namespace, Name: capability.ProviderName(v.subject)}
+	if err := v.client.Get(ctx, key, p); err != nil {
+		return cfg, fmt.Errorf("reading AWSProvider %s: %w", key, err)
+	}
+	cfg.Region, cfg.Credentials = cmp.Or(p.Spec.Region, v.subject.Status.Region, cfg.Region), aws.AnonymousCredentials{}
+	if p.Spec.Endpoint != "" {
+		cfg.BaseEndpoint, cfg.ConfigSources = aws.String(p.Spec.Endpoint), nil
+	}
+	return cfg, nil
+}
+
+// assumeRole exchanges the token for credentials of the role that the ServiceAccount names; nil when the check failed.
+func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, token string) (*aws.Config, error) {
+	arn := sa.Annotations[capability.AnnotationRoleARN]
+	title := "the application's role can be assumed with the token"
+	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace + " shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
+	if arn == "" {
+		return nil, v.add(fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation"))
+	}
+	cfg, err := v.applicationConfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out, err := sts.NewFromConfig(cfg).AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{RoleArn: &arn, RoleSessionName: aws.String(proofSession),
+		WebIdentityToken: &token, DurationSeconds: aws.Int32(sessionSeconds)})
+	if err != nil {
+		return nil, v.add(fail(title, arn+": "+refusalText(err), fix))
+	}
+	cfg.Credentials = credentials.NewStaticCredentialsProvider(aws.ToString(out.Credentials.AccessKeyId), aws.ToString(out.Credentials.SecretAccessKey), aws.ToString(out.Credentials.SessionToken))
+	return &cfg, v.add(pass(title, arn))
+}
+
+// refusalText is what AWS says, without request ids and credentials.
+func refusalText(err error) string {
+	switch f := awsclient.Classify(err); {
+	case f.Code != "":
+		return f.Code + prefixed(": ", f.Message)
+	case f.Status > 0:
+		return fmt.Sprintf("HTTP status %d", f.Status)
+	default:
+		return awsclient.Explain(err, "").Error()
+	}
+}
+
+// allowedRead is a read that the application's role must allow.
+type allowedRead struct {
+	// action is that of IAM, and resource what is read.
+	action, resource string
+	call             func(ctx context.Context, cfg aws.Config) error
+}
+
+// checkAllowedReads reads one resource of each declared service.
+func (v *verifier) checkAllowedReads(ctx context.Context, cfg aws.Config) error {
+	reads, err := v.allowedReads(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range reads {
+		title := "the role allows " + r.action + " on " + r.resource
+		result := pass(title, "")
+		if err := r.call(ctx, cfg); err != nil {
+			result = fail(title, refusalText(err), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows whether the role's policy is as declared; policies of the organization and boundaries count too")
+		}
+		if err := v.add(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// allowedReads finds the first resource of each service that the capability owns.
+func (v *verifier) allowedReads(ctx context.Context) ([]allowedRead, error) {
+	var out []allowedRead
+	for _, l := range []client.ObjectList{&v1alpha1.DynamoDBTableList{}, &v1alpha1.S3BucketList{}, &v1alpha1.GlueDatabaseList{}, &v1alpha1.SSMParameterSetList{}, &v1alpha1.SecretsManagerSecretList{}} {
+		if err := v.client.List(ctx, l, client.InNamespace(v.subject.Namespace)); err != nil {
+			return nil, err
+		}
+		var owned []client.Object
+		err := meta.EachListItem(l, func(o runtime.Object) error {
+			if c := o.(client.Object); metav1.IsControlledBy(c, v.subject) {
+				owned = append(owned, c)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(owned, func(a, b client.Object) int { return cmp.Compare(a.GetName(), b.GetName()) })
+		if len(owned) > 0 {
+			if r := readOf(owned[0]); r.call != nil {
+				out = append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+// readOf is the read of the resource of an object. None returns what an application stores.
+func readOf(o client.Object) allowedRead {
+	switch o := o.(type) {
+	case *v1alpha1.DynamoDBTable:
+		return allowedRead{"dynamodb:DescribeTable", "table " + o.Spec.TableName, func(ctx context.Context, cfg aws.Config) error {
+			_, err := dynamodb.NewFromConfig(cfg).DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.Spec.TableName})
+			return err
+		}}
+	case *v1alpha1.S3Bucket:
+		return allowedRead{"s3:GetBucketLocation", "bucket " + o.Spec.BucketName, func(ctx context.Context, cfg aws.Config) error {
+			_, err := s3.NewFromConfig(cfg).GetBucketLocation(ctx, &s3.GetBucketLocationInput{Bucket: &o.Spec.BucketName})
+			return err
+		}}
+	case *v1alpha1.GlueDatabase:
+		return allowedRead{"glue:GetDatabase", "database " + o.Spec.DatabaseName, func(ctx context.Context, cfg aws.Config) error {
+			_, err := glue.NewFromConfig(cfg).GetDatabase(ctx, &glue.GetDatabaseInput{Name: &o.Spec.DatabaseName})
+			return err
+		}}
+	case *v1alpha1.SSMParameterSet:
+		if len(o.Status.ManagedNames) == 0 {
+			return allowedRead{}
+		}
+		name := o.Spec.Path + "/" + slices.Min(o.Status.ManagedNames)
+		return allowedRead{"ssm:GetParameter", "parameter " + name, func(ctx context.Context, cfg aws.Config) error {
+			_, err := ssm.NewFromConfig(cfg).GetParameter(ctx, &ssm.GetParameterInput{Name: &name})
+			return err
+		}}
+	case *v1alpha1.SecretsManagerSecret:
+		return allowedRead{"secretsmanager:DescribeSecret", "secret " + o.Spec.SecretName, func(ctx context.Context, cfg aws.Config) error {
+			_, err := secretsmanager.NewFromConfig(cfg).DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: &o.Spec.SecretName})
+			return err
+		}}
+	default:
+		return allowedRead{}
+	}
+}
+
+// checkDenied makes a call that no capability can declare: actions of IAM are refused in extra policy statements.
+func (v *verifier) checkDenied(ctx context.Context, cfg aws.Config) error {
+	const title = "the role denies iam:ListRoles, which is not declared"
+	_, err := iam.NewFromConfig(cfg).ListRoles(ctx, &iam.ListRolesInput{MaxItems: aws.Int32(1)})
+	switch {
+	case awsclient.Is(err, awsclient.Denied):
+		return v.add(pass(title, refusalText(err)))
+	case err != nil:
+		return v.add(fail(title, "the call failed for another reason: "+refusalText(err), "run the command again"))
+	case v.acceptsAnybody(ctx, cfg):
+		return v.add(warn(title, "the AWS endpoint does not enforce IAM: it answers requests with made-up credentials", "check it against AWS, or an emulator that enforces IAM"))
+	default:
+		return v.add(fail(title, "the role may list the roles of the account", "remove what was attached to the role beside the operator's policies: the operator does so at its next check"))
+	}
+}
+
+// acceptsAnybody reports whether the endpoint answers requests that are signed with credentials which do not exist: then
+// its answers prove nothing about rights.
+func (v *verifier) acceptsAnybody(ctx context.Context, cfg aws.Config) bool {
+	cfg.Credentials = credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "made-up", "")
+	_, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	return err == nil
+}

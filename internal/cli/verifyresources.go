@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+)
+
+func (v *verifier) key() string { return v.subject.Namespace + "/" + v.subject.Name }
+
+// checkCapability looks at what the operator reports.
+func (v *verifier) checkCapability(context.Context) error {
+	c := v.subject
+	p := progressOf(c, nil, nil)
+	title := fmt.Sprintf("NexusAICapability %s is Running at generation %d", v.key(), c.Generation)
+	fix := "nexusctl monitor " + v.key() + " shows what it waits for"
+	switch {
+	case p.frozen != "" && !p.running:
+		return v.add(fail(title, p.frozen, fix))
+	case p.running:
+		return v.add(pass(title, p.message))
+	default:
+		return v.add(fail(title, fmt.Sprintf("phase %s: %s", p.phase, p.missing(untilRunning)), fix))
+	}
+}
+
+// checkResources plans what the operator would do about the capability as it is: an empty plan of an object proves that
+// it is as declared.
+func (v *verifier) checkResources(ctx context.Context) error {
+	p, err := v.planner(ctx, false)
+	if err != nil {
+		return err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(v.subject)
+	if err != nil {
+		return err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("NexusAICapability"))
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var others []plan.Item
+	p.Planned = func(it plan.Item) {
+		if it.AWS == nil && it.Problem == nil && it.Waits == "" {
+			others = append(others, it)
+		} else if err := v.add(judgeItem(it)); err != nil {
+			cancel(err) // ends the plan
+		}
+	}
+	found, err := p.Check(limited, []*unstructured.Unstructured{u})
+	if err := cmp.Or(context.Cause(limited), err); err != nil {
+		return err
+	}
+	whole := found.Items[0]
+	if whole.Problem != nil || whole.Waits != "" {
+		r := judgeItem(whole)
+		r.Title = "what the capability declares can be made"
+		return v.add(r)
+	}
+	return v.checkDeclaredObjects(others, found.Items[1:])
+}
+
+// checkDeclaredObjects judges the objects that stand for nothing in AWS, and those that the capability no longer
+// declares.
+func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
+	var wrong []string
+	for _, it := range others {
+		if it.Changes() {
+			wrong = append(wrong, fmt.Sprintf("%s: %s%s", titleOf(it), words[it.Action], prefixed(" ", fieldsText(it.Fields))))
+		}
+	}
+	for _, it := range all {
+		if it.Action == plan.Delete {
+			wrong = append(wrong, titleOf(it)+" is no longer declared and exists")
+		}
+	}
+	title := fmt.Sprintf("%d Kubernetes objects are as declared", len(others))
+	if len(wrong) > 0 {
+		return v.add(fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs"))
+	}
+	return v.add(pass(title, ""))
+}
+
+// callersReasons are the reasons of problems that the credentials of the user cause.
+var callersReasons = []string{"AccessDenied", "CredentialsInvalid", "CredentialsMissing", "ProviderMoved"}
+
+// unsettledCauses are those of a plan that says nothing of the settings: AWS is at work on the resource, or does not show
+// its tags yet.
+var unsettledCauses = []string{"Busy", "Unowned"}
+
+// judgeItem is the check of one object and its AWS resource.
+func judgeItem(it plan.Item) checkResult {
+	name := it.Kind + "/" + it.Name
+	title := name + " is in AWS as declared"
+	if it.AWS == nil || it.Problem != nil || it.Waits != "" {
+		return judgeObstacle(title, it)
+	}
+	ask := fmt.Sprintf("the operator corrects it at its next check; at once: kubectl annotate %s %s -n %s %s=\"$(date +%%s)\" --overwrite",
+		strings.ToLower(it.Kind), it.Name, it.Namespace, wellknown.AnnotationReconcileAt)
+	switch {
+	case slices.Contains(unsettledCauses, it.AWS.Cause):
+		return warn(title, it.AWS.Cause+prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
+	case it.AWS.Action == plan.Create:
+		return fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
+	case len(it.AWS.Fields) > 0 && it.AWS.Action == plan.None:
+		return fail(title, fieldsText(it.AWS.Fields)+prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
+	case it.Changes() || len(it.AWS.Fields) > 0 || len(it.Fields) > 0:
+		return fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
+	default:
+		return pass(title, strings.TrimSpace(it.AWS.ID+" in "+it.AWS.Account+"/"+it.AWS.Region))
+	}
+}
+
+// judgeObstacle is the check of an object that could not be compared, or that the operator cannot bring in line.
+func judgeObstacle(title string, it plan.Item) checkResult {
+	switch {
+	case it.Problem != nil && slices.Contains(callersReasons, it.Problem.Reason):
+		return lacks(title, it.Problem.Reason+": "+problemText(it.Problem), "give AWS credentials (AWS_PROFILE, --profile) of the provider's account that may read the resource")
+	case it.Problem != nil:
+		return fail(title, it.Problem.Reason+": "+problemText(it.Problem), "do what the message says; nexusctl plan shows more")
+	case strings.HasPrefix(it.Waits, "the right to "):
+		return lacks(title, "comparing needs "+it.Waits, "ask for that right in the namespace")
+	case it.Waits != "":
+		return fail(title, "it waits for "+it.Waits, "nexusctl monitor shows what the capability waits for")
+	default:
+		return skip(title, "it was not compared with AWS")
+	}
+}
+
+// fieldsText says of each field what there is and what is declared.
+func fieldsText(fields []plan.Field) string {
+	var out []string
+	for _, f := range fields {
+		out = append(out, fmt.Sprintf("%s: %s, declared is %s", f.Path, orNone(f.Have), orNone(f.Want)))
+	}
+	return strings.Join(out, "; ")
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return "none"
+	}
+	return text
+}
+
+// checkObjects looks whether the operator reports every AWS object of the capability as Ready.
+func (v *verifier) checkObjects(ctx context.Context) error {
+	kinds := []string{"AWSProvider"}
+	for _, e := range v.Kinds() {
+		kinds = append(kinds, e.Name())
+	}
+	found := 0
+	var wrong []string
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
+		if err := v.client.List(ctx, list, client.InNamespace(v.subject.Namespace)); err != nil {
+			if meta.IsNoMatchError(err) {
+				continue // a kind that the installed operator does not have yet
+			}
+			return fmt.Errorf("listing %s objects: %w", kind, err)
+		}
+		for i := range list.Items {
+			u := &list.Items[i]
+			if owner := metav1.GetControllerOf(u); owner == nil || owner.UID != v.subject.UID {
+				continue
+			}
+			found++
+			if why := notReadyBecause(u); why != "" {
+				wrong = append(wrong, kind+"/"+u.GetName()+": "+why)
+			}
+		}
+	}
+	title := fmt.Sprintf("%d objects of AWS resources are Ready", found)
+	switch {
+	case len(wrong) > 0:
+		return v.add(fail(title, strings.Join(wrong, "; "), "do what the messages say; nexusctl monitor "+v.key()+" shows when it is done"))
+	case found == 0:
+		return v.add(skip(title, "the capability has none"))
+	default:
+		return v.add(pass(title, ""))
+	}
+}
+
+// notReadyBecause says why an object is not Ready at its generation; "" when it is.
+func notReadyBecause(u *unstructured.Unstructured) string {
+	list, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
+	if err != nil {
+		return err.Error()
+	}
+	for _, item := range list {
+		c := metav1.Condition{}
+		m, ok := item.(map[string]any)
+		if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) != nil || c.Type != conditionReady {
+			continue
+		}
+		switch {
+		case c.Status != metav1.ConditionTrue:
+			return c.Reason + ": " + c.Message
+		case c.ObservedGeneration != u.GetGeneration():
+			return "the operator has not seen its last edit"
+		default:
+			return ""
+		}
+	}
+	return "it has no condition Ready: the operator has not seen it"
+}
+
+// checkSecrets warns of secrets whose placeholders were not replaced.
+func (v *verifier) checkSecrets(context.Context) error {
+	const title = "every secret has its value"
+	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionSecretsPopulated)
+	switch {
+	case c == nil:
+		return v.add(skip(title, "the operator has not reported it"))
+	case c.Status == metav1.ConditionTrue:
+		return v.add(pass(title, ""))
+	default:
+		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS"))
+	}
+}
+
+// checkPolicies looks what the policy engines do for each declared intent.
+func (v *verifier) checkPolicies(context.Context) error {
+	security := v.subject.Spec.Security
+	if security == nil || len(security.Intents) == 0 {
+		return v.add(skip("the security intents are in force", "none is declared"))
+	}
+	title := fmt.Sprintf("%d security intents are in force", len(security.Intents))
+	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionPoliciesReady)
+	first := pass(title, "")
+	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != v.subject.Generation {
+		why := "the operator has not reported it for this generation"
+		if c != nil && c.Message != "" {
+			why = c.Reason + ": " + c.Message
+		}
+		first = fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
+	}
+	if err := v.add(first); err != nil {
+		return err
+	}
+	return errors.Join(v.addCoverage()...)
+}
+
+// levels of coverage, the best first.
+var levels = []string{"Enforced", "Audited", "Partial", "None"}
+
+// addCoverage adds a check for each intent: the best of what the engines do.
+func (v *verifier) addCoverage() []error {
+	best := map[string]nexusv1.PolicyCoverage{}
+	var order []string
+	for _, row := range v.subject.Status.Coverage {
+		key := row.Intent + prefixed(" of ", string(row.Component))
+		old, known := best[key]
+		if !known {
+			order = append(order, key)
+		}
+		if !known || slices.Index(levels, row.Level) < slices.Index(levels, old.Level) {
+			best[key] = row
+		}
+	}
+	var errs []error
+	for _, key := range order {
+		row := best[key]
+		title, seen := "intent "+key+" is enforced", fmt.Sprintf("%s: %s%s", row.Engine, row.Level, prefixed(", ", row.Message))
+		var err error
+		switch row.Level {
+		case "Enforced":
+			err = v.add(pass(title, seen))
+		case "None":
+			err = v.add(fail(title, seen, "install an engine that enforces the intent"))
+		default:
+			err = v.add(warn(title, seen, "see docs/intents.md for what each engine covers"))
+		}
+		if errs = append(errs, err); err != nil {
+			break
+		}
+	}
+	return errs
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// declaredWorkload is one of the two workloads of a capability, by the names that it compiles to.
+type declaredWorkload struct {
+	component, condition string
+	// services are the names of its Services, that for traffic from outside first.
+	services []string
+	replicas *int32
+	balanced bool
+}
+
+func workloadsDeclaredBy(c *nexusv1.NexusAICapability) []declaredWorkload {
+	n := capability.NamesOf(c)
+	back := declaredWorkload{component: "backend", condition: nexusv1.ConditionBackendReady, services: []string{n.Service("backend")}, replicas: c.Spec.Backend.Replicas,
+		balanced: isBalanced(c, c.Spec.Backend.Service)}
+	if dual := c.Spec.Backend.DualService; dual == nil || *dual {
+		back.services = append(back.services, n.InternalService("backend"))
+	}
+	front := declaredWorkload{component: "frontend", condition: nexusv1.ConditionFrontendReady, services: []string{n.Service("frontend")}, replicas: c.Spec.Frontend.Replicas,
+		balanced: isBalanced(c, c.Spec.Frontend.Service)}
+	return []declaredWorkload{back, front}
+}
+
+// isBalanced reports whether a Service has a load balancer: where no Ingress leads to it, unless its type says otherwise.
+func isBalanced(c *nexusv1.NexusAICapability, s *nexusv1.ServiceSpec) bool {
+	if s != nil && s.Type != "" {
+		return s.Type == corev1.ServiceTypeLoadBalancer
+	}
+	return !hasIngress(c)
+}
+
+// isIdle reports whether no pods are declared.
+func (w declaredWorkload) isIdle() bool { return w.replicas != nil && *w.replicas == 0 }
+
+func (v *verifier) workloadKey(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: capability.NamesOf(v.subject).WorkloadNamespace(), Name: name}
+}
+
+// get reads an object of the workloads. ok is false when the check is done: the object is missing, or an error is
+// returned.
+func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
+	err = v.client.Get(ctx, v.workloadKey(name), o)
+	if apierrors.IsNotFound(err) {
+		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "check that the operator runs: it makes the object again"))
+	}
+	if apierrors.IsForbidden(err) {
+		return false, v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
+	}
+	return err == nil, err
+}
+
+// checkWorkloads looks whether exactly the declared pods exist and are available.
+func (v *verifier) checkWorkloads(ctx context.Context) error {
+	for _, w := range workloadsDeclaredBy(v.subject) {
+		name := capability.NamesOf(v.subject).Of(w.component)
+		title := "the pods of Deployment/" + name + " are available"
+		d := &appsv1.Deployment{}
+		if ok, err := v.get(ctx, d, name, title); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		p := workloadsOf([]*appsv1.Deployment{d})[0]
+		seen := fmt.Sprintf("%d of %d available, %d of the declared version, %d in all", p.current, p.desired, d.Status.UpdatedReplicas, d.Status.Replicas)
+		result := pass(title, seen)
+		if !p.settled {
+			if c := meta.FindStatusCondition(v.subject.Status.Conditions, w.condition); c != nil && c.Status != metav1.ConditionTrue {
+				seen += "; " + c.Reason + prefixed(": ", c.Message)
+			}
+			result = fail(title, seen, fmt.Sprintf("kubectl describe pods -n %s -l %s", d.Namespace, metav1.FormatLabelSelector(d.Spec.Selector)))
+		}
+		if err := v.add(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkEndpoints looks whether each Service leads to pods that are ready.
+func (v *verifier) checkEndpoints(ctx context.Context) error {
+	for _, w := range workloadsDeclaredBy(v.subject) {
+		for _, name := range w.services {
+			if err := v.checkEndpointsOf(ctx, w, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, name string) error {
+	title := "Service/" + name + " has ready endpoints"
+	if ok, err := v.get(ctx, &corev1.Service{}, name, title); err != nil || !ok {
+		return err
+	}
+	list := &discoveryv1.EndpointSliceList{}
+	if err := v.client.List(ctx, list, client.InNamespace(v.workloadKey("").Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: name}); err != nil {
+		return err
+	}
+	ready, all := 0, 0
+	for _, s := range list.Items {
+		for _, e := range s.Endpoints {
+			all++
+			if e.Conditions.Ready == nil || *e.Conditions.Ready {
+				ready++
+			}
+		}
+	}
+	seen := fmt.Sprintf("%d of %d endpoints are ready", ready, all)
+	switch {
+	case ready > 0:
+		return v.add(pass(title, seen))
+	case w.isIdle():
+		return v.add(skip(title, "0 replicas are declared"))
+	default:
+		return v.add(fail(title, seen, "the readiness probes of the pods fail: see the check of the workloads, and kubectl get endpointslices -n "+v.workloadKey("").Namespace))
+	}
+}
+
+// healthTimeout is how long an application may take to answer its health check.
+const healthTimeout = 10 * time.Second
+
+// checkHealth asks each workload for its health, through the API server's proxy: so it works also where the load
+// balancer is private.
+func (v *verifier) checkHealth(ctx context.Context) error {
+	for _, w := range workloadsDeclaredBy(v.subject) {
+		title := w.component + " answers its health check"
+		if w.isIdle() {
+			if err := v.add(skip(title, "0 replicas are declared")); err != nil {
+				return err
+			}
+			continue
+		}
+		d, s := &appsv1.Deployment{}, &corev1.Service{}
+		if ok, err := v.get(ctx, d, capability.NamesOf(v.subject).Of(w.component), title); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		if ok, err := v.get(ctx, s, w.services[0], title); err != nil {
+			return err
+		} else if !ok {
+			continue
+		}
+		result, err := v.askHealth(ctx, title, s, healthPathOf(v.subject, d))
+		if err != nil {
+			return err
+		}
+		if err := v.add(result); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// healthPathOf is what the readiness probe asks for, else the declared path.
+func healthPathOf(c *nexusv1.NexusAICapability, d *appsv1.Deployment) string {
+	for _, container := range d.Spec.Template.Spec.Containers {
+		if p := container.ReadinessProbe; p != nil && p.HTTPGet != nil && p.HTTPGet.Path != "" {
+			return p.HTTPGet.Path
+		}
+	}
+	if in := c.Spec.Ingress; in != nil {
+		return cmp.Or(in.HealthCheckPath, "/health")
+	}
+	return "/health"
+}
+
+// askHealth asks the API server to ask a Service. The body of an answer is not shown: it is the application's.
+func (v *verifier) askHealth(ctx context.Context, title string, s *corev1.Service, path string) (checkResult, error) {
+	if len(s.Spec.Ports) == 0 {
+		return fail(title, "Service/"+s.Name+" has no port", "check that the operator runs: it makes the Service as declared"), nil
+	}
+	base, _, err := rest.DefaultServerURL(v.config.Host, v.config.APIPath, corev1.SchemeGroupVersion, true)
+	if err != nil {
+		return checkResult{}, err
+	}
+	through, err := rest.HTTPClientFor(v.config)
+	if err != nil {
+		return checkResult{}, err
+	}
+	through.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	target := base.JoinPath("api/v1/namespaces", s.Namespace, "services", fmt.Sprintf("http:%s:%d", s.Name, s.Spec.Ports[0].Port), "proxy", path)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
+	if err != nil {
+		return checkResult{}, err
+	}
+	where := fmt.Sprintf("GET %s of Service/%s", path, s.Name)
+	fix := fmt.Sprintf("kubectl logs -n %s -l %s --tail=50", s.Namespace, metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: s.Spec.Selector}))
+	response, err := through.Do(request)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fail(title, fmt.Sprintf("%s: no answer within %s", where, healthTimeout), fix), nil
+	}
+	if err != nil {
+		return checkResult{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	said, err := statusIn(response)
+	if err != nil {
+		return checkResult{}, err
+	}
+	return judgeAnswer(title, where, fix, response.StatusCode, said), nil
+}
+
+// statusIn reads the answer of the API server itself, which it sends when it did not reach the application; nil when the
+// answer is the application's.
+func statusIn(response *http.Response) (*metav1.Status, error) {
+	if !strings.HasPrefix(response.Header.Get("Content-Type"), "application/json") {
+		return nil, nil
+	}
+	b, err := io.ReadAll(io.LimitReader(response.Body, 1<<16))
+	if err != nil {
+		return nil, fmt.Errorf("reading the answer to the health check: %w", err)
+	}
+	s := &metav1.Status{}
+	if json.Unmarshal(b, s) != nil || s.Kind != "Status" || s.APIVersion != "v1" {
+		return nil, nil //nolint:nilerr // the application's own JSON
+	}
+	return s, nil
+}
+
+func judgeAnswer(title, where, fix string, code int, said *metav1.Status) checkResult {
+	switch {
+	case said != nil && (said.Reason == metav1.StatusReasonForbidden || said.Reason == metav1.StatusReasonUnauthorized):
+		return lacks(title, said.Message, "ask for the right to get services/proxy in the namespace")
+	case said != nil:
+		return fail(title, where+": the API server reaches no pod: "+said.Message, fix)
+	case code >= 200 && code < 400:
+		return pass(title, fmt.Sprintf("%s: HTTP %d", where, code))
+	default:
+		return fail(title, fmt.Sprintf("%s: HTTP %d", where, code), fix)
+	}
+}
+
+// checkAddress looks whether each declared load balancer has an address.
+func (v *verifier) checkAddress(ctx context.Context) error {
+	asked := false
+	if hasIngress(v.subject) {
+		asked = true
+		if err := v.checkIngressAddress(ctx, capability.NamesOf(v.subject).Ingress()); err != nil {
+			return err
+		}
+	}
+	for _, w := range workloadsDeclaredBy(v.subject) {
+		if !w.balanced {
+			continue
+		}
+		asked = true
+		if err := v.checkServiceAddress(ctx, w.services[0]); err != nil {
+			return err
+		}
+	}
+	if !asked {
+		return v.add(skip("the load balancer has an address", "none is declared"))
+	}
+	return nil
+}
+
+func (v *verifier) checkIngressAddress(ctx context.Context, name string) error {
+	in := &networkingv1.Ingress{}
+	title := "Ingress/" + name + " has an address"
+	if ok, err := v.get(ctx, in, name, title); err != nil || !ok {
+		return err
+	}
+	var addresses []string
+	for _, i := range in.Status.LoadBalancer.Ingress {
+		addresses = append(addresses, cmp.Or(i.Hostname, i.IP))
+	}
+	return v.addAddress(title, addresses, "ingress "+name)
+}
+
+func (v *verifier) checkServiceAddress(ctx context.Context, name string) error {
+	s := &corev1.Service{}
+	title := "Service/" + name + " has an address"
+	if ok, err := v.get(ctx, s, name, title); err != nil || !ok {
+		return err
+	}
+	var addresses []string
+	for _, i := range s.Status.LoadBalancer.Ingress {
+		addresses = append(addresses, cmp.Or(i.Hostname, i.IP))
+	}
+	return v.addAddress(title, addresses, "service "+name)
+}
+
+func (v *verifier) addAddress(title string, addresses []string, object string) error {
+	if len(addresses) == 0 || addresses[0] == "" {
+		return v.add(fail(title, "status.loadBalancer is empty",
+			"check that the AWS Load Balancer Controller runs, and its events: kubectl describe "+object+" -n "+v.workloadKey("").Namespace))
+	}
+	return v.add(pass(title, strings.Join(addresses, ", ")))
+}

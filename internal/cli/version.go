@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+)
+
+// versions are those of the client and, unless only the client's was asked for, of the operator's image.
+type versions struct {
+	Client string `json:"client"`
+	// Operator is the image that the operator's Deployment or StatefulSet names.
+	Operator string `json:"operator,omitempty"`
+}
+
+func (s *shared) versionCommand() *cobra.Command {
+	var onlyClient bool
+	var output string
+	cmd := &cobra.Command{
+		Use:     "version",
+		Short:   "Print the versions of nexusctl and of the operator in the cluster",
+		Example: "  nexusctl version\n  nexusctl version --client -o json",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v := versions{Client: s.Version}
+			if !onlyClient {
+				var err error
+				if v.Operator, err = s.operatorImage(cmd.Context()); err != nil {
+					return err
+				}
+			}
+			return s.printVersions(v, output)
+		},
+	}
+	cmd.Flags().BoolVar(&onlyClient, "client", false, "print the version of nexusctl only; needs no cluster")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json; default: text")
+	return cmd
+}
+
+func (s *shared) operatorImage(ctx context.Context) (string, error) {
+	_, c, err := s.connect()
+	if err != nil {
+		return "", err
+	}
+	namespace := s.namespaceOfOperator()
+	workloads, err := inspect.Workloads(ctx, c, namespace)
+	if err == nil && len(workloads) == 0 {
+		err = fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s", namespace, operatorName)
+	}
+	if err != nil {
+		return "", precondition(fmt.Errorf("finding the operator (--operator-namespace, or --client for nexusctl alone): %w", err))
+	}
+	if workloads[0].Image == "" {
+		return "", fmt.Errorf("the %s %s/%s has no container of the operator", workloads[0].Kind, namespace, operatorName)
+	}
+	return workloads[0].Image, nil
+}
+
+func (s *shared) printVersions(v versions, output string) error {
+	switch output {
+	case "json":
+		return json.NewEncoder(s.Out).Encode(v)
+	case "":
+		text := "Client: " + v.Client + "\n"
+		if v.Operator != "" {
+			text += "Operator: " + v.Operator + "\n"
+		}
+		_, err := io.WriteString(s.Out, text)
+		return err
+	default:
+		return usage("--output: %q is not json", output)
+	}
+}

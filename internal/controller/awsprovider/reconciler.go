@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsprovider
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// conditionInUse says how many objects use a provider that is being deleted.
+const conditionInUse = "InUse"
+
+// Reconciler reconciles AWSProviders: who are we, in which account; and a provider in use stays.
+type Reconciler struct {
+	reconciler.Environment
+	Sessions *awssession.Directory
+	// Dependents counts the objects of every kind that use a provider, except other providers.
+	Dependents func(ctx context.Context, namespace, name string) (int, error)
+	// Watch makes sure that changes of Secrets in the namespace come back as requests.
+	Watch func(ctx context.Context, namespace string)
+
+	retries *reconciler.Backoff
+	checks  *reconciler.Schedule
+}
+
+// New prepares the reconciler.
+func New(env reconciler.Environment, providers *awssession.Directory, dependents func(context.Context, string, string) (int, error), watch func(context.Context, string)) *Reconciler {
+	return &Reconciler{Environment: env, Sessions: providers, Dependents: dependents, Watch: watch, retries: reconciler.NewBackoff(env.Intervals, env.Clock), checks: reconciler.NewSchedule()}
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	provider := &v1alpha1.AWSProvider{}
+	if err := r.Client.Get(ctx, req.NamespacedName, provider); err != nil {
+		r.retries.Drop(req.NamespacedName)
+		r.checks.Forget(req.NamespacedName)
+		if client.IgnoreNotFound(err) == nil { // its finalizer may have been cut
+			err = r.removeSecretFinalizers(ctx, req.Namespace, "")
+		}
+		return reconcile.Result{}, err
+	}
+	if held, err := r.Frozen(ctx, provider); held || err != nil {
+		return reconcile.Result{}, err
+	}
+	ctx = awsclient.WithObject(ctx, "AWSProvider", provider.Namespace, provider.Name)
+	was := provider.DeepCopy()
+	if provider.DeletionTimestamp != nil {
+		return r.release(ctx, provider, was)
+	}
+	if controllerutil.AddFinalizer(provider, engine.FinalizerOf("AWSProvider")) {
+		// Before anything is made through it: a provider must not vanish from under its dependents.
+		if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+			return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
+		}
+		was = provider.DeepCopy()
+	}
+	if wait := r.timeToNextCheck(provider); wait > 0 {
+		return reconciler.RequeueAtRest(wait), nil
+	}
+	return r.reconcileReady(ctx, provider, was)
+}
+
+// timeToNextCheck is how long a provider that is ready is left alone, so that a restart asks STS nothing before its
+// time. One with its own credentials is always looked at: its Secret may be what woke us.
+func (r *Reconciler) timeToNextCheck(provider *v1alpha1.AWSProvider) time.Duration {
+	if awssession.HasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) ||
+		reconciler.RequestedAt(provider) != provider.Status.LastHandledReconcileAt {
+		return 0
+	}
+	key := client.ObjectKeyFromObject(provider)
+	due, ok := r.checks.Due(key)
+	if !ok {
+		due = r.Clock.Now().Add(time.Duration(rand.Int64N(int64(r.Intervals.Check))))
+		r.checks.Set(key, due)
+	}
+	return max(0, due.Sub(r.Clock.Now()))
+}
+
+// reconcileReady authenticates, and writes down who that is and what keeps the provider or its Secret.
+func (r *Reconciler) reconcileReady(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(provider)
+	going, err := r.addSecretFinalizers(ctx, provider)
+	if err != nil {
+		return r.retries.Failed(key, err)
+	}
+	if len(going) > 0 || provider.Status.ObservedGeneration != provider.Generation { // a reference may have been dropped
+		if err := r.removeSecretFinalizers(ctx, provider.Namespace, ""); err != nil {
+			return r.retries.Failed(key, err)
+		}
+	}
+	inUse, err := r.reportUse(ctx, provider, going)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	err = r.authenticate(ctx, provider)
+	r.summarize(provider, was, err)
+	if werr := r.patchStatus(ctx, provider, was); werr != nil {
+		return r.retries.Failed(key, werr)
+	}
+	switch {
+	case err != nil:
+		return r.retries.Failed(key, err)
+	case inUse:
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(inUsePoll)}, nil
+	default:
+		after := r.Intervals.Jitter(r.Intervals.Check)
+		r.checks.Set(key, r.Clock.Now().Add(after))
+		return reconciler.RequeueAtRest(after), nil
+	}
+}
+
+// reportUse says in a condition who keeps a provider, or a Secret of it, that is to be deleted.
+func (r *Reconciler) reportUse(ctx context.Context, provider *v1alpha1.AWSProvider, going []string) (bool, error) {
+	what := "this provider"
+	if provider.DeletionTimestamp == nil {
+		if len(going) == 0 {
+			meta.RemoveStatusCondition(&provider.Status.Conditions, conditionInUse)
+			return false, nil
+		}
+		what = "Secret " + strings.Join(going, ", ")
+	}
+	n, err := r.Dependents(ctx, provider.Namespace, provider.Name)
+	if err != nil || n == 0 {
+		return false, err
+	}
+	status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
+		Reason: status.ReasonInUse, Message: fmt.Sprintf("%d objects still need %s, which goes when they are gone", n, what)})
+	return true, nil
+}
+
+// authenticate asks STS who the provider's identity is and holds the answer against the guards.
+func (r *Reconciler) authenticate(ctx context.Context, provider *v1alpha1.AWSProvider) error {
+	provider.Status.ExternalID = awsclient.ExternalID(r.ClusterID, provider.Namespace, provider.Name)
+	id, err := r.Sessions.Resolve(ctx, provider)
+	if awssession.HasCredentials(provider) {
+		r.Watch(ctx, provider.Namespace)
+	}
+	if err != nil {
+		return err
+	}
+	ask := r.Sessions.Sessions.Revalidate
+	if provider.DeletionTimestamp != nil && status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		ask = r.Sessions.Sessions.Open // every dependent that goes brings us here: asked again only with other keys
+	}
+	session, err := ask(ctx, id)
+	if err != nil {
+		return err
+	}
+	if err := awssession.AccountAllowed(provider, session); err != nil {
+		return err
+	}
+	st := &provider.Status
+	st.AccountID, st.CallerIdentity, st.Partition = session.Account, session.CallerARN, session.Partition
+	return nil
+}
+
+func (r *Reconciler) summarize(provider, was *v1alpha1.AWSProvider, err error) {
+	st := &provider.Status
+	since := r.retries.Observe(client.ObjectKeyFromObject(provider), err)
+	status.Summarize(&st.Conditions, status.Result{Err: err, ReadyReason: status.ReasonAuthenticated,
+		ReadyMessage: st.CallerIdentity, Generation: provider.Generation, Now: r.Clock.Now(), FailingSince: since})
+	st.Ready = status.ReadyAt(st.Conditions, provider.Generation)
+	st.ObservedGeneration, st.LastHandledReconcileAt = provider.Generation, reconciler.RequestedAt(provider)
+	s, ok := status.AsStalled(err)
+	if ok && !reconciler.StalledFor(was.Status.Conditions, s.Reason) {
+		r.Events.Eventf(provider, nil, "Warning", s.Reason, "Authenticate", "%s", status.Truncate(s.Error(), reconciler.MaxNote))
+	}
+}
+
+func (r *Reconciler) patchStatus(ctx context.Context, provider, was *v1alpha1.AWSProvider) error {
+	if equality.Semantic.DeepEqual(provider.Status, was.Status) {
+		return nil
+	}
+	now := metav1.NewTime(r.Clock.Now())
+	provider.Status.LastSyncTime = &now
+	if provider.Status.Ready && !was.Status.Ready {
+		provider.Status.LastAuthenticationTime = &now
+	}
+	// A difference to an outdated status would leave standing what the status says by now and should not.
+	return r.Client.Status().Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+}
+
+// inUsePoll is how soon a provider that is to be deleted looks again at itself and its dependents, whose
+// end the status mentions it as well.
+const inUsePoll = 10 * time.Second
+
+// release lets a deleted provider go once nothing depends on it. Until then it is kept fit for use,
+// because its dependents cannot go without it.
+func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(provider, engine.FinalizerOf("AWSProvider")) {
+		return reconcile.Result{}, nil
+	}
+	n, err := r.Dependents(ctx, provider.Namespace, provider.Name)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if n > 0 {
+		if free, err := r.isReplaceable(ctx, provider); err != nil || !free {
+			return r.reconcileReady(ctx, provider, was)
+		}
+	}
+	if err := r.removeSecretFinalizers(ctx, provider.Namespace, provider.UID); err != nil {
+		return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
+	}
+	controllerutil.RemoveFinalizer(provider, engine.FinalizerOf("AWSProvider"))
+	if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+		return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
+	}
+	r.Sessions.Forget(provider.UID)
+	return reconcile.Result{}, nil
+}
+
+// CountDependents counts through the cache's index on the provider's name.
+func CountDependents(c client.Reader, entries []engine.Entry, list func(engine.Entry) client.ObjectList) func(context.Context, string, string) (int, error) {
+	return func(ctx context.Context, namespace, name string) (int, error) {
+		n := 0
+		for _, e := range entries {
+			l := list(e)
+			if err := c.List(ctx, l, client.InNamespace(namespace), client.MatchingFields{reconciler.ProviderIndex: name}); err != nil {
+				return 0, fmt.Errorf("counting %s: %w", e.Name(), err)
+			}
+			n += meta.LenList(l)
+		}
+		return n, nil
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsprovider
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+)
+
+// SetupWithManager adds the reconciler to the manager. Kinds are those whose objects use providers, and workers is how many
+// providers are reconciled at a time.
+func (r *Reconciler) SetupWithManager(mgr manager.Manager, kinds []engine.Entry, secrets *reconciler.SecretWatch, workers int) error {
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&v1alpha1.AWSProvider{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}))).
+		Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(providerOfResumed), builder.WithPredicates(reconciler.Resumed{})).
+		WatchesRawSource(secrets.Subscribe(providersReading(mgr.GetClient())))
+	for _, e := range kinds {
+		b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(providerOf), builder.WithPredicates(onlyDeletes{}))
+	}
+	options := reconciler.WorkerOptions(workers)
+	options.RateLimiter = r.retries
+	return b.WithOptions(options).Complete(r.Counted("awsprovider", r))
+}
+
+// providerOf maps an object to its provider.
+func providerOf(_ context.Context, o client.Object) []reconcile.Request {
+	name := o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: name}}}
+}
+
+// onlyDeletes lets nothing through but deletions.
+type onlyDeletes struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (onlyDeletes) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (onlyDeletes) Update(event.UpdateEvent) bool { return false }
+
+// providerOfResumed maps a capability that resumes to the provider that it generated.
+func providerOfResumed(_ context.Context, o client.Object) []reconcile.Request {
+	c := o.(*nexusv1.NexusAICapability)
+	return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: c.Namespace, Name: capability.ProviderName(c)}}}
+}

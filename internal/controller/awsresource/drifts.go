@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+)
+
+// countDrift counts the drift that a pass found or corrected.
+func (p *pass) countDrift(out engine.Outcome) {
+	found := out.Plan.Cause == engine.Drifted || len(out.Drift) > 0
+	detected, corrected := p.r.drifts.observe(client.ObjectKeyFromObject(p.obj), out, found, p.drifted)
+	if detected {
+		p.r.Metrics.DriftDetected(p.r.Entry.Name())
+	}
+	if corrected {
+		p.r.Metrics.DriftCorrected(p.r.Entry.Name())
+	}
+}
+
+// drifts counts each drift of a kind's objects once, however many passes see it or work on its correction.
+type drifts struct {
+	mu sync.Mutex
+	// drifted holds the objects whose AWS resource was changed outside, and whether the operator has written since.
+	drifted map[types.NamespacedName]bool
+}
+
+func newDrifts() *drifts { return &drifts{drifted: map[types.NamespacedName]bool{}} }
+
+// observe notes how a pass ended and reports whether it found a new drift, and whether a drift is corrected now. Fields is
+// how many changed fields the pass wrote.
+func (d *drifts) observe(key types.NamespacedName, out engine.Outcome, found bool, fields int) (detected, corrected bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	wrote, known := d.drifted[key]
+	if found || fields > 0 {
+		detected = !known
+		wrote, known = wrote || fields > 0, true
+		d.drifted[key] = wrote
+	}
+	if known && out.Synced && len(out.Drift) == 0 {
+		delete(d.drifted, key)
+		corrected = wrote
+	}
+	return detected, corrected
+}
+
+func (d *drifts) forget(key types.NamespacedName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.drifted, key)
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
+	steps := func(actions ...string) (out []kind.Step) {
+		for _, a := range actions {
+			out = append(out, kind.Step{Action: a})
+		}
+		return out
+	}
+	observed := func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }
+	owned := func(*v1alpha1.S3Bucket) {}
+	exists := engine.Plan{Exists: true}
+	for name, c := range map[string]struct {
+		object func(*v1alpha1.S3Bucket)
+		first  bool
+		synced bool
+		plan   engine.Plan
+		did    engine.Plan
+		steps  []kind.Step
+		want   string
+	}{
+		"created":                      {owned, true, true, exists, engine.Plan{Cause: engine.New}, steps("s3:CreateBucket", "s3:PutBucketTagging"), "Normal Created S3Bucket arn:aws:s3:::media exists"},
+		"adopted without a write":      {owned, true, true, exists, engine.Plan{}, nil, "Normal Created S3Bucket arn:aws:s3:::media exists"},
+		"observed for the first time":  {observed, true, true, exists, engine.Plan{}, nil, ""},
+		"edited":                       {owned, false, true, exists, engine.Plan{Cause: engine.Edited, Diff: make(kind.Diff, 2)}, steps("s3:PutBucketVersioning", "s3:PutBucketTagging", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: s3:PutBucketTagging, s3:PutBucketVersioning"},
+		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: make(kind.Diff, 2)}, steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 2 fields"},
+		"more is to be done":           {owned, false, false, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketVersioning"), ""},
+		"nothing to do":                {owned, false, true, exists, engine.Plan{}, nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, "S3Bucket")
+			p := newPass(r.Reconciler, bucket(c.object))
+			p.Did(c.did, c.steps)
+			p.report(engine.Outcome{Synced: c.synced, Plan: c.plan}, c.first)
+			got := r.emitted()
+			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
+				t.Errorf("events %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
+	none := func(o *v1alpha1.S3Bucket) { o.Status.ARN, o.Status.ID = "", "" }
+	same := func(*v1alpha1.S3Bucket) {}
+	for name, c := range map[string]struct {
+		object func(*v1alpha1.S3Bucket)
+		plan   engine.Plan
+		want   string
+	}{
+		"deleted":                    {same, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted arn:aws:s3:::media"},
+		"deleted, known by its id":   {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted media in AWS"},
+		"never created":              {none, engine.Plan{Cause: engine.Gone}, ""},
+		"kept":                       {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"}, "Normal Kept The AWS resource was kept: it belongs to somebody else"},
+		"deletion that needs no AWS": {same, engine.Plan{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, "S3Bucket")
+			newPass(r.Reconciler, bucket(c.object)).reportEnd(engine.Outcome{Plan: c.plan})
+			got := r.emitted()
+			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
+				t.Errorf("events %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// A deletion uses the references that were recorded when the resource was created: an object that was edited or replaced since
+// leads elsewhere.
+func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
+	now := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
+	now.Status.ARN = "arn:aws:iam::123456789012:role/now"
+	recorded := &engine.Intent{Refs: map[string]kind.Target{"IAMRole/role": {ARN: "arn:aws:iam::123456789012:role/then"}}}
+	for name, c := range map[string]struct {
+		object *v1alpha1.S3Bucket
+		intent *engine.Intent
+		want   string
+	}{
+		"in deletion":                   {bucket(deleting), recorded, "then"},
+		"in deletion, without a record": {bucket(deleting), nil, "now"},
+		"in use":                        {bucket(), recorded, "now"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, "S3Bucket", now)
+			r.Issuer = func(context.Context) (string, error) { return "https://issuer.example.com", nil }
+			f := newPass(r.Reconciler, c.object).facts(t.Context(), &awsclient.Session{Partition: "aws", Account: "123456789012", Region: "eu-central-1"}, &v1alpha1.AWSProvider{}, c.intent)
+			target, err := f.Ref("IAMRole", "role")
+			if err != nil || !strings.HasSuffix(target.ARN, "/"+c.want) {
+				t.Errorf("%+v, %v, want the role of %s", target, err, c.want)
+			}
+			if f.Account != "123456789012" || f.Issuer != "https://issuer.example.com" || f.NoIssuer != nil {
+				t.Errorf("account %s, issuer %s, %v", f.Account, f.Issuer, f.NoIssuer)
+			}
+		})
+	}
+}
+
+// polledEntry is an Entry whose objects have an interval of their kind.
+type polledEntry struct{ roleEntry }
+
+// Meta implements engine.Entry.
+func (polledEntry) Meta() kind.Meta { return kind.Meta{Poll: 20 * time.Minute} }
+
+func TestInterval_OfTheKindUnlessAnAdministratorSetsOne(t *testing.T) {
+	r := newRoom(t, "S3Bucket")
+	if got := r.interval(); got != 5*time.Minute {
+		t.Errorf("a kind without an interval is checked every %s", got)
+	}
+	r.Entry = polledEntry{}
+	if got := r.interval(); got != 20*time.Minute {
+		t.Errorf("a kind with an interval is checked every %s", got)
+	}
+	r.Intervals.CheckOf = map[string]time.Duration{"IAMRole": time.Hour}
+	if got := r.interval(); got != time.Hour {
+		t.Errorf("a kind whose interval is set is checked every %s", got)
+	}
+}
+
+// An object that only observes writes neither finalizer nor record, so it does not lack them.
+func TestHasMarks_NotNeededByAnObjectThatObserves(t *testing.T) {
+	r := newRoom(t, "S3Bucket")
+	bare := func(o *v1alpha1.S3Bucket) { o.Finalizers, o.Annotations = nil, nil }
+	if r.hasMarks(bucket(bare)) {
+		t.Error("an object without finalizer and record has its marks")
+	}
+	if !r.hasMarks(bucket(bare, func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })) {
+		t.Error("an object that observes lacks marks")
+	}
+}
+
+// A status that AWS's answers belong to is written at once: the id of a resource is lost with a crash otherwise.
+func TestStore_WritesTheIDAtOnce(t *testing.T) {
+	o := bucket(func(o *v1alpha1.S3Bucket) { o.Status.ID = "" })
+	r := newRoom(t, "S3Bucket", o)
+	r.read(o)
+	if err := newPass(r.Reconciler, o).Store(t.Context(), "vpc-1"); err != nil {
+		t.Fatal(err)
+	}
+	stored := bucket()
+	if r.read(stored); stored.Status.ID != "vpc-1" {
+		t.Errorf("the status has the id %q", stored.Status.ID)
+	}
+	r.refuse["patch status S3Bucket"] = unavailable
+	if err := newPass(r.Reconciler, stored).Store(t.Context(), "vpc-2"); err == nil {
+		t.Error("a write that fails is not reported")
+	}
+	if !status.ReadyAt(stored.Status.Conditions, stored.Generation) {
+		t.Error("conditions are lost")
+	}
+}

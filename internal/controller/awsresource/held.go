@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+)
+
+// isHeldByCapability reports whether the object stays as it is in AWS: its capability freezes it, or is being deleted and the
+// object's turn has not come. What a capability in deletion declares by now was never rolled out. An object that has
+// something in AWS keeps its finalizer until then.
+func (r *Reconciler) isHeldByCapability(ctx context.Context, obj v1alpha1.Resource) (bool, error) {
+	c, err := r.CapabilityOf(ctx, obj)
+	if c == nil || err != nil {
+		return false, err
+	}
+	if reconciler.Freezes(c) {
+		return true, r.reportForged(ctx, c, obj)
+	}
+	if c.DeletionTimestamp == nil || obj.GetDeletionTimestamp() != nil {
+		return false, nil
+	}
+	was := obj.DeepCopyObject().(client.Object)
+	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
+	if (recorded || obj.CommonStatus().ARN != "") && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve && controllerutil.AddFinalizer(obj, engine.FinalizerOf(r.Entry.Name())) {
+		err = r.Client.Patch(ctx, obj, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+	}
+	return true, client.IgnoreNotFound(err)
+}
+
+// reportForged sets the Paused condition of an object that a frozen capability controls by its owner reference and did
+// not create: nothing else shows why nothing happens. The objects of the capability itself are not written.
+func (r *Reconciler) reportForged(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
+	if obj.GetLabels()[wellknown.LabelCapabilityUID] == string(c.UID) {
+		return nil
+	}
+	return newPass(r, obj).pause(ctx, fmt.Sprintf("metadata.ownerReferences names NexusAICapability %s, which is suspended or paused and did not create this object: "+
+		"to continue, remove the owner reference, or resume the capability", c.Name))
+}
+
+// ofResumed maps a capability that resumes to its objects of the kind. Each is due for a look at once.
+func (r *Reconciler) ofResumed(ctx context.Context, c client.Object) []reconcile.Request {
+	list := reconciler.NewList(r.Client, r.Entry)
+	if err := r.Client.List(ctx, list, client.InNamespace(c.GetNamespace())); err != nil {
+		return nil // the periodic check comes all the same
+	}
+	var out []reconcile.Request
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		obj := item.(client.Object)
+		if owner := metav1.GetControllerOf(obj); owner != nil && owner.UID == c.GetUID() {
+			key := client.ObjectKeyFromObject(obj)
+			r.checks.Request(key, r.Clock.Now())
+			out = append(out, reconcile.Request{NamespacedName: key})
+		}
+		return nil
+	})
+	return out
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
+	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: time.Minute, CheckOf: map[string]time.Duration{"IAMRole": time.Hour}}}, Entry: roleEntry{}}
+	if got := r.nextLook([]kind.Note{{Recheck: false}}); got != time.Hour {
+		t.Errorf("in order: %s", got)
+	}
+	if got := r.nextLook([]kind.Note{{Recheck: true}}); got != time.Minute {
+		t.Errorf("to be repaired: %s", got)
+	}
+}
+
+// roleEntry is an Entry that only has a name.
+type roleEntry struct{ engine.Entry }
+
+// Name implements engine.Entry.
+func (roleEntry) Name() string { return "IAMRole" }

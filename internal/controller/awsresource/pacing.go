@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	// pacedReport is the least time between two reports of one pass that its calls are paced.
+	pacedReport = 5 * time.Second
+	// pacedRetry is when a pass whose last calls were held back is continued, if it made any progress.
+	pacedRetry = 5 * time.Second
+)
+
+// pacing is what a pass knows of calls that wait for the operator's own rate limit.
+type pacing struct {
+	// held receives the action of a call that has to wait.
+	held chan string
+	// left returns how many steps of the current plan with an action AWS has not accepted yet; nil before the first.
+	left func(action string) int
+	// writing guards the object's status while steps are under way.
+	writing *sync.Mutex
+}
+
+func newPacing() pacing { return pacing{held: make(chan string, 1), writing: &sync.Mutex{}} }
+
+// call takes note of a call that has to wait; see awsclient.OnPaced.
+func (p pacing) call(service, operation string) {
+	select {
+	case p.held <- service + ":" + operation:
+	default: // another call waits as well
+	}
+}
+
+// Running implements engine.Host: while steps wait for the rate limit, the status says so and how many are left.
+func (p *pass) Running(ctx context.Context, left func(action string) int) (stop func()) {
+	p.left = left
+	select {
+	case <-p.held: // a read before the plan had to wait
+	default:
+	}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		p.reportPace(ctx, ended)
+	}()
+	return func() {
+		close(ended)
+		<-done
+	}
+}
+
+// reportPace shows each few seconds that calls wait, until the steps have ended.
+func (p *pass) reportPace(ctx context.Context, ended <-chan struct{}) {
+	for {
+		select {
+		case <-ended:
+			return
+		case action := <-p.held:
+			p.showPaced(ctx, action)
+		}
+		pause := time.NewTimer(pacedReport)
+		select {
+		case <-ended:
+			pause.Stop()
+			return
+		case <-pause.C:
+		}
+	}
+}
+
+// showPaced writes into the status that the pass waits for the rate limit. A write that fails is not repeated: the
+// end of the pass writes the status again.
+func (p *pass) showPaced(ctx context.Context, action string) {
+	if p.left(action) == 0 {
+		return
+	}
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	st, generation := p.obj.CommonStatus(), p.obj.GetGeneration()
+	status.Summarize(&st.Conditions, status.Result{Err: p.waitForQuota(action), Generation: generation, Now: p.r.Clock.Now()})
+	st.Ready, st.ObservedGeneration = status.ReadyAt(st.Conditions, generation), generation
+	if err := p.patchStatus(ctx); err != nil {
+		ctrl.LoggerFrom(ctx).V(1).Info("could not show that AWS calls wait for the rate limit", "error", err.Error())
+	}
+}
+
+// waitForQuota says what waits for the rate limit, and how much of it.
+func (p *pass) waitForQuota(action string) *status.Waiting {
+	service, _, _ := strings.Cut(action, ":")
+	text := "AWS calls that are paced by the " + strings.ToUpper(service) + " quota"
+	if p.left != nil && p.left(action) > 0 {
+		text += fmt.Sprintf(": %d %s left", p.left(action), cmp.Or(p.r.Entry.Meta().Units[action], "calls"))
+	}
+	return &status.Waiting{Reason: status.ReasonThrottled, For: text + "; a higher quota of the account, or a higher --aws-rates of the operator, shortens this", Usable: true}
+}
+
+// waitForTurn is the result of a pass whose calls would have to wait too long. A pass that made progress continues
+// soon; others wait longer each time, so that many objects do not read AWS without effect.
+func (p *pass) waitForTurn(err error) error {
+	f := awsclient.Classify(err)
+	w := p.waitForQuota(f.Service + ":" + f.Operation)
+	if len(p.done) > 0 {
+		w.After = p.r.Intervals.Jitter(pacedRetry)
+	}
+	return w
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// pass is one reconcile of one object. It is the engine's Host.
+type pass struct {
+	r    *Reconciler
+	obj  v1alpha1.Resource
+	was  v1alpha1.Resource // as read
+	home string
+	refs map[string]kind.Target
+	// done are the actions that AWS accepted in this pass; drifted counts the fields they corrected.
+	done    []string
+	drifted int
+	// propagating is true once AWS answered that it does not know a role yet.
+	propagating bool
+	pacing
+	readAt *reading
+	// requested is how many checks of the object were requested when the pass began.
+	requested int
+}
+
+func newPass(r *Reconciler, obj v1alpha1.Resource) *pass {
+	return &pass{r: r, obj: obj, was: obj.DeepCopyObject().(v1alpha1.Resource), refs: map[string]kind.Target{}, pacing: newPacing(), readAt: newReading(r, obj)}
+}
+
+// advance gathers what the engine needs and lets it work. Passes that need no AWS end before.
+func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
+	intent, done, err := p.finishWithoutAWS()
+	if done || err != nil {
+		return engine.Outcome{Gone: done}, err
+	}
+	if p.obj.GetDeletionTimestamp() == nil {
+		err := p.r.Schemas.Validate(ctx, p.r.Entry.Name(), p.obj)
+		if err == nil {
+			err = p.r.checkParameterPath(ctx, p.obj)
+		}
+		if err != nil {
+			return engine.Outcome{}, err
+		}
+	}
+	trusted, err := p.r.Sessions.Provenance.IsGenerated(ctx, p.obj)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	session, provider, err := p.r.Sessions.For(ctx, p.obj, trusted)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	if err := p.checkHome(session, intent); err != nil {
+		return engine.Outcome{}, err
+	}
+	p.home = engine.Home(session.Partition, session.Account, session.Region)
+	facts := p.facts(ctx, session, provider, intent)
+	facts.Trusted = trusted
+	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, trusted); err != nil {
+		return engine.Outcome{}, err
+	}
+	owner := engine.OwnerOf(p.r.Entry, p.obj, intent, facts)
+	sc, err := engine.ScopeOf(p.obj, owner, facts)
+	if err != nil {
+		return engine.Outcome{}, err
+	}
+	return engine.Advance(ctx, p.decider(session, provider, sc), p.r.Entry.Meta(), owner, p)
+}
+
+// facts are what the engine cannot read from the object itself.
+func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *v1alpha1.AWSProvider, intent *engine.Intent) engine.Facts {
+	deleting := p.obj.GetDeletionTimestamp() != nil
+	issuer, noIssuer := p.r.Issuer(ctx)
+	return engine.Facts{
+		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, TrustAttempts: p.r.TrustAttempts,
+		Borrowed: p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
+		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer, OIDCProvider: p.r.oidcProvider(ctx, session),
+		Ref: func(kind, name string) (kind.Target, error) {
+			if t, ok := recordedTarget(intent, kind, name); deleting && ok {
+				return t, nil
+			}
+			return p.resolve(ctx, kind, name)
+		},
+		Secret: func(name, key string) ([]byte, error) {
+			if p.r.watchSecrets != nil {
+				p.r.watchSecrets(ctx, p.obj.GetNamespace())
+			}
+			return p.r.Sessions.SecretKey(ctx, p.obj.GetNamespace(), name, key)
+		},
+	}
+}
+
+// checkHome reports whether a session leads to where the resource lives, when the record of it was removed
+// and only the ARN in the status remains.
+func (p *pass) checkHome(session *awsclient.Session, intent *engine.Intent) error {
+	parts := strings.SplitN(p.obj.CommonStatus().ARN, ":", 6)
+	if intent != nil || len(parts) < 6 {
+		return nil
+	}
+	region, account := parts[3], parts[4] // S3 names neither, IAM no region
+	if region != "" && region != session.Region || account != "" && account != session.Account {
+		return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
+			"the resource is %s and the provider leads to account %s, region %s; point the provider back", p.obj.CommonStatus().ARN, session.Account, session.Region)}
+	}
+	return nil
+}
+
+// finishWithoutAWS handles deletions that leave AWS alone, which need neither AWS nor credentials.
+// Done says that the object may go; the intent is the record of what was written before.
+func (p *pass) finishWithoutAWS() (intent *engine.Intent, done bool, err error) {
+	deleting := p.obj.GetDeletionTimestamp() != nil
+	intent, err = engine.ReadIntent(p.obj.GetAnnotations(), string(p.obj.GetUID()))
+	if err != nil {
+		return nil, false, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()}
+	}
+	// Without a record, or after a refused create, nothing was ever created, unless the status has it: then the annotation was
+	// removed. With Retain the resource stays, as does one that was only observed. An object whose
+	// finalizer was stripped is still dealt with as long as something else keeps it.
+	st, spec := p.obj.CommonStatus(), p.obj.CommonSpec()
+	nothing := !intent.MayHaveCreated() && st.ARN == "" && st.ID == ""
+	stays := engine.DeletionPolicyOf(p.obj, p.r.Entry.Meta()) == v1alpha1.DeletionRetain || spec.ManagementPolicy == v1alpha1.ManageObserve
+	return intent, deleting && (nothing || stays), nil
+}
+
+func recordedTarget(i *engine.Intent, kindName, name string) (kind.Target, bool) {
+	if i == nil {
+		return kind.Target{}, false
+	}
+	t, ok := i.Refs[kindName+"/"+name]
+	return t, ok
+}
+
+// resolve answers a reference from the other object's status. It needs the target's identifier, which
+// is published only for resources that the target owns, and not its readiness.
+func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target, error) {
+	id := kindName + "/" + name
+	target, err := p.r.referencedObject(ctx, p.obj.GetNamespace(), kindName, name)
+	if err != nil {
+		return kind.Target{}, err
+	}
+	t, err := engine.TargetOf(kindName, name, target)
+	if err != nil {
+		return kind.Target{}, err
+	}
+	p.refs[id] = t
+	return t, nil
+}
+
+// referencedObject finds the object a reference names; nil when it is absent.
+func (r *Reconciler) referencedObject(ctx context.Context, namespace, kind, name string) (v1alpha1.Resource, error) {
+	e, ok := r.Kinds[kind]
+	if !ok {
+		return nil, fmt.Errorf("references to %s are not possible", kind)
+	}
+	obj := e.New()
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
+// Commit implements engine.Host.
+func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
+	i.Home = p.home
+	annotations, err := i.Annotations()
+	if err != nil {
+		return err
+	}
+	next := p.obj.DeepCopyObject().(v1alpha1.Resource)
+	controllerutil.AddFinalizer(next, engine.FinalizerOf(p.r.Entry.Name()))
+	all := maps.Clone(next.GetAnnotations())
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, annotations)
+	next.SetAnnotations(all)
+	sent := p.r.Clock.Now()
+	if err := p.r.Client.Patch(ctx, next, client.MergeFromWithOptions(p.obj, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	p.readAt.confirm(sent)
+	p.obj.SetResourceVersion(next.GetResourceVersion())
+	p.obj.SetAnnotations(next.GetAnnotations())
+	p.obj.SetFinalizers(next.GetFinalizers())
+	return nil
+}
+
+// Refs implements engine.Host.
+func (p *pass) Refs() map[string]kind.Target { return p.refs }
+
+// Store implements engine.Host.
+func (p *pass) Store(ctx context.Context, id string) error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.obj.CommonStatus().ID = id
+	return p.patchStatus(ctx)
+}
+
+// AlreadyExists implements engine.Host.
+func (p *pass) AlreadyExists(err error) bool { return awsclient.FoundExisting(err) }
+
+// HadNoEffect implements engine.Host.
+func (p *pass) HadNoEffect(err error) bool { return awsclient.HadNoEffect(err) }
+
+// Memory implements engine.Host.
+func (p *pass) Memory() *engine.Memory {
+	return p.r.memories.of(client.ObjectKeyFromObject(p.obj), p.obj.GetUID())
+}
+
+// Now implements engine.Host.
+func (p *pass) Now() time.Time { return p.r.Clock.Now() }
+
+// Did implements engine.Host.
+func (p *pass) Did(plan engine.Plan, done []kind.Step) {
+	for _, s := range done {
+		p.done = append(p.done, s.Action)
+	}
+	if plan.Cause == engine.Drifted {
+		p.drifted += len(plan.Diff)
+	}
+}
+
+func (p *pass) event(kind, reason, action, note string) {
+	p.r.Events.Eventf(p.obj, nil, kind, reason, action, "%s", status.Truncate(note, 1000))
+}
+
+// report emits one event for what the pass completed: a create is one event, however many calls and
+// passes it took.
+func (p *pass) report(out engine.Outcome, first bool) {
+	actions := slices.Compact(slices.Sorted(slices.Values(p.done)))
+	switch {
+	case !out.Synced:
+	case first && out.Plan.Exists && p.obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
+		p.event("Normal", status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
+	case p.drifted > 0:
+		p.event("Normal", status.ReasonDriftCorrected, "Correct", fmt.Sprintf("Corrected %d fields that were changed outside the operator: %s", p.drifted, strings.Join(actions, ", ")))
+	case len(actions) > 0:
+		p.event("Normal", status.ReasonUpdated, "Update", "Updated the AWS resource: "+strings.Join(actions, ", "))
+	}
+}
+
+// identifier names the AWS resource for people.
+func (p *pass) identifier() string {
+	if st := p.obj.CommonStatus(); st.ARN != "" {
+		return st.ARN
+	}
+	return p.obj.CommonStatus().ID
+}
+
+// summarize turns the pass into the object's status, in memory.
+func (p *pass) summarize(out engine.Outcome, err error) {
+	first := p.obj.CommonStatus().SyncedGeneration == 0
+	since := p.r.retries.Observe(client.ObjectKeyFromObject(p.obj), err)
+	engine.Summarize(p.obj, out, err, p.r.Clock.Now(), since)
+	p.countDrift(out)
+	if err == nil {
+		p.report(out, first)
+	}
+	p.warn(err)
+}
+
+// warn emits an event for a failure that is new.
+func (p *pass) warn(err error) {
+	s, ok := status.AsStalled(err)
+	if !ok {
+		return
+	}
+	for _, c := range p.was.CommonStatus().Conditions {
+		if c.Type == status.Stall && c.Status == metav1.ConditionTrue && c.Reason == s.Reason {
+			return
+		}
+	}
+	p.event("Warning", s.Reason, "Reconcile", s.Error())
+}
+
+// patchStatus writes the status if anything but its times changed.
+func (p *pass) patchStatus(ctx context.Context) error {
+	st, was := p.obj.CommonStatus(), p.was.CommonStatus()
+	st.LastSyncTime = was.LastSyncTime
+	if equality.Semantic.DeepEqual(p.obj, p.wasWithMeta()) {
+		return nil
+	}
+	now := metav1.NewTime(p.r.Clock.Now())
+	st.LastSyncTime = &now
+	next := p.obj.DeepCopyObject().(v1alpha1.Resource)
+	if err := p.r.Client.Status().Patch(ctx, next, client.MergeFrom(p.wasWithMeta())); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	p.obj.SetResourceVersion(next.GetResourceVersion())
+	p.was = p.obj.DeepCopyObject().(v1alpha1.Resource)
+	return nil
+}
+
+// wasWithMeta is the object as read, with its current metadata: the status patch carries only status.
+func (p *pass) wasWithMeta() v1alpha1.Resource {
+	was := p.was.DeepCopyObject().(v1alpha1.Resource)
+	was.SetResourceVersion(p.obj.GetResourceVersion())
+	was.SetAnnotations(p.obj.GetAnnotations())
+	was.SetFinalizers(p.obj.GetFinalizers())
+	return was
+}

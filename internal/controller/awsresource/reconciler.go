@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Reconciler reconciles the objects of one AWS kind: fetch, gather, let the engine decide and do, summarize.
+type Reconciler struct {
+	reconciler.Environment
+	Entry engine.Entry
+	// Kinds are the kinds that objects can refer to, by name.
+	Kinds    map[string]engine.Entry
+	Sessions *awssession.Directory
+
+	// watchSecrets makes sure that changes of Secrets in a namespace come back as requests; nil for kinds
+	// that read none.
+	watchSecrets func(ctx context.Context, namespace string)
+
+	checks   *reconciler.Schedule
+	retries  *reconciler.Backoff
+	memories *memories
+	// refusals holds since when AWS has refused each object for a role that it does not know yet.
+	refusals *reconciler.Schedule
+	drifts   *drifts
+}
+
+// New prepares a reconciler of one kind.
+func New(env reconciler.Environment, entry engine.Entry, kinds map[string]engine.Entry, providers *awssession.Directory) *Reconciler {
+	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(),
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts()}
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	obj := r.Entry.New()
+	if err := r.Client.Get(ctx, req.NamespacedName, obj); err != nil {
+		r.forget(req.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if reconciler.IsPaused(obj) {
+		return reconcile.Result{}, newPass(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
+	}
+	if isAbandoned(obj) {
+		return r.abandon(ctx, obj)
+	}
+	if wait := r.timeToNextCheck(obj); wait > 0 {
+		return reconciler.RequeueAtRest(wait), nil
+	}
+	if held, err := r.isHeldByCapability(ctx, obj); held || err != nil {
+		return r.retries.Failed(req.NamespacedName, err)
+	}
+	ctx = awsclient.WithObject(ctx, r.Entry.Name(), obj.GetNamespace(), obj.GetName())
+	p := newPass(r, obj)
+	p.requested = r.checks.Requested(req.NamespacedName)
+	out, err := p.advance(awsclient.WithFence(awsclient.OnPaced(ctx, p.pacing.call), p.readAt.stillCurrent))
+	p.recordPropagation()
+	if apierrors.IsConflict(err) {
+		return r.retries.Conflict(req.NamespacedName), nil
+	}
+	return p.finish(ctx, out, err)
+}
+
+// forget drops what is remembered of an object that is gone.
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.checks.Forget(key)
+	r.retries.Drop(key)
+	r.refusals.Forget(key)
+	r.memories.forget(key)
+	r.drifts.forget(key)
+}
+
+// bindKind returns the kind bound to a session, built once for as long as the session lasts.
+func (r *Reconciler) bindKind(session *awsclient.Session) engine.Binding {
+	return session.Memo(r.Entry.Name(), func() any { return r.Entry.Bind(session.Config) }).(engine.Binding)
+}
+
+// timeToNextCheck is how long an object that is as declared is left alone: nothing changed since AWS was last seen
+// to be right, and the next check is not due. After a restart the first check falls at a random moment
+// of an interval, so that a thousand objects do not ask at once.
+func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {
+	st := obj.CommonStatus()
+	fresh := obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
+		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
+	if !fresh {
+		return 0
+	}
+	key := client.ObjectKeyFromObject(obj)
+	due, ok := r.checks.Due(key)
+	if !ok {
+		due = r.Clock.Now().Add(time.Duration(rand.Int64N(int64(r.interval()))))
+		r.checks.Set(key, due)
+	}
+	return max(0, due.Sub(r.Clock.Now()))
+}
+
+// hasMarks reports whether the object carries the finalizer and the record that protect its AWS resource.
+func (r *Reconciler) hasMarks(obj v1alpha1.Resource) bool {
+	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		return true
+	}
+	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
+	return recorded && controllerutil.ContainsFinalizer(obj, engine.FinalizerOf(r.Entry.Name()))
+}
+
+func (r *Reconciler) interval() time.Duration {
+	if d, ok := r.Intervals.CheckOf[r.Entry.Name()]; ok {
+		return d
+	}
+	if p := r.Entry.Meta().Poll; p > 0 {
+		return p
+	}
+	return r.Intervals.Check
+}
+
+// pause reports that the object is frozen and leaves the rest of the status as it was.
+func (p *pass) pause(ctx context.Context, message string) error {
+	status.Set(&p.obj.CommonStatus().Conditions, p.obj.GetGeneration(), p.r.Clock.Now(), metav1.Condition{Type: status.Paused, Status: metav1.ConditionTrue,
+		Reason: status.ReasonPaused, Message: message})
+	return client.IgnoreNotFound(p.patchStatus(ctx))
+}
+
+// finish writes the result of the pass: nothing when nothing changed, one status patch otherwise, or
+// the end of the finalizer.
+func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(p.obj)
+	if out.Gone && err == nil {
+		if err := p.release(ctx, out); apierrors.IsConflict(err) {
+			return p.r.retries.Conflict(key), nil
+		} else if err != nil {
+			return reconcile.Result{}, err
+		}
+		p.r.forget(key)
+		return reconcile.Result{}, nil
+	}
+	p.summarize(out, err)
+	if werr := p.patchStatus(ctx); werr != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(werr)
+	}
+	if err != nil {
+		return p.r.retries.Result(key, err)
+	}
+	after := p.r.Intervals.Jitter(p.r.nextLook(out.Plan.Notes))
+	p.r.checks.Checked(key, p.requested, p.r.Clock.Now().Add(after))
+	return reconciler.RequeueAtRest(after), nil
+}
+
+// release removes the finalizer; the object is gone with it.
+func (p *pass) release(ctx context.Context, out engine.Outcome) error {
+	base := p.obj.DeepCopyObject().(client.Object)
+	if !controllerutil.RemoveFinalizer(p.obj, engine.FinalizerOf(p.r.Entry.Name())) {
+		return nil
+	}
+	p.reportEnd(out)
+	err := p.r.Client.Patch(ctx, p.obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("removing the finalizer: %w", err)
+	}
+	return nil
+}
+
+// reportEnd emits the event of a deletion.
+func (p *pass) reportEnd(out engine.Outcome) {
+	switch id := p.identifier(); {
+	case out.Plan.Exists && out.Plan.Reason != "":
+		p.event("Normal", status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
+	case out.Plan.Cause == engine.Gone && id != "":
+		p.event("Normal", status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS")
+	}
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// ReferenceIndex is the cache's index of AWS resource objects by the names of all objects that they refer to.
+const ReferenceIndex = "spec.*Ref.name"
+
+// SetupWithManager adds the reconciler to the manager. Workers is how many objects are reconciled at a time.
+func (r *Reconciler) SetupWithManager(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
+	if err := indexReferences(mgr, r.Entry); err != nil {
+		return err
+	}
+	return r.watch(mgr, secrets, workers)
+}
+
+func indexReferences(mgr manager.Manager, e engine.Entry) error {
+	ctx := context.Background() // only registers functions
+	err := mgr.GetFieldIndexer().IndexField(ctx, e.New(), reconciler.ProviderIndex, func(o client.Object) []string {
+		return []string{o.(v1alpha1.Resource).CommonSpec().ProviderRef.Name}
+	})
+	if err != nil {
+		return err
+	}
+	return mgr.GetFieldIndexer().IndexField(ctx, e.New(), ReferenceIndex, func(o client.Object) []string {
+		return namesIn(specOf(o), objectReference)
+	})
+}
+
+var objectReference = []reflect.Type{reflect.TypeFor[v1alpha1.ObjectReference]()}
+
+func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}, unmarked{}, unready{}))).
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)), builder.WithPredicates(reconciler.ReadyChanged{}))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
+	for _, name := range r.Entry.Meta().References {
+		other, ok := r.Kinds[name]
+		if !ok {
+			continue // left out by --kinds
+		}
+		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(identified{}))
+	}
+	if refersToSecrets(r.Entry.New()) {
+		if err := indexSecretReferences(context.Background(), mgr.GetFieldIndexer(), r.Entry.New()); err != nil { // only registers functions
+			return err
+		}
+		r.watchSecrets = secrets.Ensure
+		b = b.WatchesRawSource(secrets.Subscribe(r.readersOf))
+	}
+	options := reconciler.WorkerOptions(workers)
+	options.RateLimiter = r.retries
+	return b.WithOptions(options).Complete(r.Counted(strings.ToLower(r.Entry.Name()), r))
+}
+
+// dependents maps an object to those of the reconciler's kind that name it and are not ready.
+func (r *Reconciler) dependents(field string) handler.MapFunc {
+	return func(ctx context.Context, o client.Object) []reconcile.Request {
+		list := reconciler.NewList(r.Client, r.Entry)
+		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), client.MatchingFields{field: o.GetName()}); err != nil {
+			return nil // the periodic retry of what waits comes all the same
+		}
+		var out []reconcile.Request
+		_ = meta.EachListItem(list, func(item runtime.Object) error {
+			obj := item.(v1alpha1.Resource)
+			if !status.ReadyAt(obj.CommonStatus().Conditions, obj.GetGeneration()) || obj.GetDeletionTimestamp() != nil {
+				out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
+			}
+			return nil
+		})
+		return out
+	}
+}
+
+// unmarked lets events through after which the finalizer or the record of what was created is missing, or another
+// object, or none, is the controller.
+type unmarked struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (unmarked) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (unmarked) Update(e event.UpdateEvent) bool {
+	_, had := e.ObjectOld.GetAnnotations()[engine.AnnotationHome]
+	_, has := e.ObjectNew.GetAnnotations()[engine.AnnotationHome]
+	return had && !has || controllerUID(e.ObjectOld) != controllerUID(e.ObjectNew) || len(e.ObjectNew.GetFinalizers()) < len(e.ObjectOld.GetFinalizers())
+}
+
+// unready lets the event of a status through that is no longer Ready. Another instance of the operator may have written
+// it, from a cache that lagged, and may be stopped by now.
+type unready struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (unready) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (unready) Update(e event.UpdateEvent) bool {
+	return reconciler.IsReady(e.ObjectOld) && !reconciler.IsReady(e.ObjectNew)
+}
+
+// Delete implements predicate.Predicate.
+func (unready) Delete(event.DeleteEvent) bool { return false }
+
+func controllerUID(o client.Object) types.UID {
+	if owner := metav1.GetControllerOf(o); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
+// Delete implements predicate.Predicate.
+func (unmarked) Delete(event.DeleteEvent) bool { return false }
+
+// identified lets events through after which a reference to the object can be resolved, or its target
+// became ready.
+type identified struct{ reconciler.ReadyChanged }
+
+// Update implements predicate.Predicate.
+func (p identified) Update(e event.UpdateEvent) bool {
+	was, okWas := e.ObjectOld.(v1alpha1.Resource)
+	is, okIs := e.ObjectNew.(v1alpha1.Resource)
+	gained := okWas && okIs && was.CommonStatus().ID+was.CommonStatus().ARN == "" && is.CommonStatus().ID+is.CommonStatus().ARN != ""
+	return gained || p.ReadyChanged.Update(e)
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"maps"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// appliedChildren remember, for each capability, the children that were found to be as desired, or were made so: a
+// pass does not compare a child again while neither its node nor what an apply looks at has changed.
+type appliedChildren struct {
+	mu  sync.Mutex
+	all map[types.NamespacedName]map[string]appliedChild
+}
+
+type appliedChild struct {
+	owner types.UID
+	// desired is the node's object.
+	desired *unstructured.Unstructured
+	applied mark
+	// version is that of the object whose state this is.
+	version string
+	state   capability.State
+}
+
+// mark is what an apply compares of a child, in its shortest form: the generation stands for the specification,
+// where a kind has one, and the version for everything where it has none.
+type mark struct {
+	uid         types.UID
+	generation  int64
+	version     string
+	deleting    bool
+	labels      map[string]string
+	annotations map[string]string
+	owners      []metav1.OwnerReference
+}
+
+// markOf leaves out the annotations that an apply of the desired object does not write, such as the record of a
+// resource's controller.
+func markOf(desired *unstructured.Unstructured, live client.Object) mark {
+	m := mark{uid: live.GetUID(), generation: live.GetGeneration(), deleting: live.GetDeletionTimestamp() != nil,
+		labels: live.GetLabels(), annotations: map[string]string{}, owners: live.GetOwnerReferences()}
+	if m.generation == 0 {
+		m.version = live.GetResourceVersion()
+	}
+	for k, v := range live.GetAnnotations() {
+		if _, ours := desired.GetAnnotations()[k]; ours || k == apply.AnnotationOwner || k == apply.AnnotationHash {
+			m.annotations[k] = v
+		}
+	}
+	return m
+}
+
+func (m mark) equals(o mark) bool {
+	return m.uid == o.uid && m.generation == o.generation && m.version == o.version && m.deleting == o.deleting &&
+		maps.Equal(m.labels, o.labels) && maps.Equal(m.annotations, o.annotations) && equality.Semantic.DeepEqual(m.owners, o.owners)
+}
+
+func newAppliedChildren() *appliedChildren {
+	return &appliedChildren{all: map[types.NamespacedName]map[string]appliedChild{}}
+}
+
+func (a *appliedChildren) get(key types.NamespacedName, id string) (appliedChild, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	child, ok := a.all[key][id]
+	return child, ok
+}
+
+func (a *appliedChildren) put(key types.NamespacedName, id string, child appliedChild) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.all[key] == nil {
+		a.all[key] = map[string]appliedChild{}
+	}
+	a.all[key][id] = child
+}
+
+func (a *appliedChildren) forget(key types.NamespacedName) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.all, key)
+}
+
+// remembered returns the state of a child whose apply would find nothing to do.
+func (o *rollout) remembered(ctx context.Context, id string, desired *unstructured.Unstructured) (capability.State, bool, error) {
+	child, ok := o.r.applied.get(client.ObjectKeyFromObject(o.c), id)
+	if !ok || !child.isOf(o.owner.UID, desired) {
+		return capability.State{}, false, nil
+	}
+	live := o.cached(ctx, desired)
+	if live == nil || o.r.Applier.Lags(apply.RefOf(desired), live.GetResourceVersion()) || !child.applied.equals(markOf(desired, live)) {
+		return capability.State{}, false, nil
+	}
+	same := child.desired == desired
+	child.desired = desired // the graph before is not kept alive
+	if live.GetResourceVersion() != child.version || !dependsOnItselfAlone(desired) {
+		state, err := o.stateOfLive(ctx, desired, live)
+		if err != nil {
+			return capability.State{}, false, err
+		}
+		child.version, child.state, same = live.GetResourceVersion(), state, false
+	}
+	if !same {
+		o.r.applied.put(client.ObjectKeyFromObject(o.c), id, child)
+	}
+	return child.state, true, nil
+}
+
+// isOf reports whether this is what was remembered of the same desired object.
+func (a appliedChild) isOf(owner types.UID, desired *unstructured.Unstructured) bool {
+	return a.owner == owner && (a.desired == desired || equality.Semantic.DeepEqual(a.desired.Object, desired.Object))
+}
+
+// cached returns a child from the cache, nil when it is not there.
+func (o *rollout) cached(ctx context.Context, desired *unstructured.Unstructured) client.Object {
+	typed, err := o.r.Client.Scheme().New(desired.GroupVersionKind())
+	if err != nil {
+		return nil
+	}
+	live, ok := typed.(client.Object)
+	if !ok || o.r.Client.Get(ctx, client.ObjectKeyFromObject(desired), live) != nil {
+		return nil
+	}
+	return live
+}
+
+// stateOfLive is the state of a child that is as desired.
+func (o *rollout) stateOfLive(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (capability.State, error) {
+	h, err := o.r.health().Of(ctx, live)
+	if err != nil {
+		return capability.State{}, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return capability.State{}, err
+	}
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(desired.GroupVersionKind()) // typed reads leave it out
+	return stateOf(apply.Result{Live: u}, h, nil), nil
+}
+
+// dependsOnItselfAlone reports whether the health of a child is read from nothing but the child.
+func dependsOnItselfAlone(desired *unstructured.Unstructured) bool {
+	return isExactGroup(desired.GroupVersionKind().Group) || desired.GetKind() == "ConfigMap"
+}
+
+// remember keeps the state of a child that is as desired.
+func (o *rollout) remember(id string, desired *unstructured.Unstructured, res apply.Result, s capability.State) {
+	if res.Live == nil || len(res.Unsettled) > 0 {
+		return
+	}
+	o.r.applied.put(client.ObjectKeyFromObject(o.c), id, appliedChild{owner: o.owner.UID, desired: desired,
+		applied: markOf(desired, res.Live), version: res.Live.GetResourceVersion(), state: s})
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+func TestACapabilityIsFoundByEachOfItsIntentsOnce(t *testing.T) {
+	c := &nexusv1.NexusAICapability{}
+	if got := indexIntents(c); got != nil {
+		t.Errorf("without intents: %q", got)
+	}
+	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: "z", Component: "backend"}, {Name: "a"}, {Name: "z", Component: "frontend"}}}
+	if got := indexIntents(c); !slices.Equal(got, []string{"a", "z"}) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAPodNeedsItsPoliciesUntilItHasEndedOrItsNodeIsLost(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	ends := func(after time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(after)} }
+	for name, tc := range map[string]struct {
+		phase corev1.PodPhase
+		ends  *metav1.Time
+		want  bool
+	}{
+		"it runs":                        {corev1.PodRunning, nil, true},
+		"it is in its time of grace":     {corev1.PodRunning, ends(20 * time.Second), true},
+		"its kubelet is a little late":   {corev1.PodRunning, ends(-30 * time.Second), true},
+		"its kubelet says no more":       {corev1.PodRunning, ends(-2 * time.Minute), false},
+		"it came to its end":             {corev1.PodSucceeded, nil, false},
+		"it failed and is being deleted": {corev1.PodFailed, ends(20 * time.Second), false},
+		"it has not been started":        {corev1.PodPending, nil, true},
+	} {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.ends}, Status: corev1.PodStatus{Phase: tc.phase}}
+		if got := isRunning(p, now); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

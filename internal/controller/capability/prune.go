@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted. Secrets
+// Manager keeps a deleted secret for its recovery window.
+func isStore(kind string) bool { return kind == "S3Bucket" || kind == "DynamoDBTable" }
+
+// isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret
+// with its value, which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for
+// its tables.
+func isKept(kind string) bool {
+	return isStore(kind) || kind == "SecretsManagerSecret" || kind == "GlueDatabase"
+}
+
+// isResource reports whether a child stands for something in AWS.
+func isResource(ref apply.Ref) bool {
+	return ref.Kind.Group == v1alpha1.GroupName && ref.Kind.Kind != "AWSProvider"
+}
+
+// prune deletes the children that the capability no longer compiles to. It is called after every apply succeeded.
+// While a child is stalled only policies and quotas are pruned, one of which may be what stalls it, and autoscalers, which
+// set another number of replicas than the capability declares.
+func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
+	surplus, err := r.surplusChildren(ctx, c, *o)
+	if err != nil || len(surplus) == 0 {
+		return err
+	}
+	if err := r.stillCurrent(ctx, c); err != nil {
+		return err
+	}
+	var held []string
+	for _, child := range surplus {
+		why, err := r.pruneChild(ctx, c, child)
+		if err != nil {
+			return err
+		}
+		o.Changes = append(o.Changes, capability.NewChange(child.Kind.Kind, child.Name, "Deleted", nil))
+		if why != "" {
+			held = append(held, why)
+		}
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonDataWouldBeLost, Field: "spec.dataServices", Message: fmt.Sprintf(
+		"%s: declare the store again to keep it, set spec.deletionPolicy: Retain to keep it in AWS, or list its name in annotation %s of this capability to delete it with its data",
+		strings.Join(held, "; "), reconciler.AnnotationDeleteData)}
+}
+
+// surplusChildren lists the children to prune, in the order of deletion.
+func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) ([]apply.Child, error) {
+	var out []apply.Child
+	for _, stage := range capability.DeletionOrder {
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), stage.Kinds)
+		if err != nil {
+			return nil, err
+		}
+		for _, child := range children {
+			policy := child.Kind.Group == intentv1alpha1.GroupName
+			mayStall := policy || child.Kind.Kind == "ResourceQuota" || child.Kind.Kind == "HorizontalPodAutoscaler"
+			_, wanted := o.Graph.Node(childID(c, child.Ref))
+			if !wanted && !(policy && o.Settling()) && (mayStall || !o.Stalled()) {
+				out = append(out, child)
+			}
+		}
+	}
+	return out, nil
+}
+
+// stillCurrent asks the API server whether the capability is as it was compiled. An operator that was paused, or
+// whose cache lags, must not delete what a later generation declares.
+func (r *Reconciler) stillCurrent(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	now := &nexusv1.NexusAICapability{}
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), now)
+	if err == nil && (now.UID != c.UID || now.Generation != c.Generation || now.DeletionTimestamp != nil) {
+		err = apierrors.NewConflict(schema.GroupResource{Group: nexusv1.GroupVersion.Group, Resource: "nexuscapabilities"}, c.Name,
+			fmt.Errorf("generation %d was compiled and it has generation %d", c.Generation, now.Generation))
+	}
+	return err
+}
+
+// pruneChild deletes a child and returns why its deletion is held, if it is.
+func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (held string, err error) {
+	if isResource(child.Ref) {
+		if err := r.updateDoomed(ctx, c, child.Ref); err != nil {
+			return "", err
+		}
+	}
+	if err := r.removeChild(ctx, c, child.Ref, false); err != nil || !isStore(child.Kind.Kind) {
+		return "", err
+	}
+	obj, err := r.resource(ctx, child.Ref)
+	if err != nil || obj == nil {
+		return "", err
+	}
+	ready := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.Ready)
+	if ready == nil || ready.Reason != status.ReasonDataWouldBeLost {
+		return "", nil
+	}
+	_, count, _ := strings.Cut(ready.Message, ": it ")
+	return fmt.Sprintf("%s/%s is no longer declared and %s", child.Kind.Kind, child.Name, count), nil
+}
+
+// resource reads an AWS child; nil when it is gone.
+func (r *Reconciler) resource(ctx context.Context, ref apply.Ref) (v1alpha1.Resource, error) {
+	made, err := r.Client.Scheme().New(ref.Kind)
+	if err != nil {
+		return nil, err
+	}
+	obj := made.(v1alpha1.Resource)
+	err = r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return obj, err
+}
+
+// updateDoomed gives a child that is to be deleted what its deletion depends on, and nothing else of what the
+// capability declares by now. That the server refuses it is no error: the child is deleted as it is.
+func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref) error {
+	obj, err := r.resource(ctx, ref)
+	if err != nil || obj == nil {
+		return err
+	}
+	live, err := toManifest(r.Client.Scheme(), obj)
+	if err != nil {
+		return err
+	}
+	want, err := dataLossConfirmed(c, live)
+	if err != nil {
+		return err
+	}
+	_, err = r.Applier.Exact(ctx, want, live)
+	if _, refused := status.AsStalled(err); err == nil || refused {
+		err = r.allowDataLoss(ctx, c, obj)
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// dataLossConfirmed is a live child with the capability's deletion policy, and with what that implies for its store.
+func dataLossConfirmed(c *nexusv1.NexusAICapability, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	want, policy := live.DeepCopy(), capability.EffectiveDeletionPolicy(c)
+	err := unstructured.SetNestedField(want.Object, string(policy), "spec", "deletionPolicy")
+	if err == nil && live.GetKind() == "DynamoDBTable" {
+		err = unstructured.SetNestedField(want.Object, policy != nexusv1.DeletionDelete, "spec", "deletionProtection")
+	}
+	if err == nil && live.GetKind() == "S3Bucket" {
+		if force, known := forceDestroy(c, live.GetName()); known {
+			err = unstructured.SetNestedField(want.Object, force, "spec", "forceDestroy")
+		}
+	}
+	return want, err
+}
+
+// forceDestroy reports whether the objects of a bucket may be deleted with it. What the capability says of a bucket
+// that it does not declare any more is not known.
+func forceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
+	if reconciler.MayDeleteData(c, bucket) {
+		return true, true
+	}
+	return capability.ForceDestroy(c, bucket)
+}
+
+// allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the
+// capability itself is being deleted and the deletion of the store began before.
+func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
+	going := c.DeletionTimestamp != nil && obj.GetDeletionTimestamp() != nil
+	if !reconciler.MayDeleteData(c, obj.GetName()) && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
+		return nil
+	}
+	next := obj.DeepCopyObject().(v1alpha1.Resource)
+	annotations := maps.Clone(next.GetAnnotations())
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[reconciler.AnnotationDeleteData] = obj.GetName()
+	next.SetAnnotations(annotations)
+	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
+}
+
+func (r *Reconciler) holdsData(obj client.Object) bool {
+	gvks, _, err := r.Client.Scheme().ObjectKinds(obj)
+	return err == nil && len(gvks) > 0 && isStore(gvks[0].Kind)
+}
+
+// keepAfter is how long a store's object must have been in deletion before its store is kept and its object created
+// again. A person who deletes store and capability in one command has deleted both by then.
+const keepAfter = 2 * time.Second
+
+// deletesItsStore reports whether an object has been in deletion long enough and would delete its store.
+func (r *Reconciler) deletesItsStore(obj v1alpha1.Resource) bool {
+	return obj.GetDeletionTimestamp() != nil && !reconciler.MayDeleteData(obj, obj.GetName()) &&
+		obj.CommonSpec().DeletionPolicy == v1alpha1.DeletionDelete && r.Clock.Now().Sub(obj.GetDeletionTimestamp().Time) >= keepAfter
+}
+
+// keepDeletedStore ends the deletion of a store's object that the capability declares, by a person or by an edit that
+// was taken back, without deleting the store: the next apply creates the object again, which takes the store over.
+func (r *Reconciler) keepDeletedStore(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref) error {
+	obj, err := r.resource(ctx, ref)
+	if err != nil || obj == nil || !r.deletesItsStore(obj) {
+		return err
+	}
+	if going, err := reconciler.Terminating(ctx, r.Live, ref.Namespace); going || err != nil {
+		return err
+	}
+	if err := r.stillCurrent(ctx, c); err != nil {
+		return err
+	}
+	live, err := toManifest(r.Client.Scheme(), obj)
+	if err != nil {
+		return err
+	}
+	want := live.DeepCopy()
+	if err := unstructured.SetNestedField(want.Object, string(v1alpha1.DeletionRetain), "spec", "deletionPolicy"); err != nil {
+		return err
+	}
+	if _, err = r.Applier.Exact(ctx, want, live); err == nil {
+		r.Events.Eventf(c, nil, "Warning", status.ReasonStoreKept, "Apply",
+			"%s was deleted although this capability declares it: its store and data are kept and the object is created again; to delete the store, edit the capability", ref)
+	}
+	return client.IgnoreNotFound(err)
+}

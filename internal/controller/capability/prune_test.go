@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// holdsData keeps a bucket in deletion, as the controller of buckets does for one with objects.
+const holdsData = "example.com/holds-data"
+
+// running is a capability with a bucket whose finalizer its controller has not removed yet when it is deleted.
+func (b *bed) running(edits ...func(*nexusv1.NexusAICapability)) (*nexusv1.NexusAICapability, *v1alpha1.S3Bucket) {
+	b.Helper()
+	c := b.capability(append([]func(*nexusv1.NexusAICapability){withBucket}, edits...)...)
+	b.run(c)
+	bucket := b.bucket()
+	b.edit(bucket, func() { bucket.Finalizers = append(bucket.Finalizers, holdsData) })
+	b.Cleanup(func() {
+		if err := b.person.Get(b.ctx(), client.ObjectKeyFromObject(bucket), bucket); err == nil && slices.Contains(bucket.Finalizers, holdsData) {
+			bucket.Finalizers = nil
+			if err := b.person.Update(b.ctx(), bucket); client.IgnoreNotFound(err) != nil {
+				b.Error(err)
+			}
+		}
+	})
+	b.run(c)
+	return c, bucket
+}
+
+func TestPrune_DeletesWhatIsNoLongerDeclared(t *testing.T) {
+	b := newBed(t)
+	c := b.capability(withBucket)
+	b.run(c)
+	b.edit(c, func() { c.Spec.DataServices = nil })
+	b.run(c)
+	if b.exists(b.bucket()) {
+		t.Error("the bucket's object is still there")
+	}
+	if r := c.Status.Rollout; r == nil || !slices.ContainsFunc(r.Changes, func(x nexusv1.RolloutChange) bool { return x.Kind == "S3Bucket" && x.Action == "Deleted" }) {
+		t.Errorf("the deletion is not reported: %+v", r)
+	}
+}
+
+func TestPrune_HoldsAStoreWithData(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running()
+	b.edit(c, func() { c.Spec.DataServices = nil })
+	b.run(c)
+	if b.read(bucket); bucket.DeletionTimestamp == nil {
+		t.Fatal("the bucket's object is not deleted")
+	}
+	status.Summarize(&bucket.Status.Conditions, status.Result{Generation: bucket.Generation, Now: b.clock.Now(),
+		Err: &status.Stalled{Reason: status.ReasonDataWouldBeLost, Message: "the bucket is not empty: it holds 3 objects"}})
+	if err := b.person.Status().Update(t.Context(), bucket); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.reconcile(c); err == nil {
+		t.Error("the work queue does not see that a person must help")
+	}
+	b.read(c)
+	m := b.is(c, status.Stall, metav1.ConditionTrue, status.ReasonDataWouldBeLost)
+	for _, want := range []string{"S3Bucket/" + bucket.Name + " is no longer declared and holds 3 objects", "declare the store again", "spec.deletionPolicy: Retain", reconciler.AnnotationDeleteData} {
+		if !strings.Contains(m, want) {
+			t.Errorf("%q does not say %q", m, want)
+		}
+	}
+	if events := b.emitted(); len(events) != 1 || !strings.HasPrefix(events[0], "Warning DataWouldBeLost ") {
+		t.Errorf("events %q", events)
+	}
+	b.written()
+	_, err := b.reconcile(c)
+	if writes := b.written(); err == nil || len(writes) > 0 {
+		t.Errorf("at rest: returns %v and writes %q", err, writes)
+	}
+	// The user confirms: the store's object gets the annotation, which its controller reads.
+	b.edit(c, func() { c.Annotations = map[string]string{reconciler.AnnotationDeleteData: "other, " + bucket.Name} })
+	if _, err := b.reconcile(c); err == nil {
+		t.Error("the store is still there")
+	}
+	if b.read(bucket); !reconciler.MayDeleteData(bucket, bucket.Name) {
+		t.Errorf("the bucket's object is not told: %v", bucket.Annotations)
+	}
+}
+
+func TestPrune_AsksWhetherTheCapabilityIsStillTheSame(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running()
+	b.edit(c, func() { c.Spec.DataServices = nil })
+	stale := c.DeepCopy()
+	b.edit(c, func() { withBucket(c) })
+	// The cache lags: it shows the generation before, which does not declare the bucket.
+	b.stale = stale
+	res, err := b.reconcile(c)
+	if err != nil || res.RequeueAfter == 0 {
+		t.Errorf("%+v, %v: want another look", res, err)
+	}
+	if !b.exists(bucket) {
+		t.Error("a bucket that the capability declares is deleted")
+	}
+	b.stale = nil
+	b.edit(c, func() { c.Spec.DataServices = nil })
+	b.refuseWith("live", "NexusAICapability", unavailable)
+	if _, err := b.reconcile(c); !apierrors.IsServiceUnavailable(err) || !b.exists(bucket) {
+		t.Errorf("without an answer: %v", err)
+	}
+}
+
+func TestPrune_WaitsWhileAnApplyFails(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running()
+	b.refuseWith("apply", "ConfigMap", forbidden)
+	b.edit(c, func() { c.Spec.DataServices, c.Spec.Version = nil, "9.9.9" })
+	b.pass(c)
+	if !b.exists(bucket) {
+		t.Error("the bucket is deleted although the new version was not rolled out")
+	}
+	b.allowAll()
+	b.run(c)
+	if b.exists(bucket) {
+		t.Error("the bucket stays after the roll-out")
+	}
+}
+
+func TestPrune_MissingRightToDelete(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running()
+	b.edit(c, func() { c.Spec.DataServices = nil })
+	b.refuseWith("delete", "S3Bucket", forbidden)
+	if _, err := b.reconcile(c); err == nil {
+		t.Error("the work queue does not see the failure")
+	}
+	b.read(c)
+	if m := b.is(c, status.Stall, metav1.ConditionTrue, status.ReasonAccessDenied); !strings.Contains(m, "deleting S3Bucket "+b.ns+"/"+bucket.Name) {
+		t.Errorf("says %s", m)
+	}
+	b.allowAll()
+	b.run(c)
+}
+
+func TestStore_DeletedByAPersonIsKept(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit   func(*v1alpha1.S3Bucket)
+		wait   time.Duration
+		refuse error
+		want   v1alpha1.DeletionPolicy
+		events int
+	}{
+		"a declared store":               {func(*v1alpha1.S3Bucket) {}, keepAfter + time.Second, nil, v1alpha1.DeletionRetain, 1},
+		"one that is confirmed":          {func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = o.Name }, keepAfter + time.Second, nil, v1alpha1.DeletionDelete, 0},
+		"in the seconds of one command":  {func(*v1alpha1.S3Bucket) {}, 0, nil, v1alpha1.DeletionDelete, 0},
+		"while the API server is silent": {func(*v1alpha1.S3Bucket) {}, keepAfter + time.Second, unavailable, v1alpha1.DeletionDelete, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBed(t)
+			c, bucket := b.running(func(c *nexusv1.NexusAICapability) { c.Spec.DeletionPolicy = nexusv1.DeletionDelete })
+			b.edit(bucket, func() { tc.edit(bucket) })
+			if err := b.person.Delete(t.Context(), bucket); err != nil {
+				t.Fatal(err)
+			}
+			b.read(bucket)
+			b.clock.SetTime(bucket.DeletionTimestamp.Add(tc.wait))
+			b.written()
+			if tc.refuse != nil {
+				b.refuseWith("live", "Namespace", tc.refuse)
+			}
+			if _, err := b.reconcile(c); (err != nil) != (tc.refuse != nil) {
+				t.Errorf("returned %v", err)
+			}
+			if b.read(bucket); bucket.Spec.DeletionPolicy != tc.want {
+				t.Errorf("deletionPolicy is %s, want %s", bucket.Spec.DeletionPolicy, tc.want)
+			}
+			events := slices.DeleteFunc(b.emitted(), func(e string) bool { return !strings.HasPrefix(e, "Warning StoreKept ") })
+			if len(events) != tc.events || tc.events > 0 && (!strings.Contains(events[0], bucket.Name) || !strings.Contains(events[0], "edit the capability")) {
+				t.Errorf("events %q", events)
+			}
+			if tc.events == 0 {
+				return
+			}
+			b.edit(bucket, func() { bucket.Finalizers = nil }) // its controller removed it
+			b.allowAll()
+			b.run(c)
+			if !b.exists(bucket) || bucket.Spec.DeletionPolicy != v1alpha1.DeletionDelete {
+				t.Errorf("the object is not created again as declared: %+v", bucket.Spec.CommonSpec)
+			}
+		})
+	}
+}
+
+func TestStore_GoesWithItsNamespace(t *testing.T) {
+	b := newBed(t)
+	c, bucket := b.running()
+	// Deleting the namespace deletes the capability as well; the bucket may be seen first.
+	if err := b.person.Delete(t.Context(), bucket); err != nil {
+		t.Fatal(err)
+	}
+	b.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "slow", Finalizers: []string{holdsData}}})
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.ns}}
+	if err := b.person.Delete(t.Context(), ns); err != nil {
+		t.Fatal(err)
+	}
+	b.read(bucket)
+	b.clock.SetTime(bucket.DeletionTimestamp.Add(time.Minute))
+	b.eventually("the deletion of the namespace", func() error { b.read(ns); return nil })
+	if err := b.keepDeletedStore(t.Context(), c, capabilityChild("S3Bucket", bucket)); err != nil {
+		t.Fatal(err)
+	}
+	if b.read(bucket); bucket.Spec.DeletionPolicy == v1alpha1.DeletionRetain && c.Spec.DeletionPolicy != nexusv1.DeletionRetain {
+		t.Errorf("the store is kept: %+v", bucket.Spec.CommonSpec)
+	}
+	if events := b.emitted(); len(events) > 0 {
+		t.Errorf("events %q", events)
+	}
+	slow := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "slow"}}
+	b.edit(slow, func() { slow.Finalizers = nil })
+}
+
+func TestDataLossConfirmed(t *testing.T) {
+	deleting := new(metav1.Now())
+	b := newBed(t)
+	for name, tc := range map[string]struct {
+		capability *metav1.Time
+		annotation string
+		object     *metav1.Time
+		had        string
+		want       bool
+	}{
+		"an edit of the capability":                {nil, "", deleting, "", false},
+		"confirmed on the capability":              {nil, "a, media", deleting, "", true},
+		"another store is confirmed":               {nil, "media2", deleting, "", false},
+		"the capability went after the store":      {deleting, "", deleting, "", true},
+		"the capability goes first":                {deleting, "", nil, "", false},
+		"the object says so itself: nothing to do": {nil, "media", deleting, "media", true},
+	} {
+		c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.capability, Annotations: map[string]string{reconciler.AnnotationDeleteData: tc.annotation}}}
+		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, GenerateName: "x-"}}
+		o.Spec.BucketName, o.Spec.ProviderRef.Name = "media", "aws"
+		b.create(o)
+		stored := o.DeepCopy()
+		key := client.ObjectKeyFromObject(o)
+		annotation := strings.ReplaceAll(tc.annotation, "media", o.Name)
+		c.Annotations[reconciler.AnnotationDeleteData] = annotation
+		o.DeletionTimestamp = tc.object
+		if tc.had != "" {
+			o.Annotations = map[string]string{reconciler.AnnotationDeleteData: o.Name}
+			stored.Annotations = o.Annotations
+			if err := b.person.Update(t.Context(), stored); err != nil {
+				t.Fatal(err)
+			}
+			o.ResourceVersion = stored.ResourceVersion
+		}
+		b.written()
+		if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if writes := b.written(); tc.had != "" && len(writes) > 0 {
+			t.Errorf("%s: wrote %q", name, writes)
+		}
+		if err := b.person.Get(t.Context(), key, stored); err != nil || reconciler.MayDeleteData(stored, o.Name) != tc.want {
+			t.Errorf("%s: %v, annotations %v", name, err, stored.Annotations)
+		}
+	}
+}

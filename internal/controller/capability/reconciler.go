@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/health"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Finalizer keeps a capability until everything it made is dealt with.
+const Finalizer = "nexus.ai/capability-finalizer"
+
+// Reconciler reconciles NexusAICapabilities: compile, apply along the edges, summarize. It makes no AWS
+// call itself: its children do.
+type Reconciler struct {
+	reconciler.Environment
+	Applier *apply.Applier
+	// Facts gathers what capabilities depend on, by the administrator's settings.
+	Facts capabilityfacts.Gatherer
+
+	retries       *reconciler.Backoff
+	compilations  *compilations
+	applied       *appliedChildren
+	changes       *changesMade
+	spacing       *spacing
+	statusSpacing *spacing
+	steps         *stepTimes
+}
+
+// New prepares the reconciler. Regions are those that a capability may name.
+func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
+	return &Reconciler{
+		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
+		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Scheme: env.Client.Scheme()},
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
+		changes: newChangesMade(), spacing: newSpacing(env.Clock, passSpacing), statusSpacing: newSpacing(env.Clock, progressSpacing), steps: newStepTimes(),
+	}
+}
+
+// health judges children.
+func (r *Reconciler) health() health.Reader { return health.Reader{Client: r.Client, Clock: r.Clock} }
+
+// Reconcile implements reconcile.Reconciler.
+func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	r.spacing.begin(req.NamespacedName)
+	c := &nexusv1.NexusAICapability{}
+	ref := capabilityRef(req.NamespacedName)
+	if err := r.Newest(ctx, r.Applier, ref, c); err != nil {
+		r.Applier.Forget(ref)
+		r.retries.Drop(req.NamespacedName)
+		r.compilations.forget(req.NamespacedName)
+		r.applied.forget(req.NamespacedName)
+		r.spacing.forget(req.NamespacedName)
+		r.statusSpacing.forget(req.NamespacedName)
+		r.steps.forget(req.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	was := c.DeepCopy()
+	if reconciler.IsPaused(c) {
+		return r.retries.Failed(req.NamespacedName, r.pause(ctx, c, was))
+	}
+	if c.DeletionTimestamp != nil {
+		return r.delete(ctx, c, was)
+	}
+	if controllerutil.AddFinalizer(c, Finalizer) {
+		// Before the first child: what is made must be found again.
+		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+			return r.retries.Failed(req.NamespacedName, err)
+		}
+		was = c.DeepCopy()
+	}
+	began := r.Clock.Now()
+	observed, err := r.converge(ctx, c)
+	observed.Changes = r.changes.add(c, observed.Changes)
+	if apierrors.IsConflict(err) {
+		return r.retries.Failed(req.NamespacedName, err)
+	}
+	r.report(c, observed, err)
+	after, werr := r.writeStatus(ctx, c, was, err)
+	if werr != nil {
+		return r.retries.Failed(req.NamespacedName, werr)
+	}
+	r.measureSteps(c, was, observed, began)
+	return r.requeue(c, after, err)
+}
+
+// requeue says when to come back: a status that was not written waits for no longer than its spacing.
+func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Duration, err error) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(c)
+	switch {
+	case err != nil:
+		return r.retries.Failed(key, err)
+	case unwritten > 0:
+		return reconcile.Result{RequeueAfter: unwritten}, nil
+	case !c.Status.Ready && !c.Spec.Suspend:
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
+	default:
+		return reconcile.Result{}, nil
+	}
+}
+
+// converge compiles the capability and applies what may be applied, until nothing more can be done
+// before something outside happens. What it saw is returned even when it ends in an error.
+func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, error) {
+	observed := capability.Observed{States: map[string]capability.State{}}
+	if c.Spec.Suspend {
+		return observed, nil
+	}
+	if err := r.nameConflict(ctx, c); err != nil {
+		return observed, err
+	}
+	facts, err := r.Facts.Gather(ctx, c)
+	if err != nil {
+		return observed, err
+	}
+	g, err := r.compilations.compile(c, facts)
+	if err != nil {
+		return observed, err
+	}
+	observed.Graph, observed.Facts = g, facts
+	rollout := newRollout(r, c, g)
+	err = rollout.run(ctx)
+	observed.States, observed.Changes = rollout.states, rollout.changes
+	if err != nil || rollout.stopped || !rollout.complete() {
+		return observed, err
+	}
+	if err := r.prune(ctx, c, &observed); err != nil {
+		return observed, err
+	}
+	return observed, r.providerUsable(ctx, c)
+}
+
+// nameConflict refuses all but one of the capabilities whose resources would have the same names.
+func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapability) error {
+	list := &nexusv1.NexusAICapabilityList{}
+	if err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]}); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		o := &list.Items[i]
+		if o.UID != c.UID && reconciler.ClaimsBefore(o, c) {
+			reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], o)
+			return &status.Stalled{Reason: status.ReasonNameConflict, Field: "spec.capabilityName", Message: fmt.Sprintf(
+				"%s already has the names %s-…; choose another capabilityName or environment", rivalOf(c, o), reconciler.IndexName(c)[0])}
+		}
+	}
+	return nil
+}
+
+// rivalOf names another capability to people who can see c: one of another namespace they may not be allowed to see.
+func rivalOf(c, other *nexusv1.NexusAICapability) string {
+	if other.Namespace == c.Namespace {
+		return "NexusAICapability " + other.Name
+	}
+	return "a NexusAICapability of another namespace"
+}
+
+// IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to
+// exactly this object, spec and all.
+func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, error) {
+	c, err := r.CapabilityOf(ctx, obj)
+	if c == nil || err != nil {
+		return false, err
+	}
+	m, err := toManifest(r.Client.Scheme(), obj)
+	if err != nil {
+		return false, err
+	}
+	facts, err := r.Facts.Gather(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	g, err := r.compilations.compile(c, facts)
+	if err == nil && m.GetKind() != "AWSProvider" && c.DeletionTimestamp != nil {
+		err = capability.Validate(c, facts) // Compile accepts any spec of a capability in deletion, which must end
+	}
+	if err != nil {
+		return false, nil //nolint:nilerr // what is not valid vouches for nothing
+	}
+	n, ok := g.Node(graph.ID(m.GetKind(), m.GetNamespace(), m.GetName(), c.Namespace))
+	return ok && n.Unresolved == "" && apply.SameSpec(r.Client.Scheme(), n.Object, m), nil
+}

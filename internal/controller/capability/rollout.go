@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/health"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// applying bounds how many children are applied at a time.
+const applying = 8
+
+// rollout applies the open nodes of a graph, and those that this opens, and remembers how far each came.
+type rollout struct {
+	r      *Reconciler
+	c      *nexusv1.NexusAICapability
+	owner  apply.Owner
+	graph  *graph.Graph
+	states map[string]capability.State
+	// stopped is true when nothing was applied at all.
+	stopped bool
+
+	mu      sync.Mutex
+	errs    map[string]error
+	changes []nexusv1.RolloutChange
+}
+
+func newRollout(r *Reconciler, c *nexusv1.NexusAICapability, g *graph.Graph) *rollout {
+	return &rollout{r: r, c: c, owner: capabilityfacts.OwnerOf(c), graph: g, states: map[string]capability.State{}, errs: map[string]error{}}
+}
+
+// run goes wave by wave for as long as a wave opens another. One child's failure does not keep the
+// others from being applied; the errors that are nobody's fault but ours are returned.
+func (o *rollout) run(ctx context.Context) error {
+	if o.stopsHere(ctx) {
+		return nil
+	}
+	tried := map[string]bool{}
+	for {
+		var wave []string
+		for _, id := range o.graph.Open(o.progress) {
+			if !tried[id] {
+				tried[id] = true
+				wave = append(wave, id)
+			}
+		}
+		if len(wave) == 0 {
+			return o.wait()
+		}
+		group := errgroup.Group{}
+		group.SetLimit(applying)
+		for _, id := range wave {
+			group.Go(func() error {
+				o.apply(ctx, id)
+				return nil
+			})
+		}
+		_ = group.Wait() // each child's error is in its state
+	}
+}
+
+// stopsHere reports whether the namespace of the workloads is not available. Then no object is created: half a
+// capability is of no use to anybody.
+func (o *rollout) stopsHere(ctx context.Context) bool {
+	for _, n := range o.graph.Nodes() {
+		if n.Object.GetKind() != "Namespace" {
+			continue
+		}
+		err := o.namespaceUsable(ctx, n.Object)
+		if s, ok := status.AsStalled(err); ok {
+			o.states[n.ID] = capability.State{Stalled: true, Reason: s.Reason, Message: s.Error()}
+			o.stopped = true
+			return true
+		}
+	}
+	return false
+}
+
+// namespaceUsable refuses the namespace of the workloads when it is another's, or when it would have to be created and
+// the administrator does not allow that. A namespace that was created before stays in use.
+func (o *rollout) namespaceUsable(ctx context.Context, desired *unstructured.Unstructured) error {
+	plan, err := o.r.Applier.Plan(ctx, o.owner, desired)
+	if err == nil && plan.Change == apply.Created {
+		err = o.r.Facts.MayCreateNamespace(desired.GetName())
+	}
+	return err
+}
+
+func (o *rollout) progress(id string) graph.Progress {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch s := o.states[id]; {
+	case s.Ready:
+		return graph.Ready
+	case s.Applied && s.Present:
+		return graph.Present
+	case s.Applied:
+		return graph.Applied
+	default:
+		return graph.Pending
+	}
+}
+
+// apply makes one child true and reads its health.
+func (o *rollout) apply(ctx context.Context, id string) {
+	n, _ := o.graph.Node(id)
+	if s, ok, err := o.remembered(ctx, id, n.Object); ok || err != nil {
+		if err != nil {
+			s = stateOf(apply.Result{}, health.Health{}, err)
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.states[id] = s
+		if err != nil {
+			o.errs[id] = err
+		}
+		return
+	}
+	res, err := o.write(ctx, id, n.Object)
+	var h health.Health
+	if err == nil {
+		h, err = o.healthOf(ctx, res.Live)
+	}
+	o.record(id, n.Object, res, stateOf(res, h, err), err)
+}
+
+// write applies a child, and keeps the store of one that is being deleted although it is declared.
+func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Unstructured) (apply.Result, error) {
+	if desired.GetKind() == "Namespace" { // it may have been deleted since barred looked
+		if err := o.namespaceUsable(ctx, desired); err != nil {
+			return apply.Result{}, err
+		}
+	}
+	res, err := o.r.Applier.Apply(ctx, o.owner, desired)
+	if err == nil && isExactGroup(desired.GroupVersionKind().Group) {
+		res.Live, err = o.r.Applier.Exact(ctx, desired, res.Live)
+	}
+	if err == nil && res.Change == apply.Updated {
+		o.reportDrift(id, res)
+	}
+	if _, waits := status.AsWaiting(err); waits && isKept(desired.GetKind()) {
+		if kerr := o.r.keepDeletedStore(ctx, o.c, apply.RefOf(desired)); kerr != nil {
+			err = kerr
+		}
+	}
+	return res, err
+}
+
+// stateOf is the state of a child after it was applied and looked at.
+func stateOf(res apply.Result, h health.Health, err error) capability.State {
+	s := capability.State{Applied: err == nil, Ready: h.Ready, Present: h.Present, Reason: h.Reason, Message: h.Message, Stalled: h.Stalled, Unknown: h.Unknown, ARN: h.ARN, Serving: h.Serving, NoCredentials: h.NoCredentials}
+	if err != nil {
+		s.Reason, s.Message = reconciler.ReasonOf(err), err.Error()
+		_, s.Stalled = status.AsStalled(err)
+	}
+	if res.Live != nil {
+		s.Live = res.Live
+	}
+	return s
+}
+
+// record keeps the state of a child and what was changed in it.
+func (o *rollout) record(id string, desired *unstructured.Unstructured, res apply.Result, s capability.State, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.states[id] = s
+	if err != nil {
+		o.errs[id] = err
+	} else {
+		o.remember(id, desired, res, s)
+	}
+	if res.Change == apply.Created || len(res.Edited) > 0 {
+		o.changes = append(o.changes, capability.NewChange(desired.GetKind(), desired.GetName(), string(res.Change), pathsOf(res.Edited)))
+	}
+}
+
+func pathsOf(diff []apply.Difference) []string {
+	paths := make([]string, len(diff))
+	for i, d := range diff {
+		paths[i] = d.Path
+	}
+	return paths
+}
+
+// reportDrift makes an event of what somebody changed in a child and the apply restored.
+// Events about one object with one reason are counted as one: the child as the related object tells them apart.
+func (o *rollout) reportDrift(id string, res apply.Result) {
+	if len(res.Drift) == 0 {
+		return
+	}
+	o.r.Events.Eventf(o.c, res.Live, "Warning", status.ReasonDriftCorrected, "Apply", "%s", status.Truncate(
+		fmt.Sprintf("%s was changed by somebody else and is as declared again: %s", id, strings.Join(pathsOf(res.Drift), ", ")), reconciler.MaxNote))
+}
+
+// isExactGroup reports whether nobody but the capability has a say in a child's spec: what somebody adds to it
+// could reach further in AWS, or make a policy select fewer pods.
+func isExactGroup(group string) bool {
+	return group == v1alpha1.GroupName || group == intentv1alpha1.GroupName
+}
+
+func (o *rollout) healthOf(ctx context.Context, live *unstructured.Unstructured) (health.Health, error) {
+	typed, err := o.r.Client.Scheme().New(live.GroupVersionKind())
+	if err != nil {
+		return health.Health{}, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, typed); err != nil {
+		return health.Health{}, err
+	}
+	return o.r.health().Of(ctx, typed.(client.Object))
+}
+
+// wait returns what must be tried again: a conflict with another writer, an API server that failed.
+// What a person must help with, or what is waited for, stands in the states and needs no error.
+func (o *rollout) wait() error {
+	var errs []error
+	for _, err := range o.errs {
+		_, stalled := status.AsStalled(err)
+		_, waiting := status.AsWaiting(err)
+		if !stalled && !waiting {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// complete reports whether every apply succeeded.
+func (o *rollout) complete() bool { return len(o.errs) == 0 }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// SetupWithManager adds the controller to the manager, with a watch on every kind it compiles to.
+func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entry, workers int) error {
+	ctx := context.Background() // only registers functions
+	for field, index := range map[string]client.IndexerFunc{reconciler.NameIndex: reconciler.IndexName, ProviderIndex: indexProvider, IntentIndex: indexIntents} {
+		if err := mgr.GetFieldIndexer().IndexField(ctx, &nexusv1.NexusAICapability{}, field, index); err != nil {
+			return err
+		}
+	}
+	b := ctrl.NewControllerManagedBy(mgr).
+		For(&nexusv1.NexusAICapability{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{})))
+	owner := r.spacing.handler(handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &nexusv1.NexusAICapability{}, handler.OnlyControllerOwner()))
+	b = b.Watches(&v1alpha1.AWSProvider{}, owner)
+	for _, e := range entries {
+		b = b.Watches(e.New(), owner)
+	}
+	for _, o := range []client.Object{
+		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Namespace{}, &corev1.ResourceQuota{},
+		&networkingv1.Ingress{}, &policyv1.PodDisruptionBudget{}, &autoscalingv2.HorizontalPodAutoscaler{}, &intentv1alpha1.SecurityIntentBinding{},
+	} {
+		b = b.Watches(o, r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability)))
+	}
+	// A named provider has no owner, and the capability that holds a name may go or turn out not to run.
+	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(reconciler.ReadyChanged{}))
+	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
+	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.unready), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	o := reconciler.WorkerOptions(workers)
+	o.RateLimiter = r.retries
+	return b.WithOptions(o).Complete(r.Counted("nexusaicapability", r))
+}
+
+// ofCapability maps a workload object to its capability: by controller in the same namespace, by
+// annotation in another.
+func ofCapability(_ context.Context, o client.Object) []reconcile.Request {
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "NexusAICapability" {
+		return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}}}
+	}
+	namespace, name, ok := strings.Cut(o.GetAnnotations()[wellknown.AnnotationCapability], "/")
+	if !ok {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+}
+
+// ProviderIndex holds the name of every capability's provider, referred to or generated.
+const ProviderIndex = "providerName"
+
+func indexProvider(o client.Object) []string {
+	return []string{capability.ProviderName(o.(*nexusv1.NexusAICapability))}
+}
+
+// usersOf maps a provider to the capabilities that use it.
+func (r *Reconciler) usersOf(ctx context.Context, p client.Object) []reconcile.Request {
+	return r.capabilitiesOf(ctx, client.InNamespace(p.GetNamespace()), client.MatchingFields{ProviderIndex: p.GetName()})
+}
+
+func (r *Reconciler) rivals(ctx context.Context, o client.Object) []reconcile.Request {
+	return slices.DeleteFunc(r.capabilitiesOf(ctx, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(o)[0]}), func(req reconcile.Request) bool {
+		return req.NamespacedName == client.ObjectKeyFromObject(o)
+	})
+}
+
+func (r *Reconciler) unready(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready })
+}
+
+func (r *Reconciler) capabilitiesOf(ctx context.Context, selected ...client.ListOption) []reconcile.Request {
+	return r.capabilitiesWhere(ctx, func(*nexusv1.NexusAICapability) bool { return true }, selected...)
+}
+
+func (r *Reconciler) capabilitiesWhere(ctx context.Context, keep func(*nexusv1.NexusAICapability) bool, selected ...client.ListOption) []reconcile.Request {
+	list := &nexusv1.NexusAICapabilityList{}
+	if err := r.Client.List(ctx, list, selected...); err != nil {
+		return nil // capabilities that are not ready are looked at again in any case
+	}
+	var out []reconcile.Request
+	for i := range list.Items {
+		if keep(&list.Items[i]) {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])})
+		}
+	}
+	return out
+}
+
+// report turns what was seen into the capability's status, in memory.
+func (r *Reconciler) report(c *nexusv1.NexusAICapability, observed capability.Observed, err error) {
+	observed.Capability, observed.Err = c, err
+	meta.RemoveStatusCondition(&c.Status.Conditions, status.Paused)
+	wasStalled := meta.IsStatusConditionTrue(c.Status.Conditions, status.Stall)
+	report := capability.Summarize(observed)
+	report.FailingSince = r.retries.Observe(client.ObjectKeyFromObject(c), report.Err)
+	report.WriteTo(&c.Status, c.Generation, r.Clock.Now())
+	if wasObserved(err) {
+		c.Status.LastHandledReconcileAt = reconciler.RequestedAt(c)
+	}
+	if s := meta.FindStatusCondition(c.Status.Conditions, status.Stall); s != nil && s.Status == metav1.ConditionTrue && !wasStalled {
+		r.Events.Eventf(c, nil, "Warning", s.Reason, "Reconcile", "%s", status.Truncate(s.Message, reconciler.MaxNote))
+	}
+}
+
+// wasObserved reports whether a pass came to a result: one that a passing failure ended did not do what was requested.
+func wasObserved(err error) bool {
+	_, stalled := status.AsStalled(err)
+	_, waiting := status.AsWaiting(err)
+	return err == nil || stalled || waiting
+}
+
+// writeStatus writes the status of a pass that ended with an error or nil, unless it tells of nothing but progress soon after the
+// last one: then it returns for how long it waits. The next pass after an error may be far away.
+func (r *Reconciler) writeStatus(ctx context.Context, c, was *nexusv1.NexusAICapability, ended error) (time.Duration, error) {
+	if wait := r.statusSpacing.delay(client.ObjectKeyFromObject(c)); ended == nil && wait > 0 && capability.OnlyProgress(was.Status, c.Status) {
+		return wait, nil
+	}
+	return 0, r.patchStatus(ctx, c, was)
+}
+
+func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICapability) error {
+	c.Status.LastSyncTime = was.Status.LastSyncTime
+	if equality.Semantic.DeepEqual(c.Status, was.Status) {
+		return nil
+	}
+	if c.Status.Phase != was.Status.Phase && c.Status.Phase == nexusv1.PhaseRunning {
+		r.Events.Eventf(c, nil, "Normal", string(c.Status.Phase), "Reconcile", "%s", status.Truncate(c.Status.Message, reconciler.MaxNote))
+	}
+	now := metav1.NewTime(r.Clock.Now())
+	c.Status.LastSyncTime = &now
+	// A difference to an outdated status would leave standing what the status says by now and should not.
+	if err := r.Client.Status().Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	r.statusSpacing.begin(client.ObjectKeyFromObject(c))
+	r.Applier.Wrote(capabilityRef(client.ObjectKeyFromObject(c)), c.ResourceVersion)
+	return nil
+}
+
+func capabilityRef(key client.ObjectKey) apply.Ref {
+	return apply.Ref{Kind: nexusv1.GroupVersion.WithKind("NexusAICapability"), Namespace: key.Namespace, Name: key.Name}
+}

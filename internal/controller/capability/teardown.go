@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// delete takes the capability down stage by stage and removes its finalizer when nothing is left.
+func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapability) (reconcile.Result, error) {
+	key := client.ObjectKeyFromObject(c)
+	r.changes.forget(c.UID)
+	r.steps.forget(key)
+	if !controllerutil.ContainsFinalizer(c, Finalizer) {
+		return reconcile.Result{}, nil
+	}
+	observed, done, err := r.takeDown(ctx, c)
+	if err == nil && done {
+		controllerutil.RemoveFinalizer(c, Finalizer)
+		if err := r.Client.Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+			return r.retries.Failed(key, err)
+		}
+		r.retries.Drop(key)
+		return reconcile.Result{}, nil
+	}
+	r.report(c, observed, err)
+	after, werr := r.writeStatus(ctx, c, was, err)
+	if werr != nil {
+		return r.retries.Failed(key, werr)
+	}
+	return r.requeue(c, after, err)
+}
+
+// takeDown deletes the first stage of which something is left, and says of everything that is left why.
+func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Observed, bool, error) {
+	observed := capability.Observed{States: map[string]capability.State{}}
+	facts, err := r.Facts.Gather(ctx, c)
+	if err != nil {
+		return observed, false, err
+	}
+	observed.Facts = facts
+	if g, err := r.compilations.compile(c, facts); err == nil {
+		observed.Graph = g // only for telling: what goes is what exists
+	}
+	stages, err := r.childrenOf(ctx, c)
+	if err != nil {
+		return observed, false, err
+	}
+	for _, child := range slices.Concat(stages...) {
+		if observed.States[childID(c, child.Ref)], err = r.remainingState(ctx, child.Ref); err != nil {
+			return observed, false, err
+		}
+	}
+	if len(stages) == 0 {
+		empty, err := r.nothingLeft(ctx, c)
+		return observed, empty, err
+	}
+	keeps, err := r.keepsChildren(ctx, c, stages)
+	switch {
+	case err != nil:
+		return observed, false, err
+	case keeps:
+		return observed, false, r.orphanChildren(ctx, c, stages)
+	default:
+		return observed, false, r.removeStage(ctx, c, observed, stages)
+	}
+}
+
+// childrenOf lists what exists of the capability, stage by stage; stages without anything are left out.
+func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
+	var out [][]apply.Child
+	for _, stage := range capability.DeletionOrder {
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), stage.Kinds)
+		if err != nil {
+			return nil, err
+		}
+		if len(children) > 0 {
+			out = append(out, children)
+		}
+	}
+	return out, nil
+}
+
+// keepsChildren reports whether the user asked to keep the objects (kubectl delete --cascade=orphan). The
+// API server's finalizer says so until the garbage collector has cut the owner references; from then
+// on, also if we were not there to see the finalizer, the missing references do. The cache of a child may lag behind the
+// garbage collector, so that a reference counts only once the API server itself shows it. A write of ours that was under way
+// may have restored some references, and a person may have removed one: most of the objects decide.
+func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
+	if slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
+		return true, nil
+	}
+	home := slices.DeleteFunc(slices.Concat(stages...), func(child apply.Child) bool { return child.Namespace != c.Namespace })
+	slices.SortStableFunc(home, compareControlled) // what the cache shows as cut needs no question
+	cut, controlled := 0, 0
+	for _, child := range home {
+		still, err := r.isControlled(ctx, c, child)
+		switch {
+		case apierrors.IsNotFound(err): // gone by now: it proves nothing
+		case err != nil:
+			return false, err
+		case still:
+			controlled++
+		default:
+			cut++
+		}
+		if 2*cut > len(home) || 2*controlled >= len(home) {
+			break
+		}
+	}
+	return cut > controlled, nil
+}
+
+// compareControlled sorts children without an owner reference first.
+func compareControlled(a, b apply.Child) int {
+	rank := map[bool]int{true: 1}
+	return cmp.Compare(rank[a.Controlled], rank[b.Controlled])
+}
+
+// isControlled reports whether a child has the owner reference, by the API server where the cache shows one.
+func (r *Reconciler) isControlled(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) (bool, error) {
+	if !child.Controlled {
+		return false, nil
+	}
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(child.Kind)
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: child.Namespace, Name: child.Name}, live)
+	return err == nil && metav1.IsControlledBy(live, c), err
+}
+
+// orphanChildren takes our marks off every child, which stays and, in AWS, goes on being kept as declared. Children that the garbage
+// collector cannot reach come first, those whose reference it cut come last: they prove until the end what was asked for.
+func (r *Reconciler) orphanChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) error {
+	all := slices.Concat(stages...)
+	slices.SortStableFunc(all, func(a, b apply.Child) int {
+		return cmp.Or(cmp.Compare(deletionDistance(a, c), deletionDistance(b, c)), compareControlled(b, a))
+	})
+	for _, child := range all {
+		if err := r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), child.Ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func deletionDistance(child apply.Child, c *nexusv1.NexusAICapability) int {
+	if child.Namespace == c.Namespace {
+		return 1
+	}
+	return 0
+}
+
+// removeStage deletes what is first in order. Before, every AWS child gets the fields that its deletion depends on:
+// they may be edited right before the deletion, and while it waits for a bucket to be emptied. Nothing else of the
+// spec reaches a child any more.
+func (r *Reconciler) removeStage(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed, stages [][]apply.Child) error {
+	for _, child := range slices.Concat(stages...) {
+		if err := r.prepareDeletion(ctx, c, child); err != nil {
+			return err
+		}
+	}
+	orphan := capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionOrphan
+	if stages[0][0].Kind.Group == intentv1alpha1.GroupName && !orphan {
+		if wait, err := r.keepBindingsWhilePodsRemain(ctx, c, o, stages[0]); wait || err != nil {
+			return err
+		}
+	}
+	for _, child := range stages[0] {
+		if err := r.removeChild(ctx, c, child.Ref, orphan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepareDeletion gives an AWS child what its deletion depends on.
+func (r *Reconciler) prepareDeletion(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
+	if child.Kind.Group != v1alpha1.GroupName {
+		return nil
+	}
+	if err := r.restoreReference(ctx, c, child); err != nil || child.Kind.Kind == "AWSProvider" {
+		return err
+	}
+	return r.updateDoomed(ctx, c, child.Ref)
+}
+
+// restoreReference makes an AWS child the capability's again where a person removed its owner reference: a provider with the
+// operator's own identity serves only objects with the same owner, and their deletion would never end.
+func (r *Reconciler) restoreReference(ctx context.Context, c *nexusv1.NexusAICapability, child apply.Child) error {
+	if child.Controlled {
+		return nil
+	}
+	live := &nexusv1.NexusAICapability{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), live); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if slices.Contains(live.Finalizers, metav1.FinalizerOrphanDependents) {
+		return nil // the garbage collector removed it, for a deletion that the cache does not show yet
+	}
+	return r.Applier.Refer(ctx, capabilityfacts.OwnerOf(c), child.Ref)
+}
+
+// nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
+func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
+	for _, stage := range capability.DeletionOrder {
+		for _, k := range stage.Kinds {
+			if left, err := r.anyLeft(ctx, c, k); left || err != nil {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// anyLeft reports whether an object of a kind carries the capability's label in one of the capability's namespaces. In
+// other namespaces other people may put the label on their objects.
+func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, k schema.GroupVersionKind) (bool, error) {
+	for _, ns := range capabilityfacts.NamespacesOf(c) {
+		o, err := r.Client.Scheme().New(k.GroupVersion().WithKind(k.Kind + "List"))
+		if err != nil {
+			return false, err
+		}
+		list := o.(client.ObjectList)
+		in := []client.ListOption{client.InNamespace(ns), client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)}, client.Limit(1)}
+		if k.Kind == "Namespace" {
+			in[0] = client.MatchingFields{"metadata.name": ns}
+		}
+		if err := r.Live.List(ctx, list, in...); err != nil {
+			return false, fmt.Errorf("looking for %s that are left: %w", k.Kind, err)
+		}
+		if meta.LenList(list) > 0 {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
+	return graph.ID(ref.Kind.Kind, ref.Namespace, ref.Name, c.Namespace)
+}
+
+// removeChild deletes one child, or releases it; the watch tells when it is gone.
+func (r *Reconciler) removeChild(ctx context.Context, c *nexusv1.NexusAICapability, ref apply.Ref, orphan bool) error {
+	if orphan && ref.Kind.Group != v1alpha1.GroupName {
+		return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
+	}
+	if ref.Kind.Kind == "Namespace" {
+		guests, err := r.othersInNamespace(ctx, ref.Name)
+		if err != nil {
+			return err
+		}
+		if guests != "" { // it is somebody's home by now: it stays, and only our mark goes
+			r.Events.Eventf(c, nil, "Normal", status.ReasonInUse, "Delete", "namespace %s stays: it holds %s", ref.Name, guests)
+			return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
+		}
+	}
+	_, err := r.Applier.Delete(ctx, capabilityfacts.OwnerOf(c), ref)
+	return err
+}
+
+// othersInNamespace names something in a namespace that is neither ours nor made by Kubernetes itself. Secrets are not
+// looked for: the operator may not see them.
+func (r *Reconciler) othersInNamespace(ctx context.Context, namespace string) (string, error) {
+	for _, gvk := range []schema.GroupVersionKind{
+		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
+		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), batchv1.SchemeGroupVersion.WithKind("CronJob"), batchv1.SchemeGroupVersion.WithKind("Job"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		appsv1.SchemeGroupVersion.WithKind("StatefulSet"), appsv1.SchemeGroupVersion.WithKind("DaemonSet"),
+		networkingv1.SchemeGroupVersion.WithKind("Ingress"), intentv1alpha1.GroupVersion.WithKind("SecurityIntentBinding"), nexusv1.GroupVersion.WithKind("NexusAICapability"),
+	} {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(8)); err != nil {
+			return "", fmt.Errorf("looking for guests in namespace %s: %w", namespace, err)
+		}
+		for _, o := range list.Items {
+			own := o.GetLabels()[wellknown.LabelManagedBy] == apply.FieldOwner || o.GetDeletionTimestamp() != nil
+			if !own && o.GetName() != "kube-root-ca.crt" {
+				return gvk.Kind + " " + o.GetName(), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// remainingState says why a child in deletion is still there, in its own words.
+func (r *Reconciler) remainingState(ctx context.Context, ref apply.Ref) (capability.State, error) {
+	s := capability.State{Applied: true, Reason: status.ReasonDeleting, Message: "is being deleted"}
+	o, err := r.Client.Scheme().New(ref.Kind)
+	if err != nil {
+		return s, err
+	}
+	obj := o.(client.Object)
+	if err := r.Client.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, obj); err != nil {
+		return s, client.IgnoreNotFound(err)
+	}
+	if _, ok := obj.(*intentv1alpha1.SecurityIntentBinding); ok {
+		return s, nil // whether it is in force is no longer the question
+	}
+	h, err := r.health().Of(ctx, obj)
+	if i, ok := obj.(*networkingv1.Ingress); ok && err == nil {
+		h, err = r.health().OfIngressInDeletion(ctx, i)
+	}
+	if err == nil && h.Reason != "" && !h.Ready {
+		s.Reason, s.Message, s.Stalled = h.Reason, h.Message, h.Stalled
+	}
+	return s, err
+}

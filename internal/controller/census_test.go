@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/metrics"
+)
+
+func bucketWith(generation int64, conditions ...metav1.Condition) *v1alpha1.S3Bucket {
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Generation: generation}}
+	for _, c := range conditions {
+		c.ObservedGeneration = 1
+		o.Status.Conditions = append(o.Status.Conditions, c)
+	}
+	return o
+}
+
+func TestCensus_CountsObjectsByState(t *testing.T) {
+	is := func(kind, reason string) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason}
+	}
+	c := newCensus([]string{"S3Bucket"}, []string{"S3Bucket"}, nil)
+	deleting, drifted := bucketWith(1, is("Ready", "Ready"), is("Stalled", "BucketNotEmpty")), bucketWith(1, is("Ready", "Ready"))
+	deleting.DeletionTimestamp = &metav1.Time{}
+	drifted.Status.Drift = []v1alpha1.DriftEntry{{Path: "Versioning"}}
+	for _, o := range []*v1alpha1.S3Bucket{bucketWith(1), bucketWith(2, is("Ready", "Ready")), bucketWith(1, is("Paused", "Paused"), is("Ready", "Ready")),
+		bucketWith(1, is("Stalled", "Conflict")), deleting, drifted} {
+		c.add("S3Bucket", o)
+	}
+	for state, want := range map[string]int{stateProgressing: 2, statePaused: 1, stateStalled: 1, stateDeleting: 1, stateReady: 1} {
+		if got := c.states[pair{"S3Bucket", state}]; got != want {
+			t.Errorf("%d objects are %s, want %d", got, state, want)
+		}
+	}
+	for reason, want := range map[string]int{"Conflict": 1, "BucketNotEmpty": 1} {
+		if got := c.stalled[pair{"S3Bucket", reason}]; got != want {
+			t.Errorf("%d objects are stalled for %s, want %d", got, reason, want)
+		}
+	}
+	if c.drifted["S3Bucket"] != 1 {
+		t.Errorf("%d objects drifted, want 1", c.drifted["S3Bucket"])
+	}
+}
+
+func TestCensus_BoundsLabelsThatAnybodyCouldWrite(t *testing.T) {
+	c := newCensus([]string{"S3Bucket", "NexusAICapability", "SecurityIntentBinding"}, []string{"S3Bucket"}, []string{"KubeArmor"})
+	series := len(c.conditions)
+	for i := range mostSeries + 5 {
+		name := fmt.Sprintf("X%04d", i)
+		c.add("S3Bucket", bucketWith(1, metav1.Condition{Type: "Stalled", Status: metav1.ConditionTrue, Reason: name}))
+		c.add("NexusAICapability", &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Status: nexusv1.NexusAICapabilityStatus{Phase: nexusv1.Phase(name), Conditions: []metav1.Condition{{Type: name, Status: "True"}}}})
+	}
+	b := &intentv1alpha1.SecurityIntentBinding{}
+	b.Status.Coverage = []intentv1alpha1.Coverage{{Engine: "KubeArmor", Level: "Audited"}, {Engine: "Mine", Level: "Enforced"}, {Engine: "KubeArmor", Level: "Great"}}
+	c.add("SecurityIntentBinding", b)
+	if len(c.stalled) != mostReasons+1 || c.stalled[pair{"S3Bucket", metrics.Other}] != mostSeries+5-mostReasons {
+		t.Errorf("%d reasons", len(c.stalled))
+	}
+	if len(c.phases) != len(phases())+1 || len(c.conditions) != series {
+		t.Errorf("%d phases, %d conditions", len(c.phases), len(c.conditions))
+	}
+	if shown := c.shownCapabilities(); len(shown) != mostSeries || shown[0].Name != "X0000" || shown[mostSeries-1].Name != "X0999" {
+		t.Errorf("%d capabilities have a series", len(shown))
+	}
+	if len(c.coverage) != len(levels()) || c.coverage[pair{"KubeArmor", "Audited"}] != 1 {
+		t.Errorf("coverage: %v", c.coverage)
+	}
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intentbinding
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// policyKinds are what bindings own.
+var policyKinds = []schema.GroupVersionKind{
+	v1alpha1.GroupVersion.WithKind("NimbusPolicy"),
+	v1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
+}
+
+// lostRace is a write that another writer came before in.
+type lostRace struct{ error }
+
+// Unwrap returns the API server's conflict.
+func (l *lostRace) Unwrap() error { return l.error }
+
+func explainLostRace(err error) error {
+	if apierrors.IsConflict(err) {
+		return &lostRace{err}
+	}
+	return err
+}
+
+// manifest is what a policy is shown as.
+func manifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
+	var obj runtime.Object = intent.NimbusPolicyOf(p)
+	if p.Namespace == "" {
+		obj = intent.ClusterNimbusPolicyOf(p)
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", p.Name, err)
+	}
+	return &unstructured.Unstructured{Object: m}, nil
+}
+
+func manifestsOf(policies []intent.Policy) []apply.Ref {
+	refs := make([]apply.Ref, len(policies))
+	for i, p := range policies {
+		kind := policyKinds[0]
+		if p.Namespace == "" {
+			kind = policyKinds[1]
+		}
+		refs[i] = apply.Ref{Kind: kind, Namespace: p.Namespace, Name: p.Name}
+	}
+	return refs
+}
+
+// policy writes one policy and its engines' objects, and the result into the policy's status.
+func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFacts, p intent.Policy) intent.PolicyReport {
+	report := intent.PolicyReport{Policy: p}
+	fail := func(err error) intent.PolicyReport {
+		report.Err = explainLostRace(err)
+		for _, e := range r.Engines {
+			report.Engines = append(report.Engines, reportNotApplied(e.Name(), p.Rules, report.Err))
+		}
+		return report
+	}
+	m, err := manifestOf(p)
+	if err != nil {
+		return fail(err)
+	}
+	res, err := r.Applier.Apply(ctx, owner, m)
+	if err != nil {
+		return fail(err)
+	}
+	r.restored(res.Live, res)
+	w := &work{s: s, policy: res.Live, facts: s.base(p.Namespace), report: &report, part: newPart()}
+	if p.Namespace != "" && p.Restricts() != 0 {
+		w.space = r.spaces.of(p.Namespace)
+		w.space.mu.Lock()
+		defer func() {
+			waiting := w.waiting
+			w.space.mu.Unlock()
+			r.enqueueNeighbors(ctx, waiting)
+		}()
+		if err := r.refresh(ctx, w.space, s); err != nil {
+			return fail(err)
+		}
+		if !reflect.DeepEqual(w.space.policies[p.Name], p) {
+			// The caches have moved on since this pass began: the next one sees the same everywhere.
+			return fail(&lostRace{fmt.Errorf("policy %s has changed meanwhile", p.Name)})
+		}
+		w.facts = w.space.facts
+	}
+	if usesPatches(p.Rules) {
+		if w.facts.Patches, err = r.patch.read(ctx); err != nil {
+			return fail(err)
+		}
+	}
+	if w.facts.TLS, err = r.readAssessments(ctx, p, res.Live); err != nil {
+		return fail(err)
+	}
+	report.Assessments = w.facts.TLS.Results
+	r.engines(ctx, w)
+	report.Err = explainLostRace(intent.Worst(report.Err, r.policyStatus(ctx, owner, res.Live, report)))
+	return report
+}
+
+// reportNotApplied says of every rule that nothing came of it, and why.
+func reportNotApplied(engine string, rules []intent.Rule, err error) intent.EngineReport {
+	out := intent.EngineReport{Engine: engine}
+	for _, rule := range rules {
+		out.Claims = append(out.Claims, intent.Not(rule, reconciler.ReasonOf(err), err.Error()))
+	}
+	return out
+}
+
+// work is one policy in a pass.
+type work struct {
+	s      *clusterFacts
+	policy *unstructured.Unstructured
+	facts  intent.Facts
+	// space is shared with the other policies of the namespace, for one that restricts the network; its lock is
+	// held.
+	space  *space
+	report *intent.PolicyReport
+	// part is what Dividers make of the policy.
+	part *part
+	// wrote says that an object of a Divider was written or deleted; waiting are the bindings that waited for that.
+	wrote   bool
+	waiting []reconcile.Request
+}
+
+// owner is the policy as the owner of engine objects.
+func (w *work) owner() apply.Owner {
+	return apply.Owner{
+		Kind: w.policy.GroupVersionKind(), Namespace: w.policy.GetNamespace(), Name: w.policy.GetName(), UID: w.policy.GetUID(),
+		Label: LabelPolicyOwner, Sole: true, Optimistic: w.space != nil, Namespaces: onlyNamespace(w.policy.GetNamespace()),
+	}
+}
+
+// piece is one engine's object, and what became of it.
+type piece struct {
+	engine int
+	object *unstructured.Unstructured
+	res    apply.Result
+	err    error
+}
+
+func (p piece) rule() string { return p.object.GetLabels()[intent.LabelRule] }
+
+// engines has every engine translate the policy and writes the difference, make before break: first all objects,
+// then the deletions. What a rule has is deleted only once all objects that replace it exist.
+func (r *Reconciler) engines(ctx context.Context, w *work) {
+	pieces, kinds := r.translate(w)
+	group := errgroup.Group{}
+	group.SetLimit(maxConcurrentPolicies)
+	for i := range pieces {
+		group.Go(func() error {
+			p := &pieces[i]
+			p.res, p.err = r.Applier.Apply(ctx, w.owner(), p.object)
+			if p.err == nil {
+				p.err = r.undoSwitches(ctx, p)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // each object's error is in its piece
+	var wanted []apply.Ref
+	for i, p := range pieces {
+		r.note(w, &pieces[i])
+		wanted = append(wanted, apply.RefOf(p.object))
+		w.report.Err = intent.Worst(w.report.Err, explainLostRace(p.err))
+		recordOutcome(&w.report.Engines[p.engine], p)
+		r.restored(w.policy, p.res)
+	}
+	if _, stalled := status.AsStalled(w.report.Err); w.report.Err == nil || stalled {
+		w.report.Err = intent.Worst(w.report.Err, explainLostRace(r.pruneObjects(ctx, w, pieces, kinds, wanted)))
+	}
+	r.confirm(w)
+}
+
+// undoSwitches removes annotations of the engine's own domain that are not the rule's, such as istio.io/dry-run:
+// engines are switched off by them. One that comes back at once, from a webhook, is an error.
+func (r *Reconciler) undoSwitches(ctx context.Context, p *piece) error {
+	var added []string
+	for k := range p.res.Live.GetAnnotations() {
+		if _, ours := p.object.GetAnnotations()[k]; !ours && isSwitchedBy(p.object.GroupVersionKind().Group, k) {
+			added = append(added, k)
+		}
+	}
+	if len(added) == 0 {
+		return nil
+	}
+	slices.Sort(added)
+	next := p.res.Live.DeepCopy()
+	annotations := next.GetAnnotations()
+	for _, k := range added {
+		delete(annotations, k)
+		p.res.Drift = append(p.res.Drift, apply.Difference{Path: "metadata.annotations." + k})
+	}
+	next.SetAnnotations(annotations)
+	patch := client.MergeFromWithOptions(p.res.Live, client.MergeFromWithOptimisticLock{})
+	if err := r.Applier.Client.Patch(ctx, next, patch, client.FieldOwner(apply.FieldOwner)); err != nil {
+		return fmt.Errorf("removing annotation %s of %s: %w", strings.Join(added, ", "), apply.RefOf(p.object), err)
+	}
+	r.Applier.Wrote(apply.RefOf(p.object), next.GetResourceVersion())
+	p.res.Live, p.res.Change = next, apply.Updated
+	for _, k := range added {
+		if _, back := next.GetAnnotations()[k]; back {
+			return &status.Stalled{Reason: intent.ReasonNotLive, Message: fmt.Sprintf("annotation %s of %s, which may switch it off, is put back by a webhook: remove that", k, apply.RefOf(p.object))}
+		}
+	}
+	return nil
+}
+
+// isSwitchedBy reports whether an annotation is of the domain of an engine's kinds: istio.io for security.istio.io.
+func isSwitchedBy(group, annotation string) bool {
+	prefix, _, found := strings.Cut(annotation, "/")
+	labels := strings.Split(group, ".")
+	domain := strings.Join(labels[max(0, len(labels)-2):], ".")
+	return found && group != networkingv1.GroupName && (prefix == domain || strings.HasSuffix(prefix, "."+domain))
+}
+
+// mayReplace reports whether an object that could not be written may have to take the place of one of an engine's
+// objects: it is of the same rule or, of an engine whose objects add up, of any, since an edited intent becomes
+// another rule.
+func (r *Reconciler) mayReplace(pieces []piece, engine int, rule string) bool {
+	_, adds := r.Engines[engine].Engine.(intent.Divider)
+	return slices.ContainsFunc(pieces, func(p piece) bool { return p.err != nil && p.engine == engine && (adds || p.rule() == rule) })
+}
+
+// note remembers an object of a Divider that was written.
+func (r *Reconciler) note(w *work, p *piece) {
+	if _, ok := r.Engines[p.engine].Engine.(intent.Divider); !ok || p.err != nil || w.space == nil {
+		return
+	}
+	w.wrote = w.wrote || p.res.Change != apply.Unchanged
+	w.space.wrote(p.res.Live, r.parse(p.res.Live), r.Clock.Now())
+}
+
+// pruneObjects removes the policy's objects that are not wanted, but for those whose replacement failed.
+func (r *Reconciler) pruneObjects(ctx context.Context, w *work, pieces []piece, kinds []schema.GroupVersionKind, wanted []apply.Ref) error {
+	children, err := r.Applier.Children(ctx, w.owner(), kinds)
+	if err != nil {
+		return err
+	}
+	var worst error
+	for _, c := range apply.Surplus(children, wanted) {
+		if i := r.countKind(c.Kind); i >= 0 && r.mayReplace(pieces, i, c.Labels[intent.LabelRule]) {
+			continue
+		}
+		gone, err := r.Applier.Delete(ctx, w.owner(), c.Ref)
+		worst = intent.Worst(worst, err)
+		if w.space != nil && err == nil && c.Kind.Group == networkingv1.GroupName {
+			w.wrote = w.wrote || !gone
+			w.space.deleted(c.Name, c.UID)
+		}
+	}
+	return worst
+}
+
+// countKind finds the engine that makes a kind.
+func (r *Reconciler) countKind(kind schema.GroupVersionKind) int {
+	return slices.IndexFunc(r.Engines, func(e Engine) bool { return slices.Contains(e.Makes(), kind) })
+}
+
+// confirm takes back the claims that the live objects of the namespace do not bear out.
+func (r *Reconciler) confirm(w *work) {
+	if w.space == nil {
+		return
+	}
+	p := w.report.Policy
+	req := w.space.bindings[p.Name]
+	delete(w.space.pending, req)
+	for i, e := range r.Engines {
+		d, ok := e.Engine.(intent.Divider)
+		if !ok || !e.Enabled {
+			continue
+		}
+		was := w.report.Engines[i].Claims
+		now := d.Confirm(p, w.facts, was, w.space.existing())
+		if !slices.Equal(was, now) {
+			w.report.Engines[i].Claims, w.report.Unconfirmed = now, true
+			w.space.pending[req] = true
+		}
+	}
+	if w.report.Err == nil {
+		w.space.acted[p.Name] = w.part.String()
+	}
+	if !w.wrote {
+		return
+	}
+	for other := range w.space.pending {
+		if other != req {
+			w.waiting = append(w.waiting, other)
+		}
+	}
+}
+
+// translate asks every engine, and lists the kinds in which objects of the policy may exist. An engine whose
+// kinds may not be listed is left alone: what exists of them cannot be known. That is no error of an engine that
+// --adapters leaves out, whose ClusterRole an administrator need not bind.
+func (r *Reconciler) translate(w *work) (pieces []piece, kinds []schema.GroupVersionKind) {
+	known, report := w.s.kinds, w.report
+	for i, e := range r.Engines {
+		t := intent.Translate(e.Engine, report.Policy, w.facts, e.Enabled, known.served)
+		if _, ok := e.Engine.(intent.Divider); ok {
+			w.part.add(t)
+		}
+		err := known.deniedOf(e)
+		if err != nil && e.Enabled {
+			report.Err = intent.Worst(report.Err, err)
+			report.Engines = append(report.Engines, reportNotApplied(e.Name(), report.Policy.Rules, err))
+			continue
+		}
+		report.Engines = append(report.Engines, intent.EngineReport{Engine: e.Name(), Claims: t.Claims})
+		for _, o := range t.Objects {
+			pieces = append(pieces, piece{engine: i, object: o})
+		}
+		for _, k := range e.Makes() {
+			if err == nil && known.served(k) {
+				kinds = append(kinds, k)
+			}
+		}
+	}
+	return pieces, kinds
+}
+
+// deniedOf says that one of an engine's kinds may not be listed.
+func (v view) deniedOf(e Engine) error {
+	for _, k := range e.Makes() {
+		if err := v.denied[k]; err != nil {
+			return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: fmt.Sprintf(
+				"the operator may not list %s, and can neither make nor remove any: %v; apply this version's config/rbac, which binds ClusterRole nexus-operator-%s, or leave the engine out of --adapters", k.Kind, err, strings.ToLower(e.Name()))}
+		}
+	}
+	return nil
+}
+
+// recordOutcome lists an object that is there, and takes back what is claimed for one that could not be written.
+func recordOutcome(er *intent.EngineReport, p piece) {
+	if p.err == nil && len(p.res.Unsettled) > 0 {
+		p.err = fmt.Errorf("%s is not as written: the API server or a webhook keeps %s otherwise", apply.RefOf(p.object), p.res.Unsettled[0].Path)
+		er.Deny(p.rule(), intent.ReasonNotLive, p.err)
+		return
+	}
+	if p.err == nil {
+		er.Objects = append(er.Objects, p.object.GetKind()+"/"+p.object.GetName())
+		return
+	}
+	er.Deny(p.rule(), reconciler.ReasonOf(p.err), p.err)
+}
+
+// restored tells of what somebody had changed by hand in a derived object, and was put right.
+func (r *Reconciler) restored(about *unstructured.Unstructured, res apply.Result) {
+	if res.Change != apply.Updated || len(res.Drift) == 0 {
+		return
+	}
+	paths := make([]string, len(res.Drift))
+	for i, d := range res.Drift {
+		paths[i] = d.Path
+	}
+	r.Events.Eventf(about, nil, "Normal", status.ReasonDrift, "Restore", "%s", status.Truncate(
+		fmt.Sprintf("%s of %s was changed by hand and is as derived again", strings.Join(paths, ", "), apply.RefOf(res.Live)), reconciler.MaxNote))
+}
+
+// prune removes the owner's children that are not wanted.
+func (r *Reconciler) prune(ctx context.Context, owner apply.Owner, kinds []schema.GroupVersionKind, wanted []apply.Ref) error {
+	children, err := r.Applier.Children(ctx, owner, kinds)
+	if err != nil {
+		return err
+	}
+	var worst error
+	for _, c := range apply.Surplus(children, wanted) {
+		if _, err := r.Applier.Delete(ctx, owner, c.Ref); err != nil {
+			worst = intent.Worst(worst, err)
+		}
+	}
+	return worst
+}
+
+// policyStatus writes how it went into the status of a policy, which is live as it was just applied.
+func (r *Reconciler) policyStatus(ctx context.Context, owner apply.Owner, live *unstructured.Unstructured, report intent.PolicyReport) error {
+	var obj client.Object = &v1alpha1.NimbusPolicy{}
+	if report.Policy.Namespace == "" {
+		obj = &v1alpha1.ClusterNimbusPolicy{}
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, obj); err != nil {
+		return err
+	}
+	was := obj.DeepCopyObject().(client.Object)
+	at := intent.Moment{Generation: obj.GetGeneration(), Now: r.Clock.Now()}
+	at.FailingSince = r.policies.observe(types.NamespacedName{Namespace: owner.Namespace, Name: owner.Name}, client.ObjectKeyFromObject(obj), report.Err, at.Now)
+	switch o := obj.(type) {
+	case *v1alpha1.NimbusPolicy:
+		report.Report(&o.Status, at)
+		r.warnOfAssessment(o, CommonOf(was).Coverage, o.Status.Coverage)
+	case *v1alpha1.ClusterNimbusPolicy:
+		report.Report(&o.Status, at)
+	}
+	return client.IgnoreNotFound(r.patchStatus(ctx, obj, was))
+}

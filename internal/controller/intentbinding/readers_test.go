@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intentbinding
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+func dnsService(target intstr.IntOrString) *corev1.Service {
+	s := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "dns", Name: "resolver"}}
+	s.Spec.Selector = map[string]string{"app": "resolver"}
+	s.Spec.Ports = []corev1.ServicePort{{Name: "udp", Port: 53, TargetPort: target}, {Name: "tcp", Port: 53, TargetPort: target}, {Name: "metrics", Port: 9153, TargetPort: intstr.FromInt32(9153)}}
+	return s
+}
+
+func TestClusterDNS_IsReadFromItsService(t *testing.T) {
+	empty := dnsService(intstr.FromInt32(53))
+	empty.Spec.Selector = nil
+	for _, c := range []struct {
+		name    string
+		service *corev1.Service
+		flags   []int
+		// namespace is empty where the usual one is assumed.
+		namespace string
+		ports     []int32
+		problem   string
+	}{
+		{"port 53", dnsService(intstr.FromInt32(53)), nil, "dns", []int32{53}, ""},
+		{"another port of the pods, once", dnsService(intstr.FromInt32(8053)), nil, "dns", []int32{8053}, ""},
+		{"no target port, which is the port itself", dnsService(intstr.IntOrString{}), nil, "dns", nil, ""},
+		{"a named port", dnsService(intstr.FromString("dns")), nil, "dns", nil, "--cluster-dns-ports"},
+		{"ports by flag", dnsService(intstr.FromString("dns")), []int{1053}, "dns", []int32{1053}, ""},
+		{"no Service", nil, nil, "", nil, "--cluster-dns-service"},
+		{"a Service without a selector", empty, nil, "", nil, "--cluster-dns-service"},
+	} {
+		b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver", ClusterDNSPorts: c.flags})
+		if c.service != nil {
+			b.must(b.api.Store.Create(t.Context(), c.service))
+		}
+		got, err := b.dns.read(t.Context())
+		if err != nil || got.Namespace != c.namespace || !slices.Equal(got.Ports, c.ports) || (got.Problem == "") != (c.problem == "") || !strings.Contains(got.Problem, c.problem) {
+			t.Errorf("%s: %+v %v", c.name, got, err)
+		}
+	}
+}
+
+func TestClusterDNS_IsAskedOnceAMinute(t *testing.T) {
+	b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver"}, dnsService(intstr.FromInt32(8053)))
+	b.api.Fail("live get Service", errOutage)
+	for range 2 { // a failure is not remembered
+		if _, err := b.dns.read(t.Context()); err == nil || !strings.Contains(err.Error(), "Service dns/resolver") {
+			t.Errorf("got %v", err)
+		}
+	}
+	b.api.Fail("live get Service", nil)
+	b.api.Calls()
+	for _, c := range []struct {
+		after time.Duration
+		asked int
+	}{{0, 1}, {59 * time.Second, 0}, {time.Minute, 1}} {
+		b.clock.SetTime(start.Add(c.after))
+		if got, err := b.dns.read(t.Context()); err != nil || got.Namespace != "dns" {
+			t.Errorf("%+v %v", got, err)
+		}
+		if got := b.api.Calls("live get Service"); len(got) != c.asked {
+			t.Errorf("after %v: asked %q", c.after, got)
+		}
+	}
+	b.clock.SetTime(start.Add(3 * time.Minute))
+	b.api.Fail("live get Service", errOutage)
+	if got, err := b.dns.read(t.Context()); err == nil || got.Namespace != "dns" {
+		t.Errorf("what was known last is lost: %+v %v", got, err)
+	}
+}
+
+func TestReconcile_OpensThePortsOfTheClusterDNS(t *testing.T) {
+	web := bindingTo("web", "dnsmanipulation")
+	b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver"}, web, intentOf("dnsManipulation", "Block", nil), dnsService(intstr.FromInt32(8053)))
+	b.passed(web)
+	text, err := b.there(networkPolicy, team, "web-dnsmanipulation").MarshalJSON()
+	if err != nil || !strings.Contains(string(text), "8053") || !strings.Contains(string(text), `"resolver"`) {
+		t.Errorf("%s %v", text, err)
+	}
+}
+
+func catalogOf(text string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "patches"}, Data: map[string]string{patchesKey: text}}
+}
+
+func TestVirtualPatches_SayWhatTheirCatalogLacks(t *testing.T) {
+	for _, c := range []struct {
+		name, flag   string
+		config       *corev1.ConfigMap
+		reason, text string
+	}{
+		{"no flag", "", nil, intent.ReasonCatalogMissing, "--virtual-patches=namespace/configmap"},
+		{"no ConfigMap", "ops/patches", nil, intent.ReasonCatalogMissing, "ops/patches"},
+		{"no entry", "ops/patches", catalogOf(""), intent.ReasonCatalogMissing, patchesKey},
+		{"not a catalog", "ops/patches", catalogOf("- {"), intent.ReasonCatalogInvalid, patchesKey},
+	} {
+		b := newBedOf(t, options.Options{VirtualPatches: c.flag})
+		if c.config != nil {
+			b.must(b.api.Store.Create(t.Context(), c.config))
+		}
+		got, err := b.patch.read(t.Context())
+		if err != nil || got.Reason != c.reason || !strings.Contains(got.Problem, c.text) || got.Known != nil {
+			t.Errorf("%s: %+v %v", c.name, got, err)
+		}
+	}
+}
+
+func TestReconcile_ReadsTheCatalogOfPatchesAgain(t *testing.T) {
+	web := bindingTo("web", "virtualpatch")
+	b := newBedOf(t, options.Options{VirtualPatches: "ops/patches"}, web, intentOf("virtualPatch", "Block", v1alpha1.Params{"cveList": {"CVE-2024-4439"}}), definition(kubeArmorPolicy))
+	if res := b.passed(web); res.RequeueAfter != patchesEvery {
+		t.Errorf("%+v: nothing watches the catalog", res)
+	}
+	b.covers(web, "virtualPatch", "KubeArmor", "None", intent.ReasonCatalogMissing)
+	b.clock.SetTime(start.Add(time.Minute))
+	b.api.Fail("live get ConfigMap", errOutage)
+	if _, err := b.pass(web); err == nil || !strings.Contains(err.Error(), "catalog of virtual patches") {
+		t.Errorf("got %v", err)
+	}
+	b.api.Fail("live get ConfigMap", nil)
+	b.must(b.api.Store.Create(t.Context(), catalogOf("- {")))
+	b.passed(web)
+	b.covers(web, "virtualPatch", "KubeArmor", "None", intent.ReasonCatalogInvalid)
+}
+
+func TestReconcile_ReadsNoCatalogForOtherIntents(t *testing.T) {
+	web := bindingTo("web", "dnsmanipulation")
+	b := newBedOf(t, options.Options{VirtualPatches: "ops/patches"}, web, intentOf("dnsManipulation", "Block", nil))
+	b.passed(web)
+	if got := b.api.Calls("live get ConfigMap"); len(got) != 0 {
+		t.Errorf("asked %q", got)
+	}
+}

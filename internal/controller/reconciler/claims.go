@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// NameIndex holds {capabilityName}-{environment} of every capability.
+const NameIndex = "spec.name"
+
+// IndexName computes NameIndex.
+func IndexName(o client.Object) []string {
+	c := o.(*nexusv1.NexusAICapability)
+	return []string{c.Spec.CapabilityName + "-" + c.Spec.Environment}
+}
+
+// StrongestClaim returns the capability that holds names, or may come to hold them; nil when there is none.
+func StrongestClaim(ctx context.Context, c client.Reader, names capability.Names) (*nexusv1.NexusAICapability, error) {
+	list := &nexusv1.NexusAICapabilityList{}
+	if err := c.List(ctx, list, client.MatchingFields{NameIndex: names.Prefix()}); err != nil {
+		return nil, err
+	}
+	var first *nexusv1.NexusAICapability
+	for i := range list.Items {
+		o := &list.Items[i]
+		if claimOf(o) != cannotRun && (first == nil || ClaimsBefore(o, first)) {
+			first = o
+		}
+	}
+	return first, nil
+}
+
+// LogHolder logs which capability holds a name, when the refusal begins. The user who is refused may not be allowed to see
+// that capability, so no condition and no event names it.
+func LogHolder(ctx context.Context, before []metav1.Condition, message, name string, holder *nexusv1.NexusAICapability) {
+	if s := meta.FindStatusCondition(before, status.Stall); s == nil || s.Status != metav1.ConditionTrue || s.Reason != status.ReasonNameConflict {
+		log.FromContext(ctx).Info(message, "name", name, "capability", client.ObjectKeyFromObject(holder))
+	}
+}
+
+// claim is how strongly a capability holds its names against another of the same capabilityName and environment.
+type claim int
+
+const (
+	// cannotRun: it has created nothing in AWS, and it is suspended, being deleted, or stalled for its own reason.
+	cannotRun claim = iota
+	// mayRun: it has created nothing in AWS yet.
+	mayRun
+	// holds: something in AWS carries its names.
+	holds
+)
+
+// claimOf reads a capability's claim from its spec and from its status, which only the operator writes.
+func claimOf(c *nexusv1.NexusAICapability) claim {
+	ran := slices.ContainsFunc(c.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
+	if ran || slices.ContainsFunc(c.Status.Resources, func(r nexusv1.ResourceStatus) bool { return r.ARN != "" }) {
+		return holds
+	}
+	stalled := meta.FindStatusCondition(c.Status.Conditions, status.Stall)
+	failed := stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != status.ReasonNameConflict && stalled.ObservedGeneration == c.Generation
+	if c.Spec.Suspend || c.DeletionTimestamp != nil || failed {
+		return cannotRun
+	}
+	return mayRun
+}
+
+// ClaimsBefore reports whether a's claim on the names is stronger than b's: the stronger claim wins, then the older
+// object. Creation times have a resolution of one second; namespace and name break ties, so that each of the two
+// capabilities comes to the same result.
+func ClaimsBefore(a, b *nexusv1.NexusAICapability) bool {
+	if x, y := claimOf(a), claimOf(b); x != y {
+		return x > y
+	}
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
+}
+
+// ClaimChanged lets events through after which another capability of the same names may run.
+type ClaimChanged struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (ClaimChanged) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (ClaimChanged) Update(e event.UpdateEvent) bool {
+	was, okWas := e.ObjectOld.(*nexusv1.NexusAICapability)
+	is, okIs := e.ObjectNew.(*nexusv1.NexusAICapability)
+	return okWas && okIs && claimOf(was) != claimOf(is)
+}

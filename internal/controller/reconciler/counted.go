@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"errors"
+
+	"go.opentelemetry.io/otel/attribute"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/shard"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/tracing"
+)
+
+// Counted has the passes of a reconciler traced, and its failures counted by their class. Requests for namespaces of other
+// shards are dropped here, behind every way by which a request may come.
+func (e Environment) Counted(controller string, r reconcile.Reconciler) reconcile.Reconciler {
+	e.Metrics.Controller(controller)
+	return &countedReconciler{Reconciler: r, controller: controller, metrics: e.Metrics, shard: e.Shard}
+}
+
+type countedReconciler struct {
+	reconcile.Reconciler
+	controller string
+	metrics    *metrics.Recorder
+	shard      shard.Shard
+}
+
+// Reconcile implements reconcile.Reconciler.
+func (c *countedReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if !c.shard.Owns(req.Namespace) {
+		return reconcile.Result{}, nil
+	}
+	ctx, span := tracing.Span(ctx, "reconcile "+c.controller, attribute.String("k8s.namespace.name", req.Namespace), attribute.String("k8s.object.name", req.Name),
+		attribute.String("reconcile.id", string(controller.ReconcileIDFromContext(ctx))))
+	if id, sampled := tracing.IDOf(ctx); sampled {
+		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("traceID", id))
+	}
+	result, err := c.Reconciler.Reconcile(ctx, req)
+	class := failureClass(err)
+	if class != "" && ctx.Err() == nil {
+		c.metrics.ReconcileFailed(c.controller, class)
+	}
+	tracing.End(span, class)
+	return result, err
+}
+
+// failureClass returns the class under which an error of a reconciler is counted; empty when it is no failure.
+func failureClass(err error) string {
+	_, isStalled := status.AsStalled(err)
+	_, isWaiting := status.AsWaiting(err)
+	_, isRetrying := status.AsRetrying(err)
+	switch {
+	case err == nil, isWaiting, apierrors.IsConflict(err):
+		return ""
+	case isStalled:
+		return metrics.ClassStalled
+	case isRetrying:
+		return metrics.ClassAWS
+	case APIServerUnavailable(err), apierrors.ReasonForError(err) != metav1.StatusReasonUnknown, errors.Is(err, context.DeadlineExceeded):
+		return metrics.ClassKubernetes
+	default:
+		return metrics.ClassError
+	}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/shard"
+)
+
+// Environment is what every reconciler needs of the cluster and of the operator's settings.
+type Environment struct {
+	// Client reads from the cache and writes to the API server.
+	Client client.Client
+	// Live reads from the API server itself: for what is not cached, and before a write that must not
+	// rest on a stale read.
+	Live   client.Reader
+	Events events.EventRecorder
+	Clock  clock.PassiveClock
+	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
+	ClusterID          string
+	PreviousClusterIDs []string
+	// TrustAttempts is for endpoints whose creates drop tags; see engine.Owner.
+	TrustAttempts bool
+	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.
+	Issuer func(ctx context.Context) (string, error)
+	// Intervals is how fast failures are retried and how often AWS is looked at.
+	Intervals Intervals
+	// Metrics count what controllers do; nil counts nothing.
+	Metrics *metrics.Recorder
+	// Shard is the part of the namespaces whose objects are reconciled.
+	Shard shard.Shard
+	// Schemas check objects against their CRDs once more, on servers that know no CEL rules as well.
+	Schemas *crdschema.Schemas
+}
+
+// Newest reads an object from the cache, or from the API server while the cache lacks our own last write of it.
+// A status that is computed from an older one leaves standing what the write in between added.
+func (e Environment) Newest(ctx context.Context, a *apply.Applier, ref apply.Ref, obj client.Object) error {
+	key := client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}
+	err := e.Client.Get(ctx, key, obj)
+	if err == nil && a.Lags(ref, obj.GetResourceVersion()) {
+		reflect.ValueOf(obj).Elem().SetZero() // decoding keeps the fields that the answer lacks
+		err = e.Live.Get(ctx, key, obj)
+	}
+	return err
+}
+
+// RequeueAtRest returns a result that requeues an object behind everything that is new or was edited.
+func RequeueAtRest(after time.Duration) reconcile.Result {
+	low := handler.LowPriority
+	return reconcile.Result{RequeueAfter: after, Priority: &low}
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconciler
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// UnreadyPoll is how often workloads that do not become available are looked at: a pod's trouble shows in
+// the pod alone, which is not watched.
+const UnreadyPoll = 5 * time.Second
+
+// Intervals is how fast failures are retried and how often AWS is looked at.
+type Intervals struct {
+	// Check is the interval of checks of what is as declared.
+	Check time.Duration
+	// CheckOf overrides it by kind.
+	CheckOf map[string]time.Duration
+	// Stalled is how often an object that only a person can help is tried again.
+	Stalled time.Duration
+	// RetryFirst and RetryMost bound the growing pauses between retries of passing failures.
+	RetryFirst, RetryMost time.Duration
+}
+
+// Jitter spreads an interval by ± 10 %.
+func (p Intervals) Jitter(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package crdschema evaluates the schema, the list keys and the CEL rules of the operator's own CRDs in process. The API
+// server checks the same at admission, but only for objects written since the rules exist, and only where
+// it knows CEL rules (Kubernetes 1.29). The operator never trusts its input, and kinds need no copies of
+// the rules.
+package crdschema
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"sync"
+
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	celconfig "k8s.io/apiserver/pkg/apis/cel"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Schemas validate objects by kind. A CRD is read and compiled when the first object of its kind is
+// validated. The methods may be called concurrently.
+type Schemas struct {
+	kinds map[string]*compiled
+}
+
+// compiled is the validator of one kind.
+type compiled struct {
+	files fs.FS
+	path  string
+	// namespaced is false for kinds of cluster scope.
+	namespaced bool
+
+	once   sync.Once
+	err    error
+	schema validation.SchemaValidator
+	rules  *cel.Validator
+	shape  *structuralschema.Structural
+}
+
+// kindOf finds the kind in a CRD without parsing it.
+var kindOf = regexp.MustCompile(`(?m)^  names:\n(?:    .*\n)*?    kind: (\w+)$`)
+
+// Load finds the CRDs in a file system: every YAML file, one CRD with one version each.
+func Load(files fs.FS) (*Schemas, error) {
+	s := &Schemas{kinds: map[string]*compiled{}}
+	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		m := kindOf.FindSubmatch(b)
+		if m == nil {
+			return fmt.Errorf("%s: no CustomResourceDefinition with a kind", path)
+		}
+		s.kinds[string(m[1])] = &compiled{files: files, path: path, namespaced: bytes.Contains(b, []byte("\n  scope: Namespaced\n"))}
+		return nil
+	})
+	return s, err
+}
+
+// Has reports whether a kind is one of the operator's own.
+func (s *Schemas) Has(kind string) bool {
+	_, ok := s.kinds[kind]
+	return ok
+}
+
+// Namespaced reports whether objects of a kind live in a namespace; false for kinds that are not the operator's own.
+func (s *Schemas) Namespaced(kind string) bool {
+	c, ok := s.kinds[kind]
+	return ok && c.namespaced
+}
+
+// Validate returns a *status.Stalled that names the first field that breaks the schema or a rule of the
+// kind, or nil. Rules that compare with the old object (transition rules) hold for a new one.
+func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object) error {
+	c, ok := s.kinds[kind]
+	if !ok {
+		return fmt.Errorf("no CRD of kind %s is known", kind)
+	}
+	c.once.Do(func() { c.err = c.compile() })
+	if c.err != nil {
+		return fmt.Errorf("compiling the CRD of %s: %w", kind, c.err)
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return fmt.Errorf("reading the %s: %w", kind, err)
+	}
+	delete(m, "status") // the operator's own
+	errs := validation.ValidateCustomResource(nil, m, c.schema)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.shape, m)...)
+	if len(errs) == 0 {
+		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, nil, celconfig.RuntimeCELCostBudget)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return invalidField(errs[0])
+}
+
+// Default adds to an object, in place, the defaults that the API server would add. Kinds without a CRD of the
+// operator's own are left as they are.
+func (s *Schemas) Default(obj *unstructured.Unstructured) error {
+	c, ok := s.kinds[obj.GetKind()]
+	if !ok {
+		return nil
+	}
+	c.once.Do(func() { c.err = c.compile() })
+	if c.err != nil {
+		return fmt.Errorf("compiling the CRD of %s: %w", obj.GetKind(), c.err)
+	}
+	defaulting.Default(obj.Object, c.shape)
+	return nil
+}
+
+// invalidField turns an error of the API server's library into a condition.
+func invalidField(e *field.Error) error {
+	detail := e.Detail
+	if detail == "" {
+		detail = e.ErrorBody()
+	}
+	name := strings.TrimPrefix(e.Field, ".")
+	return status.Invalid(name, "%s", strings.TrimPrefix(detail, name+" in body "))
+}
+
+func (c *compiled) compile() error {
+	b, err := fs.ReadFile(c.files, c.path)
+	if err != nil {
+		return err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(b, crd); err != nil {
+		return err
+	}
+	if len(crd.Spec.Versions) != 1 || crd.Spec.Versions[0].Schema == nil {
+		return errors.New("want one version with a schema")
+	}
+	internal := &apiextensions.JSONSchemaProps{}
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crd.Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil); err != nil {
+		return err
+	}
+	// The status is the operator's own and is not validated.
+	delete(internal.Properties, "status")
+	if c.shape, err = structuralschema.NewStructural(internal); err != nil {
+		return err
+	}
+	if c.schema, _, err = validation.NewSchemaValidator(internal); err != nil {
+		return err
+	}
+	c.rules = cel.NewValidator(c.shape, true, celconfig.PerCallLimit)
+	return nil
+}

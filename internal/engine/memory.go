@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	// settleDefault is how long AWS may take to show a write to every read, where the kind does not say.
+	// Tag lists are documented to be empty for seconds after a write.
+	// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListTagsOfResource.html
+	settleDefault = 30 * time.Second
+	// absenceGap is how far the two looks lie apart that verify the absence of a resource.
+	absenceGap = 5 * time.Second
+	// maxWritePause bounds the growing pauses between two writes of the same value.
+	maxWritePause = 10 * time.Minute
+	// maxUnsettledWrites is how often a value is written before the object is reported as NotSettling.
+	maxUnsettledWrites = 3
+)
+
+// Memory is what the process remembers of one object between its passes: what was written when, and
+// since when AWS shows a state that may be stale. A restart loses it, which costs time, never safety.
+// The zero value is ready. It is used by one pass at a time.
+type Memory struct {
+	writes map[string]*write
+	// untaggedSince and absentSince are the first of an unbroken series of such looks.
+	untaggedSince, absentSince time.Time
+	// createdAt is when AWS acknowledged a create, existsAt when it answered a create in a way that proves
+	// only that the resource exists, deletedAt when it acknowledged a delete.
+	createdAt, existsAt, deletedAt time.Time
+	// deletes counts the acknowledged deletes.
+	deletes int
+	// attempted is true once this process sent a create; createOpen while the outcome of some create,
+	// sent by this process or recorded by an earlier one, is not known.
+	attempted, createOpen bool
+	// untouched is true from an acknowledged create until the next call that writes to the resource is sent.
+	untouched bool
+	// notEmpty is true once AWS refused to delete the resource because of its contents.
+	notEmpty bool
+}
+
+// write is the last write of one path.
+type write struct {
+	sum   string
+	at    time.Time
+	times int
+	// shown is true once AWS showed the value; differs is since when it shows another one again.
+	shown   bool
+	differs time.Time
+	// created is true when the write created a member of the resource, with the tags of this hash.
+	created bool
+	tags    string
+}
+
+// pause is how long a value that was written is not written again.
+func (w *write) pause(settle time.Duration) time.Duration {
+	return growingPause(settle, w.times)
+}
+
+// due reports whether the wanted value of this sum is to be written (again).
+func (w *write) due(sum string, settle time.Duration, now time.Time) bool {
+	return w.sum != sum || now.Sub(w.at) >= w.pause(settle) || w.drifted(now)
+}
+
+// drifted reports whether a value that AWS had shown was changed since: looks apart in time show another one.
+func (w *write) drifted(now time.Time) bool {
+	return !w.differs.IsZero() && now.Sub(w.differs) >= absenceGap
+}
+
+func growingPause(settle time.Duration, times int) time.Duration {
+	d := settle
+	for range min(times-1, 8) {
+		d *= 2
+	}
+	return min(d, max(maxWritePause, settle))
+}
+
+// recordLook updates the series of looks after a decision. A look that failed proves nothing and ends them.
+func (m *Memory) recordLook(p Plan, err error, settle time.Duration, now time.Time) {
+	startOrClear(&m.absentSince, !p.Exists && err == nil, now)
+	startOrClear(&m.untaggedSince, p.Exists && p.Cause == Unowned, now)
+	if err != nil || !p.Exists || p.Cause == Unowned || p.Cause == Busy {
+		return
+	}
+	for path, w := range m.writes {
+		if p.Diff.Under(path) {
+			startOrClear(&w.differs, w.shown, now)
+			continue
+		}
+		w.shown, w.differs = true, time.Time{}
+		if now.Sub(w.at) >= settle {
+			delete(m.writes, path)
+		}
+	}
+}
+
+// startOrClear keeps the time from which on a fact holds without a break.
+func startOrClear(t *time.Time, holds bool, now time.Time) {
+	switch {
+	case !holds:
+		*t = time.Time{}
+	case t.IsZero():
+		*t = now
+	}
+}
+
+// recordAttempt notes that a create is about to be sent; earlier is true when one was recorded before.
+func (m *Memory) recordAttempt(earlier bool) {
+	m.createOpen = m.createOpen || earlier && !m.attempted
+	m.attempted = true
+}
+
+// createFailed reports whether every create that was ever sent is known to have had no effect.
+func (m *Memory) createFailed() bool {
+	return m.attempted && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()
+}
+
+// lastWrite is when AWS last acknowledged a create or a changed setting; zero when none is remembered.
+func (m *Memory) lastWrite() time.Time {
+	last := m.createdAt
+	for _, w := range m.writes {
+		if w.at.After(last) {
+			last = w.at
+		}
+	}
+	return last
+}
+
+// mustShow is since when AWS is known to have the resource; zero while it is not.
+func (m *Memory) mustShow() time.Time {
+	if m.existsAt.After(m.createdAt) {
+		return m.existsAt
+	}
+	return m.createdAt
+}
+
+// created reports whether AWS acknowledged a create within the settle time.
+func (m *Memory) created(settle time.Duration, now time.Time) bool {
+	return !m.createdAt.IsZero() && now.Sub(m.createdAt) < settle
+}
+
+// recordWrite records an acknowledged step.
+func (m *Memory) recordWrite(s kind.Step, p Plan, now time.Time) {
+	diff, fixes := p.Diff, s.Fixes
+	switch s.Effect {
+	case kind.Creates:
+		m.createdAt, fixes = now, append(slices.Clone(fixes), "Tags") // the tags travel inside the create
+	case kind.Ensures:
+		m.existsAt = now
+	case kind.Deletes, kind.Ends:
+		m.deletedAt = now
+		m.deletes++
+	}
+	if p.creates() {
+		diff = p.sets
+	}
+	if s.Effect == kind.Empties {
+		diff = removalsOf(s)
+	}
+	for _, c := range diff {
+		if (kind.Diff{c}).Under(fixes...) {
+			w := m.lastWriteOf(c, now)
+			w.created, w.tags = s.Effect == kind.Creates && (kind.Diff{c}).Under(s.Fixes...), p.tagsSum
+		}
+	}
+}
+
+// removalsOf are the changes of a step that deletes members of the resource while the object is deleted.
+func removalsOf(s kind.Step) kind.Diff {
+	var out kind.Diff
+	for _, path := range s.Fixes {
+		out = append(out, kind.Change{Path: path, Want: unset, Sum: sumOf(unset), Gone: true})
+	}
+	return out
+}
+
+// recordEffect records that members exist whose creates AWS refused for that reason.
+func (m *Memory) recordEffect(fixes []string, p Plan, now time.Time) {
+	diff := p.Diff
+	if p.creates() {
+		diff = p.sets
+	}
+	for _, c := range diff {
+		if (kind.Diff{c}).Under(fixes...) {
+			m.lastWriteOf(c, now)
+		}
+	}
+}
+
+// members returns the paths whose creates AWS acknowledged within the settle time, with a hash of the
+// tags that each create carried.
+func (m *Memory) members(settle time.Duration, now time.Time) map[string]string {
+	var out map[string]string
+	for path, w := range m.writes {
+		if !w.created || now.Sub(w.at) >= settle {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[path] = w.tags
+	}
+	return out
+}
+
+func (m *Memory) lastWriteOf(c kind.Change, now time.Time) *write {
+	if m.writes == nil {
+		m.writes = map[string]*write{}
+	}
+	w := m.writes[c.Path]
+	if w == nil || w.sum != c.Sum || w.shown { // a value that was shown once and differs now has drifted again
+		w = &write{sum: c.Sum}
+		m.writes[c.Path] = w
+	}
+	w.at, w.shown = now, false
+	w.times++
+	if member := m.writes[memberOf(c.Path)]; member != nil && member != w {
+		member.created = false // changed since
+	}
+	return w
+}
+
+// memberOf returns the path of the map element that path lies in: Parameters[a] for Parameters[a].Value.
+func memberOf(path string) string {
+	return path[:strings.Index(path, "]")+1]
+}
+
+// untagged reports whether AWS acknowledged the removal of the owner's UID tag.
+func (m *Memory) untagged() bool {
+	w := m.writes["Tags["+wellknown.TagOwnerUID+"]"]
+	return w != nil && w.sum == sumOf(unset)
+}
+
+// due splits a plan's steps into those to send now and the changes that earlier writes must settle
+// first. A step whose changes were all written within their pause is not sent again.
+func (m *Memory) due(p Plan, settle time.Duration, now time.Time) (steps []kind.Step, pending kind.Diff) {
+	for _, s := range p.Steps {
+		waiting := m.pending(s, p.Diff, settle, now)
+		if waiting == nil {
+			steps = append(steps, s)
+			continue
+		}
+		pending = append(pending, waiting...)
+	}
+	return steps, pending
+}
+
+// pending returns the changes of a step when none of them needs a write now; nil when one does.
+func (m *Memory) pending(s kind.Step, diff kind.Diff, settle time.Duration, now time.Time) kind.Diff {
+	if s.Effect == kind.Deletes || s.Effect == kind.Ends {
+		if m.deletes > 0 && now.Sub(m.deletedAt) < growingPause(settle, m.deletes) {
+			return kind.Diff{{}}
+		}
+		return nil
+	}
+	if s.Effect == kind.Empties {
+		diff = removalsOf(s)
+	}
+	var out kind.Diff
+	for _, c := range diff {
+		if !(kind.Diff{c}).Under(s.Fixes...) {
+			continue
+		}
+		if w := m.writes[c.Path]; w == nil || w.due(c.Sum, settle, now) {
+			return nil
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// unsettled describes changes that AWS acknowledged and does not show: still to be waited for, or, after
+// repeated writes, a failure that a person must look at.
+func (m *Memory) unsettled(pending kind.Diff, now time.Time) error {
+	c := pending[0]
+	w := m.writes[c.Path]
+	if w == nil {
+		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
+	}
+	if w.times >= maxUnsettledWrites && !w.shown {
+		return &status.Stalled{Reason: status.ReasonNotSettling, Message: fmt.Sprintf(
+			"%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows",
+			c.Path, w.times, c.Want, c.Have)}
+	}
+	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}
+}
+
+// nextLook is how long to wait before the next look at something that AWS acknowledged this long ago.
+func nextLook(elapsed time.Duration) time.Duration {
+	return min(max(elapsed.Truncate(time.Second), time.Second), 5*time.Second)
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Facts are what is gathered about an object before the engine works on it.
+type Facts struct {
+	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
+	Cluster  string
+	Previous []string
+	// TrustAttempts accepts untagged resources as the result of a recorded attempt; see Owner.
+	TrustAttempts bool
+	// Trusted is true for an object that its capability compiles to exactly this.
+	Trusted bool
+	// Borrowed is true when the provider uses the operator's own identity only because a capability
+	// generated it.
+	Borrowed bool
+	// Provider is the spec of the object's provider.
+	Provider v1alpha1.AWSProviderSpec
+	// Partition, Account and Region are where the provider's session leads to.
+	Partition, Account, Region string
+	// GuardData is that of kind.Scope.
+	GuardData bool
+	// Issuer is the cluster's OIDC issuer URL, or empty, and then NoIssuer says why it is unknown.
+	Issuer   string
+	NoIssuer error
+	// OIDCProvider is the lookup of kind.Scope.
+	OIDCProvider func(issuer string) (kind.OIDCProvider, error)
+	// Ref and Secret are the lookups of kind.Scope.
+	Ref    func(kind, name string) (kind.Target, error)
+	Secret func(name, key string) ([]byte, error)
+}
+
+// Importer is implemented by objects whose AWS identifiers are assigned by AWS and that can adopt an
+// existing resource by its identifier.
+type Importer interface {
+	// ImportID returns the identifier of the resource to adopt; empty for none.
+	ImportID() string
+}
+
+// FinalizerOf is the finalizer that keeps an object of the kind until its AWS resource is dealt with.
+func FinalizerOf(kind string) string {
+	return v1alpha1.GroupName + "/" + strings.ToLower(kind) + "-finalizer"
+}
+
+// DeletionPolicyOf is the deletion policy in force, defaults applied.
+func DeletionPolicyOf(obj v1alpha1.Resource, m kind.Meta) v1alpha1.DeletionPolicy {
+	if d := obj.CommonSpec().DeletionPolicy; d != "" {
+		return d
+	}
+	if m.Retains {
+		return v1alpha1.DeletionRetain
+	}
+	return v1alpha1.DeletionDelete
+}
+
+// OwnerOf is the engine's view of an object.
+func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
+	spec, st := obj.CommonSpec(), obj.CommonStatus()
+	o := Owner{
+		Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
+		Cluster: f.Cluster, Previous: f.Previous,
+		Generation: obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
+		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
+		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
+		AllowAdoption: f.Provider.AllowAdoption && spec.DeletionPolicy != "", TrustAttempts: f.TrustAttempts,
+		NoCreationTime: e.Meta().NoCreationTime, HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
+		Intent: intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
+	}
+	if st.CreationTime != nil {
+		o.CreatedAt = st.CreationTime.Time
+	}
+	if s, ok := obj.(interface{ RecreatesOnLoss() bool }); ok {
+		o.RecreateOnLoss = s.RecreatesOnLoss()
+	}
+	o.Import = importID(obj)
+	// Where no capability vouches for the object, only its UID counts, which its author cannot choose.
+	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
+	return o
+}
+
+// TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
+// It needs the target's identifier, which is published only for resources that the target owns, and not its
+// readiness. Errors are *status.Waiting while there is no identifier, and *status.Stalled for an object that must
+// not be referred to.
+func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
+	id := kindName + "/" + name
+	if target != nil && kindName == "IAMRole" && target.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		// A person who may write objects could observe any role, and have a service act as it.
+		return kind.Target{}, &status.Stalled{Reason: status.ReasonNotPermitted, Message: id + " only observes a role: refer to an IAMRole that manages its role"}
+	}
+	if target == nil || target.CommonStatus().ID == "" && target.CommonStatus().ARN == "" {
+		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: id + " to exist in AWS", After: 30 * time.Second}
+	}
+	st := target.CommonStatus()
+	t := kind.Target{ID: st.ID, ARN: st.ARN}
+	if a, ok := target.(kind.Referable); ok {
+		t.Attributes = a.ReferableAttributes()
+	}
+	return t, nil
+}
+
+// maxTags is how many of AWS's 50 tags per resource are left to users.
+const maxTags = 40
+
+// ScopeOf is what a kind gets to know beside the spec. A deletion never fails because of the tags.
+func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
+	tags := map[string]string{}
+	for k, v := range f.Provider.DefaultTags {
+		tags[k] = string(v)
+	}
+	for k, v := range obj.CommonSpec().Tags {
+		tags[k] = string(v)
+	}
+	if len(tags) > maxTags && !o.Deleting {
+		return kind.Scope{}, status.Invalid("spec.tags", "%d tags together with the provider's defaultTags; at most %d are possible", len(tags), maxTags)
+	}
+	if o.Management != v1alpha1.ManageObserve { // an object that only observes owns nothing
+		maps.Copy(tags, o.OwnerTags())
+	}
+	return kind.Scope{
+		Tags: tags, OwnerTags: o.OwnerTags(),
+		Partition: f.Partition, Account: f.Account, Region: f.Region,
+		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
+		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, GuardData: f.GuardData,
+		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
+		Ref: f.Ref, Secret: f.Secret, Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
+	}, nil
+}
+
+// IDOf is the identifier of the object's resource: the recorded one, else the one to import.
+func IDOf(obj v1alpha1.Resource) string {
+	if id := obj.CommonStatus().ID; id != "" {
+		return id
+	}
+	return importID(obj)
+}
+
+func importID(obj v1alpha1.Resource) string {
+	if i, ok := obj.(Importer); ok {
+		return i.ImportID()
+	}
+	return ""
+}
+
+// Attend makes a Decider of a binding: it decides for the object and publishes into it what AWS
+// assigned, so that the next decision of the pass sees it.
+func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
+	return func(ctx context.Context, o Owner) (Plan, error) {
+		sc.ID = IDOf(obj)
+		p, err := b.Decide(ctx, sc, o, obj)
+		publish(p, obj)
+		sc.Duplicated = sc.Duplicated || len(p.Duplicates) > 0
+		return p, err
+	}
+}
+
+// publish records what a look showed of a resource of this object.
+func publish(p Plan, obj v1alpha1.Resource) {
+	if p.Publish == nil {
+		return
+	}
+	p.Publish(obj)
+	st := obj.CommonStatus()
+	if created := p.Created; !created.IsZero() && (st.CreationTime == nil || !sameSecond(st.CreationTime.Time, created)) {
+		t := metav1.NewTime(created.UTC().Truncate(time.Second))
+		st.CreationTime = &t
+	}
+}
+
+// Summarize writes the result of a pass into the object's status, in memory. failingSince is when an
+// unbroken series of passing failures began; zero when the pass did not fail so.
+func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince time.Time) {
+	st, generation := obj.CommonStatus(), obj.GetGeneration()
+	meta.RemoveStatusCondition(&st.Conditions, status.Paused)
+	status.Summarize(&st.Conditions, status.Result{Err: err, Generation: generation, Now: now, FailingSince: failingSince,
+		ReadyMessage: "the AWS resource exists and is as declared"})
+	for _, n := range out.Plan.Notes {
+		status.Set(&st.Conditions, generation, now, conditionOf(n))
+	}
+	if out.Plan.Owned && st.CreationTime == nil {
+		t := metav1.NewTime(now.UTC().Truncate(time.Second)) // AWS reports none
+		st.CreationTime = &t
+	}
+	reportDuplicates(obj, out, now)
+	st.Ready = status.ReadyAt(st.Conditions, generation)
+	st.Drift = driftEntries(out.Drift)
+	if out.Written != nil { // AWS has them, even if the pass ended in a failure or waits for AWS
+		st.WrittenVersions = out.Written
+	}
+	if out.Synced && err == nil {
+		st.SyncedGeneration = generation
+		if out.Plan.Cause == InSync {
+			st.ManagedTagKeys, st.WrittenVersions = out.Plan.TagKeys, out.Plan.Written
+		}
+	}
+	_, transient := errors.AsType[*status.Retrying](err)
+	if !transient {
+		st.ObservedGeneration = generation
+	}
+	if _, waiting := status.AsWaiting(err); !transient && !waiting {
+		// A requested check is answered once it was done, whatever it found.
+		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
+	}
+}
+
+// conditionOf turns what a kind reports beside Ready into a condition.
+func conditionOf(n kind.Note) metav1.Condition {
+	c := metav1.Condition{Type: n.Type, Status: metav1.ConditionFalse, Reason: n.Reason, Message: n.Message}
+	switch {
+	case n.Unknown:
+		c.Status = metav1.ConditionUnknown
+	case n.True:
+		c.Status = metav1.ConditionTrue
+	}
+	return c
+}
+
+// reportDuplicates sets the condition DuplicateResources, and removes it once a look found no duplicate.
+func reportDuplicates(obj v1alpha1.Resource, out Outcome, now time.Time) {
+	conditions := &obj.CommonStatus().Conditions
+	switch {
+	case len(out.Plan.Duplicates) > 0:
+		status.Set(conditions, obj.GetGeneration(), now, metav1.Condition{Type: status.DuplicateResources, Status: metav1.ConditionTrue, Reason: status.ReasonDuplicateResources,
+			Message: fmt.Sprintf("%d more AWS resources carry the owner tags of this object: %s; this object manages %s, delete the others in AWS unless something uses them",
+				len(out.Plan.Duplicates), status.Truncate(strings.Join(out.Plan.Duplicates, ", "), maxDriftValue), obj.CommonStatus().ID)})
+	case out.Plan.Exists:
+		meta.RemoveStatusCondition(conditions, status.DuplicateResources)
+	}
+}
+
+// maxRequest is the length of a reconcile request that the status can hold.
+const maxRequest = 64
+
+// ReconcileRequestOf returns the value of the annotation that asks for a check now, cut to what the
+// status can hold.
+func ReconcileRequestOf(obj metav1.Object) string {
+	return status.Truncate(obj.GetAnnotations()[wellknown.AnnotationReconcileAt], maxRequest)
+}
+
+// maxDrift and maxDriftValue are the bounds of status.drift in the schema.
+const (
+	maxDrift      = 32
+	maxDriftPath  = 256
+	maxDriftValue = 512
+)
+
+func driftEntries(d kind.Diff) []v1alpha1.DriftEntry {
+	var out []v1alpha1.DriftEntry
+	for _, c := range d[:min(len(d), maxDrift)] {
+		out = append(out, v1alpha1.DriftEntry{Path: status.Truncate(c.Path, maxDriftPath),
+			Want: status.Truncate(c.Want, maxDriftValue), Have: status.Truncate(c.Have, maxDriftValue)})
+	}
+	return out
+}

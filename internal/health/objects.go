@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Health is what became of an object.
+type Health struct {
+	// Ready is true when the object is fit for use.
+	Ready bool
+	// Present is true when everything that the object declares exists in AWS, perhaps with earlier values.
+	Present bool
+	// Reason and Message say why the object is not ready and what to do, or what troubles one that is.
+	Reason, Message string
+	// Stalled is true when only a person can help.
+	Stalled bool
+	// Unknown is true when it cannot be determined whether the object is ready.
+	Unknown bool
+	// Serving is true when what was declared before still works.
+	Serving bool
+	// NoCredentials is true when pods run and nothing gave them AWS credentials.
+	NoCredentials bool
+	// ARN of the AWS resource, once known.
+	ARN string
+}
+
+// Reader judges objects by their status and by what it reads beside them: pods of Deployments and IngressClasses.
+type Reader struct {
+	Client client.Reader
+	Clock  clock.PassiveClock
+}
+
+// Of reads an object's own status. Kinds without one are fit for use once they exist.
+func (r Reader) Of(ctx context.Context, o client.Object) (Health, error) {
+	switch o := o.(type) {
+	case *v1alpha1.AWSProvider:
+		return OfConditions(o.Status.Conditions, o.Generation), nil
+	case v1alpha1.Resource:
+		return resourceHealth(o), nil
+	case *appsv1.Deployment:
+		return r.deployment(ctx, o)
+	case *corev1.Service:
+		return r.service(ctx, o)
+	case *networkingv1.Ingress:
+		return r.ingress(ctx, o)
+	case *intentv1alpha1.SecurityIntentBinding:
+		return bindingHealth(o), nil
+	case *corev1.Pod:
+		return r.OfPod(o), nil
+	case *corev1.ResourceQuota:
+		return quotaHealth(o), nil
+	case *corev1.Namespace:
+		if o.Status.Phase == corev1.NamespaceTerminating {
+			return Health{Reason: status.ReasonDeleting, Message: "the namespace is being deleted"}, nil
+		}
+	}
+	return Health{Ready: true}, nil
+}
+
+// resourceHealth is that of what stands for something in AWS.
+func resourceHealth(o v1alpha1.Resource) Health {
+	st := o.CommonStatus()
+	h := usableRole(o, OfConditions(st.Conditions, o.GetGeneration()))
+	h.ARN = st.ARN
+	if set, ok := o.(*v1alpha1.SSMParameterSet); ok {
+		h.Present = !h.Stalled && allExist(set)
+	}
+	return h
+}
+
+// quotaHealth is ready once the quota is counted: until then the API server refuses every pod of the namespace.
+func quotaHealth(q *corev1.ResourceQuota) Health {
+	if equality.Semantic.DeepEqual(q.Spec.Hard, q.Status.Hard) {
+		return Health{Ready: true}
+	}
+	return Health{Reason: status.ReasonProgressing, Message: "the limits are not in force yet"}
+}
+
+// allExist reports whether each declared parameter was observed to exist as the set's own.
+func allExist(set *v1alpha1.SSMParameterSet) bool {
+	for name := range set.Spec.Parameters {
+		if set.Status.Versions[name] == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// usableRole reads of a role that is as declared whether pods can get its credentials. Other children do not wait for
+// that: pods get the credentials as soon as it is repaired.
+func usableRole(o v1alpha1.Resource, h Health) Health {
+	c := meta.FindStatusCondition(o.CommonStatus().Conditions, v1alpha1.ConditionOIDCProviderReady)
+	if !h.Ready || c == nil || c.Status == metav1.ConditionTrue {
+		return h
+	}
+	h.Reason, h.Message = c.Reason, c.Message
+	h.Stalled, h.Unknown = c.Reason != status.ReasonRetrying, c.Status == metav1.ConditionUnknown
+	return h
+}
+
+// OfConditions reads the conditions that every kind of ours reports. What they said of an earlier
+// generation is not believed.
+func OfConditions(conds []metav1.Condition, generation int64) Health {
+	h := Health{Reason: status.ReasonProgressing, Message: "is being brought in line"}
+	c := meta.FindStatusCondition(conds, status.Ready)
+	if c == nil || c.ObservedGeneration != generation {
+		return h
+	}
+	if c.Status == metav1.ConditionTrue {
+		h = Health{Ready: true}
+		// A failure that passes leaves Ready as it was; who looks at the capability is to know of it.
+		if trying := meta.FindStatusCondition(conds, status.Reconciling); trying != nil && trying.Status == metav1.ConditionTrue {
+			h.Reason, h.Message = trying.Reason, trying.Message
+		}
+		return h
+	}
+	return Health{Reason: c.Reason, Message: c.Message, Stalled: meta.IsStatusConditionTrue(conds, status.Stall)}
+}
+
+// service is ready when its load balancer, if it has one, has an address. Without the controller's IngressClass nothing
+// in the cluster is known to give it one; another load balancer takes less than slowAddress.
+func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) {
+	if s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 {
+		return Health{Ready: true}, nil
+	}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: "alb"}, &networkingv1.IngressClass{})
+	if apierrors.IsNotFound(err) && r.Clock.Now().Sub(s.CreationTimestamp.Time) > slowAddress {
+		return Health{Reason: status.ReasonControllerMissing, Stalled: true, Message: "the load balancer has no address and the cluster has no IngressClass alb: " +
+			"install the AWS Load Balancer Controller, or set service.type: ClusterIP"}, nil
+	}
+	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, client.IgnoreNotFound(err)
+}
+
+// slowAddress is how long a load balancer that needs no AWS may take to give a Service its address.
+const slowAddress = 10 * time.Second
+
+// ingress is ready when it has an address; without its class no controller will ever give it one.
+func (r Reader) ingress(ctx context.Context, i *networkingv1.Ingress) (Health, error) {
+	if len(i.Status.LoadBalancer.Ingress) > 0 {
+		return Health{Ready: true}, nil
+	}
+	name := "alb"
+	if i.Spec.IngressClassName != nil {
+		name = *i.Spec.IngressClassName
+	}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &networkingv1.IngressClass{})
+	if apierrors.IsNotFound(err) {
+		return Health{Reason: status.ReasonIngressClassMissing, Stalled: true, Message: fmt.Sprintf(
+			"there is no IngressClass %s: install the AWS Load Balancer Controller, or set ingress.enabled: false", name)}, nil
+	}
+	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, err
+}
+
+// bindingHealth is that of a binding: it is fit for use once what it asks for is in force. A binding that
+// is dealt with and not in force needs a person: an engine to be installed, or an intent to be changed.
+func bindingHealth(b *intentv1alpha1.SecurityIntentBinding) Health {
+	conds := b.Status.Conditions
+	h := OfConditions(conds, b.Generation)
+	if !h.Ready {
+		return h
+	}
+	c := meta.FindStatusCondition(conds, intentv1alpha1.ConditionEnforced)
+	switch {
+	case c == nil || c.ObservedGeneration != b.Generation:
+		return Health{Reason: status.ReasonProgressing, Message: "its enforcement is not known yet"}
+	case c.Status == metav1.ConditionTrue:
+		return h
+	default:
+		return Health{Reason: cmp.Or(c.Reason, status.ReasonNotEnforced), Message: c.Message, Stalled: !meta.IsStatusConditionTrue(conds, status.Reconciling)}
+	}
+}
+
+// OfIngressInDeletion says whom an Ingress in deletion waits for, if nobody is left to release it.
+func (r Reader) OfIngressInDeletion(ctx context.Context, i *networkingv1.Ingress) (Health, error) {
+	if i.DeletionTimestamp == nil || len(i.Finalizers) == 0 {
+		return Health{}, nil
+	}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: ptr.Deref(i.Spec.IngressClassName, "alb")}, &networkingv1.IngressClass{})
+	if !apierrors.IsNotFound(err) {
+		return Health{}, err
+	}
+	return Health{Reason: status.ReasonIngressControllerGone, Stalled: true, Message: fmt.Sprintf(
+		"finalizers %v hold it and the load balancer controller is gone: install it again, or remove the finalizers and delete the load balancer in AWS by hand", i.Finalizers)}, nil
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// deployment is ready when every replica is of the newest template and available.
+func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, error) {
+	want := int32(1)
+	if d.Spec.Replicas != nil {
+		want = *d.Spec.Replicas
+	}
+	pods := &corev1.PodList{}
+	if err := r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+		return Health{}, err
+	}
+	if rolledOut(d, want) {
+		return Health{Ready: true, NoCredentials: lackCredentials(pods.Items)}, nil
+	}
+	if d.Status.ObservedGeneration < d.Generation {
+		// The status still speaks of the previous template: what its pods report says nothing of the edit yet.
+		return Health{Reason: status.ReasonProgressing, Serving: want > 0 && d.Status.AvailableReplicas >= want,
+			Message: "the Deployment's controller has not observed the last change yet"}, nil
+	}
+	h := r.notRolledOut(d, want, ofNewestTemplate(d, pods.Items))
+	if previousServes(d, want) {
+		h.Serving = true
+		if h.Stalled {
+			h.Message = "update failed, the previous version is serving: " + h.Message
+		} else {
+			h.Message = "updating, the previous version is serving: " + h.Message
+		}
+	}
+	return h, nil
+}
+
+// ofNewestTemplate leaves the pods of the template that is being rolled out: what the pods of an earlier one suffer from
+// is what an edit may just have repaired. The newest pod names the template by its hash; among pods of one second, those
+// that run the template's images come first. Without a hash all pods stay, newest first.
+func ofNewestTemplate(d *appsv1.Deployment, pods []corev1.Pod) []corev1.Pod {
+	pods = slices.Clone(pods)
+	slices.SortFunc(pods, func(a, b corev1.Pod) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(foreignImages(d, a), foreignImages(d, b)), cmp.Compare(a.Name, b.Name))
+	})
+	if len(pods) == 0 {
+		return nil
+	}
+	hash := pods[0].Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	return slices.DeleteFunc(pods, func(p corev1.Pod) bool { return p.Labels[appsv1.DefaultDeploymentUniqueLabelKey] != hash })
+}
+
+// foreignImages counts the containers of a pod's specification that run another image than the Deployment's template says.
+func foreignImages(d *appsv1.Deployment, p corev1.Pod) int {
+	n := 0
+	for _, c := range d.Spec.Template.Spec.Containers {
+		if slices.ContainsFunc(p.Spec.Containers, func(o corev1.Container) bool { return o.Name == c.Name && o.Image != c.Image }) {
+			n++
+		}
+	}
+	return n
+}
+
+// notRolledOut says what a Deployment lacks that is not rolled out.
+func (r Reader) notRolledOut(d *appsv1.Deployment, want int32, pods []corev1.Pod) Health {
+	st := d.Status
+	for i := range pods {
+		if h, sick := r.sickPod(&pods[i]); sick {
+			h.Stalled = h.Stalled || h.Reason == status.ReasonProbeFailing && isOverdue(d)
+			return h
+		}
+	}
+	for _, c := range st.Conditions {
+		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
+			return Health{Reason: status.ReasonPodsRefused, Stalled: true, Message: "its pods are refused: " +
+				strings.TrimRight(status.Truncate(c.Message, 512), ".") + "; raise the quota, or change what refuses them"}
+		}
+	}
+	return Health{Reason: status.ReasonProgressing, Message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, want), want)}
+}
+
+// previousServes reports whether pods of an earlier template keep every replica available while the newest one is
+// rolled out.
+func previousServes(d *appsv1.Deployment, want int32) bool {
+	st := d.Status
+	return want > 0 && st.ObservedGeneration >= d.Generation && st.AvailableReplicas >= want && st.UpdatedReplicas < st.Replicas
+}
+
+// lackCredentials reports whether running pods have no way to AWS credentials: neither the token and role that the EKS
+// pod identity webhook adds for the ServiceAccount's annotation, nor the address of the EKS Pod Identity agent.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-configuration.html
+func lackCredentials(pods []corev1.Pod) bool {
+	running := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
+	})
+	return len(running) > 0 && !slices.ContainsFunc(running, hasCredentialEnv)
+}
+
+func hasCredentialEnv(p corev1.Pod) bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+			return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
+		})
+	}
+	token := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
+	})
+	return has("AWS_CONTAINER_CREDENTIALS_FULL_URI") || has("AWS_ACCESS_KEY_ID") || has("AWS_ROLE_ARN") && token
+}
+
+// rolledOut reports whether every replica is of the newest template, is available, and is the only one.
+func rolledOut(d *appsv1.Deployment, want int32) bool {
+	st := d.Status
+	return st.ObservedGeneration >= d.Generation && st.UpdatedReplicas >= want && st.AvailableReplicas >= want && st.Replicas == st.UpdatedReplicas
+}
+
+// isOverdue reports whether the rollout took longer than its progressDeadlineSeconds.
+func isOverdue(d *appsv1.Deployment) bool {
+	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded"
+	})
+}
+
+// OfPod judges one pod: it is ready, sick, or on its way.
+func (r Reader) OfPod(p *corev1.Pod) Health {
+	if p.DeletionTimestamp != nil {
+		return Health{Reason: status.ReasonDeleting, Message: "the pod is being deleted"}
+	}
+	ready := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+	if ready || p.Status.Phase == corev1.PodSucceeded {
+		return Health{Ready: true}
+	}
+	if h, sick := r.sickPod(p); sick {
+		return h
+	}
+	return Health{Reason: status.ReasonProgressing, Message: "the pod is starting"}
+}
+
+// sickPod finds what keeps a pod from becoming ready, with what to do about it. Pods on their way out
+// say nothing of the workload.
+func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
+	if p.DeletionTimestamp != nil {
+		return Health{}, false
+	}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable {
+			return Health{Reason: status.ReasonUnschedulable, Message: "a pod finds no node: " + strings.TrimRight(status.Truncate(c.Message, 512), ".") +
+				"; add nodes or lower its requests"}, true
+		}
+	}
+	for _, c := range append(slices.Clone(p.Status.InitContainerStatuses), p.Status.ContainerStatuses...) {
+		if h, sick := r.sickContainer(c); sick {
+			return h, true
+		}
+	}
+	return Health{}, false
+}
+
+// slowStart is how long a container that runs may take to answer its readiness probe before the status reports it.
+const slowStart = 10 * time.Second
+
+func (r Reader) sickContainer(c corev1.ContainerStatus) (Health, bool) {
+	w, running := c.State.Waiting, c.State.Running
+	switch {
+	case w != nil && w.Reason == "CrashLoopBackOff", !c.Ready && c.RestartCount > 1 && c.LastTerminationState.Terminated != nil:
+		// Between two crashes it runs for a moment; that is no reason to say anything else.
+		return Health{Reason: status.ReasonCrashLoop, Stalled: true, Message: fmt.Sprintf(
+			"container %s keeps crashing%s: see kubectl logs --previous", c.Name, exitCode(c))}, true
+	case w != nil:
+		return cannotStart(c, w)
+	case running != nil && !c.Ready && r.Clock.Now().Sub(running.StartedAt.Time) > slowStart:
+		return Health{Reason: status.ReasonProbeFailing, Message: fmt.Sprintf(
+			"container %s runs and is not Ready: its readiness probe fails; check the probe's path and port, and kubectl logs", c.Name)}, true
+	default:
+		return Health{}, false
+	}
+}
+
+func exitCode(c corev1.ContainerStatus) string {
+	if t := c.LastTerminationState.Terminated; t != nil {
+		return fmt.Sprintf(" (exit code %d)", t.ExitCode)
+	}
+	return ""
+}
+
+func cannotStart(c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) (Health, bool) {
+	switch w.Reason {
+	case "ImagePullBackOff", "ErrImagePull", "InvalidImageName":
+		return Health{Reason: status.ReasonImagePull, Stalled: true, Message: fmt.Sprintf(
+			"image %s cannot be pulled: push it, or check its name and the nodes' right to pull it", c.Image)}, true
+	case "CreateContainerConfigError", "CreateContainerError":
+		if strings.Contains(w.Message, "non-numeric user") {
+			return Health{Reason: status.ReasonImageUserNotNumeric, Stalled: true, Message: fmt.Sprintf(
+				"image %s names its user, so that Kubernetes cannot see whether it is root: give it a numeric USER, such as 65532", c.Image)}, true
+		}
+		if strings.Contains(w.Message, "run as root") || strings.Contains(w.Message, "runAsNonRoot") {
+			return Health{Reason: status.ReasonImageRunsAsRoot, Stalled: true, Message: fmt.Sprintf(
+				"image %s runs as root, which Pod Security restricted forbids: give it a numeric USER", c.Image)}, true
+		}
+		return Health{Reason: w.Reason, Stalled: true, Message: fmt.Sprintf("container %s cannot start: %s", c.Name, status.Truncate(w.Message, 256))}, true
+	default:
+		return Health{}, false
+	}
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+func TestLackCredentials_LooksForWhatAWebhookAdds(t *testing.T) {
+	pod := func(token bool, env ...string) corev1.Pod {
+		p := corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		for _, name := range env {
+			p.Spec.Containers[0].Env = append(p.Spec.Containers[0].Env, corev1.EnvVar{Name: name, Value: "x"})
+		}
+		if token {
+			p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{
+				Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: "sts.amazonaws.com"}}}}}}}
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		pods []corev1.Pod
+		want bool
+	}{
+		"no pods":                    {nil, false},
+		"nothing":                    {[]corev1.Pod{pod(false)}, true},
+		"a role without a token":     {[]corev1.Pod{pod(false, "AWS_ROLE_ARN")}, true},
+		"a token without a role":     {[]corev1.Pod{pod(true)}, true},
+		"the pod identity webhook":   {[]corev1.Pod{pod(true, "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")}, false},
+		"the EKS Pod Identity agent": {[]corev1.Pod{pod(false, "AWS_CONTAINER_CREDENTIALS_FULL_URI")}, false},
+		"keys of the user's own":     {[]corev1.Pod{pod(false, "AWS_ACCESS_KEY_ID")}, false},
+	} {
+		if got := lackCredentials(tc.pods); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// A pod of the image before, which the rollout has not removed yet, suffers from what the edit may have repaired: the
+// order in which a cache lists the two must not decide what the status reports.
+func TestTheFailureOfTheNewestTemplateIsReported(t *testing.T) {
+	created := metav1.Now()
+	sick := func(name, hash, image, reason string, after time.Duration) corev1.Pod {
+		return corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: name, CreationTimestamp: metav1.NewTime(created.Add(after)),
+				Labels: map[string]string{appsv1.DefaultDeploymentUniqueLabelKey: hash}},
+			Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: image}}},
+			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Image: image,
+				State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}},
+		}
+	}
+	d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "back:2"}}}}}}
+	waiting := sick("b-new", "2", "back:2", "ContainerCreating", time.Second)
+	for name, tc := range map[string]struct {
+		pods []corev1.Pod
+		want string
+	}{
+		"both are sick": {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0), sick("new", "2", "back:2", "CrashLoopBackOff", time.Second)}, status.ReasonCrashLoop},
+		"both of one second": {[]corev1.Pod{sick("a-old", "1", "back:1", "ImagePullBackOff", 0), sick("b-new", "2", "back:2", "CrashLoopBackOff", 0)},
+			status.ReasonCrashLoop},
+		"the new one starts":            {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0), waiting}, status.ReasonProgressing},
+		"only the old one exists":       {[]corev1.Pod{sick("old", "1", "back:1", "ImagePullBackOff", 0)}, status.ReasonImagePull},
+		"one of two new pods is sick":   {[]corev1.Pod{sick("c-new", "2", "back:2", "ImagePullBackOff", 0), waiting}, status.ReasonImagePull},
+		"a rollback uses the old hash":  {[]corev1.Pod{sick("back", "1", "back:2", "CrashLoopBackOff", time.Minute), sick("failed", "2", "back:3", "ImagePullBackOff", 0)}, status.ReasonCrashLoop},
+		"without a pod there is no ill": {nil, status.ReasonProgressing},
+	} {
+		for range 2 {
+			slices.Reverse(tc.pods)
+			r := Reader{Clock: clock.RealClock{}}
+			if got := r.notRolledOut(d, 1, ofNewestTemplate(d, tc.pods)); got.Reason != tc.want {
+				t.Errorf("%s: %s, want %s", name, got.Reason, tc.want)
+			}
+		}
+	}
+}
+
+func TestOfPod_IsReadySickOrOnItsWay(t *testing.T) {
+	ready := corev1.PodCondition{Type: corev1.PodReady, Status: corev1.ConditionTrue}
+	waiting := []corev1.ContainerStatus{{Name: "app", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImagePull"}}}}
+	for name, tc := range map[string]struct {
+		pod    corev1.Pod
+		ready  bool
+		reason string
+	}{
+		"ready":            {corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{ready}}}, true, ""},
+		"done":             {corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodSucceeded}}, true, ""},
+		"without an image": {corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: waiting}}, false, status.ReasonImagePull},
+		"starting":         {corev1.Pod{}, false, status.ReasonProgressing},
+		"being deleted":    {corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: new(metav1.Now())}, Status: corev1.PodStatus{Conditions: []corev1.PodCondition{ready}}}, false, status.ReasonDeleting},
+	} {
+		if got := (Reader{Clock: clock.RealClock{}}).OfPod(&tc.pod); got.Ready != tc.ready || got.Reason != tc.reason {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

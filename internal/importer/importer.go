@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importer
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Importer reads one account and region with the credentials of whoever asks.
+type Importer struct {
+	Kinds   []engine.Entry
+	Schemas *crdschema.Schemas
+	Session *awsclient.Session
+	// Namespace and Provider are those of the objects; the AWSProvider need not exist.
+	Namespace, Provider string
+	// Boundary is the permissions boundary that the AWSProvider requires of roles; empty for none.
+	Boundary string
+	// Adopt makes objects that manage what they declare. Otherwise they only observe it.
+	Adopt bool
+
+	names map[string]bool
+}
+
+// Resource names an AWS resource: by its kind, in any case, and by the values of the fields that identify it, the outermost
+// first and with a slash between them.
+type Resource struct{ Kind, Name string }
+
+// String returns KIND/NAME.
+func (r Resource) String() string { return r.Kind + "/" + r.Name }
+
+// Result is what became of a resource.
+type Result struct {
+	Resource
+	// Object declares the resource; nil when there is a Problem.
+	Object *unstructured.Unstructured
+	// Differences are the fields in which the object would change AWS.
+	Differences []string
+	// Problem is why the resource cannot be declared, or not so that nothing changes.
+	Problem string
+}
+
+// ImportableKinds returns the kinds whose existing resources can be declared.
+func (im *Importer) ImportableKinds() []string {
+	var out []string
+	for _, e := range im.Kinds {
+		if len(e.ExportIdentity()) > 0 {
+			out = append(out, e.Name())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// UnknownKindError says that existing resources of a kind cannot be declared.
+type UnknownKindError struct {
+	Resource
+	Known []string
+}
+
+// Error implements error.
+func (e *UnknownKindError) Error() string {
+	return fmt.Sprintf("%s: %s is none of the kinds that can be imported: %s", e.Resource, e.Kind, strings.Join(e.Known, ", "))
+}
+
+// MalformedError says that a name does not have the parts that identify a resource of its kind.
+type MalformedError struct {
+	Resource
+	Fields []string
+}
+
+// Error implements error.
+func (e *MalformedError) Error() string {
+	return fmt.Sprintf("%s: name it as %s/%s", e.Resource, e.Kind, strings.ToUpper(strings.Join(e.Fields, "/")))
+}
+
+// Import declares a resource. What keeps it from being declared is the Problem of the result. Errors are *UnknownKindError,
+// *MalformedError, or failures to reach AWS.
+func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
+	e, obj, err := im.identified(r)
+	if err != nil {
+		return Result{}, err
+	}
+	out := Result{Resource: Resource{Kind: e.Name(), Name: r.Name}}
+	binding := im.Session.Memo(e.Name(), func() any { return e.Bind(im.Session.Config) }).(engine.Binding)
+	_, sc, err := im.scope(ctx, e, obj)
+	if err != nil {
+		return out, err
+	}
+	found, err := binding.Export(ctx, sc, obj)
+	switch {
+	case err != nil:
+		return out, problem(&out, awsclient.Explain(err, ""))
+	case !found.Exists:
+		out.Problem = fmt.Sprintf("does not exist in account %s, region %s", im.Session.Account, im.Session.Region)
+		return out, nil
+	case found.Tags[wellknown.TagOwnerUID] != "":
+		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner], found.Tags[wellknown.TagCluster])
+		return out, nil
+	}
+	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
+		return out, problem(&out, err)
+	}
+	owner, sc, err := im.scope(ctx, e, obj) // with the tags of the spec
+	if err != nil {
+		return out, err
+	}
+	decided, err := binding.Decide(ctx, sc, owner, obj)
+	if err != nil {
+		return out, problem(&out, awsclient.Explain(err, ""))
+	}
+	for _, c := range decided.Diff {
+		if !strings.HasPrefix(c.Path, "Tags["+wellknown.Prefix) {
+			out.Differences = append(out.Differences, fmt.Sprintf("%s: %s -> %s", c.Path, c.Have, c.Want))
+		}
+	}
+	out.Object, err = manifest(e, obj)
+	return out, err
+}
+
+// identified makes an object that knows only what identifies the resource.
+func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, error) {
+	i := slices.IndexFunc(im.Kinds, func(e engine.Entry) bool { return strings.EqualFold(e.Name(), r.Kind) && len(e.ExportIdentity()) > 0 })
+	if i < 0 {
+		return nil, nil, &UnknownKindError{Resource: r, Known: im.ImportableKinds()}
+	}
+	e := im.Kinds[i]
+	fields := e.ExportIdentity()
+	values := strings.SplitN(r.Name, "/", len(fields))
+	if len(values) != len(fields) || slices.Contains(values, "") {
+		return nil, nil, &MalformedError{Resource: r, Fields: fields}
+	}
+	spec := map[string]any{"providerRef": map[string]any{"name": im.Provider}}
+	for j, field := range fields {
+		spec[field] = values[j]
+	}
+	obj := e.New()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": spec}, obj); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", r, err)
+	}
+	obj.SetNamespace(im.Namespace)
+	obj.SetName(im.nameOf(e.Name(), r.Name))
+	obj.SetUID(types.UID("import"))
+	obj.SetGeneration(1)
+	common := obj.CommonSpec()
+	common.ManagementPolicy = v1alpha1.ManageObserve
+	if im.Adopt {
+		common.ManagementPolicy, common.AdoptionPolicy = "", v1alpha1.AdoptAlways
+	}
+	common.DeletionPolicy = v1alpha1.DeletionRetain
+	return e, obj, nil
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// maxName is the length of the names of objects, in characters.
+const maxName = 150
+
+// nameOf makes the name of an object that no other object of the import has.
+func (im *Importer) nameOf(kindName, name string) string {
+	base := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(name), "-"), "-")
+	if base == "" {
+		base = strings.ToLower(kindName)
+	}
+	base = strings.TrimRight(base[:min(len(base), maxName)], "-")
+	if im.names == nil {
+		im.names = map[string]bool{}
+	}
+	unique := base
+	for n := 2; im.names[kindName+"/"+unique]; n++ {
+		suffix := fmt.Sprintf("-%d", n)
+		unique = base[:min(len(base), maxName-len(suffix))] + suffix
+	}
+	im.names[kindName+"/"+unique] = true
+	return unique
+}
+
+// scope is what the operator would know of the object, with a provider that allows adoption.
+func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Resource) (engine.Owner, kind.Scope, error) {
+	facts := engine.Facts{
+		Cluster:   "import",
+		Provider:  v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary},
+		Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region,
+		NoIssuer: &status.Waiting{For: "a cluster"},
+		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
+			return im.Session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
+		},
+	}
+	owner := engine.OwnerOf(e, obj, nil, facts)
+	sc, err := engine.ScopeOf(obj, owner, facts)
+	return owner, sc, err
+}
+
+// problem puts what only a person can remove into the result, and returns other errors.
+func problem(out *Result, err error) error {
+	if s, ok := status.AsStalled(err); ok {
+		out.Problem = s.Error()
+		return nil
+	}
+	if w, ok := status.AsWaiting(err); ok {
+		out.Problem = "waits for " + w.For
+		return nil
+	}
+	return err
+}
+
+// manifest is an object as a person would write it.
+func manifest(e engine.Entry, obj v1alpha1.Resource) (*unstructured.Unstructured, error) {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("writing %s/%s: %w", e.Name(), obj.GetName(), err)
+	}
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": content["spec"]}}
+	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(e.Name()))
+	u.SetNamespace(obj.GetNamespace())
+	u.SetName(obj.GetName())
+	return u, nil
+}

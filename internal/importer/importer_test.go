@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importer
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
+	const begin = `{"version": 4, "resources": [`
+	bucket := `{"mode": "managed", "type": "aws_s3_bucket", "name": "b", "instances": [{"attributes": {"bucket": "one", "id": "one"}}, {"attributes": {"bucket": "two"}}]}`
+	for name, c := range map[string]struct {
+		state         string
+		found, others []string
+		fails         string
+	}{
+		"two instances":                 {state: begin + bucket + "]}", found: []string{"S3Bucket/one", "S3Bucket/two"}},
+		"a name in two parts":           {state: begin + `{"mode": "managed", "type": "aws_glue_catalog_table", "instances": [{"attributes": {"name": "t", "database_name": "d"}}]}]}`, found: []string{"GlueTable/d/t"}},
+		"settings of another":           {state: begin + bucket + `, {"mode": "managed", "type": "aws_s3_bucket_versioning", "name": "v"}]}`, found: []string{"S3Bucket/one", "S3Bucket/two"}},
+		"data sources":                  {state: begin + `{"mode": "data", "type": "aws_vpc", "name": "default", "instances": [{"attributes": {"id": "vpc-1"}}]}]}`},
+		"a type without a kind":         {state: begin + `{"mode": "managed", "type": "aws_route53_zone", "name": "z"}]}`, others: []string{"aws_route53_zone.z"}},
+		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_record", "name": "e"}]}`, others: []string{"module.net.aws_route53_record.e"}},
+		"an instance that has no name":  {state: begin + `{"mode": "managed", "type": "aws_vpc", "instances": [{"attributes": {}}]}]}`, found: []string{"VPC/"}},
+		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},
+		"no state":                      {state: "resource {}", fails: "reading the Terraform state"},
+	} {
+		found, others, err := FromTerraform([]byte(c.state))
+		var names []string
+		for _, r := range found {
+			names = append(names, r.String())
+		}
+		if !slices.Equal(names, c.found) || !slices.Equal(others, c.others) || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: got %q, %q, %v", name, names, others, err)
+		}
+	}
+}
+
+func TestNames_AreValidAndDistinct(t *testing.T) {
+	im := &Importer{}
+	long := strings.Repeat("x", 200)
+	for i, c := range []struct{ kind, name, want string }{
+		{"S3Bucket", "logs.example.com", "logs-example-com"},
+		{"S3Bucket", "logs-example-com", "logs-example-com-2"},
+		{"DynamoDBTable", "logs-example-com", "logs-example-com"},
+		{"SecretsManagerSecret", "/app/Prod/key_1", "app-prod-key-1"},
+		{"IAMRole", "__", "iamrole"},
+		{"IAMRole", long, long[:150]},
+		{"IAMRole", long, long[:148] + "-2"},
+	} {
+		if got := im.nameOf(c.kind, c.name); got != c.want {
+			t.Errorf("%d: %s", i, fmt.Sprintf("%s/%s is %q, want %q", c.kind, c.name, got, c.want))
+		}
+	}
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importer
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// terraformTypes are the kinds of Terraform's resource types, with the attributes that identify a resource.
+// https://registry.terraform.io/providers/hashicorp/aws/latest/docs
+var terraformTypes = map[string]struct {
+	kind       string
+	attributes []string
+}{
+	"aws_dynamodb_table":        {"DynamoDBTable", []string{"name"}},
+	"aws_glue_catalog_database": {"GlueDatabase", []string{"name"}},
+	"aws_glue_catalog_table":    {"GlueTable", []string{"database_name", "name"}},
+	"aws_glue_crawler":          {"GlueCrawler", []string{"name"}},
+	"aws_iam_role":              {"IAMRole", []string{"name"}},
+	"aws_s3_bucket":             {"S3Bucket", []string{"bucket"}},
+	"aws_secretsmanager_secret": {"SecretsManagerSecret", []string{"name"}},
+	"aws_vpc":                   {"VPC", []string{"id"}},
+	"aws_subnet":                {"Subnet", []string{"id"}},
+	"aws_security_group":        {"SecurityGroup", []string{"id"}},
+	"aws_internet_gateway":      {"InternetGateway", []string{"id"}},
+	"aws_route_table":           {"RouteTable", []string{"id"}},
+	"aws_eip":                   {"ElasticIP", []string{"id"}},
+	"aws_nat_gateway":           {"NATGateway", []string{"id"}},
+	"aws_sqs_queue":             {"SQSQueue", []string{"name"}},
+}
+
+// terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
+var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_secretsmanager_secret_version", "aws_dynamodb_table_item", "aws_s3_object",
+	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_"}
+
+// FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of
+// those that no kind declares. Errors say why the text is no such file.
+func FromTerraform(state []byte) (found []Resource, others []string, err error) {
+	var file struct {
+		Version   int `json:"version"`
+		Resources []struct {
+			Module, Mode, Type, Name string
+			Instances                []struct{ Attributes map[string]any }
+		}
+	}
+	if err := json.Unmarshal(state, &file); err != nil {
+		return nil, nil, fmt.Errorf("reading the Terraform state: %w", err)
+	}
+	if file.Version != 4 {
+		return nil, nil, fmt.Errorf("the Terraform state has version %d of the format; version 4 can be read (Terraform 0.12 and later)", file.Version)
+	}
+	for _, r := range file.Resources {
+		if r.Mode != "managed" || slices.ContainsFunc(terraformParts, func(p string) bool { return strings.HasPrefix(r.Type, p) }) {
+			continue
+		}
+		known, ok := terraformTypes[r.Type]
+		if !ok {
+			others = append(others, strings.TrimPrefix(r.Module+"."+r.Type+"."+r.Name, "."))
+			continue
+		}
+		for _, i := range r.Instances {
+			var values []string
+			for _, a := range known.attributes {
+				text, _ := i.Attributes[a].(string)
+				values = append(values, text)
+			}
+			found = append(found, Resource{Kind: known.kind, Name: strings.Join(values, "/")})
+		}
+	}
+	return found, others, nil
+}

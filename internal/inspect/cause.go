@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"context"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Explanation says why an object is not ready.
+type Explanation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Object is the one that was asked about, without what is below it.
+	Object *Node `json:"object"`
+	// Ready is true when there is nothing to explain.
+	Ready bool `json:"ready"`
+	// Cause is the deepest object of the path: what keeps the others from being ready.
+	Cause *Node `json:"cause,omitempty"`
+	// Conditions of the cause that are not as in a ready object.
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Events are the last Warning events about the cause, the newest first.
+	Events []Event `json:"events,omitempty"`
+	// Commands help to end the trouble, in the order in which to use them.
+	Commands []string `json:"commands,omitempty"`
+	// Path leads from the object to the cause.
+	Path []*Node `json:"path,omitempty"`
+	// Waiting counts the other objects that wait. Failed are the other objects that failed.
+	Waiting int     `json:"waiting"`
+	Failed  []*Node `json:"failed,omitempty"`
+}
+
+// Explain finds the cause of an object not being ready in the tree below it.
+func (r *Reader) Explain(ctx context.Context, tree *Tree) (*Explanation, error) {
+	e := explain(tree.Root)
+	if e.Ready {
+		return e, nil
+	}
+	events, err := r.warningsAbout(ctx, e.Cause)
+	if err != nil && !apierrors.IsForbidden(err) { // without events there are still the conditions
+		return nil, err
+	}
+	e.Events = events
+	return e, nil
+}
+
+// explain decides, from the tree alone.
+func explain(root *Node) *Explanation {
+	e := &Explanation{APIVersion: APIVersion, Kind: "Explanation", Object: root.alone(), Ready: root.Health == Ready}
+	if e.Ready {
+		return e
+	}
+	path := pathToCause(root)
+	cause := path[len(path)-1]
+	for _, n := range path {
+		e.Path = append(e.Path, n.alone())
+	}
+	e.Cause = cause.alone()
+	for _, c := range cause.conditions {
+		if isEvidence(c) {
+			e.Conditions = append(e.Conditions, c)
+		}
+	}
+	e.Commands = commandsFor(path)
+	root.walk(func(n *Node) {
+		switch {
+		case slices.Contains(path, n):
+		case n.Health == Waiting:
+			e.Waiting++
+		case n.Health == Failed && !n.hasFailedChild():
+			e.Failed = append(e.Failed, n.alone())
+		}
+	})
+	return e
+}
+
+// alone is a node without what is below it.
+func (n *Node) alone() *Node {
+	c := *n
+	c.Children = nil
+	return &c
+}
+
+func (n *Node) hasFailedChild() bool {
+	return slices.ContainsFunc(n.Children, func(c *Node) bool { return c.Health == Failed })
+}
+
+// isEvidence reports whether a condition tells of trouble.
+func isEvidence(c metav1.Condition) bool {
+	switch c.Type {
+	case status.Reconciling:
+		return false // Ready says the same
+	case status.Stall, status.Paused, status.DuplicateResources:
+		return c.Status == metav1.ConditionTrue
+	default:
+		return c.Status != metav1.ConditionTrue && c.Reason != status.ReasonSkipped
+	}
+}
+
+// severity orders objects that are not ready: what needs a person comes before what is under way, and that before what
+// waits for another object.
+var severity = map[Health]int{Waiting: 1, Deleting: 2, Unknown: 3, Progressing: 4, Paused: 5, Failed: 6, Missing: 7}
+
+// worst is the severity of the node and of everything below it; 0 when all is ready, or for no node.
+func (n *Node) worst() int {
+	most := 0
+	if n == nil {
+		return most
+	}
+	n.walk(func(o *Node) { most = max(most, severity[o.Health]) })
+	return most
+}
+
+// pathToCause walks from an object that is not ready down to the deepest one that keeps it so.
+func pathToCause(root *Node) []*Node {
+	index := map[string]*Node{}
+	root.walk(func(n *Node) {
+		if index[n.ID()] == nil {
+			index[n.ID()] = n
+		}
+	})
+	path := []*Node{root}
+	for {
+		at := path[len(path)-1]
+		next := nextTowardsCause(at, index, path)
+		if next == nil {
+			return path
+		}
+		path = append(path, next)
+	}
+}
+
+// awaited are the objects of the tree that a waiting node names in its message.
+func (n *Node) awaited(index map[string]*Node) []*Node {
+	var out []*Node
+	if n.Health != Waiting {
+		return nil
+	}
+	for _, m := range namedObject.FindAllString(n.Message, -1) {
+		if o := index[m]; o != nil {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// nextTowardsCause is the worst object below a node or that the node waits for; nil when the node is the cause.
+func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
+	if at.Health == Paused || at.Reason == notObserved {
+		return nil // nothing is done about anything below it
+	}
+	var next *Node
+	for _, c := range append(slices.Clone(at.Children), at.awaited(index)...) {
+		if c.worst() > next.worst() && !slices.Contains(path, c) {
+			next = c
+		}
+	}
+	// A failure of the object itself is not explained by something below it that is merely under way, but for a
+	// Deployment: its pods tell why.
+	if next != nil && at.Health == Failed && at.Kind != "Deployment" && next.worst() < severity[Failed] {
+		return nil
+	}
+	return next
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// node makes one of namespace ns; its title is Kind/name.
+func node(title string, h Health, reason, message string, children ...*Node) *Node {
+	kind, name, _ := strings.Cut(title, "/")
+	api := "v1"
+	if strings.HasPrefix(kind, "Nexus") {
+		api = "nexus.ai/v1"
+	} else if kind != "Pod" && kind != "Deployment" {
+		api = "aws-infra-operator.runner.codes/v1alpha1"
+	}
+	return &Node{APIVersion: api, Kind: kind, Namespace: "ns", Name: name, Health: h, Reason: reason, Message: message, Children: children}
+}
+
+func used(n *Node) *Node {
+	n.Relation = Uses
+	return n
+}
+
+func TestExplain_PathLeadsToTheCause(t *testing.T) {
+	for name, tc := range map[string]struct {
+		root    *Node
+		path    string
+		command string
+	}{
+		"a failure comes before what is under way": {node("NexusAICapability/c", Failed, "Conflict", "", node("IAMRole/r", Progressing, "Busy", ""), node("S3Bucket/b", Failed, "Conflict", "")),
+			"NexusAICapability/c S3Bucket/b", "nexusctl plan s3bucket/b -n ns"},
+		"what others wait for is the cause": {node("NexusAICapability/c", Progressing, "Progressing", "", node("GlueTable/t", Waiting, "Waiting", "waiting for GlueDatabase/d to be ready"), node("GlueDatabase/d", Progressing, "Busy", "")),
+			"NexusAICapability/c GlueDatabase/d", "nexusctl tree ncap/c -n ns"},
+		"a waiting object leads to a neighbor": {node("NexusAICapability/c", Progressing, "Progressing", "", node("GlueTable/t", Waiting, "Waiting", "waiting for GlueDatabase/d to be ready"), node("GlueDatabase/d", Deleting, "Deleting", "")),
+			"NexusAICapability/c GlueDatabase/d", "nexusctl tree ncap/c -n ns"},
+		"a missing provider stops everything": {node("S3Bucket/b", Waiting, "ProviderMissing", "", used(node("AWSProvider/p", Missing, "Missing", ""))), "S3Bucket/b AWSProvider/p", "kubectl get awsproviders -n ns"},
+		"a pod tells why a Deployment fails": {node("NexusAICapability/c", Failed, "ProbeFailing", "", node("Deployment/d", Failed, "ProbeFailing", "", node("Pod/a", Ready, "", ""), node("Pod/b", Progressing, "ProbeFailing", ""))),
+			"NexusAICapability/c Deployment/d Pod/b", "kubectl logs -n ns b"},
+		"a failure of the object itself": {node("NexusAICapability/c", Failed, "NameConflict", "", node("S3Bucket/b", Progressing, "Progressing", "")), "NexusAICapability/c", "kubectl edit ncap/c -n ns"},
+		"nothing is done while paused":   {node("NexusAICapability/c", Paused, "Paused", "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl resume ncap/c -n ns"},
+		"the operator has not seen it":   {node("NexusAICapability/c", Progressing, notObserved, "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl status"},
+		"two objects wait for each other": {node("NexusAICapability/c", Progressing, "Progressing", "", node("S3Bucket/a", Waiting, "Waiting", "waiting for S3Bucket/b"), node("S3Bucket/b", Waiting, "Waiting", "waiting for S3Bucket/a")),
+			"NexusAICapability/c S3Bucket/a S3Bucket/b", "nexusctl tree ncap/c -n ns"},
+	} {
+		e := explain(tc.root)
+		var path []string
+		for _, n := range e.Path {
+			path = append(path, n.ID())
+		}
+		if got := strings.Join(path, " "); e.Ready || got != tc.path || e.Cause.ID() != path[len(path)-1] {
+			t.Errorf("%s: %s, want %s", name, got, tc.path)
+		}
+		if len(e.Commands) == 0 || e.Commands[0] != tc.command {
+			t.Errorf("%s: commands %q, want %q first", name, e.Commands, tc.command)
+		}
+	}
+}
+
+func TestExplain_CountsWhatWaitsAndListsOtherFailures(t *testing.T) {
+	root := node("NexusAICapability/c", Failed, "Conflict", "", node("S3Bucket/b", Failed, "Conflict", ""), node("IAMRole/r", Failed, "AccessDenied", ""),
+		node("Deployment/d", Failed, "CrashLoopBackOff", "", node("Pod/p", Failed, "CrashLoopBackOff", "")), node("GlueTable/t", Waiting, "Waiting", ""))
+	root.Children[0].conditions = []metav1.Condition{{Type: "Ready", Status: "False"}, {Type: "Reconciling", Status: "True"}, {Type: "Stalled", Status: "False"}, {Type: "BackendReady", Status: "Unknown", Reason: "Skipped"}}
+	e := explain(root)
+	if e.Waiting != 1 || len(e.Failed) != 2 || e.Failed[0].Kind != "IAMRole" || e.Failed[1].Kind != "Pod" {
+		t.Errorf("%d wait, failed: %+v", e.Waiting, e.Failed)
+	}
+	if len(e.Conditions) != 1 || e.Conditions[0].Type != "Ready" {
+		t.Errorf("evidence: %+v", e.Conditions)
+	}
+	if ready := explain(node("S3Bucket/b", Ready, "", "")); !ready.Ready || ready.Cause != nil {
+		t.Errorf("%+v", ready)
+	}
+}

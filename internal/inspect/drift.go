@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// DriftReport lists where AWS differs from what objects declare, as their statuses say.
+type DriftReport struct {
+	APIVersion string        `json:"apiVersion"`
+	Kind       string        `json:"kind"`
+	Objects    []ObjectDrift `json:"objects"`
+}
+
+// ObjectDrift is the drift of one AWS resource object.
+type ObjectDrift struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Capability is the name of the capability that created the object.
+	Capability string `json:"capability,omitempty"`
+	// Policy is Correct or Report.
+	Policy string `json:"policy"`
+	// Fields are those that differ.
+	Fields []v1alpha1.DriftEntry `json:"fields"`
+	// Since is when the drift was noticed.
+	Since *metav1.Time `json:"since,omitempty"`
+}
+
+// Drift reads the drift of every AWS resource object of a namespace, or of all namespaces when it is empty.
+func (r *Reader) Drift(ctx context.Context, namespace string) (*DriftReport, error) {
+	out := &DriftReport{APIVersion: APIVersion, Kind: "DriftReport", Objects: []ObjectDrift{}}
+	for _, e := range r.Kinds {
+		list, err := r.newList(v1alpha1.GroupVersion.WithKind(e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		if err := r.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("listing %s objects: %w", e.Name(), err)
+		}
+		err = meta.EachListItem(list, func(item runtime.Object) error {
+			o, ok := item.(v1alpha1.Resource)
+			if !ok {
+				return errors.New(e.Name() + " is no AWS resource object")
+			}
+			if len(o.CommonStatus().Drift) > 0 {
+				out.Objects = append(out.Objects, driftOf(e.Name(), o))
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(out.Objects, func(a, b ObjectDrift) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+	})
+	return out, nil
+}
+
+func driftOf(kind string, o v1alpha1.Resource) ObjectDrift {
+	st := o.CommonStatus()
+	d := ObjectDrift{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Policy: string(cmp.Or(o.CommonSpec().DriftPolicy, v1alpha1.DriftCorrect)), Fields: st.Drift, Since: st.LastSyncTime}
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "NexusAICapability" {
+		d.Capability = owner.Name
+	}
+	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil && c.Reason == status.ReasonDrift {
+		d.Since = &c.LastTransitionTime
+	}
+	return d
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/shard"
+)
+
+// APIVersion is the version of the shapes of this package.
+const APIVersion = "inspect.nexus.ai/v1alpha1"
+
+// OperatorStatus is the health of an operator and a summary of what it manages.
+type OperatorStatus struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Healthy is false when Problems has an entry.
+	Healthy   bool   `json:"healthy"`
+	Namespace string `json:"namespace"`
+	// Client is the version of nexusctl.
+	Client string `json:"client,omitempty"`
+	// Skew is true when an operator's version is known and differs from that of nexusctl.
+	Skew      bool         `json:"skew"`
+	Workloads []Workload   `json:"workloads"`
+	Pods      []Pod        `json:"pods"`
+	Leases    []Lease      `json:"leases"`
+	CRDs      []Definition `json:"customResourceDefinitions"`
+	// Capabilities counts the capabilities by their phase, in every namespace.
+	Capabilities []PhaseCount `json:"capabilities"`
+	// Warnings are the last Warning events of the operator and of its pods, the newest first.
+	Warnings []Event `json:"warnings"`
+	// Problems are the reasons why the operator is not healthy, with what to do.
+	Problems []string `json:"problems"`
+}
+
+// Pod is one pod of the operator.
+type Pod struct {
+	Name     string      `json:"name"`
+	Ready    bool        `json:"ready"`
+	Restarts int32       `json:"restarts"`
+	Image    string      `json:"image"`
+	Reason   string      `json:"reason,omitempty"`
+	Message  string      `json:"message,omitempty"`
+	Created  metav1.Time `json:"created"`
+}
+
+// Lease is the leader election of one shard.
+type Lease struct {
+	Name  string `json:"name"`
+	Shard string `json:"shard"`
+	// Holder is the identity of the leader; empty when nobody leads.
+	Holder  string       `json:"holder,omitempty"`
+	Since   *metav1.Time `json:"since,omitempty"`
+	Renewed *metav1.Time `json:"renewed,omitempty"`
+}
+
+// Definition is a CustomResourceDefinition of the operator.
+type Definition struct {
+	Name        string `json:"name"`
+	Established bool   `json:"established"`
+}
+
+// PhaseCount is how many capabilities are in a phase.
+type PhaseCount struct {
+	Phase string `json:"phase"`
+	Count int    `json:"count"`
+}
+
+// OperatorQuery says which operator is looked at.
+type OperatorQuery struct {
+	Namespace string
+	// Shards is the number of leases that must be held; 0 when the operator runs without leader election.
+	Shards int
+	// Definitions are the names of the operator's CustomResourceDefinitions.
+	Definitions []string
+	// Client is the version of nexusctl.
+	Client string
+	// Workloads are those of the operator.
+	Workloads []Workload
+}
+
+// maxWarnings is how many events a status shows.
+const maxWarnings = 5
+
+// Operator gathers the health of an operator.
+func (r *Reader) Operator(ctx context.Context, q OperatorQuery) (*OperatorStatus, error) {
+	s := &OperatorStatus{APIVersion: APIVersion, Kind: "OperatorStatus", Namespace: q.Namespace, Client: q.Client, Workloads: q.Workloads,
+		Pods: []Pod{}, Leases: []Lease{}, CRDs: []Definition{}, Capabilities: []PhaseCount{}, Warnings: []Event{}, Problems: []string{}}
+	for _, gather := range []func(context.Context, *OperatorStatus, OperatorQuery) error{r.operatorPods, r.leases, r.definitions, r.phases, r.operatorWarnings} {
+		if err := gather(ctx, s, q); err != nil {
+			return nil, err
+		}
+	}
+	s.judge()
+	return s, nil
+}
+
+func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
+	for _, w := range q.Workloads {
+		selector, err := metav1.LabelSelectorAsSelector(w.selector)
+		if err != nil {
+			return err
+		}
+		list := &corev1.PodList{}
+		if err := r.Client.List(ctx, list, client.InNamespace(q.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+			return fmt.Errorf("listing the pods of %s %s/%s: %w", w.Kind, q.Namespace, w.Name, err)
+		}
+		for i := range list.Items {
+			if p := r.podOf(&list.Items[i]); !slices.ContainsFunc(s.Pods, func(o Pod) bool { return o.Name == p.Name }) {
+				s.Pods = append(s.Pods, p)
+			}
+		}
+	}
+	slices.SortFunc(s.Pods, func(a, b Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return nil
+}
+
+func (r *Reader) podOf(p *corev1.Pod) Pod {
+	h := r.health().OfPod(p)
+	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp}
+	for _, c := range p.Status.ContainerStatuses {
+		out.Restarts += c.RestartCount
+	}
+	if len(p.Spec.Containers) > 0 {
+		out.Image = p.Spec.Containers[0].Image
+	}
+	return out
+}
+
+func (r *Reader) leases(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
+	for i := range q.Shards {
+		part := shard.Shard{Index: i, Count: q.Shards}
+		lease := &coordinationv1.Lease{}
+		err := r.Client.Get(ctx, client.ObjectKey{Namespace: q.Namespace, Name: part.Lease()}, lease)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading Lease %s/%s: %w", q.Namespace, part.Lease(), err)
+		}
+		out := Lease{Name: part.Lease(), Shard: part.String()}
+		if err == nil && r.isHeld(lease) {
+			out.Holder = *lease.Spec.HolderIdentity
+			out.Since, out.Renewed = secondsOf(lease.Spec.AcquireTime), secondsOf(lease.Spec.RenewTime)
+		}
+		s.Leases = append(s.Leases, out)
+	}
+	return nil
+}
+
+// isHeld reports whether a lease has a holder that renewed it in time, by the clock of this machine.
+func (r *Reader) isHeld(l *coordinationv1.Lease) bool {
+	if ptr.Deref(l.Spec.HolderIdentity, "") == "" || l.Spec.RenewTime == nil {
+		return false
+	}
+	return r.Clock.Now().Sub(l.Spec.RenewTime.Time) <= time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0))*time.Second
+}
+
+func secondsOf(t *metav1.MicroTime) *metav1.Time {
+	if t == nil {
+		return nil
+	}
+	return &metav1.Time{Time: t.Time}
+}
+
+func (r *Reader) definitions(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
+	for _, name := range q.Definitions {
+		crd := &unstructured.Unstructured{}
+		crd.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+		err := r.Client.Get(ctx, client.ObjectKey{Name: name}, crd)
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("reading CustomResourceDefinition %s: %w", name, err)
+		}
+		established := meta.IsStatusConditionTrue(conditionsOf(crd), "Established")
+		s.CRDs = append(s.CRDs, Definition{Name: name, Established: err == nil && established})
+	}
+	return nil
+}
+
+func (r *Reader) phases(ctx context.Context, s *OperatorStatus, _ OperatorQuery) error {
+	list := &nexusv1.NexusAICapabilityList{}
+	if err := r.Client.List(ctx, list); meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
+		return nil // the missing definition is one of the problems
+	} else if err != nil {
+		return fmt.Errorf("listing NexusAICapability objects of every namespace: %w", err)
+	}
+	counts := map[string]int{}
+	for _, c := range list.Items {
+		counts[cmp.Or(string(c.Status.Phase), "NotObserved")]++
+	}
+	for phase, n := range counts {
+		s.Capabilities = append(s.Capabilities, PhaseCount{Phase: phase, Count: n})
+	}
+	slices.SortFunc(s.Capabilities, func(a, b PhaseCount) int { return cmp.Compare(a.Phase, b.Phase) })
+	return nil
+}
+
+func (r *Reader) operatorWarnings(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
+	own, err := r.warnings(ctx, "", "source="+reporter)
+	if err != nil {
+		return err
+	}
+	around, err := r.warnings(ctx, q.Namespace, "")
+	if err != nil {
+		return err
+	}
+	isOurs := func(e Event) bool {
+		_, name, _ := strings.Cut(e.Object, "/")
+		return slices.ContainsFunc(q.Workloads, func(w Workload) bool { return name == w.Name || strings.HasPrefix(name, w.Name+"-") })
+	}
+	for _, e := range around {
+		if isOurs(e) && !slices.Contains(own, e) {
+			own = append(own, e)
+		}
+	}
+	s.Warnings = append(s.Warnings, newest(own, maxWarnings)...)
+	return nil
+}
+
+// judge fills in what follows from the parts.
+func (s *OperatorStatus) judge() {
+	for _, w := range s.Workloads {
+		s.Skew = s.Skew || w.differsFrom(s.Client)
+		switch {
+		case w.Replicas == 0:
+			s.problem("%s %s is scaled to 0, so nothing is reconciled: kubectl -n %s scale %s/%s --replicas=1", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
+		case w.Ready < w.Replicas:
+			s.problem("%d of %d pods of %s %s are ready: kubectl -n %s describe pods", w.Ready, w.Replicas, w.Kind, w.Name, s.Namespace)
+		case w.outdated:
+			s.problem("%s %s is being rolled out: kubectl -n %s rollout status %s/%s", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
+		}
+	}
+	for _, l := range s.Leases {
+		if l.Holder == "" {
+			s.problem("nobody holds Lease %s, so shard %s reconciles nothing: kubectl -n %s logs -l app.kubernetes.io/name=nexus-operator", l.Name, l.Shard, s.Namespace)
+		}
+	}
+	for _, d := range s.CRDs {
+		if !d.Established {
+			s.problem("CustomResourceDefinition %s is missing or not established: apply config/crd of the operator's version", d.Name)
+		}
+	}
+	s.Healthy = len(s.Problems) == 0
+}
+
+// differsFrom reports whether the version of the operator is known and is another one.
+func (w Workload) differsFrom(client string) bool {
+	return w.Version != "" && client != "" && strings.TrimPrefix(w.Version, "v") != strings.TrimPrefix(client, "v")
+}
+
+func (s *OperatorStatus) problem(format string, args ...any) {
+	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+)
+
+// Tree is the objects below one object.
+type Tree struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Root       *Node  `json:"root"`
+}
+
+// Tree reads an object and everything below it: what a capability is made of, the policies of a binding and the objects
+// of the engines, the pods of a Deployment, and the AWSProvider that an object uses.
+func (r *Reader) Tree(ctx context.Context, root *unstructured.Unstructured) (*Tree, error) {
+	obj, err := r.typed(root)
+	if err != nil {
+		return nil, err
+	}
+	n, err := r.grow(ctx, root.GroupVersionKind(), obj)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{APIVersion: APIVersion, Kind: "Tree", Root: n}, nil
+}
+
+// typed returns an object as the type of its kind where there is one.
+func (r *Reader) typed(u *unstructured.Unstructured) (client.Object, error) {
+	made, err := r.Client.Scheme().New(u.GroupVersionKind())
+	if err != nil {
+		return u, nil //nolint:nilerr // a kind of others
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, made); err != nil {
+		return nil, fmt.Errorf("reading %s %s/%s: %w", u.GetKind(), u.GetNamespace(), u.GetName(), err)
+	}
+	return made.(client.Object), nil
+}
+
+// grow makes the node of an object with everything below it.
+func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client.Object) (*Node, error) {
+	n, err := r.nodeOf(ctx, gvk, o)
+	if err != nil {
+		return nil, err
+	}
+	switch o := o.(type) {
+	case *nexusv1.NexusAICapability:
+		err = r.addChildren(ctx, n, o)
+	case v1alpha1.Resource:
+		err = r.addDependencies(ctx, n, o)
+	case *intentv1alpha1.SecurityIntentBinding:
+		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, o.Namespace)
+	case *intentv1alpha1.ClusterSecurityIntentBinding:
+		err = r.addOwned(ctx, n, o, []schema.GroupVersionKind{intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"), intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")}, "")
+	case *intentv1alpha1.NimbusPolicy:
+		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
+	case *intentv1alpha1.ClusterNimbusPolicy:
+		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
+	case *appsv1.Deployment:
+		err = r.addPods(ctx, n, o)
+	}
+	return n, err
+}
+
+// addChildren adds what a capability is made of, in the order in which it is created: what exists, and what does not
+// exist yet by the capability's own status.
+func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICapability) error {
+	if err := r.addProvider(ctx, n, capability.ProviderName(c), c.Spec.ProviderRef != nil); err != nil {
+		return err
+	}
+	for _, stage := range slices.Backward(capability.DeletionOrder) {
+		for _, kind := range stage.Kinds {
+			for _, namespace := range capabilityfacts.NamespacesOf(c) {
+				children, err := r.list(ctx, kind, namespace, wellknown.LabelCapabilityUID, string(c.UID))
+				if err != nil {
+					return err
+				}
+				if err := r.addAll(ctx, n, kind, children); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	n.addExpected(c)
+	return nil
+}
+
+// addAll grows children that are not part of the node yet.
+func (r *Reader) addAll(ctx context.Context, n *Node, kind schema.GroupVersionKind, children []client.Object) error {
+	for _, o := range children {
+		if n.child(kind.Kind, o.GetNamespace(), o.GetName()) != nil {
+			continue
+		}
+		child, err := r.grow(ctx, kind, o)
+		if err != nil {
+			return err
+		}
+		if child.Kind != "AWSProvider" { // every object of the capability uses the provider, which stands beside them
+			child.Children = slices.DeleteFunc(child.Children, func(d *Node) bool { return d.Relation == Uses })
+		}
+		n.Children = append(n.Children, child)
+	}
+	return nil
+}
+
+func (n *Node) child(kind, namespace, name string) *Node {
+	for _, c := range n.Children {
+		if c.Kind == kind && c.Namespace == namespace && c.Name == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// addExpected adds the objects that the capability has not created yet.
+func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
+	for _, res := range c.Status.Resources {
+		namespace := res.Namespace
+		if namespace == "" {
+			namespace = c.Namespace
+		}
+		known := n.child(res.Kind, namespace, res.Name) != nil || n.child(res.Kind, "", res.Name) != nil
+		if known || res.State == nexusv1.ResourceReady {
+			continue
+		}
+		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Message: "it has not been created yet"}
+		if res.State == nexusv1.ResourceFailed {
+			missing.Health, missing.Message = Failed, "it could not be created; the conditions of the capability say why"
+		}
+		n.Children = append(n.Children, missing)
+	}
+}
+
+// namedObject finds the objects that a message names, such as GlueDatabase/calls.
+var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)/([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
+
+// addDependencies adds what an AWS resource object uses: its provider, and the objects that it waits for.
+func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resource) error {
+	if err := r.addProvider(ctx, n, o.CommonSpec().ProviderRef.Name, true); err != nil {
+		return err
+	}
+	if n.Health == Ready {
+		return nil
+	}
+	for _, m := range namedObject.FindAllStringSubmatch(n.Message, -1) {
+		kind, name := v1alpha1.GroupVersion.WithKind(m[1]), m[2]
+		if !r.isAWSKind(kind.Kind) || n.child(kind.Kind, o.GetNamespace(), name) != nil || m[0] == n.ID() {
+			continue
+		}
+		if err := r.addUsed(ctx, n, kind, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addProvider adds the AWSProvider that a node uses. A generated one that does not exist yet is no dependency.
+func (r *Reader) addProvider(ctx context.Context, n *Node, name string, used bool) error {
+	if !used || name == "" {
+		return nil
+	}
+	return r.addUsed(ctx, n, v1alpha1.GroupVersion.WithKind("AWSProvider"), name)
+}
+
+// addUsed adds an object that a node uses and does not own, which may be missing.
+func (r *Reader) addUsed(ctx context.Context, n *Node, kind schema.GroupVersionKind, name string) error {
+	made, err := r.Client.Scheme().New(kind)
+	if err != nil {
+		return err
+	}
+	o := made.(client.Object)
+	used := &Node{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: n.Namespace, Name: name}
+	switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: n.Namespace, Name: name}, o); {
+	case apierrors.IsNotFound(err):
+		used.Health, used.Reason, used.Message = Missing, "Missing", kind.Kind+" "+n.Namespace+"/"+name+" does not exist"
+	case apierrors.IsForbidden(err):
+		used.Health, used.Reason, used.Message = Unknown, "Forbidden", err.Error()
+	case err != nil:
+		return fmt.Errorf("reading %s %s/%s: %w", kind.Kind, n.Namespace, name, err)
+	default:
+		if used, err = r.nodeOf(ctx, kind, o); err != nil {
+			return err
+		}
+	}
+	used.Relation = Uses
+	n.Children = append(n.Children, used)
+	return nil
+}
+
+// addOwned adds the objects of some kinds that were derived from a binding or a policy.
+func (r *Reader) addOwned(ctx context.Context, n *Node, owner client.Object, kinds []schema.GroupVersionKind, namespace string) error {
+	for _, kind := range kinds {
+		children, err := r.list(ctx, kind, namespace, wellknown.LabelPolicyOwner, string(owner.GetUID()))
+		if err != nil {
+			return err
+		}
+		if err := r.addAll(ctx, n, kind, children); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addEnforcing adds the objects by which engines enforce a policy. Their names stand in the policy's status as
+// Kind/name, for who may not read them.
+func (r *Reader) addEnforcing(ctx context.Context, n *Node, policy client.Object, names []string) error {
+	for _, kind := range r.engineKinds() {
+		var made []string
+		for _, name := range names {
+			if name, ok := strings.CutPrefix(name, kind.Kind+"/"); ok {
+				made = append(made, name)
+			}
+		}
+		if len(made) == 0 {
+			continue
+		}
+		err := r.addOwned(ctx, n, policy, []schema.GroupVersionKind{kind}, policy.GetNamespace())
+		if !apierrors.IsForbidden(err) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		for _, name := range made {
+			n.Children = append(n.Children, &Node{APIVersion: kind.GroupVersion().String(), Kind: kind.Kind, Namespace: policy.GetNamespace(), Name: name,
+				Health: Unknown, Reason: "Forbidden", Message: "you may not list " + kind.Kind + " objects"})
+		}
+	}
+	return nil
+}
+
+// engineKinds are the kinds of objects that the engines make, each once.
+func (r *Reader) engineKinds() []schema.GroupVersionKind {
+	var out []schema.GroupVersionKind
+	for _, e := range r.Engines {
+		for _, k := range e.Makes() {
+			if !slices.Contains(out, k) {
+				out = append(out, k)
+			}
+		}
+	}
+	return out
+}
+
+// addPods adds the pods of a Deployment, and says how many are ready.
+func (r *Reader) addPods(ctx context.Context, n *Node, d *appsv1.Deployment) error {
+	selector, err := metav1.LabelSelectorAsSelector(d.Spec.Selector)
+	if err != nil {
+		return err
+	}
+	pods := &corev1.PodList{}
+	err = r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector})
+	if apierrors.IsForbidden(err) {
+		return nil // the Deployment's own counts remain
+	}
+	if err != nil {
+		return fmt.Errorf("listing the pods of Deployment %s/%s: %w", d.Namespace, d.Name, err)
+	}
+	for i := range pods.Items {
+		pod, err := r.nodeOf(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), &pods.Items[i])
+		if err != nil {
+			return err
+		}
+		n.Children = append(n.Children, pod)
+	}
+	slices.SortFunc(n.Children, func(a, b *Node) int { return compareNames(a, b) })
+	return nil
+}
+
+// list returns the objects of a kind with a label. A kind that the cluster does not serve has none.
+func (r *Reader) list(ctx context.Context, kind schema.GroupVersionKind, namespace, label, value string) ([]client.Object, error) {
+	if kind.Group == "" && kind.Kind == "Namespace" {
+		return r.namespace(ctx, namespace, label, value)
+	}
+	list, err := r.newList(kind)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Client.List(ctx, list, client.InNamespace(namespace), client.MatchingLabels{label: value})
+	if isAbsent(err) && !IsOurs(kind) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listing %s objects: %w", kind.Kind, err)
+	}
+	var out []client.Object
+	err = meta.EachListItem(list, func(item runtime.Object) error {
+		o, ok := item.(client.Object)
+		if !ok {
+			return errors.New(kind.Kind + " is no object")
+		}
+		out = append(out, o)
+		return nil
+	})
+	return out, err
+}
+
+// namespace returns a namespace with the label, and none when the caller has no right to read it.
+func (r *Reader) namespace(ctx context.Context, name, label, value string) ([]client.Object, error) {
+	ns := &corev1.Namespace{}
+	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, ns)
+	if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || err == nil && ns.Labels[label] != value {
+		return nil, nil
+	}
+	return []client.Object{ns}, err
+}
+
+func (r *Reader) newList(kind schema.GroupVersionKind) (client.ObjectList, error) {
+	kind.Kind += "List"
+	made, err := r.Client.Scheme().New(kind)
+	if err != nil {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		return list, nil //nolint:nilerr // a kind of others
+	}
+	list, ok := made.(client.ObjectList)
+	if !ok {
+		return nil, fmt.Errorf("%s is no list", kind.Kind)
+	}
+	return list, nil
+}

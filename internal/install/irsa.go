@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	"github.com/pmezard/go-difflib/difflib"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// TagCreatedBy marks what this package creates, for people who look at the account.
+const TagCreatedBy = "nexus.ai/created-by"
+
+// Change is a difference between the account and what the cluster's ServiceAccounts need.
+type Change struct {
+	// Object is the ARN of what changes.
+	Object string `json:"object"`
+	// Action says what is done to it, in words.
+	Action string `json:"action"`
+	// Diff shows a document before and after; empty when there is none.
+	Diff string `json:"diff,omitempty"`
+
+	do func(context.Context) error
+}
+
+// Do makes the change. Doing it twice is harmless. Errors are the kinds that awsclient.Explain returns.
+func (c Change) Do(ctx context.Context) error { return c.do(ctx) }
+
+// Account is an AWS account in which IAM accepts, or is to accept, the tokens of a cluster.
+type Account struct {
+	session *awsclient.Session
+	iam     *iam.Client
+}
+
+// NewAccount prepares to look at the account of a session.
+func NewAccount(s *awsclient.Session) *Account {
+	return &Account{session: s, iam: iam.NewFromConfig(s.Config)}
+}
+
+// OIDCProvider looks whether IAM accepts the tokens of an issuer, and returns the ARN of its provider and what is
+// missing. Errors are the kinds that awsclient.Explain returns.
+func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Change, error) {
+	found, err := awsclient.ReadOIDCProvider(ctx, a.iam, a.session.Partition, a.session.Account, issuer)
+	if err != nil {
+		return found.ARN, nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
+	}
+	switch {
+	case !found.Exists:
+		return found.ARN, []Change{{Object: found.ARN, Action: "create the IAM OIDC provider with audience " + kind.STSAudience,
+			do: func(ctx context.Context) error { return a.createProvider(ctx, found.ARN, issuer) }}}, nil
+	case !found.Accepts(kind.STSAudience):
+		return found.ARN, []Change{{Object: found.ARN, Action: "add audience " + kind.STSAudience,
+			do: func(ctx context.Context) error { return a.addAudience(ctx, found.ARN) }}}, nil
+	default:
+		return found.ARN, nil, nil
+	}
+}
+
+// createProvider creates the provider. IAM gets the certificate of the issuer automatically:
+// https://docs.aws.amazon.com/IAM/latest/APIReference/API_CreateOpenIDConnectProvider.html
+func (a *Account) createProvider(ctx context.Context, provider, issuer string) error {
+	_, err := a.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
+		Url: &issuer, ClientIDList: []string{kind.STSAudience},
+		Tags: []iamtypes.Tag{{Key: aws.String(TagCreatedBy), Value: aws.String("nexusctl")}},
+	})
+	if awsclient.Is(err, awsclient.Exists) { // somebody was faster, perhaps with another audience
+		return a.addAudience(ctx, provider)
+	}
+	return awsclient.Explain(err, "iam:CreateOpenIDConnectProvider")
+}
+
+// addAudience is idempotent in IAM.
+func (a *Account) addAudience(ctx context.Context, provider string) error {
+	_, err := a.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(kind.STSAudience)})
+	return awsclient.Explain(err, "iam:AddClientIDToOpenIDConnectProvider")
+}
+
+// Trust looks whether a role lets a ServiceAccount of the cluster assume it, and returns what is to change in its trust
+// policy. Statements about providers that exist, such as those of other clusters, stay as they are. Errors are the kinds
+// that awsclient.Explain returns.
+func (a *Account) Trust(ctx context.Context, role string, account iampolicy.ServiceAccount) ([]Change, error) {
+	name, err := a.nameOfRole(role)
+	if err != nil {
+		return nil, err
+	}
+	out, err := a.iam.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	if awsclient.IsNotFound(err) {
+		return nil, fmt.Errorf("role %s, which ServiceAccount %s/%s names in its annotation, does not exist: create it, or correct the annotation", role, account.Namespace, account.Name)
+	}
+	if err != nil {
+		return nil, awsclient.Explain(err, "iam:GetRole")
+	}
+	have, err := documentOf(aws.ToString(out.Role.AssumeRolePolicyDocument))
+	if err != nil {
+		return nil, fmt.Errorf("the trust policy of role %s: %w", role, err)
+	}
+	gone, err := a.gone(ctx, have, account.Provider)
+	if err != nil {
+		return nil, err
+	}
+	want := have.RepairTrust(account, func(provider string) bool { return gone[provider] })
+	if want.Equal(have) {
+		return nil, nil
+	}
+	text, err := want.Encode()
+	if err != nil {
+		return nil, err
+	}
+	diff, err := diffOf(have, want)
+	return []Change{{Object: role, Action: "replace the trust policy", Diff: diff, do: func(ctx context.Context) error {
+		_, err := a.iam.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &name, PolicyDocument: &text})
+		return awsclient.Explain(err, "iam:UpdateAssumeRolePolicy")
+	}}}, err
+}
+
+// nameOfRole is the name by which IAM knows a role of this account.
+func (a *Account) nameOfRole(role string) (string, error) {
+	parsed, err := arn.Parse(role)
+	if err != nil || parsed.Service != "iam" || !strings.HasPrefix(parsed.Resource, "role/") {
+		return "", fmt.Errorf("%q is not the ARN of an IAM role", role)
+	}
+	if parsed.AccountID != a.session.Account {
+		return "", fmt.Errorf("role %s is in account %s, and your AWS credentials lead to account %s: use credentials of that account (AWS_PROFILE)", role, parsed.AccountID, a.session.Account)
+	}
+	return parsed.Resource[strings.LastIndex(parsed.Resource, "/")+1:], nil
+}
+
+// gone says of the OIDC providers that a trust policy names which ones the account does not have any more. IAM answers
+// about the providers of this account only.
+func (a *Account) gone(ctx context.Context, d iampolicy.Document, present string) (map[string]bool, error) {
+	out := map[string]bool{}
+	home := "arn:" + a.session.Partition + ":iam::" + a.session.Account + ":oidc-provider/"
+	for _, s := range d.Statement {
+		for _, provider := range s.Principal["Federated"] {
+			issuer, ours := strings.CutPrefix(provider, home)
+			if _, known := out[provider]; known || !ours || provider == present {
+				continue
+			}
+			found, err := awsclient.ReadOIDCProvider(ctx, a.iam, a.session.Partition, a.session.Account, issuer)
+			if err != nil {
+				return nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
+			}
+			out[provider] = !found.Exists
+		}
+	}
+	return out, nil
+}
+
+// documentOf reads a document as IAM returns it, encoded as in a URL:
+// https://docs.aws.amazon.com/IAM/latest/APIReference/API_GetRole.html
+func documentOf(encoded string) (iampolicy.Document, error) {
+	text, err := url.PathUnescape(encoded)
+	if err != nil {
+		return iampolicy.Document{}, err
+	}
+	return iampolicy.Parse(text)
+}
+
+func diffOf(have, want iampolicy.Document) (string, error) {
+	var text [2]string
+	for i, d := range []iampolicy.Document{have, want} {
+		b, err := json.MarshalIndent(d, "", "  ")
+		if err != nil {
+			return "", err
+		}
+		text[i] = string(b) + "\n"
+	}
+	return difflib.GetUnifiedDiffString(difflib.UnifiedDiff{A: difflib.SplitLines(text[0]), B: difflib.SplitLines(text[1]), FromFile: "trust policy now", ToFile: "trust policy after", Context: 3})
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+)
+
+// Exporter is implemented by kinds that can declare a resource as it is in AWS.
+type Exporter[CR any, S any] interface {
+	// ExportIdentity returns the fields of the spec that identify a resource, by their names in JSON and the outermost
+	// first; none where the kind cannot export.
+	ExportIdentity() []string
+	// Export reads all settings of the resource that cr identifies and sets the spec of cr so that nothing differs. It
+	// leaves cr as it is when there is no such resource.
+	Export(ctx context.Context, sc Scope, cr CR) (Seen[S], error)
+}
+
+// Export says how a resource is declared as it is.
+type Export[CR any, S any] struct {
+	// Identity are the fields of the spec that identify a resource, by their names in JSON, the outermost first.
+	Identity []string
+	// Ask adds to a wanted state what Describe reads only when it is asked for, and reports whether another look is
+	// needed. It is called before the first look, when have is nil, and after it.
+	Ask func(want, have *S) bool
+	// Spec sets the spec so that nothing differs from a state.
+	Spec func(cr CR, have S)
+}
+
+// ExportIdentity implements Exporter.
+func (t *table[CR, S]) ExportIdentity() []string { return t.Table.Export.Identity }
+
+// Export implements Exporter.
+func (t *table[CR, S]) Export(ctx context.Context, sc Scope, cr CR) (Seen[S], error) {
+	export := t.Table.Export
+	if export.Spec == nil {
+		return Seen[S]{}, fmt.Errorf("resources of this kind cannot be exported")
+	}
+	want, err := t.Identify(sc, cr)
+	if err != nil {
+		return Seen[S]{}, err
+	}
+	t.declareAll(&want)
+	ask := export.Ask
+	if ask == nil {
+		ask = func(_, _ *S) bool { return false }
+	}
+	ask(&want, nil)
+	seen, err := t.Observe(ctx, want, Look{})
+	if err == nil && seen.Exists && ask(&want, &seen.State) {
+		seen, err = t.Observe(ctx, want, Look{})
+	}
+	if err != nil || !seen.Exists {
+		return seen, err
+	}
+	export.Spec(cr, seen.State)
+	return seen, nil
+}
+
+// declareAll declares every part that is read only where it is declared.
+func (t *table[CR, S]) declareAll(want *S) {
+	for _, p := range t.Parts {
+		if p.Read != nil {
+			declareFields(want, p.Fields)
+		}
+	}
+}
+
+// declareFields makes empty values of fields that are not declared.
+func declareFields[S any](want *S, fields []string) {
+	for _, name := range fields {
+		switch f := fieldOf(want, name); {
+		case !f.IsZero():
+		case f.Kind() == reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+		case f.Kind() == reflect.Map:
+			f.Set(reflect.MakeMap(f.Type()))
+		}
+	}
+}

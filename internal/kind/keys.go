@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Keys settles the entries of map fields with one call for all entries to add, one for all whose values differ in a
+// member, and, after these, one for all to remove.
+type Keys[S any] struct {
+	Set, Change, Unset KeysCall[S]
+	// OneByOne makes a call for each key instead.
+	OneByOne bool
+	// New are the keys that a new resource has.
+	New []string
+}
+
+// KeysCall is one AWS call for some keys of a map.
+type KeysCall[S any] struct {
+	Action string
+	Do     func(ctx context.Context, want, have S, keys []string) error
+}
+
+// keysSteps returns the steps that settle the changes of the part's fields.
+func keysSteps[S any](p Part[S], want, have S, diff Diff) []Step {
+	var steps []Step
+	for _, field := range p.Fields {
+		set, changed, unset := diff.entries(field)
+		for _, call := range []struct {
+			keys  []string
+			stage int
+			KeysCall[S]
+		}{{set, 0, p.Keys.Set}, {changed, 0, p.Keys.Change}, {unset, 1, p.Keys.Unset}} {
+			for _, keys := range p.Keys.batches(call.keys) {
+				s := step(Call[S]{Action: call.Action, Do: func(ctx context.Context, want, have S) error {
+					return call.Do(ctx, want, have, keys)
+				}}, want, have, KeyPaths(field, keys)...)
+				s.Stage = call.stage
+				if p.Stage != nil {
+					s.Stage += p.Stage(want, have)
+				}
+				steps = append(steps, s)
+			}
+		}
+	}
+	return steps
+}
+
+// batches returns the keys of each call.
+func (k *Keys[S]) batches(keys []string) [][]string {
+	return slices.Collect(slices.Chunk(keys, Either(k.OneByOne, 1, max(1, len(keys)))))
+}
+
+// entries splits the changes of a map field into the keys to add, those of entries with a member that differs, and those
+// to remove. A key must not contain "]".
+func (d Diff) entries(field string) (set, changed, unset []string) {
+	for _, c := range d {
+		rest, ok := strings.CutPrefix(c.Path, field+"[")
+		if !ok {
+			continue
+		}
+		key, member, _ := strings.Cut(rest, "]")
+		switch {
+		case c.Gone:
+			unset = append(unset, key)
+		case member == "":
+			set = append(set, key)
+		case !slices.Contains(changed, key):
+			changed = append(changed, key)
+		}
+	}
+	return set, changed, unset
+}
+
+// newEntries returns the changes that give a new resource the wanted entries.
+func newEntries[S any](p Part[S], want S) Diff {
+	var diff Diff
+	for _, field := range p.Fields {
+		wanted := wantedKeys(want, field)
+		for _, key := range wanted {
+			if p.Keys == nil || !slices.Contains(p.Keys.New, key) {
+				diff = append(diff, Change{Path: field + "[" + key + "]"})
+			}
+		}
+		if p.Keys == nil || fieldOf(&want, field).IsNil() {
+			continue
+		}
+		for _, key := range p.Keys.New {
+			if !slices.Contains(wanted, key) {
+				diff = append(diff, Change{Path: field + "[" + key + "]", Gone: true})
+			}
+		}
+	}
+	return diff
+}

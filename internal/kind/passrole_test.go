@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWhyNotPassed(t *testing.T) {
+	const account = "123456789012"
+	for _, tc := range []struct {
+		name, prefix, boundary, role string
+		want                         string
+	}{
+		{"no prefix", "", "", "admin", "needs rolePathPrefix on the AWSProvider"},
+		{"no prefix, an ARN", "", "", "arn:aws:iam::123456789012:role/admin", "needs rolePathPrefix on the AWSProvider"},
+		{"every path", "/", "", "admin", ""},
+		{"every path, an ARN", "/", "", "arn:aws:iam::123456789012:role/a/b/admin", ""},
+		{"under the prefix", "/team", "", "team/crawler", ""},
+		{"under the prefix, an ARN", "/team/", "", "arn:aws:iam::123456789012:role/team/crawler", ""},
+		{"beside the prefix", "/team", "", "arn:aws:iam::123456789012:role/teams/crawler", "only roles under /team/"},
+		{"without a path", "/team", "", "crawler", "only roles under /team/"},
+		{"the prefix as a name", "/team", "", "arn:aws:iam::123456789012:role/team", "only roles under /team/"},
+		{"another account", "/", "", "arn:aws:iam::210987654321:role/admin", "in account 210987654321"},
+		{"a boundary", "/", "arn:aws:iam::123456789012:policy/bound", "admin", "bounds every role by arn:aws:iam::123456789012:policy/bound"},
+		{"no role", "", "", "", ""},
+	} {
+		sc := Scope{Account: account, RolePath: tc.prefix, Boundary: tc.boundary}
+		if why := WhyNotPassed(sc, tc.role); !strings.Contains(why, tc.want) || tc.want == "" && why != "" {
+			t.Errorf("%s: %q", tc.name, why)
+		}
+		sc.Deleting = true
+		if why := WhyNotPassed(sc, tc.role); why != "" {
+			t.Errorf("%s, deleting: %q", tc.name, why)
+		}
+	}
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+)
+
+// Send returns a function that makes the call op of an AWS client with the input that input returns, and
+// drops the answer. The two arguments are those of the field that takes the function: the wanted and the
+// observed state for Call.Do, the observed state and the tags for Tagging.Set.
+func Send[A, B, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(A, B) *In) func(context.Context, A, B) error {
+	return func(ctx context.Context, a A, b B) error {
+		_, err := op(ctx, input(a, b))
+		return err
+	}
+}
+
+// SendDiff is Send for Call.DoDiff, where the request depends on what differs.
+func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(want, have S, diff Diff) *In) func(context.Context, S, S, Diff) error {
+	return func(ctx context.Context, want, have S, diff Diff) error {
+		_, err := op(ctx, input(want, have, diff))
+		return err
+	}
+}
+
+// Collect returns the items of all pages. It is for operations without a paginator of the SDK, and for
+// lists of which the first pages are enough: read ends the list by returning no next token.
+func Collect[T any](read func(token *string) (items []T, next *string, err error)) ([]T, error) {
+	var all []T
+	var token *string
+	for {
+		items, next, err := read(token)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items...)
+		if next == nil || *next == "" {
+			return all, nil
+		}
+		token = next
+	}
+}
+
+// AllPages returns the items of all pages of a paginator of the SDK.
+func AllPages[T, Out, Opt any](ctx context.Context, pages Paginator[Out, Opt], items func(*Out) []T) ([]T, error) {
+	var all []T
+	for pages.HasMorePages() {
+		out, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, items(out)...)
+	}
+	return all, nil
+}
+
+// Paginator is what all paginators of the SDK have in common.
+type Paginator[Out, Opt any] interface {
+	HasMorePages() bool
+	NextPage(ctx context.Context, opts ...func(*Opt)) (*Out, error)
+}
+
+// SDKTags turns tags into a list of a service's own Tag type, in the order of the keys.
+func SDKTags[T any](tags map[string]string) []T {
+	out := make([]T, 0, len(tags))
+	for _, k := range SortedKeys(tags) {
+		out = append(out, Convert[T](struct{ Key, Value *string }{Ptr(k), Ptr(tags[k])}))
+	}
+	return out
+}
+
+// TagMap turns a list of a service's own Tag type into a map.
+func TagMap[T any](tags []T) map[string]string {
+	out := make(map[string]string, len(tags))
+	for _, t := range tags {
+		if tag := Convert[struct{ Key, Value *string }](t); tag.Key != nil {
+			out[*tag.Key] = *NonNil(tag.Value)
+		}
+	}
+	return out
+}
+
+// NonEmpty returns nil for an empty string: AWS takes an absent member for a default, or clears what it
+// sets, and refuses an empty one.
+func NonEmpty[T ~string](s *T) *T {
+	if s == nil || *s == "" {
+		return nil
+	}
+	return s
+}
+
+// NonNil returns v, or a pointer to a zero value instead of nil.
+func NonNil[T any](v *T) *T {
+	if v == nil {
+		return new(T)
+	}
+	return v
+}
+
+// Text returns a value as services write it whose attributes are all texts; nil for nil.
+func Text[T any](v *T) *string {
+	if v == nil {
+		return nil
+	}
+	return Ptr(fmt.Sprint(*v))
+}
+
+// Convert returns a T with the values of from, as Overlay copies them. The types of a spec and those of
+// an SDK differ in pointers, in names of string types and in members that only one of them has.
+func Convert[T any](from any) T {
+	var to T
+	Overlay(&to, from)
+	return to
+}
+
+// Overlay copies the fields of from into the fields of *to that have the same names, in nested structs,
+// slices and maps too. A nil or an empty string in from is absent: it leaves what to has. Lists and maps
+// are replaced as a whole. What to points to is copied before it is changed. Fields of the same name and of
+// types that do not correspond are a mistake in the program: Overlay panics.
+func Overlay[T any](to *T, from any) {
+	if src := reflect.ValueOf(from); !isAbsent(src) {
+		overlay(reflect.ValueOf(to).Elem(), src)
+	}
+}
+
+func isAbsent(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return v.IsNil()
+	case reflect.String:
+		return v.Len() == 0
+	default:
+		return false
+	}
+}
+
+func overlay(to, from reflect.Value) {
+	switch {
+	case from.Type().AssignableTo(to.Type()):
+		to.Set(from)
+	case from.Kind() == reflect.Pointer:
+		overlay(to, from.Elem())
+	case to.Kind() == reflect.Pointer:
+		target := reflect.New(to.Type().Elem())
+		if !to.IsNil() {
+			target.Elem().Set(to.Elem())
+		}
+		overlay(target.Elem(), from)
+		to.Set(target)
+	case to.Kind() != from.Kind():
+		panic(fmt.Sprintf("kind.Overlay: %s does not correspond to %s", from.Type(), to.Type()))
+	case to.Kind() == reflect.Struct:
+		overlayFields(to, from)
+	case to.Kind() == reflect.Slice:
+		to.Set(reflect.MakeSlice(to.Type(), from.Len(), from.Len()))
+		for i := range from.Len() {
+			overlay(to.Index(i), from.Index(i))
+		}
+	case to.Kind() == reflect.Map:
+		to.Set(reflect.MakeMapWithSize(to.Type(), from.Len()))
+		for _, key := range from.MapKeys() {
+			value := reflect.New(to.Type().Elem()).Elem()
+			overlay(value, from.MapIndex(key))
+			to.SetMapIndex(key.Convert(to.Type().Key()), value)
+		}
+	default:
+		to.Set(from.Convert(to.Type()))
+	}
+}
+
+func overlayFields(to, from reflect.Value) {
+	for i := range to.NumField() {
+		field := to.Type().Field(i)
+		if v := from.FieldByName(field.Name); field.IsExported() && v.IsValid() && !isAbsent(v) {
+			overlay(to.Field(i), v)
+		}
+	}
+}
+
+// OverlayEach returns one element for each wanted one: what set makes of the found element that same pairs
+// with it, or of a zero one. Elements so keep the members that the spec cannot declare. Found elements
+// that are not wanted are dropped.
+func OverlayEach[W, H any](want []W, found []H, same func(W, H) bool, set func(*H, W)) []H {
+	out := make([]H, len(want))
+	for i, w := range want {
+		for _, h := range found {
+			if same(w, h) {
+				out[i] = h
+				break
+			}
+		}
+		set(&out[i], w)
+	}
+	return out
+}

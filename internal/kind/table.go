@@ -1,0 +1,578 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"cmp"
+	"context"
+	"reflect"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Table is a kind written as data: how the resource is created, described, tagged and deleted, and the
+// parts it consists of. FromTable derives the methods of Kind from it, so that a kind holds only what
+// is particular to its AWS API. The state S must have a field Tags map[string]string tagged
+// `drift:"tags"` unless Tagging is left out.
+type Table[CR any, S any] struct {
+	// Meta holds what cannot be derived from the calls; their actions are added to its Reads and Writes.
+	Meta Meta
+	// Identify fills in what identifies the resource and how it is to be deleted. Deletion relies on
+	// it alone, so it must not fail because of the rest of the spec.
+	Identify func(sc Scope, cr CR) (S, error)
+	// Declare adds the declared settings to what Identify returned, and checks the spec. It is not called
+	// while the object is being deleted.
+	Declare func(sc Scope, cr CR, want *S) error
+	// Describe reads the resource. An absent or unusable one is Seen{}, never an error.
+	Describe Read[S]
+	// Explain turns a failure to read the tags or a part into a better error; nil returns it as it is.
+	Explain func(err error, seen Seen[S]) error
+	// Create creates the resource. The wanted tags travel inside wherever the API allows.
+	Create Call[S]
+	// SettleWithCreate lets the settings of the parts follow the create without a look in between. Not
+	// for resources that accept no change while AWS creates them; ignored where the create's effect is
+	// Ensures, because its success does not prove that the resource is new.
+	SettleWithCreate func(want S) bool
+	// DefaultsWhenNew says that a resource that was just created has the default of every part that its create does
+	// not set. Those parts are then not read before the first of them is written; the look after that reads all.
+	DefaultsWhenNew bool
+	Tagging         Tagging[S]
+	Parts           []Part[S]
+	// OneByOne sends the steps one after the other: in the order of their stages and, within a stage, the
+	// tags first and then the parts in their order.
+	OneByOne bool
+	// Refuse is that of Refuser; nil refuses nothing.
+	Refuse func(want, have S, diff Diff) error
+	// Holds reads why the resource must not be deleted now. It is called only while deleting.
+	Holds func(ctx context.Context, want S, seen *Seen[S]) error
+	// HoldsReads are the IAM actions that Holds uses.
+	HoldsReads []string
+	// Delete lists the calls on the way to the end of the resource. Each look sends the first whose When
+	// holds, and those that follow it directly and are marked Then.
+	Delete []Ending[S]
+	// Stop lists the calls that stop the resource, in the same form; nil when it cannot be stopped.
+	Stop []Ending[S]
+	// Publish copies what AWS assigned into the status.
+	Publish func(cr CR, s S)
+	// Export says how an existing resource is declared.
+	Export Export[CR, S]
+}
+
+// Read is an AWS read with the IAM actions that it uses.
+type Read[S any] struct {
+	Actions []string
+	Do      func(ctx context.Context, want S, look Look) (Seen[S], error)
+}
+
+// Call is one AWS call with the IAM action that it needs.
+type Call[S any] struct {
+	Action string
+	// Effect is what the call does to the resource as a whole. Table sets it for creates and deletes
+	// that leave it at its zero value.
+	Effect Effect
+	Do     func(ctx context.Context, want, have S) error
+	// DoDiff is used instead of Do by the Write of a part whose request depends on what differs.
+	DoDiff func(ctx context.Context, want, have S, diff Diff) error
+	// DoForID is used instead of Do by creates whose identifier AWS assigns. The token is for the API's
+	// client token.
+	DoForID func(ctx context.Context, want S, token string) (id string, err error)
+}
+
+// Part is a group of settings that one call writes.
+type Part[S any] struct {
+	// Fields are the fields of S that the part settles.
+	Fields []string
+	// When reports whether this part settles its fields in the given state; nil is always. Several parts may
+	// settle the same field where exactly one of them holds at a time.
+	When func(want, have S) bool
+	// Reads is the IAM action of Read; both are empty where Describe fills in the fields.
+	Reads string
+	// Read fills in the fields of have. It is called only when one of the fields is declared.
+	Read func(ctx context.Context, want S, have *S) error
+	// Write sets the fields.
+	Write Call[S]
+	// Clear is used instead of Write when all declared fields of the part are wanted to be empty; zero
+	// when Write does both.
+	Clear Call[S]
+	// InCreate is true for fields that the create call sets.
+	InCreate bool
+	// Default reports whether a new resource has the wanted value, so that the part is not to be written with the
+	// create; nil is where the wanted value is empty. A look verifies it.
+	Default func(want S) bool
+	// Again reports whether the fields take another write, once AWS shows the one before; nil is never.
+	Again func(want, have S) bool
+	// NeedsLook is true for a write that needs what Read shows, so that it is sent only after a look.
+	NeedsLook bool
+	// Stage orders the steps of different parts: lower stages first; nil is stage 0, that of the tags.
+	Stage func(want, have S) int
+	// Each settles a map field key by key instead of Write, and Keys all of its keys at once.
+	Each *Each[S]
+	Keys *Keys[S]
+}
+
+// Each settles the entries of map fields by one call per key. Several parts may share a field: one that
+// leaves out Set or Unset, or whose Keys excludes a key, leaves those changes to another part.
+type Each[S any] struct {
+	Set, Unset KeyCall[S]
+	// Keys says which keys the part settles; nil is all.
+	Keys func(key string) bool
+}
+
+// KeyCall is one AWS call for one key of a map.
+type KeyCall[S any] struct {
+	Action string
+	Do     func(ctx context.Context, want, have S, key string) error
+}
+
+// Tagging is how a resource's tags are read and written.
+type Tagging[S any] struct {
+	// Reads is the IAM action of List; both are empty where Describe fills in Seen.Tags.
+	Reads string
+	List  func(ctx context.Context, have S) (map[string]string, error)
+	// Sets and Removes are the IAM actions of Set and Remove, which write exactly the given keys.
+	Sets, Removes string
+	Set           func(ctx context.Context, have S, tags map[string]string) error
+	Remove        func(ctx context.Context, have S, keys []string) error
+	// Replaces is the IAM action of Replace, which is used instead of Set and Remove where the API
+	// replaces all tags at once.
+	Replaces string
+	Replace  func(ctx context.Context, have S, all map[string]string) error
+}
+
+// Ending is a call on the way to the end of a resource.
+type Ending[S any] struct {
+	// When reports whether the call is due; nil is always.
+	When func(want, have S) bool
+	// Then sends the call together with the one before it, in a later stage.
+	Then bool
+	// Each repeats the call for each of the keys, by DoKey instead of Do: the policies of a role.
+	Each  func(want, have S) []string
+	DoKey func(ctx context.Context, want, have S, key string) error
+	Call[S]
+}
+
+// calls returns the calls of the ending, one or one per key.
+func (e Ending[S]) calls(want, have S) []Call[S] {
+	if e.Each == nil {
+		return []Call[S]{e.Call}
+	}
+	var out []Call[S]
+	for _, key := range e.Each(want, have) {
+		c := e.Call
+		c.Do = func(ctx context.Context, want, have S) error { return e.DoKey(ctx, want, have, key) }
+		out = append(out, c)
+	}
+	return out
+}
+
+type table[CR any, S any] struct {
+	Table[CR, S]
+	meta Meta
+}
+
+// stoppable adds Stopper to the kinds that can be stopped.
+type stoppable[CR any, S any] struct{ *table[CR, S] }
+
+// Stop implements Stopper.
+func (t stoppable[CR, S]) Stop(want S, seen Seen[S]) []Step {
+	return t.endings(t.Table.Stop, want, seen)
+}
+
+// FromTable derives a kind from its table.
+func FromTable[CR any, S any](t Table[CR, S]) Kind[CR, S] {
+	out := &table[CR, S]{Table: t}
+	out.meta = out.derivedMeta()
+	if len(t.Stop) > 0 {
+		return stoppable[CR, S]{out}
+	}
+	return out
+}
+
+// Meta implements Kind.
+func (t *table[CR, S]) Meta() Meta { return t.meta }
+
+func (t *table[CR, S]) derivedMeta() Meta {
+	m := t.Table.Meta
+	m.Reads = slices.Concat(m.Reads, t.Describe.Actions, t.HoldsReads, []string{t.Tagging.Reads})
+	m.Writes = slices.Concat(m.Writes, []string{t.Create.Action, t.Tagging.Sets, t.Tagging.Removes, t.Tagging.Replaces})
+	for _, p := range t.Parts {
+		m.Reads = append(m.Reads, p.Reads)
+		m.Writes = append(m.Writes, p.Write.Action, p.Clear.Action)
+		if p.Each != nil {
+			m.Writes = append(m.Writes, p.Each.Set.Action, p.Each.Unset.Action)
+		}
+		if p.Keys != nil {
+			m.Writes = append(m.Writes, p.Keys.Set.Action, p.Keys.Change.Action, p.Keys.Unset.Action)
+		}
+	}
+	for _, e := range slices.Concat(t.Delete, t.Table.Stop) {
+		m.Writes = append(m.Writes, e.Action)
+	}
+	m.Reads, m.Writes = distinctActions(m.Reads), distinctActions(m.Writes)
+	return m
+}
+
+func distinctActions(actions []string) []string {
+	actions = slices.DeleteFunc(slices.Clone(actions), func(a string) bool { return a == "" })
+	slices.Sort(actions)
+	return slices.Compact(actions)
+}
+
+// Desired implements Kind.
+func (t *table[CR, S]) Desired(sc Scope, cr CR) (S, error) {
+	want, err := t.Identify(sc, cr)
+	if err != nil {
+		return want, err
+	}
+	if t.tagged() {
+		fieldOf(&want, "Tags").Set(reflect.ValueOf(sc.Tags))
+	}
+	if sc.Deleting || t.Declare == nil {
+		return want, nil
+	}
+	return want, t.Declare(sc, cr, &want)
+}
+
+func (t *table[CR, S]) tagged() bool {
+	return t.Tagging.Sets != "" || t.Tagging.Replaces != ""
+}
+
+// Publish implements Kind.
+func (t *table[CR, S]) Publish(cr CR, s S) { t.Table.Publish(cr, s) }
+
+// Observe implements Kind: it describes the resource, then reads its tags and each declared part at
+// the same time. Parts of a resource that AWS is still creating are not read.
+func (t *table[CR, S]) Observe(ctx context.Context, want S, look Look) (Seen[S], error) {
+	seen, err := t.Describe.Do(ctx, want, look)
+	if err != nil || !seen.Exists {
+		return seen, err
+	}
+	err = t.readParts(ctx, want, look, &seen)
+	if err == nil && look.Deleting && t.Holds != nil {
+		err = t.Holds(ctx, want, &seen)
+	}
+	if err != nil {
+		if t.Explain != nil {
+			err = t.Explain(err, seen)
+		}
+		return Seen[S]{}, err
+	}
+	if t.tagged() {
+		fieldOf(&seen.State, "Tags").Set(reflect.ValueOf(seen.Tags))
+	}
+	return seen, nil
+}
+
+// readParts reads the tags and the declared parts at the same time.
+func (t *table[CR, S]) readParts(ctx context.Context, want S, look Look, seen *Seen[S]) error {
+	have := seen.State
+	var group errgroup.Group
+	group.Go(func() error { return t.readTags(ctx, want, look, seen) })
+	if !look.Deleting && (seen.Busy == "" || seen.Usable) {
+		assume := look.New && t.writesWhenNew(want)
+		for _, p := range t.Parts {
+			switch {
+			case p.Read == nil || !isDeclared(want, p.Fields):
+			case assume && p.mayBeAssumed(want):
+				p.assumeDefault(want, &have)
+			default:
+				group.Go(func() error { return p.Read(ctx, want, &have) })
+			}
+		}
+	}
+	err := group.Wait()
+	seen.State = have
+	return err
+}
+
+// writesWhenNew reports whether the defaults of a new resource are known and a part is to be written to it.
+func (t *table[CR, S]) writesWhenNew(want S) bool {
+	return t.DefaultsWhenNew && slices.ContainsFunc(t.Parts, func(p Part[S]) bool { return p.afterCreate(want) && !isDefault(p, want) })
+}
+
+// afterCreate reports whether the part is declared and is not set by the create.
+func (p Part[S]) afterCreate(want S) bool { return !p.InCreate && isDeclared(want, p.Fields) }
+
+// mayBeAssumed reports whether the fields of a new resource need no look: they have their defaults.
+func (p Part[S]) mayBeAssumed(want S) bool {
+	return p.afterCreate(want) && (!p.NeedsLook || isDefault(p, want))
+}
+
+// assumeDefault fills in the fields of a new resource: as wanted where that is the default, and otherwise none,
+// which differs from what is wanted.
+func (p Part[S]) assumeDefault(want S, have *S) {
+	if isDefault(p, want) {
+		for _, f := range p.Fields {
+			fieldOf(have, f).Set(fieldOf(&want, f))
+		}
+	}
+}
+
+func (t *table[CR, S]) readTags(ctx context.Context, want S, look Look, seen *Seen[S]) error {
+	if t.Tagging.List == nil {
+		return nil
+	}
+	if look.TagsKnown {
+		seen.Tags = fieldOf(&want, "Tags").Interface().(map[string]string)
+		return nil
+	}
+	tags, err := t.Tagging.List(ctx, seen.State)
+	seen.Tags = tags
+	return err
+}
+
+func fieldOf[S any](s *S, name string) reflect.Value {
+	return reflect.ValueOf(s).Elem().FieldByName(name)
+}
+
+// isDeclared reports whether any of the fields is managed.
+func isDeclared[S any](want S, fields []string) bool {
+	return slices.ContainsFunc(fields, func(f string) bool { return !fieldOf(&want, f).IsZero() })
+}
+
+// wantedEmpty reports whether every declared field of the part is wanted to be empty.
+func wantedEmpty[S any](want S, fields []string) bool {
+	return !slices.ContainsFunc(fields, func(f string) bool {
+		v := fieldOf(&want, f)
+		if v.Kind() == reflect.Pointer && !v.IsNil() {
+			v = v.Elem()
+		}
+		if v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
+			return v.Len() > 0
+		}
+		return !v.IsZero()
+	})
+}
+
+// Refuse implements Refuser.
+func (t *table[CR, S]) Refuse(want S, seen Seen[S], diff Diff) error {
+	if t.Table.Refuse == nil {
+		return nil
+	}
+	return t.Table.Refuse(want, seen.State, diff)
+}
+
+// Converge implements Kind.
+func (t *table[CR, S]) Converge(want S, seen Seen[S], diff Diff) []Step {
+	if !seen.Exists {
+		return t.create(want, seen.State)
+	}
+	steps := t.tagSteps(want, seen, diff)
+	for _, p := range t.Parts {
+		steps = append(steps, t.partSteps(p, want, seen.State, diff)...)
+	}
+	return t.ordered(steps)
+}
+
+// ordered gives each step its own stage where the steps are to be sent one by one.
+func (t *table[CR, S]) ordered(steps []Step) []Step {
+	if t.OneByOne {
+		slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(a.Stage, b.Stage) })
+		for i := range steps {
+			steps[i].Stage = i
+		}
+	}
+	return steps
+}
+
+func (t *table[CR, S]) create(want, have S) []Step {
+	c := t.Create
+	if c.Effect == Sets {
+		c.Effect = Creates
+	}
+	steps := []Step{step(c, want, have)}
+	if !t.settlesWithCreate(c.Effect, want) {
+		return steps
+	}
+	with := func(p Part[S]) bool { return !p.NeedsLook }
+	return t.ordered(append(steps, t.newSettings(want, have, with)...))
+}
+
+// settlesWithCreate reports whether the create and the other settings are sent without a look in between.
+func (t *table[CR, S]) settlesWithCreate(create Effect, want S) bool {
+	return create != Ensures && t.SettleWithCreate != nil && t.SettleWithCreate(want)
+}
+
+// Follow implements Follower.
+func (t *table[CR, S]) Follow(want S) []Step {
+	after := func(p Part[S]) bool { return p.NeedsLook || !t.settlesWithCreate(t.Create.Effect, want) }
+	var nothing S
+	return t.newSettings(want, nothing, after)
+}
+
+// Continue implements Follower.
+func (t *table[CR, S]) Continue(want, have S, diff Diff) []Step {
+	var steps []Step
+	for _, p := range t.Parts {
+		if p.Again != nil && diff.Under(p.Fields...) && p.Again(want, have) {
+			steps = append(steps, step(p.Write, want, have, p.Fields...))
+		}
+	}
+	return steps
+}
+
+// newSettings returns the steps that give a new resource what its create does not set, of the given parts.
+func (t *table[CR, S]) newSettings(want, have S, of func(Part[S]) bool) []Step {
+	var steps []Step
+	for _, p := range t.Parts {
+		if !of(p) || !p.afterCreate(want) || isDefault(p, want) || p.When != nil && !p.When(want, have) {
+			continue
+		}
+		for _, s := range newPartSteps(p, want, have) {
+			s.Stage++
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+// newPartSteps returns the steps that give a new resource the wanted values of a part.
+func newPartSteps[S any](p Part[S], want, have S) []Step {
+	switch {
+	case p.Each != nil:
+		return eachSteps(p, want, have, newEntries(p, want))
+	case p.Keys != nil:
+		return keysSteps(p, want, have, newEntries(p, want))
+	}
+	s := step(p.Write, want, have, p.Fields...)
+	if p.Stage != nil {
+		s.Stage = p.Stage(want, have)
+	}
+	return []Step{s}
+}
+
+// wantedKeys returns the keys of a map field whose values are not nil, in order.
+func wantedKeys[S any](want S, field string) []string {
+	var keys []string
+	for it := fieldOf(&want, field).MapRange(); it.Next(); {
+		if v := it.Value(); v.Kind() != reflect.Pointer || !v.IsNil() {
+			keys = append(keys, it.Key().String())
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func isDefault[S any](p Part[S], want S) bool {
+	if p.Default != nil {
+		return p.Default(want)
+	}
+	return wantedEmpty(want, p.Fields)
+}
+
+func (t *table[CR, S]) partSteps(p Part[S], want, have S, diff Diff) []Step {
+	if !diff.Under(p.Fields...) || p.When != nil && !p.When(want, have) {
+		return nil
+	}
+	switch {
+	case p.Each != nil:
+		return eachSteps(p, want, have, diff)
+	case p.Keys != nil:
+		return keysSteps(p, want, have, diff)
+	}
+	c := p.Write
+	if c.DoDiff != nil {
+		c.Do = func(ctx context.Context, want, have S) error { return c.DoDiff(ctx, want, have, diff) }
+	}
+	if p.Clear.Do != nil && wantedEmpty(want, p.Fields) {
+		c = p.Clear
+	}
+	s := step(c, want, have, p.Fields...)
+	if p.Stage != nil {
+		s.Stage = p.Stage(want, have)
+	}
+	return []Step{s}
+}
+
+func eachSteps[S any](p Part[S], want, have S, diff Diff) []Step {
+	var steps []Step
+	for _, field := range p.Fields {
+		set, unset := diff.Keys(field)
+		for _, call := range []struct {
+			keys []string
+			KeyCall[S]
+		}{{set, p.Each.Set}, {unset, p.Each.Unset}} {
+			for _, key := range call.keys {
+				if call.Do == nil || p.Each.Keys != nil && !p.Each.Keys(key) {
+					continue
+				}
+				s := step(Call[S]{Action: call.Action, Do: func(ctx context.Context, want, have S) error {
+					return call.Do(ctx, want, have, key)
+				}}, want, have, field+"["+key+"]")
+				if p.Stage != nil {
+					s.Stage = p.Stage(want, have)
+				}
+				steps = append(steps, s)
+			}
+		}
+	}
+	return steps
+}
+
+func (t *table[CR, S]) tagSteps(want S, seen Seen[S], diff Diff) []Step {
+	if !t.tagged() || !diff.Under("Tags") {
+		return nil
+	}
+	set, remove := diff.Keys("Tags")
+	tags := fieldOf(&want, "Tags").Interface().(map[string]string)
+	have := seen.State
+	if t.Tagging.Replace != nil {
+		all := MergeTags(seen.Tags, Only(tags, set), remove)
+		return []Step{step(Call[S]{Action: t.Tagging.Replaces, Do: func(ctx context.Context, _, have S) error {
+			return t.Tagging.Replace(ctx, have, all)
+		}}, want, have, "Tags")}
+	}
+	var steps []Step
+	if len(set) > 0 {
+		steps = append(steps, step(Call[S]{Action: t.Tagging.Sets, Do: func(ctx context.Context, _, have S) error {
+			return t.Tagging.Set(ctx, have, Only(tags, set))
+		}}, want, have, KeyPaths("Tags", set)...))
+	}
+	if len(remove) > 0 {
+		steps = append(steps, step(Call[S]{Action: t.Tagging.Removes, Do: func(ctx context.Context, _, have S) error {
+			return t.Tagging.Remove(ctx, have, remove)
+		}}, want, have, KeyPaths("Tags", remove)...))
+	}
+	return steps
+}
+
+// Remove implements Kind.
+func (t *table[CR, S]) Remove(want S, seen Seen[S]) []Step { return t.endings(t.Delete, want, seen) }
+
+func (t *table[CR, S]) endings(list []Ending[S], want S, seen Seen[S]) []Step {
+	var steps []Step
+	for _, e := range list {
+		due := e.When == nil || e.When(want, seen.State)
+		if len(steps) > 0 && !e.Then {
+			break
+		}
+		if !due {
+			continue
+		}
+		for _, c := range e.calls(want, seen.State) {
+			s := step(c, want, seen.State)
+			s.Stage = len(steps)
+			steps = append(steps, s)
+		}
+	}
+	return steps
+}
+
+func step[S any](c Call[S], want, have S, fixes ...string) Step {
+	return Step{Action: c.Action, Effect: c.Effect, Fixes: fixes, Do: func(ctx context.Context, token string) (string, error) {
+		if c.DoForID != nil {
+			return c.DoForID(ctx, want, token)
+		}
+		return "", c.Do(ctx, want, have)
+	}}
+}
+
+// KeyPaths are the diff paths of keys of a map field.
+func KeyPaths(field string, keys []string) []string {
+	out := make([]string, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, field+"["+k+"]")
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ec2
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// exportedVPC declares a VPC as it is.
+func exportedVPC(cr *v1alpha1.VPC, have VPCState) {
+	out := &cr.Spec
+	out.CIDRBlock, out.InstanceTenancy = aws.ToString(have.CIDRBlock), aws.ToString(have.InstanceTenancy)
+	out.EnableDNSSupport, out.EnableDNSHostnames = have.DNSSupport, have.DNSHostnames
+}
+
+// exportedSubnet declares a subnet as it is.
+func exportedSubnet(cr *v1alpha1.Subnet, have SubnetState) {
+	out := &cr.Spec
+	out.VPCID, out.CIDRBlock, out.AvailabilityZone = aws.ToString(have.VPCID), aws.ToString(have.CIDRBlock), aws.ToString(have.AvailabilityZone)
+	out.MapPublicIPOnLaunch = have.MapPublicIPOnLaunch
+}
+
+// exportedInternetGateway declares an internet gateway as it is.
+func exportedInternetGateway(cr *v1alpha1.InternetGateway, have InternetGatewayState) {
+	cr.Spec.VPCID = kind.NonEmpty(&have.AttachedTo)
+}
+
+// exportedRouteTable declares a route table as it is.
+func exportedRouteTable(cr *v1alpha1.RouteTable, have RouteTableState) {
+	routes, subnets := make([]v1alpha1.Route, 0, len(have.Routes)), make([]v1alpha1.SubnetID, 0, len(have.Subnets))
+	for _, destination := range kind.SortedKeys(have.Routes) {
+		routes = append(routes, exportedRoute(destination, have.Routes[destination].Target))
+	}
+	for _, id := range kind.SortedKeys(have.Subnets) {
+		subnets = append(subnets, v1alpha1.SubnetID(id))
+	}
+	cr.Spec.VPCID, cr.Spec.Routes, cr.Spec.SubnetAssociations = aws.ToString(have.VPCID), &routes, &subnets
+}
+
+// exportedRoute names the target by the field of its kind. A target of a kind that has no field is refused as a gateway, so
+// that it shows in the result of the import.
+func exportedRoute(destination, target string) v1alpha1.Route {
+	r := v1alpha1.Route{DestinationCIDRBlock: destination}
+	prefix, _, _ := strings.Cut(target, "-")
+	switch prefix {
+	case "nat":
+		r.NATGatewayID = target
+	case "i":
+		r.InstanceID = target
+	case "eni":
+		r.NetworkInterfaceID = target
+	case "pcx":
+		r.VPCPeeringConnectionID = target
+	case "tgw":
+		r.TransitGatewayID = target
+	default:
+		r.GatewayID = target
+	}
+	return r
+}
+
+// exportedElasticIP declares an address as it is: nothing but its tags can be declared.
+func exportedElasticIP(*v1alpha1.ElasticIP, ElasticIPState) {}
+
+// exportedNATGateway declares a NAT gateway as it is.
+func exportedNATGateway(cr *v1alpha1.NATGateway, have NATGatewayState) {
+	out := &cr.Spec
+	out.SubnetID, out.AllocationID, out.ConnectivityType = aws.ToString(have.SubnetID), aws.ToString(have.AllocationID), aws.ToString(have.ConnectivityType)
+}

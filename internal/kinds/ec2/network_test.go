@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ec2
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// network is the reference to the VPC that inNetwork makes.
+var network = v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "network"}}
+
+// inNetwork makes a VPC without an owner, to which the objects of a test refer.
+func inNetwork(t *testing.T, s *kindtest.Subject) {
+	t.Helper()
+	s.Targets = map[string]kind.Target{"VPC/network": {ID: makeVPC(t, s.Rig, nil)}}
+}
+
+// subjectIn returns an object in a network.
+func subjectIn(t *testing.T, e engine.Entry, o v1alpha1.Resource) (*kindtest.Subject, *kindtest.Rig) {
+	t.Helper()
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, e, o)
+	inNetwork(t, s)
+	return s, r
+}
+
+// ownedTags are those of an earlier object of the kind and name.
+func ownedTags(kindName, name, uid string) map[string]string {
+	return engine.Owner{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
+}
+
+// vpcID is the identifier of the only VPC of a test.
+func vpcID(t *testing.T, r *kindtest.Rig) *string {
+	t.Helper()
+	return vpcs(t, r)[0].VpcId
+}
+
+// adopting sets the policies of an object that adopts a resource.
+func adopting(c *v1alpha1.CommonSpec) {
+	c.AdoptionPolicy, c.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete
+}
+
+func withTag(c *v1alpha1.CommonSpec, key, value string) {
+	c.Tags = map[string]v1alpha1.TagValue{key: v1alpha1.TagValue(value)}
+}
+
+// makeInterface makes a network interface in a subnet, which keeps the subnet and the groups.
+func makeInterface(t *testing.T, r *kindtest.Rig, subnet *string, groups ...string) func() {
+	t.Helper()
+	out, err := api(r).CreateNetworkInterface(t.Context(), &ec2.CreateNetworkInterfaceInput{SubnetId: subnet, Groups: groups})
+	must(t, err)
+	return func() {
+		_, err := api(r).DeleteNetworkInterface(context.WithoutCancel(t.Context()), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: out.NetworkInterface.NetworkInterfaceId})
+		must(t, err)
+	}
+}
+
+// makeSubnet makes a subnet of the only VPC.
+func makeSubnet(t *testing.T, r *kindtest.Rig, block string, tags map[string]string) string {
+	t.Helper()
+	out, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpcID(t, r), CidrBlock: &block, TagSpecifications: tagSpecification(types.ResourceTypeSubnet, tags)})
+	must(t, err)
+	return aws.ToString(out.Subnet.SubnetId)
+}
+
+// held asserts that the deletion is held with the words.
+func held(t *testing.T, s *kindtest.Subject, words string) {
+	t.Helper()
+	for range 2 {
+		_, err := s.Pass(t.Context(), nil)
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, words) || !strings.Contains(w.For, "deletionPolicy: Retain") {
+			t.Fatalf("%v", err)
+		}
+	}
+}
+
+// costs asserts how many calls of which writes a create, a check and a deletion take.
+func costs(t *testing.T, s *kindtest.Subject, create, check, deletion [2]int) {
+	t.Helper()
+	mark := s.Rig.AWS.Mark()
+	phase := func(what string, want [2]int) {
+		t.Helper()
+		settled(t, s)
+		if got := s.Rig.AWS.Since(mark); got.Count() != want[0] || got.Writes().Count() != want[1] {
+			t.Errorf("%s took %d calls with %d writes, want %v:\n%s", what, got.Count(), got.Writes().Count(), want, got)
+		}
+		mark = s.Rig.AWS.Mark()
+	}
+	phase("create", create)
+	phase("check", check)
+	s.Deleting = true
+	phase("delete", deletion)
+}
+
+func waits(err error) bool {
+	_, ok := status.AsWaiting(err)
+	return ok
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ec2
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Rule is a rule with one peer. Its key in a map says what it allows.
+type Rule struct {
+	Description *string
+	// Permission is the rule as requests name it, without its description.
+	Permission types.IpPermission `drift:"id" json:"-"`
+}
+
+// self stands for the group itself, whose identifier is not known before it exists.
+const self = "self"
+
+// allTraffic is the key of the egress rule with which EC2 creates security groups.
+// https://docs.aws.amazon.com/vpc/latest/userguide/security-group-rules.html
+const allTraffic = "all 0.0.0.0/0"
+
+// protocols are the names that EC2 gives to the numbers of protocols.
+var protocols = map[string]string{"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6"}
+
+// withPorts are the protocols whose rules have ports, or a type and a code.
+var withPorts = []string{"tcp", "udp", "icmp", "icmpv6"}
+
+// peer is one of the peers of a permission.
+type peer struct {
+	name        string
+	description *string
+	set         func(*types.IpPermission)
+}
+
+func v4(block string, description *string) peer {
+	return peer{block, description, func(p *types.IpPermission) { p.IpRanges = []types.IpRange{{CidrIp: &block}} }}
+}
+
+func v6(block string, description *string) peer {
+	return peer{block, description, func(p *types.IpPermission) { p.Ipv6Ranges = []types.Ipv6Range{{CidrIpv6: &block}} }}
+}
+
+func prefixList(id string, description *string) peer {
+	return peer{id, description, func(p *types.IpPermission) { p.PrefixListIds = []types.PrefixListId{{PrefixListId: &id}} }}
+}
+
+// group is a security group, or self.
+func group(pair types.UserIdGroupPair, name string, description *string) peer {
+	return peer{name, description, func(p *types.IpPermission) { p.UserIdGroupPairs = []types.UserIdGroupPair{pair} }}
+}
+
+// addRules adds the rules of a permission, one for each peer.
+func addRules(rules map[string]Rule, p types.IpPermission, peers []peer) {
+	protocol := cmp.Or(protocols[aws.ToString(p.IpProtocol)], aws.ToString(p.IpProtocol))
+	of, name := types.IpPermission{IpProtocol: &protocol}, protocol
+	switch {
+	case protocol == "-1":
+		name = "all"
+	case slices.Contains(withPorts, protocol):
+		of.FromPort, of.ToPort = aws.Int32(-1), aws.Int32(-1)
+		kind.Overlay(&of, struct{ FromPort, ToPort *int32 }{p.FromPort, p.ToPort})
+		name = fmt.Sprintf("%s %d-%d", protocol, *of.FromPort, *of.ToPort)
+	}
+	for _, peer := range peers {
+		one := of
+		peer.set(&one)
+		rules[name+" "+peer.name] = Rule{Description: peer.description, Permission: one}
+	}
+}
+
+// seenRules returns the rules of a group by their keys.
+func seenRules(id string, permissions []types.IpPermission) map[string]Rule {
+	out := map[string]Rule{}
+	for _, p := range permissions {
+		var peers []peer
+		for _, r := range p.IpRanges {
+			peers = append(peers, v4(aws.ToString(r.CidrIp), r.Description))
+		}
+		for _, r := range p.Ipv6Ranges {
+			peers = append(peers, v6(aws.ToString(r.CidrIpv6), r.Description))
+		}
+		for _, l := range p.PrefixListIds {
+			peers = append(peers, prefixList(aws.ToString(l.PrefixListId), l.Description))
+		}
+		for _, g := range p.UserIdGroupPairs {
+			name := kind.Either(aws.ToString(g.GroupId) == id, self, aws.ToString(g.GroupId))
+			peers = append(peers, group(types.UserIdGroupPair{GroupId: &name, UserId: g.UserId}, name, g.Description))
+		}
+		addRules(out, p, peers)
+	}
+	return out
+}
+
+// wantedRules returns the declared rules by their keys; nil when none are declared.
+func wantedRules(sc kind.Scope, cr *v1alpha1.SecurityGroup, field string, declared *[]v1alpha1.SecurityGroupRule) (map[string]Rule, error) {
+	if declared == nil {
+		return nil, nil
+	}
+	out := map[string]Rule{}
+	for i, in := range *declared {
+		peers, err := wantedPeers(sc, cr, in)
+		if err != nil {
+			return nil, err
+		}
+		one := map[string]Rule{}
+		addRules(one, types.IpPermission{IpProtocol: &in.IPProtocol, FromPort: in.FromPort, ToPort: in.ToPort}, peers)
+		for _, key := range kind.SortedKeys(one) {
+			if _, twice := out[key]; twice {
+				return nil, status.Invalid(fmt.Sprintf("%s[%d]", field, i), "the rule %q is declared twice", key)
+			}
+			out[key] = one[key]
+		}
+	}
+	return out, nil
+}
+
+func wantedPeers(sc kind.Scope, cr *v1alpha1.SecurityGroup, in v1alpha1.SecurityGroupRule) ([]peer, error) {
+	var peers []peer
+	for _, block := range in.CIDRBlocks {
+		if err := checkNetwork("cidrBlocks", string(block)); err != nil {
+			return nil, err
+		}
+		peers = append(peers, v4(string(block), in.Description))
+	}
+	for _, block := range in.IPv6CIDRBlocks {
+		if err := checkNetwork("ipv6CidrBlocks", string(block)); err != nil {
+			return nil, err
+		}
+		peers = append(peers, v6(netip.MustParsePrefix(string(block)).String(), in.Description)) // the form in which EC2 reports it
+	}
+	for _, id := range in.PrefixListIDs {
+		peers = append(peers, prefixList(string(id), in.Description))
+	}
+	id, err := wantedGroup(sc, cr, in)
+	if err != nil || id == "" {
+		return peers, err
+	}
+	return append(peers, group(types.UserIdGroupPair{GroupId: &id}, id, in.Description)), nil
+}
+
+// wantedGroup returns the identifier of the group that a rule names, or self. Groups that refer to each other are created
+// without these rules first: a reference is waited for only once the group exists.
+func wantedGroup(sc kind.Scope, cr *v1alpha1.SecurityGroup, in v1alpha1.SecurityGroupRule) (string, error) {
+	ref := in.SourceSecurityGroupRef
+	if ref != nil && ref.Name == cr.Name || sc.ID != "" && in.SourceSecurityGroupID == sc.ID {
+		return self, nil
+	}
+	id, err := referredID(sc, "SecurityGroup", in.SourceSecurityGroupID, ref)
+	if _, waiting := status.AsWaiting(err); waiting && sc.ID == "" {
+		return "", nil
+	}
+	return id, err
+}
+
+// permissions returns the rules as a request names them.
+func permissions(id string, rules map[string]Rule, keys []string) []types.IpPermission {
+	out := make([]types.IpPermission, 0, len(keys))
+	for _, key := range keys {
+		rule := rules[key]
+		p, d := rule.Permission, kind.NonEmpty(rule.Description)
+		switch {
+		case p.IpRanges != nil:
+			p.IpRanges = []types.IpRange{{CidrIp: p.IpRanges[0].CidrIp, Description: d}}
+		case p.Ipv6Ranges != nil:
+			p.Ipv6Ranges = []types.Ipv6Range{{CidrIpv6: p.Ipv6Ranges[0].CidrIpv6, Description: d}}
+		case p.PrefixListIds != nil:
+			p.PrefixListIds = []types.PrefixListId{{PrefixListId: p.PrefixListIds[0].PrefixListId, Description: d}}
+		default:
+			pair := p.UserIdGroupPairs[0]
+			p.UserIdGroupPairs = []types.UserIdGroupPair{{GroupId: kind.Either(aws.ToString(pair.GroupId) == self, &id, pair.GroupId), UserId: pair.UserId, Description: d}}
+		}
+		out = append(out, p)
+	}
+	return out
+}

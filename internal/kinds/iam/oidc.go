@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package iam
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// oidcNote reports whether IAM accepts the tokens of the role's ServiceAccount. Without the IAM OIDC provider of
+// the cluster's issuer the role is as declared and no pod can use it. It returns nil when there is nothing new to
+// report: for a role without irsa, and while a passing failure hides what an earlier pass reported.
+func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
+	reported := meta.FindStatusCondition(cr.Status.Conditions, v1alpha1.ConditionOIDCProviderReady) != nil
+	note := &kind.Note{Type: v1alpha1.ConditionOIDCProviderReady}
+	switch {
+	case cr.Spec.IRSA == nil && reported: // irsa was replaced by a trust policy
+		note.True, note.Reason, note.Message = true, status.ReasonSkipped, "the role is not for a ServiceAccount: spec.irsa is not set"
+		return note
+	case cr.Spec.IRSA == nil || sc.OIDCProvider == nil:
+		return nil
+	}
+	provider, err := sc.OIDCProvider(sc.Issuer)
+	if err != nil {
+		return unknownProvider(note, err, reported)
+	}
+	switch {
+	case !provider.Exists:
+		note.Recheck, note.Reason = true, status.ReasonOIDCProviderMissing
+		note.Message = fmt.Sprintf("account %s has no IAM OIDC provider for the cluster's issuer %s, so that pods get no credentials; create it in that account: nexusctl fix-irsa, or "+
+			"aws iam create-open-id-connect-provider --url %s --client-id-list %s", sc.Account, sc.Issuer, sc.Issuer, kind.STSAudience)
+	case !provider.Accepts(kind.STSAudience):
+		note.Recheck, note.Reason = true, status.ReasonOIDCAudienceMissing
+		note.Message = fmt.Sprintf("in account %s the IAM OIDC provider for the cluster's issuer %s does not accept the audience %s, so that pods get no credentials; add it: nexusctl fix-irsa, or "+
+			"aws iam add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn %s --client-id %s", sc.Account, sc.Issuer, kind.STSAudience, provider.ARN, kind.STSAudience)
+	default:
+		note.True, note.Reason, note.Message = true, status.ReasonReady, "IAM accepts the tokens of "+sc.Issuer+" in account "+sc.Account
+	}
+	return note
+}
+
+// unknownProvider reports that IAM gave no answer. What only a person can help is reported at once; a failure that
+// passes is reported only where no earlier answer stands in the status.
+func unknownProvider(note *kind.Note, err error, reported bool) *kind.Note {
+	s, stalled := status.AsStalled(err)
+	if !stalled && reported {
+		return nil
+	}
+	note.Unknown, note.Recheck, note.Reason = true, true, status.ReasonRetrying
+	if stalled {
+		note.Reason = s.Reason
+	}
+	note.Message = "it is not known whether IAM accepts the tokens of pods: " + err.Error()
+	return note
+}

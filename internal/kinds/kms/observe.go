@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kms
+
+import (
+	"context"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	tagtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// found is a key with its tags.
+type found struct {
+	*types.KeyMetadata
+	tags map[string]string
+}
+
+// describe finds the key. One that is scheduled for deletion exists, to be restored, because its tags name its owner;
+// while deleting it is absent.
+func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind.Seen[KeyState], error) {
+	finder := kind.Finder[found]{
+		ByID: func(ctx context.Context, id string) (*found, error) { return k.byID(ctx, id, look.Deleting) },
+		ByTags: func(ctx context.Context, tags map[string][]string) ([]found, error) {
+			return k.byTags(ctx, tags, look.Deleting)
+		},
+		ID:   func(f found) string { return aws.ToString(f.KeyId) },
+		Tags: func(f found) map[string]string { return f.tags },
+	}
+	d, duplicates, err := finder.Find(ctx, want.Search)
+	if err != nil || d == nil {
+		return kind.Seen[KeyState]{}, err
+	}
+	seen := kind.Seen[KeyState]{Exists: true, Tags: d.tags, Created: aws.ToTime(d.CreationDate), Duplicates: duplicates, State: KeyState{
+		ID: aws.ToString(d.KeyId), ARN: aws.ToString(d.Arn), State: string(d.KeyState), Usage: kind.Ptr(string(d.KeyUsage)), Spec: kind.Ptr(string(d.KeySpec)),
+		MultiRegion: aws.Bool(aws.ToBool(d.MultiRegion)), ScheduledForDeletion: aws.Bool(isScheduled(d.KeyState)), Enabled: &d.Enabled, Description: kind.NonNil(d.Description),
+	}}
+	if d.KeyState == types.KeyStateCreating || d.KeyState == types.KeyStateUpdating {
+		seen.Busy = "the key is " + string(d.KeyState)
+	}
+	if look.Deleting && len(want.Aliases) > 0 {
+		err = k.aliases(ctx, want, &seen.State)
+	}
+	return seen, err
+}
+
+func isScheduled(s types.KeyState) bool {
+	return s == types.KeyStatePendingDeletion || s == types.KeyStatePendingReplicaDeletion
+}
+
+// byID describes the key and reads its tags.
+func (k *key) byID(ctx context.Context, id string, deleting bool) (*found, error) {
+	out, err := awsclient.Lookup(ctx, k.api.DescribeKey, &kms.DescribeKeyInput{KeyId: &id})
+	if out == nil || out.KeyMetadata == nil || deleting && isScheduled(out.KeyMetadata.KeyState) {
+		return nil, err
+	}
+	tags, err := kind.AllPages(ctx, kms.NewListResourceTagsPaginator(k.api, &kms.ListResourceTagsInput{KeyId: &id}), func(out *kms.ListResourceTagsOutput) []types.Tag { return out.Tags })
+	if awsclient.IsNotFound(err) {
+		return nil, nil
+	}
+	f := &found{out.KeyMetadata, map[string]string{}}
+	for _, t := range tags {
+		f.tags[aws.ToString(t.TagKey)] = aws.ToString(t.TagValue)
+	}
+	return f, err
+}
+
+// byTags asks the tagging API, because KMS lists keys without their tags.
+func (k *key) byTags(ctx context.Context, tags map[string][]string, deleting bool) ([]found, error) {
+	in := &tagging.GetResourcesInput{ResourceTypeFilters: []string{"kms:key"}}
+	for _, name := range kind.SortedKeys(tags) {
+		in.TagFilters = append(in.TagFilters, tagtypes.TagFilter{Key: &name, Values: tags[name]})
+	}
+	all, err := kind.AllPages(ctx, tagging.NewGetResourcesPaginator(k.tags, in), func(out *tagging.GetResourcesOutput) []tagtypes.ResourceTagMapping { return out.ResourceTagMappingList })
+	if err != nil {
+		return nil, err
+	}
+	var out []found
+	for _, r := range all {
+		arn := aws.ToString(r.ResourceARN)
+		f, err := k.byID(ctx, arn[strings.LastIndex(arn, "/")+1:], deleting)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			out = append(out, *f)
+		}
+	}
+	return out, nil
+}
+
+func (k *key) policy(ctx context.Context, _ KeyState, have *KeyState) error {
+	out, err := k.api.GetKeyPolicy(ctx, &kms.GetKeyPolicyInput{KeyId: &have.ID, PolicyName: aws.String(policyName)})
+	if err == nil {
+		have.Policy = out.Policy
+	}
+	return err
+}
+
+func (k *key) rotation(ctx context.Context, _ KeyState, have *KeyState) error {
+	out, err := k.api.GetKeyRotationStatus(ctx, &kms.GetKeyRotationStatusInput{KeyId: &have.ID})
+	if err == nil {
+		have.Rotation = &out.KeyRotationEnabled
+	}
+	return err
+}
+
+// aliases reads which of the declared and recorded aliases the key has.
+func (k *key) aliases(ctx context.Context, want KeyState, have *KeyState) error {
+	all, err := kind.AllPages(ctx, kms.NewListAliasesPaginator(k.api, &kms.ListAliasesInput{KeyId: &have.ID}), func(out *kms.ListAliasesOutput) []types.AliasListEntry { return out.Aliases })
+	have.Aliases = map[string]*bool{}
+	for _, a := range all {
+		name := aws.ToString(a.AliasName)
+		if _, ours := want.Aliases[name]; ours {
+			have.Aliases[name] = aws.Bool(true)
+		}
+	}
+	return err
+}
+
+// addAlias succeeds where the key has the alias already: KMS may not list it yet.
+func (k *key) addAlias(ctx context.Context, _, have KeyState, name string) error {
+	_, err := k.api.CreateAlias(ctx, &kms.CreateAliasInput{AliasName: &name, TargetKeyId: &have.ID})
+	if !awsclient.Is(err, awsclient.Exists) {
+		return err
+	}
+	out, lookup := awsclient.Lookup(ctx, k.api.DescribeKey, &kms.DescribeKeyInput{KeyId: &name})
+	switch {
+	case lookup != nil || out == nil || out.KeyMetadata == nil:
+		return err
+	case aws.ToString(out.KeyMetadata.KeyId) == have.ID:
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonConflict, Field: "spec.aliases", Message: name + " exists and leads to another key: delete the alias, or declare another one"}
+}
+
+func (k *key) dropAlias(ctx context.Context, _, _ KeyState, name string) error {
+	_, err := awsclient.Lookup(ctx, k.api.DeleteAlias, &kms.DeleteAliasInput{AliasName: &name})
+	return err
+}
+
+// tagList is SDKTags for the names that KMS has for the parts of a tag.
+func tagList(tags map[string]string) []types.Tag {
+	out := make([]types.Tag, 0, len(tags))
+	for _, k := range kind.SortedKeys(tags) {
+		out = append(out, types.Tag{TagKey: aws.String(k), TagValue: aws.String(tags[k])})
+	}
+	return out
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rds
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// exportedSubnetGroup declares a DB subnet group as it is.
+func exportedSubnetGroup(cr *v1alpha1.DBSubnetGroup, have SubnetGroupState) {
+	cr.Spec.Description = have.Description
+	for _, id := range have.Subnets {
+		cr.Spec.SubnetIDs = append(cr.Spec.SubnetIDs, v1alpha1.SubnetID(id))
+	}
+}
+
+// exportedInstance declares a DB instance as it is, without the password, which RDS does not return.
+func exportedInstance(cr *v1alpha1.RDSInstance, have InstanceState) {
+	out := &cr.Spec
+	kind.Overlay(out, have) // the fields of the same names
+	if !aws.ToBool(have.ManageMasterUserPassword) {
+		out.ManageMasterUserPassword = nil
+	}
+	if aws.ToBool(have.StorageEncrypted) {
+		out.KMSKeyID = aws.ToString(have.KmsKeyId)
+	}
+	for _, id := range have.VpcSecurityGroupIds {
+		out.VPCSecurityGroupIDs = append(out.VPCSecurityGroupIDs, v1alpha1.SecurityGroupID(id))
+	}
+}

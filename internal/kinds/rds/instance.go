@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rds
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// InstanceState is a DB instance as both the spec and RDS can express it. The fields that RDS can set have the names
+// that the requests and the descriptions of RDS give them.
+type InstanceState struct {
+	DBInstanceIdentifier string `drift:"identity"`
+	ARN                  string `drift:"id"`
+	// FinalSnapshot is the snapshot that the deletion makes; empty where the spec says to make none.
+	FinalSnapshot string `drift:"id"`
+	// Guarded is set while the instance must not be deleted without a final snapshot.
+	Guarded bool `drift:"id"`
+	// AllowMajorVersionUpgrade is sent with a change of the version.
+	AllowMajorVersionUpgrade bool `drift:"id"`
+
+	DBInstanceStatus string `drift:"observed"`
+	Address          string `drift:"observed"`
+	Zone             string `drift:"observed"`
+	SecretARN        string `drift:"observed"`
+	// Version and Storage are what the instance has, also where that counts as declared.
+	Version string `drift:"observed"`
+	Storage int32  `drift:"observed"`
+
+	Engine            *string `drift:"immutable"`
+	DBName            *string `drift:"immutable"`
+	MasterUsername    *string `drift:"immutable"`
+	StorageEncrypted  *bool   `drift:"immutable"`
+	KmsKeyId          *string `drift:"immutable"` //nolint:revive // a name of RDS
+	DBSubnetGroupName *string `drift:"immutable"`
+
+	EngineVersion, DBInstanceClass, StorageType       *string
+	AllocatedStorage, MaxAllocatedStorage             *int32
+	Port, BackupRetentionPeriod                       *int32
+	VpcSecurityGroupIds                               []string `drift:"set"` //nolint:revive // a name of RDS
+	MultiAZ, PubliclyAccessible                       *bool
+	AutoMinorVersionUpgrade, DeletionProtection       *bool
+	PreferredBackupWindow, PreferredMaintenanceWindow *string
+	ManageMasterUserPassword                          *bool
+	Password                                          *kind.WriteOnly
+	Tags                                              map[string]string `drift:"tags"`
+}
+
+// settings are the fields that ModifyDBInstance changes. Read only.
+var settings = []string{
+	"EngineVersion", "DBInstanceClass", "StorageType", "AllocatedStorage", "MaxAllocatedStorage", "Port", "BackupRetentionPeriod",
+	"VpcSecurityGroupIds", "MultiAZ", "PubliclyAccessible", "AutoMinorVersionUpgrade", "DeletionProtection",
+	"PreferredBackupWindow", "PreferredMaintenanceWindow", "ManageMasterUserPassword", "Password",
+}
+
+type instance struct{ api *rds.Client }
+
+// NewInstance binds the RDSInstance kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonrds.html
+func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState] {
+	i := &instance{api: rds.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.RDSInstance, InstanceState]{
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"DBSubnetGroup", "KMSKey", "SecurityGroup"}},
+		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Export: kind.Export[*v1alpha1.RDSInstance, InstanceState]{Identity: []string{"dbInstanceIdentifier"}, Spec: exportedInstance},
+		Describe: kind.Read[InstanceState]{Actions: []string{"rds:DescribeDBInstances"}, Do: i.describe},
+		Create:   kind.Call[InstanceState]{Action: "rds:CreateDBInstance", Do: kind.Send(i.api.CreateDBInstance, creation)},
+		Tagging:  taggingOf(i.api, func(s InstanceState) *string { return &s.ARN }, nil),
+		Parts: []kind.Part[InstanceState]{{Fields: settings, InCreate: true,
+			Write: kind.Call[InstanceState]{Action: "rds:ModifyDBInstance", DoDiff: kind.SendDiff(i.api.ModifyDBInstance, changes)}}},
+		// The instance may be modifying after its protection was lifted, so a look precedes the delete.
+		Delete: []kind.Ending[InstanceState]{
+			{When: func(want, have InstanceState) bool {
+				return aws.ToBool(have.DeletionProtection) && liftsProtection(want)
+			},
+				Call: kind.Call[InstanceState]{Action: "rds:ModifyDBInstance", Do: kind.Send(i.api.ModifyDBInstance, func(want, _ InstanceState) *rds.ModifyDBInstanceInput {
+					return &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier, DeletionProtection: aws.Bool(false), ApplyImmediately: aws.Bool(true)}
+				})}},
+			{Call: kind.Call[InstanceState]{Action: "rds:DeleteDBInstance", Effect: kind.Deletes, Do: kind.Send(i.api.DeleteDBInstance, func(want, _ InstanceState) *rds.DeleteDBInstanceInput {
+				return &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier,
+					SkipFinalSnapshot: aws.Bool(want.FinalSnapshot == ""), FinalDBSnapshotIdentifier: kind.NonEmpty(&want.FinalSnapshot)}
+			})}},
+		},
+	})
+}
+
+// identify includes the deletion protection: false is the consent to lift it for a deletion. The name of the final
+// snapshot is the same in every pass, so that a deletion that is sent again makes no second one.
+func identify(sc kind.Scope, cr *v1alpha1.RDSInstance) (InstanceState, error) {
+	in := cr.Spec
+	s := InstanceState{DBInstanceIdentifier: strings.ToLower(in.DBInstanceIdentifier), Guarded: sc.GuardData, DeletionProtection: in.DeletionProtection}
+	switch {
+	case in.SkipFinalSnapshot:
+	case in.FinalSnapshotIdentifier != "":
+		s.FinalSnapshot = in.FinalSnapshotIdentifier
+	default:
+		s.FinalSnapshot = fmt.Sprintf("%s-final-%x", s.DBInstanceIdentifier, sha256.Sum256([]byte(sc.UID)))[:len(s.DBInstanceIdentifier)+len("-final-")+8]
+	}
+	return s, nil
+}
+
+func declare(sc kind.Scope, cr *v1alpha1.RDSInstance, s *InstanceState) error {
+	in := cr.Spec
+	id, tags := s.DBInstanceIdentifier, s.Tags
+	kind.Overlay(s, in) // the fields of the same names
+	s.DBInstanceIdentifier, s.Tags = id, tags
+	if window := in.PreferredMaintenanceWindow; window != nil { // RDS stores it in lower case
+		s.PreferredMaintenanceWindow = aws.String(strings.ToLower(*window))
+	}
+	key := kind.CustomerKMSKey("rds", in.KMSKeyID)
+	if in.KMSKeyRef != nil {
+		target, err := sc.Ref("KMSKey", in.KMSKeyRef.Name)
+		if err != nil {
+			return err
+		}
+		key = target.ARN
+	}
+	group := in.DBSubnetGroupName
+	if in.DBSubnetGroupRef != nil {
+		target, err := sc.Ref("DBSubnetGroup", in.DBSubnetGroupRef.Name)
+		if err != nil {
+			return err
+		}
+		group = target.ID
+	}
+	s.KmsKeyId, s.DBSubnetGroupName = kind.NonEmpty(&key), kind.NonEmpty(aws.String(strings.ToLower(group)))
+	groups, err := referredIDs(sc, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
+	if err != nil {
+		return err
+	}
+	s.VpcSecurityGroupIds = groups
+	return declarePassword(sc, in.MasterUserPasswordSecretRef, s)
+}
+
+// declarePassword reads the Secret. A password of the user's own is none that RDS manages.
+func declarePassword(sc kind.Scope, ref *v1alpha1.SecretKeyReference, s *InstanceState) error {
+	const field = "spec.masterUserPasswordSecretRef"
+	switch {
+	case ref == nil:
+		return nil
+	case ref.Namespace != "" && ref.Namespace != sc.Namespace:
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: field + ".namespace", Message: "must be the object's own namespace"}
+	}
+	v, err := sc.Secret(ref.Name, ref.Key)
+	if err != nil {
+		return err
+	}
+	if len(v) < 8 || len(v) > 128 || strings.ContainsFunc(string(v), func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`/@"`, r) }) {
+		return status.Invalid(field, "the value in key %s of Secret %s is no password that RDS accepts: 8 to 128 printable ASCII characters other than /, @, \" and space", ref.Key, ref.Name)
+	}
+	s.Password, s.ManageMasterUserPassword = kind.NewWriteOnly(sc.UID, string(v)), aws.Bool(false)
+	return nil
+}
+
+func creation(want, _ InstanceState) *rds.CreateDBInstanceInput {
+	tags := kind.SDKTags[types.Tag](want.Tags)
+	want.Tags = nil
+	in := kind.Convert[rds.CreateDBInstanceInput](want)
+	in.Tags = tags
+	if want.Password != nil {
+		in.MasterUserPassword, in.ManageMasterUserPassword = aws.String(want.Password.Value()), nil
+	}
+	return &in
+}
+
+// changes returns a request for what differs, without delay. RDS keeps what a request does not name. Whoever ends the
+// management of the password must name another password.
+// https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html
+func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInput {
+	changed, from := reflect.New(reflect.TypeFor[InstanceState]()).Elem(), reflect.ValueOf(want)
+	for _, name := range settings {
+		if diff.Under(name) {
+			changed.FieldByName(name).Set(from.FieldByName(name))
+		}
+	}
+	in := kind.Convert[rds.ModifyDBInstanceInput](changed.Interface())
+	in.DBInstanceIdentifier, in.ApplyImmediately = &have.DBInstanceIdentifier, aws.Bool(true)
+	kind.SetChanged(diff, "Port", &in.DBPortNumber, want.Port)
+	if diff.Under("EngineVersion") && want.AllowMajorVersionUpgrade {
+		in.AllowMajorVersionUpgrade = aws.Bool(true)
+	}
+	if want.Password != nil && diff.Under("Password", "ManageMasterUserPassword") {
+		in.MasterUserPassword = aws.String(want.Password.Value())
+	}
+	return &in
+}
+
+// refuse names what RDS cannot do, and what it does only with consent.
+func refuse(want, have InstanceState, diff kind.Diff) error {
+	switch {
+	case diff.Under("AllocatedStorage") && aws.ToInt32(want.AllocatedStorage) < aws.ToInt32(have.AllocatedStorage):
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.allocatedStorage", Message: fmt.Sprintf(
+			"RDS cannot reduce the storage of an instance: want %d GiB, have %d GiB; declare what exists, or create another instance", *want.AllocatedStorage, *have.AllocatedStorage)}
+	case diff.Under("ManageMasterUserPassword") && !*want.ManageMasterUserPassword && want.Password == nil:
+		return status.Invalid("spec.manageMasterUserPassword", "false needs masterUserPasswordSecretRef: RDS then needs another password")
+	case diff.Under("EngineVersion"):
+		return refuseVersion(want, have)
+	default:
+		return nil
+	}
+}
+
+func refuseVersion(want, have InstanceState) error {
+	to, from := *want.EngineVersion, aws.ToString(have.EngineVersion)
+	switch {
+	case compareVersions(to, from) < 0:
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.engineVersion", Message: fmt.Sprintf(
+			"RDS cannot downgrade an instance: want %s, have %s; declare the version that exists, or create another instance", to, from)}
+	case majorOf(aws.ToString(want.Engine), to) != majorOf(aws.ToString(want.Engine), from) && !want.AllowMajorVersionUpgrade:
+		return status.Invalid("spec.engineVersion", "%s is another major version than %s: set allowMajorVersionUpgrade: true to upgrade the instance", to, from)
+	default:
+		return nil
+	}
+}
+
+func publish(cr *v1alpha1.RDSInstance, s InstanceState) {
+	st := &cr.Status
+	st.ARN, st.ID, st.DBInstanceARN, st.DBInstanceStatus = s.ARN, s.DBInstanceIdentifier, s.ARN, s.DBInstanceStatus
+	st.EngineVersion, st.AllocatedStorage, st.AvailabilityZone, st.MasterUserSecretARN = s.Version, s.Storage, s.Zone, s.SecretARN
+	if st.Endpoint = nil; s.Address != "" {
+		st.Endpoint = &v1alpha1.RDSEndpoint{Address: s.Address, Port: aws.ToInt32(s.Port)}
+	}
+}
+
+func (i *instance) describe(ctx context.Context, want InstanceState, look kind.Look) (kind.Seen[InstanceState], error) {
+	absent := kind.Seen[InstanceState]{}
+	out, err := awsclient.Lookup(ctx, i.api.DescribeDBInstances, &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &want.DBInstanceIdentifier})
+	if out == nil || len(out.DBInstances) == 0 {
+		return absent, err
+	}
+	d := out.DBInstances[0]
+	have, pending := seenInstance(want, d), []string(nil)
+	if d.PendingModifiedValues != nil {
+		pending = addPending(want, &have, *d.PendingModifiedValues)
+	}
+	if why := unusable(want, have); why != nil && !look.Deleting {
+		return absent, why
+	}
+	seen := kind.Seen[InstanceState]{Exists: true, State: have, Created: aws.ToTime(d.InstanceCreateTime), Tags: kind.TagMap(d.TagList), Holds: holds(want, have)}
+	switch s := have.DBInstanceStatus; {
+	case slices.Contains(settledStates, s) && len(pending) > 0:
+		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", "), true
+	case !slices.Contains(settledStates, s) && !isBroken(s):
+		seen.Busy, seen.Usable = "the DB instance is "+s, slices.Contains(usableStates, s) || strings.HasPrefix(s, "configuring-")
+	}
+	return seen, nil
+}
+
+// holds returns why the instance must not be deleted.
+func holds(want, have InstanceState) []kind.Hold {
+	const keep = ", or deletionPolicy: Retain to keep it"
+	switch {
+	case aws.ToBool(have.DeletionProtection) && !liftsProtection(want):
+		return []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the DB instance to be removed: set deletionProtection: false to delete the instance" + keep}}
+	case want.Guarded && want.FinalSnapshot == "":
+		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot: the data of the DB instance would be lost; set skipFinalSnapshot: false" + keep}}
+	case want.FinalSnapshot != "" && isBroken(have.DBInstanceStatus):
+		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot, which RDS cannot make of a DB instance that is " + have.DBInstanceStatus +
+			": repair the instance, set skipFinalSnapshot: true to lose its data" + keep}}
+	default:
+		return nil
+	}
+}
+
+// liftsProtection reports whether the spec consents to removing the deletion protection.
+func liftsProtection(want InstanceState) bool {
+	return want.DeletionProtection != nil && !*want.DeletionProtection
+}

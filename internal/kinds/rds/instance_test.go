@@ -1,0 +1,560 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rds
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+const (
+	id         = "orders"
+	key        = "arn:aws:kms:" + kindtest.Region + ":" + kindtest.Account + ":key/1234abcd-12ab-34cd-56ef-1234567890ab"
+	create     = "rds:CreateDBInstance"
+	modify     = "rds:ModifyDBInstance"
+	remove     = "rds:DeleteDBInstance"
+	aPassword  = "correct-horse-1"
+	newer      = "correct-horse-2"
+	secretName = "master"
+)
+
+type spec = v1alpha1.RDSInstanceSpec
+
+func instanceOf(edits ...func(s *spec)) *v1alpha1.RDSInstance {
+	o := &v1alpha1.RDSInstance{}
+	o.Name = id
+	o.Spec = spec{DBInstanceIdentifier: id, Engine: "postgres", EngineVersion: aws.String("16.4"), DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
+		MasterUsername: "shop", ManageMasterUserPassword: aws.Bool(true), CommonSpec: v1alpha1.CommonSpec{DeletionPolicy: v1alpha1.DeletionDelete}}
+	for _, edit := range edits {
+		edit(&o.Spec)
+	}
+	return o
+}
+
+// everything declares every field that can be changed, and those that cannot.
+func everything(s *spec) {
+	s.DBName, s.StorageEncrypted, s.KMSKeyRef = "shop", aws.Bool(true), &v1alpha1.ObjectReference{Name: "data"}
+	s.MaxAllocatedStorage, s.StorageType, s.Port = aws.Int32(100), aws.String("gp3"), aws.Int32(5433)
+	s.DBSubnetGroupRef, s.VPCSecurityGroupRefs = &v1alpha1.ObjectReference{Name: group}, []v1alpha1.ObjectReference{{Name: "databases"}}
+	s.MultiAZ, s.PubliclyAccessible, s.AutoMinorVersionUpgrade, s.DeletionProtection = aws.Bool(true), aws.Bool(false), aws.Bool(true), aws.Bool(false)
+	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), aws.String("03:00-03:30"), aws.String("Sun:04:00-Sun:04:30")
+}
+
+func version(v string) func(s *spec) { return func(s *spec) { s.EngineVersion = &v } }
+
+func storage(n int32) func(s *spec) { return func(s *spec) { s.AllocatedStorage = n } }
+
+func protected(yes bool) func(s *spec) { return func(s *spec) { s.DeletionProtection = &yes } }
+
+func password(s *spec) {
+	s.ManageMasterUserPassword = nil
+	s.MasterUserPasswordSecretRef = &v1alpha1.SecretKeyReference{Name: secretName, Key: "password"}
+}
+
+func skipping(s *spec) { s.SkipFinalSnapshot = true }
+
+func instanceTag(k, v string) func(s *spec) { return func(s *spec) { withTag(&s.CommonSpec, k, v) } }
+
+// placed makes the network, the subnet group and the Secret that instances refer to.
+func placed(t *testing.T, s *kindtest.Subject) {
+	t.Helper()
+	inNetwork(t, s)
+	makeGroup(t, s.Rig, nil, "a", "b")
+	s.Targets["DBSubnetGroup/"+group] = kind.Target{ID: group}
+	s.Targets["KMSKey/data"] = kind.Target{ID: "1234abcd-12ab-34cd-56ef-1234567890ab", ARN: key}
+	s.Secrets = map[string]string{secretName + "/password": aPassword}
+}
+
+func subjectOf(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kindtest.Rig) {
+	t.Helper()
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewInstance), o)
+	placed(t, s)
+	return s, r
+}
+
+func find(t *testing.T, r *kindtest.Rig) *types.DBInstance {
+	t.Helper()
+	out, err := api(r).DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String(id)})
+	if awsclient.IsNotFound(err) {
+		return nil
+	}
+	must(t, err)
+	return &out.DBInstances[0]
+}
+
+func exists(t *testing.T, r *kindtest.Rig) bool { return find(t, r) != nil }
+
+func makeInstance(tags map[string]string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.micro"), Engine: aws.String("postgres"),
+			EngineVersion: aws.String("16.4"), AllocatedStorage: aws.Int32(20), MasterUsername: aws.String("shop"), ManageMasterUserPassword: aws.Bool(true), Tags: kind.SDKTags[types.Tag](tags)})
+		must(t, err)
+	}
+}
+
+func change(in rds.ModifyDBInstanceInput) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		in.DBInstanceIdentifier, in.ApplyImmediately = aws.String(id), aws.Bool(true)
+		_, err := api(r).ModifyDBInstance(t.Context(), &in)
+		must(t, err)
+	}
+}
+
+func removeInstance(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).DeleteDBInstance(t.Context(), &rds.DeleteDBInstanceInput{DBInstanceIdentifier: aws.String(id), SkipFinalSnapshot: aws.Bool(true)})
+	must(t, err)
+}
+
+func snapshots(t *testing.T, r *kindtest.Rig) (names []string) {
+	t.Helper()
+	out, err := api(r).DescribeDBSnapshots(t.Context(), &rds.DescribeDBSnapshotsInput{SnapshotType: aws.String("manual")})
+	must(t, err)
+	for _, s := range out.DBSnapshots {
+		names = append(names, *s.DBSnapshotIdentifier)
+	}
+	return names
+}
+
+func TestInstance(t *testing.T) {
+	kindtest.RunWith(t, engine.For(NewInstance), placed, slices.Concat(lives(), refusals(), edits(), drifts(), deletions()))
+}
+
+// A password is not exported, so that rows with one have separate facts, which keep them out of the exports.
+func lives() []kindtest.Case {
+	earlier := ownerTags("RDSInstance", id, "an-earlier-one")
+	return []kindtest.Case{
+		{Name: "absent is created by one call", Object: instanceOf(), Cause: engine.New, Actions: []string{create}},
+		{Name: "with every field", Object: instanceOf(everything, instanceTag("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "with a password of a Secret", Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{create}},
+		{Name: "with any minor version", Object: instanceOf(version("16")), Cause: engine.New, Actions: []string{create}},
+		{Name: "without backups", Object: instanceOf(func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }), Cause: engine.New, Actions: []string{create}},
+		{Name: "a name in upper case is stored in lower case", Object: instanceOf(func(s *spec) { s.DBInstanceIdentifier = "Orders" }), Cause: engine.New, Actions: []string{create}},
+		{Name: "settings that are no longer declared stay as they are", Existing: instanceOf(func(s *spec) { s.MultiAZ, s.BackupRetentionPeriod = aws.Bool(true), aws.Int32(9) }),
+			Object: instanceOf(func(s *spec) { s.EngineVersion, s.ManageMasterUserPassword = nil, nil }), Cause: engine.InSync},
+		{Name: "a lost instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: removeInstance, Stalled: status.ReasonMissing},
+		{Name: "and created again where the object says so", Existing: instanceOf(func(s *spec) { s.RecreateOnLoss = true }), Object: instanceOf(func(s *spec) { s.RecreateOnLoss = true }),
+			Drift: true, Before: removeInstance, Cause: engine.New, Actions: []string{create}},
+		{Name: "left by an earlier object of this name, it is taken over", Object: instanceOf(), Before: makeInstance(earlier),
+			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
+		{Name: "unless adoption is refused", Object: instanceOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeInstance(earlier), Stalled: status.ReasonConflict},
+		{Name: "nobody's is left alone", Object: instanceOf(), Before: makeInstance(nil), Stalled: status.ReasonConflict},
+	}
+}
+
+func refusals() []kindtest.Case {
+	refused := func(name string, edits ...func(s *spec)) kindtest.Case {
+		return kindtest.Case{Name: name, Object: instanceOf(edits...), Stalled: status.ReasonInvalidSpec}
+	}
+	edited := func(name, reason string, from, to func(s *spec)) kindtest.Case {
+		return kindtest.Case{Name: name, Existing: instanceOf(from), Object: instanceOf(to), Stalled: reason}
+	}
+	none := func(*spec) {}
+	short := refused("a password that RDS does not accept", password)
+	short.Facts = func(s *kindtest.Subject) { s.Secrets = map[string]string{secretName + "/password": "a/b@c d\""} }
+	return []kindtest.Case{
+		short,
+		refused("a password in plain text", func(s *spec) { s.MasterUserPassword = "hunter22" }),
+		refused("a password of a Secret and one that RDS manages", password, func(s *spec) { s.ManageMasterUserPassword = aws.Bool(true) }),
+		refused("a KMS key by ARN and by reference", everything, func(s *spec) { s.KMSKeyID = key }),
+		refused("a KMS key without encryption", func(s *spec) { s.KMSKeyID = key }),
+		refused("an alias of a KMS key", func(s *spec) { s.StorageEncrypted, s.KMSKeyID = aws.Bool(true), "alias/data" }),
+		refused("a subnet group by name and by reference", everything, func(s *spec) { s.DBSubnetGroupName = group }),
+		refused("no room for storage autoscaling", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(20) }),
+		refused("a name for a snapshot that is skipped", skipping, func(s *spec) { s.FinalSnapshotIdentifier = "last" }),
+		refused("an engine of Aurora", func(s *spec) { s.Engine = "aurora-postgresql" }),
+		{Name: "a Secret of another namespace", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Namespace = "team-b" }), Stalled: status.ReasonNotPermitted},
+		{Name: "a Secret that does not exist", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Name = "none" }), Stalled: status.ReasonCredentialsMissing},
+		edited("less storage", status.ReasonImmutable, storage(40), storage(20)),
+		edited("a major version without consent", status.ReasonInvalidSpec, none, version("17.1")),
+		edited("an earlier major version", status.ReasonImmutable, none, version("15.9")),
+		edited("the end of the management without a password", status.ReasonInvalidSpec, none, func(s *spec) { s.ManageMasterUserPassword = aws.Bool(false) }),
+		edited("another engine", status.ReasonImmutable, none, func(s *spec) { s.Engine = "mysql" }),
+		edited("another master user", status.ReasonImmutable, none, func(s *spec) { s.MasterUsername = "other" }),
+		edited("encryption", status.ReasonImmutable, none, func(s *spec) { s.StorageEncrypted = aws.Bool(true) }),
+		edited("another key", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.KMSKeyRef, s.KMSKeyID = nil, "other" }),
+		edited("another database", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.DBName = "other" }),
+		edited("another subnet group", status.ReasonImmutable, everything, func(s *spec) { everything(s); s.DBSubnetGroupRef, s.DBSubnetGroupName = nil, "other" }),
+		edited("another name", status.ReasonIdentityChanged, none, func(s *spec) { s.DBInstanceIdentifier = "other" }),
+	}
+}
+
+// settingRows are two values of each setting that can be changed, and how somebody else sets the first.
+var settingRows = []struct {
+	path   string
+	to     func(s *spec)
+	theirs rds.ModifyDBInstanceInput
+}{
+	{"DBInstanceClass", func(s *spec) { s.DBInstanceClass = "db.t4g.small" }, rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")}},
+	{"StorageType", func(s *spec) { s.StorageType = aws.String("gp2") }, rds.ModifyDBInstanceInput{StorageType: aws.String("io1")}},
+	{"AllocatedStorage", storage(30), rds.ModifyDBInstanceInput{}},
+	{"MaxAllocatedStorage", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(200) }, rds.ModifyDBInstanceInput{MaxAllocatedStorage: aws.Int32(300)}},
+	{"Port", func(s *spec) { s.Port = aws.Int32(5434) }, rds.ModifyDBInstanceInput{DBPortNumber: aws.Int32(5435)}},
+	{"BackupRetentionPeriod", func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }, rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(1)}},
+	{"MultiAZ", func(s *spec) { s.MultiAZ = aws.Bool(false) }, rds.ModifyDBInstanceInput{MultiAZ: aws.Bool(false)}},
+	{"PubliclyAccessible", func(s *spec) { s.PubliclyAccessible = aws.Bool(true) }, rds.ModifyDBInstanceInput{PubliclyAccessible: aws.Bool(true)}},
+	{"AutoMinorVersionUpgrade", func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }, rds.ModifyDBInstanceInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
+	{"DeletionProtection", protected(true), rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}},
+	{"PreferredBackupWindow", func(s *spec) { s.PreferredBackupWindow = aws.String("01:00-01:30") }, rds.ModifyDBInstanceInput{PreferredBackupWindow: aws.String("02:00-02:30")}},
+	{"PreferredMaintenanceWindow", func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:05:00-mon:05:30") }, rds.ModifyDBInstanceInput{PreferredMaintenanceWindow: aws.String("tue:05:00-tue:05:30")}},
+}
+
+func edits() []kindtest.Case {
+	var out []kindtest.Case
+	for _, row := range settingRows {
+		out = append(out, kindtest.Case{Name: row.path + " is edited", Existing: instanceOf(everything), Object: instanceOf(everything, row.to),
+			Cause: engine.Edited, Diff: []string{row.path}, Actions: []string{modify}})
+	}
+	return append(out,
+		kindtest.Case{Name: "many settings take one call", Existing: instanceOf(), Object: instanceOf(func(s *spec) {
+			s.DBInstanceClass, s.AllocatedStorage, s.MultiAZ = "db.t4g.small", 30, aws.Bool(true)
+		}), Cause: engine.Edited, Diff: []string{"DBInstanceClass", "AllocatedStorage", "MultiAZ"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a later minor version", Existing: instanceOf(), Object: instanceOf(version("16.6")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "an earlier minor version is what RDS cannot return to", Existing: instanceOf(), Object: instanceOf(version("16.3")), Cause: engine.InSync},
+		kindtest.Case{Name: "a major version with consent", Existing: instanceOf(), Object: instanceOf(version("17"), func(s *spec) { s.AllowMajorVersionUpgrade = true }),
+			Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
+		kindtest.Case{Name: "other security groups in any order", Existing: instanceOf(everything), Object: instanceOf(everything, func(s *spec) {
+			s.VPCSecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}, {Name: "databases"}}
+		}), Cause: engine.Edited, Diff: []string{"VpcSecurityGroupIds"}, Actions: []string{modify}},
+		kindtest.Case{Name: "the management replaces a password", Existing: instanceOf(password), Object: instanceOf(), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited, Diff: []string{"ManageMasterUserPassword"}, Actions: []string{modify}},
+		kindtest.Case{Name: "a password replaces the management", Existing: instanceOf(), Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited,
+			Diff: []string{"ManageMasterUserPassword", "Password"}, Actions: []string{modify}},
+		kindtest.Case{Name: "tags are added and dropped", Existing: instanceOf(instanceTag("old", "1")), Object: instanceOf(instanceTag("team", "a")), Cause: engine.Edited,
+			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+	)
+}
+
+func drifts() []kindtest.Case {
+	var out []kindtest.Case
+	drift := func(name string, object *v1alpha1.RDSInstance, in rds.ModifyDBInstanceInput, paths ...string) {
+		c := kindtest.Case{Name: name, Existing: object, Object: object, Drift: true, Before: change(in), Cause: engine.InSync}
+		if len(paths) > 0 {
+			c.Cause, c.Diff, c.Actions = engine.Drifted, paths, []string{modify}
+		}
+		out = append(out, c)
+	}
+	for _, row := range settingRows {
+		if row.path != "AllocatedStorage" { // RDS cannot return to less
+			drift(row.path+" is restored", instanceOf(everything), row.theirs, row.path)
+		}
+	}
+	grown := instanceOf(func(s *spec) { s.MaxAllocatedStorage = aws.Int32(100) })
+	drift("storage that autoscaling added is kept", grown, rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(25)})
+	drift("a minor version that RDS raised is kept", instanceOf(), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.8")})
+	drift("a minor version that RDS chose is kept", instanceOf(version("16")), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.9")})
+	drift("the management of the password is restored", instanceOf(), rds.ModifyDBInstanceInput{ManageMasterUserPassword: aws.Bool(false), MasterUserPassword: aws.String(newer)}, "ManageMasterUserPassword")
+	drift("settings that are not declared may change", instanceOf(), rds.ModifyDBInstanceInput{BackupRetentionPeriod: aws.Int32(5), MultiAZ: aws.Bool(true)})
+	out = append(out, kindtest.Case{Name: "another Availability Zone after a failover", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: failOver, Cause: engine.InSync})
+	return out
+}
+
+// failOver puts the instance into another zone: RDS reports it so after a failover.
+func failOver(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	was := find(t, r)
+	removeInstance(t, r)
+	_, err := api(r).CreateDBInstance(t.Context(), &rds.CreateDBInstanceInput{DBInstanceIdentifier: was.DBInstanceIdentifier, DBInstanceClass: was.DBInstanceClass, Engine: was.Engine,
+		EngineVersion: was.EngineVersion, AllocatedStorage: was.AllocatedStorage, MasterUsername: was.MasterUsername, ManageMasterUserPassword: aws.Bool(true), Tags: was.TagList,
+		AvailabilityZone: aws.String(kindtest.Region + "c")})
+	must(t, err)
+}
+
+func deletions() []kindtest.Case {
+	deleting := func(c kindtest.Case) kindtest.Case {
+		c.Existing, c.Deleting, c.Drift = c.Object, true, true
+		if c.Waiting == "" && c.Cause == "" {
+			c.Cause = engine.Deleting
+		}
+		return c
+	}
+	orphan := func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }
+	return []kindtest.Case{
+		deleting(kindtest.Case{Name: "deleting", Object: instanceOf(), Actions: []string{remove}}),
+		deleting(kindtest.Case{Name: "deleting without a snapshot", Object: instanceOf(skipping), Actions: []string{remove}}),
+		deleting(kindtest.Case{Name: "deleting what is gone", Object: instanceOf(), Before: removeInstance, Cause: engine.Gone}),
+		deleting(kindtest.Case{Name: "protection holds", Object: instanceOf(protected(true)), Waiting: status.ReasonDeletionProtected}),
+		deleting(kindtest.Case{Name: "protection that is not declared holds", Object: instanceOf(), Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Waiting: status.ReasonDeletionProtected}),
+		deleting(kindtest.Case{Name: "false lifts the protection", Object: instanceOf(protected(false)), Before: change(rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}), Actions: []string{modify}}),
+		deleting(kindtest.Case{Name: "guarded data needs a final snapshot", Object: instanceOf(skipping), Facts: func(s *kindtest.Subject) { s.Guarded = true }, Waiting: status.ReasonDataWouldBeLost}),
+		deleting(kindtest.Case{Name: "Orphan removes the owner tags and nothing else", Object: instanceOf(orphan), Diff: ownerPaths, Actions: []string{untag}}),
+	}
+}
+
+func TestInstancesAreRetainedByDefault(t *testing.T) {
+	kept := instanceOf(func(s *spec) { s.DeletionPolicy = "" })
+	if got := engine.DeletionPolicyOf(kept, engine.For(NewInstance).Meta()); got != v1alpha1.DeletionRetain {
+		t.Errorf("%s", got)
+	}
+}
+
+func life(t *testing.T) kindtest.Life {
+	return kindtest.Life{
+		Sample: instanceOf(instanceTag("team", "a")), Facts: func(s *kindtest.Subject) { placed(t, s) },
+		Foreign: makeInstance(map[string]string{"theirs": "1"}), Exists: exists,
+		Edited:  instanceOf(instanceTag("team", "b"), storage(30), func(s *spec) { s.MultiAZ = aws.Bool(true) }),
+		Invalid: []v1alpha1.Resource{instanceOf(func(s *spec) { s.MasterUserPassword = "hunter22" })},
+	}
+}
+
+func TestInstanceSurvivesFaults(t *testing.T) {
+	kindtest.Faults(t, engine.For(NewInstance), life(t))
+}
+
+func TestInstanceSurvivesLag(t *testing.T) { kindtest.Lag(t, engine.For(NewInstance), life(t)) }
+
+func TestInstanceCosts(t *testing.T) {
+	s, _ := subjectOf(t, instanceOf(everything))
+	network := s.Rig.AWS.Calls().Match("ec2", "", "").Count()
+	// the create and a look; a look; a look, the change and a look; a look, the delete and a look
+	costs(t, s, instanceOf(everything, storage(30)), [2]int{2, 1}, [2]int{1, 0}, [2]int{3, 1}, [2]int{3, 1})
+	if network == 0 {
+		t.Error("nothing was placed in a network")
+	}
+}
+
+// slow lets RDS take its time, by the clock of the subject.
+func slow(s *kindtest.Subject, d time.Duration) {
+	s.Rig.AWS.SetClock(func() time.Time { return s.Clock })
+	s.Rig.AWS.SetDatabasesBusy(d)
+}
+
+// waitsBusy makes a pass that must wait for what RDS does, and returns the Ready condition.
+func waitsBusy(t *testing.T, s *kindtest.Subject, words string) metav1.Condition {
+	t.Helper()
+	_, err := s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, words) {
+		t.Fatalf("got %v, want to wait for %q\n%s", err, words, s.Rig.AWS.Calls())
+	}
+	for _, c := range s.Object.CommonStatus().Conditions {
+		if c.Type == status.Stall && c.Status == "True" {
+			t.Errorf("stalled: %s", c.Message)
+		}
+	}
+	for _, c := range s.Object.CommonStatus().Conditions {
+		if c.Type == status.Ready {
+			return c
+		}
+	}
+	t.Fatal("no Ready condition")
+	return metav1.Condition{}
+}
+
+func TestACreateOfTwentyMinutesIsWaitedFor(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	slow(s, 20*time.Minute)
+	for range 4 {
+		if c := waitsBusy(t, s, "the DB instance is creating"); c.Status != "False" || c.Reason != status.ReasonBusy {
+			t.Fatalf("%+v", c)
+		}
+		if st := s.Object.(*v1alpha1.RDSInstance).Status; st.DBInstanceStatus != "creating" || st.Endpoint != nil {
+			t.Fatalf("%+v", st)
+		}
+		s.Clock = s.Clock.Add(4 * time.Minute)
+	}
+	s.Clock = s.Clock.Add(4 * time.Minute)
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "CreateDBInstance", "").Count(); n != 1 {
+		t.Errorf("%d creates", n)
+	}
+}
+
+func TestPendingChangesAreNotWrittenAgain(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	slow(s, 10*time.Minute)
+	s.Clock = s.Clock.Add(time.Hour) // long after the create
+	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass, s.AllocatedStorage = "db.t4g.small", 30 }))
+	for _, words := range []string{"about to change DBInstanceClass, AllocatedStorage", "about to change", "is modifying", "is modifying"} {
+		if c := waitsBusy(t, s, words); c.Status != "False" { // the edit is not true yet
+			t.Fatalf("%+v", c)
+		}
+		s.Clock = s.Clock.Add(3 * time.Minute)
+	}
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "ModifyDBInstance", "").Count(); n != 1 {
+		t.Errorf("%d changes:\n%s", n, r.AWS.Calls())
+	}
+	if d := find(t, r); *d.DBInstanceClass != "db.t4g.small" {
+		t.Errorf("%+v", *d.DBInstanceClass)
+	}
+}
+
+// Somebody scheduled another value: a request for the declared one replaces it.
+func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	slow(s, time.Hour)
+	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
+	change(rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")})(t, r)
+	p, err := s.Decide(t.Context())
+	must(t, err)
+	if p.Cause != engine.Drifted || len(p.Diff) != 1 || p.Diff[0].Path != "DBInstanceClass" || p.Diff[0].Have != "db.t4g.large" || len(p.Steps) != 1 {
+		t.Errorf("%s %+v", p.Cause, p.Diff)
+	}
+}
+
+func TestADeletionWaitsUntilTheInstanceIsGone(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	slow(s, 5*time.Minute)
+	s.Clock = s.Clock.Add(10 * time.Minute)
+	s.Deleting = true
+	waitsBusy(t, s, "the DB instance is deleting")
+	s.Clock = s.Clock.Add(time.Minute)
+	waitsBusy(t, s, "the DB instance is deleting")
+	s.Clock = s.Clock.Add(5 * time.Minute)
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "DeleteDBInstance", "").Count(); n != 1 || exists(t, r) {
+		t.Errorf("%d deletions", n)
+	}
+}
+
+func TestTheFinalSnapshotIsTheDefault(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(s *spec)
+		want func(names []string) bool
+	}{
+		{"the default name", func(*spec) {}, func(names []string) bool {
+			return len(names) == 1 && strings.HasPrefix(names[0], "orders-final-") && len(names[0]) == 21
+		}},
+		{"a name", func(s *spec) { s.FinalSnapshotIdentifier = "last-orders" }, func(names []string) bool { return slices.Equal(names, []string{"last-orders"}) }},
+		{"none", skipping, func(names []string) bool { return len(names) == 0 }},
+	} {
+		s, r := subjectOf(t, instanceOf(c.edit))
+		settled(t, s)
+		s.Deleting = true
+		settled(t, s)
+		if names := snapshots(t, r); !c.want(names) || exists(t, r) {
+			t.Errorf("%s: %q", c.name, names)
+		}
+	}
+}
+
+func TestAPasswordIsWrittenOnceAndWhenItsSecretChanges(t *testing.T) {
+	s, r := subjectOf(t, instanceOf(password))
+	settled(t, s)
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "ModifyDBInstance", "").Count(); n > 0 {
+		t.Fatalf("%d changes of a new password", n)
+	}
+	s.Secrets[secretName+"/password"] = newer
+	settled(t, s)
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "ModifyDBInstance", "").Count(); n != 1 {
+		t.Errorf("%d changes of the password", n)
+	}
+}
+
+func TestStatesThatOnlyAPersonCanEnd(t *testing.T) {
+	want := InstanceState{AllocatedStorage: aws.Int32(20), FinalSnapshot: "last"}
+	for state, reason := range map[string]string{
+		"stopped": status.ReasonRefusedByAWS, "storage-full": status.ReasonRefusedByAWS, "failed": status.ReasonRefusedByAWS,
+		"incompatible-network": status.ReasonRefusedByAWS, "inaccessible-encryption-credentials": status.ReasonAccessDenied,
+	} {
+		stalls(t, unusable(want, InstanceState{DBInstanceStatus: state, Storage: 20}), reason)
+	}
+	raised := InstanceState{AllocatedStorage: aws.Int32(40)}
+	for _, have := range []InstanceState{{DBInstanceStatus: "available"}, {DBInstanceStatus: "storage-full", Storage: 20}} {
+		if err := unusable(raised, have); err != nil {
+			t.Errorf("%s: %v", have.DBInstanceStatus, err)
+		}
+	}
+	if h := holds(want, InstanceState{DBInstanceStatus: "failed"}); len(h) != 1 || h[0].Reason != status.ReasonDataWouldBeLost {
+		t.Errorf("a snapshot of a failed instance: %+v", h)
+	}
+}
+
+// An instance that is stopped is deleted as any other.
+func TestAStoppedInstanceIsReportedAndDeleted(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	_, err := api(r).StopDBInstance(t.Context(), &rds.StopDBInstanceInput{DBInstanceIdentifier: aws.String(id)})
+	must(t, err)
+	_, err = s.Pass(t.Context(), nil)
+	stalls(t, err, status.ReasonRefusedByAWS)
+	s.Deleting = true
+	settled(t, s)
+	if exists(t, r) {
+		t.Error("the instance was left behind")
+	}
+}
+
+func TestMajorVersions(t *testing.T) {
+	for _, c := range [][3]string{
+		{"postgres", "16.4", "16"}, {"postgres", "9.6.24", "9.6"}, {"mysql", "8.0.36", "8.0"}, {"mariadb", "10.11.6", "10.11"},
+		{"oracle-se2", "19.0.0.0.ru-2024-01.rur-2024-01.r1", "19"}, {"sqlserver-ex", "15.00.4236.7.v1", "15.00"}, {"mysql", "8", "8"},
+	} {
+		if got := majorOf(c[0], c[1]); got != c[2] {
+			t.Errorf("%s %s: %s", c[0], c[1], got)
+		}
+	}
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"16.4", "16.10", -1}, {"16", "16.4", 0}, {"8.4.1", "8.0.36", 1}, {"19.0.0.0.ru-2024-01", "19.0.0.0.ru-2023-10", 1}} {
+		if got := compareVersions(c.a, c.b); got != c.want {
+			t.Errorf("%s and %s: %d", c.a, c.b, got)
+		}
+	}
+}
+
+func TestInstancePublishedFields(t *testing.T) {
+	s, _ := subjectOf(t, instanceOf(everything))
+	settled(t, s)
+	o := s.Object.(*v1alpha1.RDSInstance)
+	st := o.Status
+	if st.ARN != "arn:aws:rds:"+kindtest.Region+":"+kindtest.Account+":db:"+id || st.DBInstanceARN != st.ARN || st.ID != id || st.DBInstanceStatus != "available" ||
+		st.EngineVersion != "16.4" || st.AllocatedStorage != 20 || st.AvailabilityZone == "" || !strings.Contains(st.MasterUserSecretARN, ":secret:rds!db-") {
+		t.Errorf("%+v", st)
+	}
+	if e := st.Endpoint; e == nil || !strings.HasPrefix(e.Address, id+".") || e.Port != 5433 || o.ReferableAttributes()["address"] != e.Address {
+		t.Errorf("%+v", st.Endpoint)
+	}
+}
+
+func TestAnInstanceWaitsForWhatItRefersTo(t *testing.T) {
+	s, r := subjectOf(t, instanceOf(everything))
+	for _, name := range []string{"KMSKey/data", "DBSubnetGroup/" + group, "SecurityGroup/databases"} {
+		target := s.Targets[name]
+		delete(s.Targets, name)
+		_, err := s.Pass(t.Context(), nil)
+		if w, ok := status.AsWaiting(err); !ok || w.For != name || r.AWS.Calls().Match("rds", "*DBInstance*", "").Count() > 0 {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s.Targets[name] = target
+	}
+	settled(t, s)
+	s.Deleting, s.Targets = true, nil
+	settled(t, s)
+}
+
+// A deletion whose answer was lost makes no second snapshot, and does not fail because of the first.
+func TestALostDeletionMakesOneSnapshot(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	r.AWS.Fault(awsproxy.Match{Service: "rds", Op: "DeleteDBInstance", Times: 1}, awsproxy.LoseAnswer())
+	s.Deleting = true
+	settled(t, s)
+	if names := snapshots(t, r); len(names) != 1 {
+		t.Errorf("%q", names)
+	}
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rds
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// The states in which an instance accepts changes, and those in which it does not and serves its users meanwhile. All
+// others end automatically, too, unless they are broken. Read only.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html
+var (
+	settledStates = []string{"available", "storage-optimization", "storage-initialization", storageFull, stopped}
+	usableStates  = []string{"backing-up", "modifying", "resetting-master-credentials", "storage-config-upgrade"}
+)
+
+const (
+	storageFull = "storage-full"
+	stopped     = "stopped"
+)
+
+// brokenStates are those that only a person can end, and in which RDS makes no snapshot. Read only.
+var brokenStates = []string{"failed", "inaccessible-encryption-credentials", "inaccessible-encryption-credentials-recoverable", "insufficient-capacity", "restore-error"}
+
+func isBroken(state string) bool {
+	return slices.Contains(brokenStates, state) || strings.HasPrefix(state, "incompatible-")
+}
+
+// unusable reports a state that only a person can end; nil for all others.
+func unusable(want, have InstanceState) error {
+	switch s := have.DBInstanceStatus; {
+	case s == stopped:
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "the DB instance is stopped, and RDS changes no stopped instance: start it; RDS starts it after seven days"}
+	case s == storageFull && aws.ToInt32(want.AllocatedStorage) <= have.Storage:
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Field: "spec.allocatedStorage", Message: "the storage of the DB instance is full: raise allocatedStorage"}
+	case strings.HasPrefix(s, "inaccessible-encryption-credentials"):
+		return &status.Stalled{Reason: status.ReasonAccessDenied, Message: "the DB instance is " + s + ": enable the KMS key and its grants, then start the instance"}
+	case isBroken(s):
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "the DB instance is " + s + ": see its events in the RDS console, or restore it from a snapshot"}
+	default:
+		return nil
+	}
+}
+
+// seenInstance returns the state of a described instance. What RDS raised automatically counts as declared.
+func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
+	s := kind.Convert[InstanceState](d)
+	s.DBInstanceIdentifier, s.ARN, s.Zone = want.DBInstanceIdentifier, aws.ToString(d.DBInstanceArn), aws.ToString(d.AvailabilityZone)
+	s.Version, s.Storage = aws.ToString(d.EngineVersion), aws.ToInt32(d.AllocatedStorage)
+	s.EngineVersion = versionAs(want, s.EngineVersion)
+	if d.MaxAllocatedStorage != nil && want.AllocatedStorage != nil && s.Storage > *want.AllocatedStorage {
+		s.AllocatedStorage = want.AllocatedStorage
+	}
+	if d.Endpoint != nil {
+		s.Address, s.Port = aws.ToString(d.Endpoint.Address), d.Endpoint.Port
+	}
+	if d.DBSubnetGroup != nil {
+		s.DBSubnetGroupName = d.DBSubnetGroup.DBSubnetGroupName
+	}
+	for _, g := range d.VpcSecurityGroups {
+		if aws.ToString(g.Status) != "removing" {
+			s.VpcSecurityGroupIds = append(s.VpcSecurityGroupIds, aws.ToString(g.VpcSecurityGroupId))
+		}
+	}
+	s.KmsKeyId = kind.KMSKeyAs(want.KmsKeyId, s.KmsKeyId)
+	s.ManageMasterUserPassword = aws.Bool(d.MasterUserSecret != nil)
+	if d.MasterUserSecret != nil {
+		s.SecretARN = aws.ToString(d.MasterUserSecret.SecretArn)
+	}
+	return s
+}
+
+// addPending compares the changes that RDS accepted and has not made yet with what is wanted. It returns the fields
+// whose pending value is the wanted one: they are not written again. Other pending values become those of have, so that
+// they are replaced.
+func addPending(want InstanceState, have *InstanceState, values types.PendingModifiedValues) []string {
+	pending := kind.Convert[InstanceState](values)
+	pending.EngineVersion = versionAs(want, pending.EngineVersion)
+	var names []string
+	wanted, found, next := reflect.ValueOf(want), reflect.ValueOf(have).Elem(), reflect.ValueOf(pending)
+	for _, name := range settings {
+		w, h, p := wanted.FieldByName(name), found.FieldByName(name), next.FieldByName(name)
+		switch {
+		case p.IsNil() || w.IsNil():
+		case !reflect.DeepEqual(w.Interface(), p.Interface()):
+			h.Set(p)
+		case !reflect.DeepEqual(w.Interface(), h.Interface()):
+			names = append(names, name)
+		}
+	}
+	if values.MasterUserPassword != nil {
+		names = append(names, "MasterUserPassword")
+	}
+	return names
+}
+
+// versionAs returns the wanted version where have is a later minor version of it, or a minor version of the major
+// version that is wanted; else have.
+func versionAs(want InstanceState, have *string) *string {
+	if want.EngineVersion == nil || have == nil {
+		return have
+	}
+	w, engine := *want.EngineVersion, aws.ToString(want.Engine)
+	if strings.HasPrefix(*have, w+".") || majorOf(engine, w) == majorOf(engine, *have) && compareVersions(*have, w) > 0 {
+		return want.EngineVersion
+	}
+	return have
+}
+
+// majorOf returns the major part of a version: two numbers, or one for Oracle and for PostgreSQL since 10.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_UpgradeDBInstance.Upgrading.html
+func majorOf(engine, version string) string {
+	parts := strings.Split(version, ".")
+	first, _ := strconv.Atoi(parts[0])
+	if strings.HasPrefix(engine, "oracle") || engine == "postgres" && first >= 10 {
+		return parts[0]
+	}
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// compareVersions compares the parts of two versions, as numbers where they are numbers, as far as both have them.
+func compareVersions(a, b string) int {
+	as, bs := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(as), len(bs)) {
+		x, errX := strconv.Atoi(as[i])
+		y, errY := strconv.Atoi(bs[i])
+		c := cmp.Compare(x, y)
+		if errX != nil || errY != nil {
+			c = strings.Compare(as[i], bs[i])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}

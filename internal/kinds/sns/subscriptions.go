@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sns
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// The attributes of a subscription, and their values where none was set.
+const (
+	filterPolicy = "FilterPolicy"
+	filterScope  = "FilterPolicyScope"
+	rawDelivery  = "RawMessageDelivery"
+	redrive      = "RedrivePolicy"
+)
+
+var unset = map[string]string{filterPolicy: "{}", filterScope: "MessageAttributes", rawDelivery: "false", redrive: ""}
+
+// keyOf is the key of a subscription: no two of a topic have the same.
+func keyOf(protocol, endpoint string) string { return protocol + " " + endpoint }
+
+// settingKey is the key of an attribute of a subscription.
+func settingKey(attribute, subscription string) string { return attribute + " " + subscription }
+
+// subscriptionParts make and remove subscriptions, and set their attributes. The scope of a filter policy is set
+// before the policy, which SNS checks against it.
+func (t *topic) subscriptionParts() []kind.Part[TopicState] {
+	isScope := func(key string) bool { return strings.HasPrefix(key, filterScope+" ") }
+	later := func(TopicState) bool { return true } // a new subscription gets them from Subscribe
+	set := kind.KeyCall[TopicState]{Action: "sns:SetSubscriptionAttributes", Do: t.set}
+	return []kind.Part[TopicState]{
+		{Fields: []string{"Subscriptions"}, Reads: "sns:ListSubscriptionsByTopic", Read: t.subscriptions,
+			Each: &kind.Each[TopicState]{Set: kind.KeyCall[TopicState]{Action: "sns:Subscribe", Do: t.subscribe}, Unset: kind.KeyCall[TopicState]{Action: "sns:Unsubscribe", Do: t.unsubscribe}}},
+		{Fields: []string{"Settings"}, Default: later, Each: &kind.Each[TopicState]{Set: set, Keys: isScope}},
+		{Fields: []string{"Settings"}, Default: later, Each: &kind.Each[TopicState]{Set: set, Keys: func(key string) bool { return !isScope(key) }},
+			Stage: func(_, _ TopicState) int { return 1 }},
+	}
+}
+
+// declareSubscriptions adds the subscriptions of the spec, and as nil those that the operator made before.
+func declareSubscriptions(sc kind.Scope, cr *v1alpha1.SNSTopic, s *TopicState) error {
+	recorded := slices.Concat(cr.Status.ManagedSubscriptions, sc.Keys["Subscriptions"])
+	if len(recorded)+len(cr.Spec.Subscriptions) == 0 {
+		return nil
+	}
+	s.Subscriptions, s.Settings = map[string]*bool{}, map[string]*string{}
+	for _, key := range recorded {
+		s.Subscriptions[key] = nil
+	}
+	for i, in := range cr.Spec.Subscriptions {
+		path := fmt.Sprintf("spec.subscriptions[%d]", i)
+		endpoint, err := arnOf(sc, &in.Endpoint, in.QueueRef)
+		if err != nil {
+			return err
+		}
+		key := keyOf(in.Protocol, *endpoint)
+		if s.Subscriptions[key] != nil {
+			return status.Invalid(path, "repeats an endpoint of the list; declare each once")
+		}
+		s.Subscriptions[key] = aws.Bool(true)
+		if err := declareSettings(sc, in, path, key, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func declareSettings(sc kind.Scope, in v1alpha1.SNSSubscription, path, key string, s *TopicState) error {
+	if !isJSON(in.FilterPolicy) {
+		return status.Invalid(path+".filterPolicy", "is not JSON")
+	}
+	target, err := arnOf(sc, in.DeadLetterQueueARN, in.DeadLetterQueueRef)
+	if err != nil {
+		return err
+	}
+	if target != nil && *target != "" {
+		target = aws.String(fmt.Sprintf(`{"deadLetterTargetArn":%q}`, *target))
+	}
+	for attribute, value := range map[string]*string{filterPolicy: in.FilterPolicy, filterScope: in.FilterPolicyScope, rawDelivery: kind.Text(in.RawMessageDelivery), redrive: target} {
+		if value != nil {
+			s.Settings[settingKey(attribute, key)] = kind.Either(*value == "", kind.Ptr(unset[attribute]), value)
+		}
+	}
+	return nil
+}
+
+// arnOf returns the ARN of the SQSQueue that is referred to, and otherwise the literal.
+func arnOf(sc kind.Scope, literal *string, ref *v1alpha1.ObjectReference) (*string, error) {
+	if ref == nil {
+		return literal, nil
+	}
+	target, err := sc.Ref("SQSQueue", ref.Name)
+	return &target.ARN, err
+}
+
+func isJSON(text *string) bool {
+	return aws.ToString(text) == "" || json.Valid([]byte(*text))
+}
+
+// subscriptions reads the subscriptions that are declared or recorded, and the attributes of the confirmed ones.
+func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicState) error {
+	have.Subscriptions, have.ARNs, have.Settings = map[string]*bool{}, map[string]string{}, map[string]*string{}
+	all, err := kind.AllPages(ctx, sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &have.ARN}),
+		func(out *sns.ListSubscriptionsByTopicOutput) []types.Subscription { return out.Subscriptions })
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		key, arn := keyOf(aws.ToString(s.Protocol), aws.ToString(s.Endpoint)), aws.ToString(s.SubscriptionArn)
+		wanted, ours := want.Subscriptions[key]
+		if ours && (wanted != nil || isConfirmed(arn)) { // one that is not confirmed cannot be removed, and ends after two days
+			have.Subscriptions[key], have.ARNs[key] = aws.Bool(true), arn
+		}
+	}
+	for _, key := range kind.SortedKeys(want.Subscriptions) {
+		if want.Subscriptions[key] != nil {
+			have.Declared = append(have.Declared, key)
+			if err := t.settings(ctx, want, have, key); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isConfirmed tells an ARN from PendingConfirmation and Deleted.
+func isConfirmed(arn string) bool { return strings.HasPrefix(arn, "arn:") }
+
+// settings reads the declared attributes of a subscription.
+func (t *topic) settings(ctx context.Context, want TopicState, have *TopicState, key string) error {
+	var found map[string]string
+	for _, attribute := range kind.SortedKeys(unset) {
+		wanted := want.Settings[settingKey(attribute, key)]
+		if wanted == nil {
+			continue
+		}
+		if isConfirmed(have.ARNs[key]) {
+			if found == nil {
+				out, err := t.api.GetSubscriptionAttributes(ctx, &sns.GetSubscriptionAttributesInput{SubscriptionArn: kind.Ptr(have.ARNs[key])})
+				if err != nil {
+					return err
+				}
+				found = kind.NonNil(out).Attributes
+			}
+			value, ok := found[attribute]
+			wanted = kind.Ptr(kind.Either(ok, value, unset[attribute]))
+		}
+		have.Settings[settingKey(attribute, key)] = wanted
+	}
+	return nil
+}
+
+func (t *topic) subscribe(ctx context.Context, want, have TopicState, key string) error {
+	protocol, endpoint, _ := strings.Cut(key, " ")
+	in := &sns.SubscribeInput{TopicArn: &want.ARN, Protocol: &protocol, Endpoint: &endpoint, Attributes: map[string]string{}}
+	for attribute, none := range unset {
+		if v := want.Settings[settingKey(attribute, key)]; v != nil && *v != none {
+			in.Attributes[attribute] = *v
+		}
+	}
+	_, err := t.api.Subscribe(ctx, in)
+	return err
+}
+
+func (t *topic) unsubscribe(ctx context.Context, _, have TopicState, key string) error {
+	_, err := t.api.Unsubscribe(ctx, &sns.UnsubscribeInput{SubscriptionArn: kind.Ptr(have.ARNs[key])})
+	return err
+}
+
+func (t *topic) set(ctx context.Context, want, have TopicState, key string) error {
+	attribute, subscription, _ := strings.Cut(key, " ")
+	_, err := t.api.SetSubscriptionAttributes(ctx, &sns.SetSubscriptionAttributesInput{
+		SubscriptionArn: kind.Ptr(have.ARNs[subscription]), AttributeName: &attribute, AttributeValue: want.Settings[key]})
+	return err
+}
+
+// publishSubscriptions records the subscriptions that the operator made, so that they are removed when the spec
+// drops them. A look that did not read them changes nothing.
+func publishSubscriptions(st *v1alpha1.SNSTopicStatus, s TopicState) {
+	if s.Subscriptions == nil {
+		return
+	}
+	managed := slices.Sorted(slices.Values(slices.Concat(kind.SortedKeys(s.Subscriptions), s.Declared)))
+	st.ManagedSubscriptions, st.SubscriptionARNs, st.SubscriptionsPending = slices.Compact(managed), nil, 0
+	for _, key := range s.Declared {
+		switch arn := s.ARNs[key]; {
+		case isConfirmed(arn):
+			st.SubscriptionARNs = append(st.SubscriptionARNs, arn)
+		case arn != "":
+			st.SubscriptionsPending++
+		}
+	}
+	st.SubscriptionsConfirmed = int32(len(st.SubscriptionARNs))
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kindtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// A walk is a life of random edits. NEXUS_WALKS, NEXUS_SEED and NEXUS_FAULTS=all choose other ones than those of every run.
+const (
+	walksOfEveryRun = 2
+	walksOfAll      = 25
+	editsOfAWalk    = 8
+	// fewestToMix is how many objects rows must declare under the same facts, to be mixed.
+	fewestToMix = 4
+)
+
+// walks edits an object at random: each edit takes every field of the spec from one of the rows. Whatever comes of it, the
+// plan names exactly the calls that AWS then receives, an edit that is refused writes nothing, and the life ends.
+func walks(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+	t.Helper()
+	pools := poolsOf(cases, parents)
+	number := walksOfEveryRun
+	if os.Getenv("NEXUS_FAULTS") == "all" {
+		number = walksOfAll
+	}
+	number, first := numberOf("NEXUS_WALKS", number), numberOf("NEXUS_SEED", 1)
+	for i, p := range pools {
+		for seed := first; seed < first+number; seed++ {
+			t.Run(fmt.Sprintf("random edits/of rows %d/seed-%d", i, seed), func(t *testing.T) {
+				w := &walk{T: t, rnd: rand.New(rand.NewPCG(uint64(seed), 0)), pool: p.objects}
+				w.Subject = p.subject(t, e, p.objects[w.rnd.IntN(len(p.objects))])
+				w.life()
+			})
+		}
+	}
+}
+
+func numberOf(name string, otherwise int) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		return otherwise
+	}
+	return n
+}
+
+// pool are objects that rows declare under the same facts.
+type pool struct {
+	parents func(t *testing.T, s *Subject)
+	facts   func(s *Subject)
+	objects []v1alpha1.Resource
+}
+
+// subject stores an object in an empty AWS that has its parents.
+func (p pool) subject(t *testing.T, e engine.Entry, o v1alpha1.Resource) *Subject {
+	t.Helper()
+	s := NewSubject(NewRig(t), e, o)
+	p.parents(t, s)
+	if p.facts != nil {
+		p.facts(s)
+	}
+	return s
+}
+
+// poolsOf returns what the rows declare that need no preparation of AWS beside their facts.
+func poolsOf(cases []Case, parents func(t *testing.T, s *Subject)) (out []*pool) {
+	by := map[uintptr]*pool{}
+	for _, c := range cases {
+		if c.Before != nil || c.Stalled+c.Waiting != "" || c.Deleting || c.PlanOnly {
+			continue
+		}
+		key := reflect.ValueOf(c.Facts).Pointer()
+		if by[key] == nil {
+			by[key] = &pool{parents: parents, facts: c.Facts}
+			out = append(out, by[key])
+		}
+		for _, o := range []v1alpha1.Resource{c.Existing, c.Object} {
+			if o != nil {
+				by[key].objects = append(by[key].objects, o)
+			}
+		}
+	}
+	return slices.DeleteFunc(out, func(p *pool) bool { return len(p.objects) < fewestToMix })
+}
+
+type walk struct {
+	*testing.T
+	*Subject
+	rnd  *rand.Rand
+	pool []v1alpha1.Resource
+	log  []string
+}
+
+func (w *walk) life() {
+	w.Helper()
+	w.follow()
+	for range editsOfAWalk {
+		before := w.Object
+		w.Edit(w.draw())
+		if !w.follow() {
+			w.Edit(before)
+			w.follow()
+		}
+	}
+	w.Deleting = true
+	w.Object.CommonSpec().DeletionPolicy = v1alpha1.DeletionDelete
+	mark := w.Rig.AWS.Mark()
+	if out, err := w.Settle(w.Context(), nil); !out.Gone && !(isHeld(err) && len(acceptedSince(w.Rig, mark)) == 0) {
+		w.Fatalf("delete does not end: %v\n%s", awsErr(err), w.told())
+	}
+}
+
+// isHeld reports whether the spec keeps the resource from being deleted, such as by its deletion protection.
+func isHeld(err error) bool {
+	waiting, ok := status.AsWaiting(err)
+	return ok && waiting.Reason == status.ReasonDeletionProtected
+}
+
+// draw makes an edit of the object: each field of its spec is as it is, or as in one of the rows.
+func (w *walk) draw() v1alpha1.Resource {
+	next := w.Object.DeepCopyObject().(v1alpha1.Resource)
+	other := w.pool[w.rnd.IntN(len(w.pool))].DeepCopyObject().(v1alpha1.Resource)
+	to, from := specOf(next), specOf(other)
+	for i := range to.NumField() {
+		if to.Type().Field(i).Name != "CommonSpec" && w.rnd.IntN(2) == 0 {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	if w.rnd.IntN(2) == 0 {
+		next.CommonSpec().Tags = other.CommonSpec().Tags
+	}
+	return next
+}
+
+func specOf(o v1alpha1.Resource) reflect.Value { return reflect.ValueOf(o).Elem().FieldByName("Spec") }
+
+// follow plans, has the engine do it, and compares. It reports whether the edit was accepted.
+func (w *walk) follow() bool {
+	w.Helper()
+	mark := w.Rig.AWS.Mark()
+	spec, err := json.Marshal(specOf(w.Object).Interface())
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.log = append(w.log, string(spec))
+	p, refusal := w.Decide(w.Context())
+	_, isStalled := status.AsStalled(refusal)
+	if refusal != nil && !isStalled {
+		w.Fatalf("deciding: %v\n%s", awsErr(refusal), w.told())
+	}
+	_, err = w.Settle(w.Context(), nil)
+	sent := acceptedSince(w.Rig, mark)
+	if _, refused := status.AsStalled(err); refused || isStalled {
+		if !refused || !isStalled || len(sent) > 0 {
+			w.Fatalf("the plan says %v, the operator %v, and AWS received %q\n%s", refusal, err, sent, w.told())
+		}
+		return false
+	}
+	if err != nil {
+		w.Fatalf("settling: %v\n%s\n%s", awsErr(err), w.Rig.AWS.Since(mark), w.told())
+	}
+	if named := actionsOf(p); !slices.Equal(named, sent) {
+		w.Fatalf("the plan named %q, and the calls were %q; it is of %s: %+v\n%s", named, sent, p.Cause, p.Diff, w.told())
+	}
+	quiet(w.T, w.Subject)
+	return true
+}
+
+// told returns the specs so far.
+func (w *walk) told() string { return "specs, one after the other:\n" + strings.Join(w.log, "\n") }
+
+// actionsOf returns the actions that a plan names, in alphabetical order.
+func actionsOf(p engine.Plan) []string {
+	var out []string
+	for _, s := range slices.Concat(p.Steps, p.Later) {
+		out = append(out, s.Action)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// acceptedSince returns the actions of the writes that AWS accepted, in alphabetical order.
+func acceptedSince(r *Rig, mark awsproxy.Mark) []string {
+	var out []string
+	for _, w := range r.AWS.Since(mark).Writes() {
+		if w.Status < 300 {
+			out = append(out, w.Action())
+		}
+	}
+	slices.Sort(out)
+	return out
+}

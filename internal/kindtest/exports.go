@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kindtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// exports makes what each row declares and declares it again from AWS alone. Another look at AWS with the exported spec
+// plans nothing, and in an empty AWS it makes what the row declares.
+func exports(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+	t.Helper()
+	if len(e.ExportIdentity()) == 0 {
+		return
+	}
+	for i, p := range poolsOf(cases, parents) {
+		seen := map[string]bool{}
+		for j, o := range p.objects {
+			spec, err := json.Marshal(specOf(o).Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if seen[string(spec)] {
+				continue
+			}
+			seen[string(spec)] = true
+			t.Run(fmt.Sprintf("export/of rows %d/%d", i, j), func(t *testing.T) { exported(t, *p, p.subject(t, e, o)) })
+		}
+	}
+}
+
+func exported(t *testing.T, of pool, s *Subject) {
+	ctx, row := t.Context(), s.Object.DeepCopyObject().(v1alpha1.Resource)
+	if _, err := s.Settle(ctx, nil); err != nil {
+		t.Fatalf("making it: %v", awsErr(err))
+	}
+	copied := s.likeness(t)
+	mark := s.Rig.AWS.Mark()
+	found, err := s.binding().Export(ctx, copied.Scope(), copied.Object)
+	if err != nil || !found.Exists {
+		t.Fatalf("exporting: %v, exists %t", awsErr(err), found.Exists)
+	}
+	p, err := copied.Decide(ctx)
+	if err != nil || p.Cause != engine.InSync || len(p.Diff) > 0 {
+		t.Errorf("after the export: %v, %s %+v\nmade     %s\nexported %s", awsErr(err), p.Cause, p.Diff, textOf(t, s.Object), textOf(t, copied.Object))
+	}
+	if w := s.Rig.AWS.Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("the export wrote to AWS:\n%s", w)
+	}
+	again := of.subject(t, s.Entry, row)
+	again.Trusted = true
+	again.Edit(again.moved(t, s, unbound(t, copied.Object)))
+	if _, err := again.Settle(ctx, nil); err != nil {
+		t.Fatalf("making it from the export: %v\n%s", awsErr(err), textOf(t, copied.Object))
+	}
+	row.CommonSpec().ManagementPolicy = v1alpha1.ManageObserve
+	again.Edit(row)
+	p, err = again.Decide(ctx)
+	if p.Diff = slices.DeleteFunc(p.Diff, isOwnersTag); err != nil || len(p.Diff) > 0 {
+		t.Errorf("what the export makes is not what was declared: %v, %+v\nmade     %s\nexported %s", awsErr(err), p.Diff, textOf(t, row), textOf(t, copied.Object))
+	}
+}
+
+// moved returns an object in which the parents of one subject have the identifiers that they have here.
+func (s *Subject) moved(t *testing.T, from *Subject, o v1alpha1.Resource) v1alpha1.Resource {
+	t.Helper()
+	text := textOf(t, o)
+	for name, target := range from.Targets {
+		if target.ID != "" {
+			text = strings.ReplaceAll(text, target.ID, s.Targets[name].ID)
+		}
+		if target.ARN != "" {
+			text = strings.ReplaceAll(text, target.ARN, s.Targets[name].ARN)
+		}
+	}
+	out := o.DeepCopyObject().(v1alpha1.Resource)
+	specOf(out).SetZero()
+	if err := json.Unmarshal([]byte(text), specOf(out).Addr().Interface()); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// isOwnersTag reports whether a difference is the mark of an owner, which an object that only observes does not want.
+func isOwnersTag(c kind.Change) bool { return strings.HasPrefix(c.Path, "Tags["+wellknown.Prefix) }
+
+// unbound is an exported object that makes another resource.
+func unbound(t *testing.T, o v1alpha1.Resource) v1alpha1.Resource {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := content["spec"].(map[string]any)
+	delete(spec, "importID")
+	delete(spec, "managementPolicy")
+	out := o.DeepCopyObject().(v1alpha1.Resource)
+	specOf(out).SetZero()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": spec}, out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// likeness is another object that knows nothing but what identifies the resource, and only observes it.
+func (s *Subject) likeness(t *testing.T) *Subject {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.Object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, identity := content["spec"].(map[string]any), map[string]any{}
+	for _, field := range s.Entry.ExportIdentity() {
+		identity[field] = spec[field]
+		if field == "importID" {
+			identity[field] = s.Object.CommonStatus().ID
+		}
+	}
+	o := s.Entry.New()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": identity}, o); err != nil {
+		t.Fatal(err)
+	}
+	o.SetName(s.Object.GetName())
+	o.SetUID("likeness")
+	o.CommonSpec().ManagementPolicy = v1alpha1.ManageObserve
+	copied := NewSubject(s.Rig, s.Entry, o)
+	copied.Targets, copied.Secrets, copied.Trusted = s.Targets, s.Secrets, true
+	copied.Boundary, copied.RolePath, copied.AllowAdoption = s.Boundary, s.RolePath, true
+	return copied
+}
+
+func textOf(t *testing.T, o v1alpha1.Resource) string {
+	t.Helper()
+	b, err := json.Marshal(specOf(o).Interface())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

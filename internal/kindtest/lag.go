@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kindtest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// lagging are the ways in which AWS's reads lag behind its writes, one by one and all at once.
+func lagging() map[string]awsproxy.Lag {
+	two := awsproxy.ForReads(2)
+	like := awsproxy.LikeAWS()
+	return map[string]awsproxy.Lag{
+		"tags are empty":              {Tags: awsproxy.TagLag{Window: two, Empty: true}},
+		"tags are old":                {Tags: awsproxy.TagLag{Window: two}},
+		"new resources are not found": {NotFound: awsproxy.NotFoundLag{AfterCreate: two}},
+		"resources flap":              {NotFound: awsproxy.NotFoundLag{AfterCreate: two, AfterUpdate: two, Alternate: true}},
+		"settings show late":          {Settings: two, Lists: two},
+		"deleted resources show":      {Deleted: two},
+		"the clock is an hour ahead":  {ClockSkew: time.Hour},
+		"answers have unknown fields": {UnknownFields: true},
+		"all, counted in reads":       like.InReads(1),
+		"all, counted in time":        like,
+	}
+}
+
+// Lag lives the life of a sample under each way in which AWS lags: it is created, edited and deleted
+// with the writes of a clean life and at most one more, and nothing is left behind. The same holds,
+// whatever the number of writes, for an operator that restarts after each of the first passes.
+func Lag(t *testing.T, e engine.Entry, l Life) {
+	t.Helper()
+	l = l.withParents(t)
+	clean := l.laggingLife(t, e, awsproxy.Lag{}, false)
+	for name, lag := range lagging() {
+		t.Run(name, func(t *testing.T) {
+			if got := l.laggingLife(t, e, lag, false); got > clean+1 {
+				t.Errorf("%d writes, want the %d of a clean life and at most one more", got, clean)
+			}
+		})
+		t.Run(name+", restarted after each of the first passes", func(t *testing.T) { l.laggingLife(t, e, lag, true) })
+	}
+}
+
+// restartedPasses is after how many passes of each phase the operator restarts.
+const restartedPasses = 4
+
+// laggingLife creates, edits and deletes the sample and returns the number of writes that succeeded.
+func (l Life) laggingLife(t *testing.T, e engine.Entry, lag awsproxy.Lag, restarts bool) int {
+	t.Helper()
+	r := NewRig(t)
+	s := l.subject(r, e)
+	mark := r.AWS.Mark()
+	r.AWS.SetClock(func() time.Time { return s.Clock })
+	r.AWS.SetLag(lag)
+	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
+	passes := 0
+	each := func() bool {
+		if passes++; restarts && passes <= restartedPasses {
+			s.Forget()
+		}
+		return false
+	}
+	settled := func(what string) {
+		t.Helper()
+		passes = 0
+		if out, err := s.Settle(t.Context(), each); err != nil || out.Gone != s.Deleting || out.Synced == s.Deleting {
+			t.Fatalf("%s does not end: %v %+v\n%s", what, err, out, r.AWS.Since(mark))
+		}
+	}
+	settled("create")
+	if l.Edited != nil {
+		s.Edit(l.Edited)
+		settled("edit")
+	}
+	s.Deleting = true
+	settled("delete")
+	r.AWS.SetLag(awsproxy.Lag{})
+	if l.Exists(t, r) {
+		t.Fatalf("the resource was left behind\n%s", r.AWS.Since(mark))
+	}
+	n := 0
+	for _, c := range r.AWS.Since(mark).Writes() {
+		if c.Status < 300 {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// addGuardFlags adds the flags by which administrators limit what tenants may do. It returns the unparsed quota.
+func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
+	fs.StringSliceVar(&o.AmbientNamespaces, "ambient-namespaces", nil, "patterns of namespaces in which an AWSProvider without credentials uses the operator's own AWS identity, also to assume spec.roleARN")
+	fs.StringSliceVar(&o.CapabilityNamespaces, "capability-namespaces", nil, "patterns of namespaces in which a capability may omit spec.providerRef, so that its generated AWSProvider uses the operator's own AWS identity; includes --ambient-namespaces")
+	fs.StringVar(&o.DefaultPermissionsBoundary, "default-permissions-boundary", "", "ARN of the IAM policy that is the permissions boundary of every role created through a generated AWSProvider; when set, capabilities in every namespace may omit spec.providerRef")
+	fs.StringSliceVar(&o.WorkloadNamespaces, "workload-namespaces", nil, "patterns of namespaces that the operator may create for workloads; default: none, workloads run in the namespace of their capability. Namespaces of cluster components, such as kube-* and istio-system, are never created")
+	quota = fs.StringToString("workload-namespace-quota", nil, "hard limits of the ResourceQuota in each namespace that the operator creates, such as pods=20,requests.cpu=10,requests.memory=20Gi; default: no ResourceQuota")
+	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
+	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
+	fs.BoolVar(&o.TrustUntaggedCreates, "trust-untagged-creates", false, "for AWS-compatible endpoints that ignore tags in create calls: treat an untagged resource as owned after a recorded create attempt; unsafe where tenants create objects")
+	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
+	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
+	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
+	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "identities of earlier clusters whose AWS resources this cluster takes over")
+	return quota
+}
+
+// boundaryPattern is that of permissionsBoundaryARN of an AWSProvider.
+var boundaryPattern = regexp.MustCompile(`^arn:aws[a-z-]*:iam::([0-9]{12}|aws):policy/[!-~]+$`)
+
+// maxARN is the length of an ARN that an AWSProvider may hold.
+const maxARN = 2048
+
+// validateGuards checks the flags by which administrators limit what tenants may do.
+func (o *Options) validateGuards() error {
+	var errs []error
+	for _, p := range slices.Concat(o.AmbientNamespaces, o.CapabilityNamespaces, o.WorkloadNamespaces, o.AllowedIngressGroups) {
+		if _, err := path.Match(p, ""); err != nil {
+			errs = append(errs, fmt.Errorf("pattern %q is malformed", p))
+		}
+	}
+	for _, e := range o.AllowedEndpoints {
+		if !isEndpointPattern(e) {
+			errs = append(errs, fmt.Errorf("--allowed-endpoints: %q is not of the form https://host or https://host:port, with * and ? as wildcards", e))
+		}
+	}
+	if b := o.DefaultPermissionsBoundary; b != "" && (len(b) > maxARN || !boundaryPattern.MatchString(b)) {
+		errs = append(errs, fmt.Errorf("--default-permissions-boundary: %q is not the ARN of an IAM policy, such as arn:aws:iam::123456789012:policy/boundary", b))
+	}
+	return errors.Join(errs...)
+}
+
+// quotaNames are the resources that a ResourceQuota limits under a name without a domain:
+// https://kubernetes.io/docs/concepts/policy/resource-quotas/
+var quotaNames = []corev1.ResourceName{
+	corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
+	corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceRequestsStorage, corev1.ResourceRequestsEphemeralStorage,
+	corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage,
+	corev1.ResourcePods, corev1.ResourceServices, corev1.ResourceReplicationControllers, corev1.ResourceQuotas, corev1.ResourceSecrets,
+	corev1.ResourceConfigMaps, corev1.ResourcePersistentVolumeClaims, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers,
+}
+
+// quota parses --workload-namespace-quota. The API server knows further names, all of which have a domain or begin with
+// count/.
+func (o *Options) quota(limits map[string]string) error {
+	for name, limit := range limits {
+		n := corev1.ResourceName(name)
+		if !slices.Contains(quotaNames, n) && !strings.Contains(name, "/") {
+			return fmt.Errorf("--workload-namespace-quota: a ResourceQuota cannot limit %q; use a name such as pods, requests.cpu, limits.memory or count/jobs.batch", name)
+		}
+		q, err := resource.ParseQuantity(limit)
+		if err != nil || q.Sign() < 0 {
+			return fmt.Errorf("--workload-namespace-quota: %s=%s is not a quantity of at least 0, such as 20, 500m or 4Gi", name, limit)
+		}
+		if o.WorkloadNamespaceQuota == nil {
+			o.WorkloadNamespaceQuota = corev1.ResourceList{}
+		}
+		o.WorkloadNamespaceQuota[n] = q
+	}
+	return nil
+}
+
+func isEndpointPattern(e string) bool {
+	scheme, host, _ := strings.Cut(e, "://")
+	_, err := path.Match(host, "")
+	return (scheme == "https" || scheme == "http") && host != "" && err == nil && !strings.ContainsAny(host, "/@")
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package permissions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// The policies that Named returns.
+const (
+	NameOperator  = "operator"
+	NameInstaller = "installer"
+)
+
+// AddFlags adds the flags that limit a policy.
+func (s *Scope) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVar(&s.Partition, "partition", "aws", "partition of all ARNs, such as aws-cn")
+	fs.StringVar(&s.Region, "region", "", "region of all regional ARNs; default: every region")
+	fs.StringVar(&s.Account, "account", "", "account of all ARNs; default: every account")
+	fs.StringVar(&s.NamePrefix, "name-prefix", "", "beginning of the names of all AWS resources that the operator may touch; default: every name")
+	fs.StringVar(&s.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
+	fs.StringVar(&s.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
+	fs.StringSliceVar(&s.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
+	fs.StringVar(&s.EKSCluster, "eks-cluster-name", "", "name of the EKS cluster whose OIDC issuer the operator reads")
+	fs.StringVar(&s.Repository, "repository", "nexus-operator", "name of the ECR repository of the operator's image; installer only")
+	fs.StringVar(&s.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin; installer only")
+}
+
+// Named returns the policies of the operator or of who installs it, and a warning about what they allow, if there is
+// something to warn of.
+func Named(name string, metas []kind.Meta, scope Scope) (documents []iampolicy.Document, warning string, err error) {
+	switch name {
+	case NameOperator:
+		if scope.NamePrefix+scope.RolePath+scope.Boundary == "" {
+			warning = "with this policy the operator may give rights to every role of the account; limit it by --name-prefix, --role-path or --permissions-boundary"
+		}
+		documents, err = Operator(metas, scope)
+	case NameInstaller:
+		documents, err = Installer(scope)
+	default:
+		err = fmt.Errorf("name one policy, %s or %s", NameOperator, NameInstaller)
+	}
+	return documents, warning, err
+}
+
+// Text prints policies, one JSON document after the other.
+func Text(documents []iampolicy.Document) (string, error) {
+	var out bytes.Buffer
+	for _, d := range documents {
+		text, err := d.Encode()
+		if err != nil {
+			return "", err
+		}
+		if err := json.Indent(&out, []byte(text), "", "  "); err != nil {
+			return "", err
+		}
+		out.WriteString("\n")
+	}
+	return out.String(), nil
+}

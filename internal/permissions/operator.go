@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package permissions derives the IAM policies that the operator and its installer need. The operator's actions are those
+// that the kinds declare; each is limited to the resources and conditions that AWS evaluates for it:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+package permissions
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// Scope limits a policy.
+type Scope struct {
+	// Partition, Region and Account are parts of ARNs. An empty Partition is aws; an empty Region or Account is any.
+	Partition, Region, Account string
+	// NamePrefix begins the names of all AWS resources that the operator may touch; empty is any name.
+	NamePrefix string
+	// RolePath is the path of all roles, such as /teams/; empty is /.
+	RolePath string
+	// Boundary is the ARN of the permissions boundary that roles must have before the operator may give them permissions.
+	Boundary string
+	// AssumeRoles are the ARNs of the roles that AWSProviders name.
+	AssumeRoles []string
+	// EKSCluster is the name of the cluster whose OIDC issuer is read.
+	EKSCluster string
+	// Repository is the name of the image repository, and Role that of the operator's own role. Only the installer needs them.
+	Repository, Role string
+}
+
+// managedBy is the tag that every resource of the operator carries.
+const managedBy, operatorName = wellknown.TagManagedBy, wellknown.OperatorName
+
+// passRole is needed by the actions that hand a role to a service; no call has its name.
+const passRole = "iam:PassRole"
+
+// passes lists the actions that need passRole, and the service that gets the role.
+var passes = map[string]string{"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com"}
+
+// Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
+func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
+	g := grants{}
+	for _, action := range actionsOf(metas) {
+		where, err := scope.of(action)
+		if err != nil {
+			return nil, err
+		}
+		g.add(action, where)
+		if parents := scope.ec2Parents(action); parents != nil {
+			g.add(action, target{resources: parents})
+		}
+		if service := passes[action]; service != "" {
+			g.add(passRole, target{scope.roles(), stringEquals("iam:PassedToService", service)})
+		}
+	}
+	if len(scope.AssumeRoles) > 0 {
+		g.add("sts:AssumeRole", target{resources: scope.AssumeRoles})
+	}
+	if scope.EKSCluster != "" {
+		g.add("eks:DescribeCluster", target{resources: scope.arns("eks", "cluster/"+scope.EKSCluster)})
+	}
+	return g.documents()
+}
+
+// actionsOf returns the actions that the kinds declare, each once, in order.
+func actionsOf(metas []kind.Meta) []string {
+	all := map[string]bool{}
+	for _, m := range metas {
+		for _, action := range slices.Concat(m.Reads, m.Writes, m.Optional) {
+			all[action] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// of returns where an action is needed. An action of a service that is not known here is an error, so that nobody adds a
+// kind whose rights reach everything.
+func (s Scope) of(action string) (target, error) {
+	service, operation, _ := strings.Cut(action, ":")
+	if before, named := limitedByName[service]; named {
+		return target{resources: s.arns(service, before+s.NamePrefix+"*")}, nil
+	}
+	switch service {
+	case "s3":
+		return s.s3(operation), nil
+	case "iam":
+		return s.iam(operation), nil
+	case "kms":
+		return s.kms(operation), nil
+	case "sns":
+		return s.sns(operation), nil
+	case "tag": // reads the tags of every service
+		return target{resources: everywhere}, nil
+	case "glue":
+		return s.glue(operation), nil
+	case "ssm":
+		return s.ssm(operation), nil
+	case "ec2":
+		return s.ec2(operation), nil
+	case "rds":
+		return s.rds(operation), nil
+	default:
+		return target{}, fmt.Errorf("%s: the resources of service %s are not known", action, service)
+	}
+}
+
+// limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
+// before the name in the ARN. Read only.
+var limitedByName = map[string]string{"dynamodb": "table/", "secretsmanager": "secret:", "sqs": ""}
+
+// everywhere is for actions for which AWS evaluates no resource.
+var everywhere = []string{"*"}
+
+func (s Scope) partition() string { return cmp.Or(s.Partition, "aws") }
+
+// arns returns ARNs of a regional service.
+func (s Scope) arns(service string, resources ...string) []string {
+	var out []string
+	for _, r := range resources {
+		out = append(out, fmt.Sprintf("arn:%s:%s:%s:%s:%s", s.partition(), service, cmp.Or(s.Region, "*"), cmp.Or(s.Account, "*"), r))
+	}
+	return out
+}
+
+func (s Scope) roles() []string {
+	path := strings.Trim(s.RolePath, "/")
+	if path != "" {
+		path += "/"
+	}
+	return []string{s.inIAM("role/" + path + s.NamePrefix + "*")}
+}
+
+// inIAM returns the ARN of a resource of IAM, which has no regions.
+func (s Scope) inIAM(resource string) string {
+	return fmt.Sprintf("arn:%s:iam::%s:%s", s.partition(), cmp.Or(s.Account, "*"), resource)
+}
+
+func (s Scope) s3(operation string) target {
+	bucket := "arn:" + s.partition() + ":s3:::" + s.NamePrefix + "*"
+	switch {
+	case operation == "ListAllMyBuckets":
+		return target{resources: everywhere}
+	case strings.Contains(operation, "Object"):
+		return target{resources: []string{bucket + "/*"}}
+	default:
+		return target{resources: []string{bucket}}
+	}
+}
+
+// grantsPermissions are the actions for which AWS evaluates the boundary of the role.
+var grantsPermissions = []string{"CreateRole", "PutRolePermissionsBoundary", "PutRolePolicy", "DeleteRolePolicy", "AttachRolePolicy", "DetachRolePolicy"}
+
+func (s Scope) iam(operation string) target {
+	switch {
+	case strings.HasSuffix(operation, "OpenIDConnectProvider"):
+		return target{resources: []string{s.inIAM("oidc-provider/*")}}
+	case s.Boundary != "" && slices.Contains(grantsPermissions, operation):
+		return target{s.roles(), stringEquals("iam:PermissionsBoundary", s.Boundary)}
+	default:
+		return target{resources: s.roles()}
+	}
+}
+
+// glue limits databases and tables by name. Names of databases that a capability makes have underscores for hyphens.
+func (s Scope) glue(operation string) target {
+	catalog := []string{"catalog"}
+	for _, prefix := range slices.Compact([]string{s.NamePrefix, strings.ReplaceAll(s.NamePrefix, "-", "_")}) {
+		catalog = append(catalog, "database/"+prefix+"*", "table/"+prefix+"*/*")
+	}
+	switch {
+	case operation == "CreateCrawler":
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case strings.Contains(operation, "Crawler"):
+		return target{resources: s.arns("glue", "crawler/"+s.NamePrefix+"*")}
+	case strings.Contains(operation, "Tag"):
+		return target{resources: s.arns("glue", append(catalog, "crawler/"+s.NamePrefix+"*")...)}
+	default:
+		return target{resources: s.arns("glue", catalog...)}
+	}
+}
+
+func (s Scope) ssm(operation string) target {
+	switch operation {
+	case "DescribeParameters":
+		return target{resources: everywhere}
+	case "GetServiceSetting":
+		return target{resources: s.arns("ssm", "servicesetting/ssm/parameter-store/*")}
+	default:
+		return target{resources: s.arns("ssm", "parameter/"+s.NamePrefix+"*")}
+	}
+}
+
+// kms limits by tags, because AWS chooses the identifiers. An alias has no tags, and a key that an object adopts has none
+// yet. CreateAlias and DeleteAlias need a right to both the alias and the key.
+func (s Scope) kms(operation string) target {
+	keys := s.arns("kms", "key/*")
+	switch {
+	case operation == "ListAliases":
+		return target{resources: everywhere}
+	case operation == "CreateKey":
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case strings.HasSuffix(operation, "Alias"):
+		return target{resources: append(s.arns("kms", "alias/"+s.NamePrefix+"*"), keys...)}
+	case operation == "TagResource" || operation == "DescribeKey" || operation == "ListResourceTags":
+		return target{resources: keys}
+	default:
+		return target{keys, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+	}
+}
+
+// sns limits by the name of the topic, except for the actions on a subscription, for which AWS evaluates no resource.
+func (s Scope) sns(operation string) target {
+	if operation == "Unsubscribe" || strings.HasSuffix(operation, "SubscriptionAttributes") {
+		return target{resources: everywhere}
+	}
+	return target{resources: s.arns("sns", s.NamePrefix+"*")}
+}
+
+// rds limits by the names of DB instances and DB subnet groups. An instance is placed in any subnet group, security group,
+// option group or parameter group that an object names, and its final snapshot has any name.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonrds.html
+func (s Scope) rds(operation string) target {
+	instances, groups := "db:"+s.NamePrefix+"*", "subgrp:"+s.NamePrefix+"*"
+	switch {
+	case operation == "DescribeDBInstances": // also lists what uses a subnet group
+		return target{resources: s.arns("rds", "db:*")}
+	case strings.Contains(operation, "Tag"):
+		return target{resources: s.arns("rds", instances, groups)}
+	case strings.Contains(operation, "SubnetGroup"):
+		return target{resources: s.arns("rds", groups)}
+	case operation == "DeleteDBInstance":
+		return target{resources: s.arns("rds", instances, "snapshot:*")}
+	default:
+		return target{resources: s.arns("rds", instances, "subgrp:*", "secgrp:*", "og:*", "pg:*")}
+	}
+}

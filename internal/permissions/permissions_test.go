@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package permissions
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+func statementOf(t *testing.T, documents []iampolicy.Document, action string) iampolicy.Statement {
+	t.Helper()
+	for _, d := range documents {
+		for _, s := range d.Statement {
+			if slices.Contains(s.Action, action) {
+				return s
+			}
+		}
+	}
+	t.Fatalf("nothing allows %s", action)
+	return iampolicy.Statement{}
+}
+
+func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
+	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
+	documents, err := Operator([]kind.Meta{{
+		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource"},
+		Optional: []string{"ssm:GetServiceSetting"},
+	}}, scope)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[string]string{
+		"s3:ListAllMyBuckets":          "[*] map[]",
+		"ssm:DescribeParameters":       "[*] map[]",
+		"ec2:DescribeVpcs":             "[*] map[]",
+		"iam:GetRole":                  "[arn:aws:iam::123456789012:role/teams/team-*] map[]",
+		"iam:GetOpenIDConnectProvider": "[arn:aws:iam::123456789012:oidc-provider/*] map[]",
+		"s3:CreateBucket":              "[arn:aws:s3:::team-*] map[]",
+		"s3:DeleteObjectVersion":       "[arn:aws:s3:::team-*/*] map[]",
+		"dynamodb:CreateTable":         "[arn:aws:dynamodb:eu-west-1:123456789012:table/team-*] map[]",
+		"iam:CreateRole":               "[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PermissionsBoundary:[arn:aws:iam::123456789012:policy/b]]]",
+		"iam:PassRole":                 "[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[glue.amazonaws.com]]]",
+		"glue:CreateCrawler":           "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ssm:PutParameter":             "[arn:aws:ssm:eu-west-1:123456789012:parameter/team-*] map[]",
+		"ssm:GetServiceSetting":        "[arn:aws:ssm:eu-west-1:123456789012:servicesetting/ssm/parameter-store/*] map[]",
+		"kms:CreateKey":                "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"kms:CreateAlias":              "[arn:aws:kms:eu-west-1:123456789012:alias/team-* arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
+		"kms:TagResource":              "[arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
+		"kms:ScheduleKeyDeletion":      "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"sns:Subscribe":                "[arn:aws:sns:eu-west-1:123456789012:team-*] map[]",
+		"sns:Unsubscribe":              "[*] map[]",
+		"sqs:CreateQueue":              "[arn:aws:sqs:eu-west-1:123456789012:team-*] map[]",
+		"secretsmanager:CreateSecret":  "[arn:aws:secretsmanager:eu-west-1:123456789012:secret:team-*] map[]",
+		"rds:CreateDBSubnetGroup":      "[arn:aws:rds:eu-west-1:123456789012:subgrp:team-*] map[]",
+		"rds:AddTagsToResource":        "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:subgrp:team-*] map[]",
+		"rds:DescribeDBInstances":      "[arn:aws:rds:eu-west-1:123456789012:db:*] map[]",
+		"rds:CreateDBInstance":         "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:subgrp:* arn:aws:rds:eu-west-1:123456789012:secgrp:* arn:aws:rds:eu-west-1:123456789012:og:* arn:aws:rds:eu-west-1:123456789012:pg:*] map[]",
+		"rds:DeleteDBInstance":         "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:snapshot:*] map[]",
+		"ec2:CreateVpc":                "[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:DeleteNatGateway":         "[arn:aws:ec2:eu-west-1:123456789012:natgateway/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:AllocateAddress":          "[arn:aws:ec2:eu-west-1:123456789012:elastic-ip/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:ReleaseAddress":           "[arn:aws:ec2:eu-west-1:123456789012:elastic-ip/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:DeleteSubnet":             "[arn:aws:ec2:eu-west-1:123456789012:subnet/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:DeleteVpc":                "[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+	} {
+		s := statementOf(t, documents, action)
+		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+	}
+	if r := strings.Join(statementOf(t, documents, "glue:CreateTable").Resource, " "); !strings.Contains(r, "catalog") || !strings.Contains(r, ":database/team_*") || !strings.Contains(r, ":table/team-*/*") {
+		t.Errorf("glue:CreateTable: %s", r)
+	}
+}
+
+// AWS evaluates the VPC of a new subnet too, which need not be the operator's own.
+func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
+	documents, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}}, Scope{Region: "eu-west-1", Account: "123456789012"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range documents[0].Statement {
+		if slices.Contains(s.Action, "ec2:CreateSubnet") {
+			got = append(got, fmt.Sprint([]string(s.Resource), s.Condition))
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"[arn:aws:ec2:eu-west-1:123456789012:subnet/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[]"}; !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+	if tags := statementOf(t, documents, "ec2:CreateTags").Resource; !slices.Contains(tags, "arn:aws:ec2:eu-west-1:123456789012:subnet/*") || !slices.Contains(tags, "arn:aws:ec2:eu-west-1:123456789012:vpc/*") {
+		t.Errorf("tags: %q", tags)
+	}
+}
+
+func TestOperator_RefusesServicesWhoseResourcesAreUnknown(t *testing.T) {
+	if _, err := Operator([]kind.Meta{{Writes: []string{"lambda:CreateFunction"}}}, Scope{}); err == nil || !strings.Contains(err.Error(), "lambda:CreateFunction") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDocuments_AreSplitAtTheLimitOfAPolicy(t *testing.T) {
+	g := grants{}
+	for i := range 200 {
+		g.add("s3:GetBucketPolicy", target{resources: []string{fmt.Sprintf("arn:aws:s3:::a-bucket-with-a-long-name-%d", i)}})
+	}
+	documents, err := g.documents()
+	if err != nil || len(documents) < 3 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	statements := 0
+	for i, d := range documents {
+		text, err := d.Encode()
+		if err != nil || len(text) > maxPolicy || i < len(documents)-1 && len(text) < maxPolicy*9/10 {
+			t.Errorf("document %d has %d characters, %v", i, len(text), err)
+		}
+		statements += len(d.Statement)
+	}
+	if statements != 200 {
+		t.Errorf("%d statements", statements)
+	}
+	var many []string
+	for i := range 100 {
+		many = append(many, fmt.Sprintf("arn:aws:iam::123456789012:role/a-role-with-a-very-long-name-that-fills-a-policy-%d", i))
+	}
+	if _, err := Operator(nil, Scope{AssumeRoles: many}); err == nil || !strings.Contains(err.Error(), "sts:AssumeRole") {
+		t.Errorf("a statement that fits no policy: %v", err)
+	}
+}
+
+func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
+	documents, err := Installer(Scope{Account: "123456789012", Role: "NexusAIOperatorRole", Repository: "nexus-operator"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range documents {
+		for _, s := range d.Statement {
+			if s.Resource[0] == "*" && !slices.Equal(s.Action, []string{"ecr:GetAuthorizationToken"}) {
+				t.Errorf("%v reach everything", s.Action)
+			}
+		}
+	}
+	if s := statementOf(t, documents, "iam:AttachRolePolicy"); fmt.Sprint(s.Condition) != "map[ArnLike:map[iam:PolicyARN:[arn:aws:iam::123456789012:policy/NexusAIOperatorRole*]]]" {
+		t.Errorf("any policy can be attached: %v", s.Condition)
+	}
+}

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// family is a capability under planning, with what its children are compared with.
+type family struct {
+	c       *nexusv1.NexusAICapability
+	owner   apply.Owner
+	applier *apply.Applier
+	graph   *graph.Graph
+}
+
+// capability plans the children of a capability: those that it compiles to, and those that are to go.
+func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) ([]Item, error) {
+	if c.Spec.Suspend {
+		it.Waits = "spec.suspend to be removed: nothing is done for a suspended capability"
+		return nil, nil
+	}
+	facts, err := p.facts(ctx, c)
+	if err != nil {
+		return nil, problemOf(it, err)
+	}
+	g, err := capability.Compile(c, facts)
+	if err != nil {
+		return nil, problemOf(it, err)
+	}
+	f := family{c: c, owner: capabilityfacts.OwnerOf(c), graph: g,
+		applier: &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}}
+	for _, n := range g.Nodes() {
+		p.declare(n.Object)
+	}
+	var out []Item
+	for _, n := range g.Nodes() {
+		child, err := p.child(ctx, f, n)
+		if err != nil {
+			return nil, err
+		}
+		if p.Planned != nil {
+			p.Planned(child)
+		}
+		out = append(out, child)
+	}
+	surplus, err := p.surplus(ctx, f)
+	return append(out, surplus...), err
+}
+
+// facts are those that the operator will have once it has made everything that the capability needs.
+func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
+	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
+	if err != nil {
+		return f, err
+	}
+	if f.Account == "" && c.Spec.ProviderRef == nil && p.Open != nil { // the provider is yet to be made, and leads where the caller's credentials lead
+		session, err := p.open(ctx, cmp.Or(f.ProviderRegion, c.Spec.Region, p.Operator.DefaultRegion), "")
+		if err != nil {
+			return f, err
+		}
+		f.Account, f.Partition = session.Account, session.Partition
+	}
+	disputed, err := p.disputed(ctx, c)
+	return f.Expect(c, disputed), err
+}
+
+// disputed finds the children whose AWS resource belongs to another owner.
+func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
+	found := map[string]bool{}
+	for _, k := range capability.Granting {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(k + "List"))
+		if err := p.Client.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
+			return nil, fmt.Errorf("listing %s objects: %w", k, err)
+		}
+		for i := range list.Items {
+			obj, err := toTyped(p.entry(k), &list.Items[i])
+			if err != nil {
+				return nil, err
+			}
+			if capability.IsDisputed(obj.CommonStatus().Conditions) {
+				found[graph.ID(k, c.Namespace, obj.GetName(), c.Namespace)] = true
+			}
+		}
+	}
+	return func(id string) bool { return found[id] }, nil
+}
+
+// child plans one object of a capability.
+func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, error) {
+	it := itemOf(n.Object, None)
+	it.Owner = f.c.Namespace + "/" + f.c.Name
+	written, err := p.childWrite(ctx, f, n)
+	if err != nil {
+		return it, problemOf(&it, err)
+	}
+	added := fieldsOf(written.Additions())
+	switch it.Fields = append(fieldsOf(written.Differences), added...); {
+	case written.Change == apply.Created:
+		it.Action = Create
+	case written.Change == apply.Updated || len(added) > 0:
+		it.Action = Update
+	}
+	it.Risk = riskOf(it)
+	if e := p.entry(it.Kind); e == nil || n.Object.GroupVersionKind().Group != v1alpha1.GroupName {
+		return it, nil
+	}
+	next, err := p.nextForm(written.Live, n.Object, it.Action == Update)
+	if err != nil {
+		return it, err
+	}
+	return it, p.resource(ctx, &it, next, true)
+}
+
+// childWrite plans the write of a child to Kubernetes. Errors are those of the applier.
+func (p *Planner) childWrite(ctx context.Context, f family, n graph.Node) (apply.Plan, error) {
+	written, err := f.applier.Plan(ctx, f.owner, n.Object)
+	switch {
+	case err != nil:
+		return written, err
+	case written.Change == apply.Created && n.Object.GetKind() == "Namespace":
+		return written, p.Operator.MayCreateNamespace(n.Object.GetName())
+	case written.Change != apply.Created && n.Unresolved != "":
+		return written, &status.Waiting{For: n.Unresolved + " to be ready"}
+	default:
+		return written, nil
+	}
+}
+
+// nextForm is an AWS child as it will be: what the capability compiles to, with the defaults of its kind and the
+// metadata and status that it has.
+func (p *Planner) nextForm(live, desired *unstructured.Unstructured, edited bool) (*unstructured.Unstructured, error) {
+	next := desired.DeepCopy()
+	if err := p.Schemas.Default(next); err != nil {
+		return nil, err
+	}
+	if live == nil {
+		next.SetGeneration(1)
+		return next, nil
+	}
+	metadata := live.DeepCopy().Object["metadata"]
+	next.Object["metadata"] = metadata
+	if s, ok := live.Object["status"]; ok {
+		next.Object["status"] = s
+	}
+	if edited {
+		next.SetGeneration(live.GetGeneration() + 1)
+	}
+	return next, nil
+}
+
+// riskOf is the risk of writing a Kubernetes object.
+func riskOf(it Item) Risk {
+	if it.Action == None {
+		return ""
+	}
+	for _, f := range it.Fields {
+		if it.Kind == "Deployment" && len(f.Path) >= len(podTemplate) && f.Path[:len(podTemplate)] == podTemplate {
+			return Disrupts
+		}
+	}
+	return Safe
+}
+
+// podTemplate is where a change replaces the pods of a Deployment.
+const podTemplate = "spec.template"
+
+// surplus plans the children that the capability no longer compiles to.
+func (p *Planner) surplus(ctx context.Context, f family) ([]Item, error) {
+	var out []Item
+	for _, stage := range capability.DeletionOrder {
+		children, err := f.applier.Children(ctx, f.owner, stage.Kinds)
+		if err != nil {
+			return nil, err
+		}
+		for _, child := range children {
+			if _, wanted := f.graph.Node(graph.ID(child.Kind.Kind, child.Namespace, child.Name, f.c.Namespace)); wanted {
+				continue
+			}
+			it, err := p.removal(ctx, f, child)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, it)
+		}
+	}
+	return out, nil
+}
+
+// removal plans the end of a child.
+func (p *Planner) removal(ctx context.Context, f family, child apply.Child) (Item, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(child.Kind)
+	u.SetNamespace(child.Namespace)
+	u.SetName(child.Name)
+	it := itemOf(u, Delete)
+	it.Owner, it.Risk = f.c.Namespace+"/"+f.c.Name, Disrupts
+	if child.Kind.Group != v1alpha1.GroupName || p.entry(child.Kind.Kind) == nil {
+		return it, nil
+	}
+	it.Risk = Safe // the item's AWS part has the risk for the resource
+	err := p.Client.Get(ctx, client.ObjectKeyFromObject(u), u)
+	if apierrors.IsNotFound(err) {
+		it.Action = None
+		return it, nil
+	}
+	if err != nil {
+		return it, fmt.Errorf("reading %s: %w", child.Ref, err)
+	}
+	u.SetDeletionTimestamp(plannedDeletion())
+	// The deletion policy of a capability reaches its children before they go.
+	if policy := capability.EffectiveDeletionPolicy(f.c); policy != "" {
+		if err := unstructured.SetNestedField(u.Object, string(policy), "spec", "deletionPolicy"); err != nil {
+			return it, err
+		}
+	}
+	return it, p.resource(ctx, &it, u, true)
+}

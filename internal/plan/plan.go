@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// APIVersion is that of a plan as JSON or YAML.
+const APIVersion = "plan.nexus.ai/v1alpha1"
+
+// Action is what happens to an object or to a resource as a whole.
+type Action string
+
+// The actions.
+const (
+	Create Action = "Create"
+	Update Action = "Update"
+	Delete Action = "Delete"
+	// None: it stays as it is.
+	None Action = "None"
+)
+
+// Risk is the worst that a change does to its users.
+type Risk string
+
+// The risks, the least first.
+const (
+	Safe Risk = "Safe"
+	// Disrupts: what runs is replaced or restarted.
+	Disrupts Risk = "Disrupts"
+	// Destroys: an AWS resource is deleted.
+	Destroys Risk = "Destroys"
+	// DataLoss: data is deleted with it.
+	DataLoss Risk = "DataLoss"
+)
+
+var risks = []Risk{"", Safe, Disrupts, Destroys, DataLoss}
+
+func worst(a, b Risk) Risk {
+	if slices.Index(risks, a) < slices.Index(risks, b) {
+		return b
+	}
+	return a
+}
+
+// Plan is everything that follows from applying manifests, or from leaving objects as they are.
+type Plan struct {
+	APIVersion string  `json:"apiVersion"`
+	Kind       string  `json:"kind"`
+	Items      []Item  `json:"items"`
+	Summary    Summary `json:"summary"`
+}
+
+// Item is what happens to one Kubernetes object, and to the AWS resource behind it.
+type Item struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	// Owner is the capability, as namespace/name, that the operator makes the object for.
+	Owner  string `json:"owner,omitempty"`
+	Action Action `json:"action"`
+	Risk   Risk   `json:"risk,omitempty"`
+	// Fields are the fields of the object that change; none for an object that is created or deleted.
+	Fields []Field `json:"fields,omitempty"`
+	// AWS is what happens in AWS; nil for objects that stand for nothing there.
+	AWS *Resource `json:"aws,omitempty"`
+	// Waits says what must happen before the rest of the item can be known.
+	Waits string `json:"waits,omitempty"`
+	// Problem is what keeps the operator from doing it.
+	Problem *Problem `json:"problem,omitempty"`
+}
+
+// Resource is what happens to an AWS resource.
+type Resource struct {
+	Account string `json:"account"`
+	Region  string `json:"region"`
+	ID      string `json:"id,omitempty"`
+	Action  Action `json:"action"`
+	Risk    Risk   `json:"risk,omitempty"`
+	// Cause is why: the engine's word, such as New, SpecChanged or Drift.
+	Cause  string  `json:"cause,omitempty"`
+	Fields []Field `json:"fields,omitempty"`
+	// Calls are the calls that write to AWS.
+	Calls []Call `json:"calls,omitempty"`
+	// Reason says why nothing, or not everything, is done.
+	Reason string `json:"reason,omitempty"`
+}
+
+// Field is one value that changes. Secret values are masked.
+type Field struct {
+	Path string `json:"path"`
+	// Have and Want are the values as text; empty where there is none.
+	Have string `json:"have,omitempty"`
+	Want string `json:"want,omitempty"`
+}
+
+// Call is an AWS call, by its IAM action.
+type Call struct {
+	Action string `json:"action"`
+	Count  int    `json:"count"`
+	Risk   Risk   `json:"risk"`
+}
+
+// Problem is what keeps the operator from doing what is declared.
+type Problem struct {
+	Reason string `json:"reason"`
+	// Field is the field at fault; empty where it is none.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+// Summary counts a plan.
+type Summary struct {
+	Create int `json:"create"`
+	Update int `json:"update"`
+	Delete int `json:"delete"`
+	// Calls is the number of AWS calls that write.
+	Calls    int  `json:"calls"`
+	Problems int  `json:"problems"`
+	Waits    int  `json:"waits"`
+	Risk     Risk `json:"risk,omitempty"`
+}
+
+// Of makes a plan of items.
+func Of(items []Item) Plan {
+	p := Plan{APIVersion: APIVersion, Kind: "Plan", Items: items}
+	if items == nil {
+		p.Items = []Item{}
+	}
+	for _, it := range items {
+		p.Summary.add(it)
+	}
+	return p
+}
+
+func (s *Summary) add(it Item) {
+	switch it.change() {
+	case Create:
+		s.Create++
+	case Update:
+		s.Update++
+	case Delete:
+		s.Delete++
+	}
+	s.Risk = worst(s.Risk, it.Risk)
+	if it.AWS != nil {
+		s.Risk = worst(s.Risk, it.AWS.Risk)
+		for _, c := range it.AWS.Calls {
+			s.Calls += c.Count
+		}
+	}
+	if it.Problem != nil {
+		s.Problems++
+	}
+	if it.Waits != "" {
+		s.Waits++
+	}
+}
+
+// change is what happens to the item as a whole: to its object, or else to its resource.
+func (it Item) change() Action {
+	if it.Action == None && it.AWS != nil {
+		return it.AWS.Action
+	}
+	return it.Action
+}
+
+// Changes reports whether anything happens to the item.
+func (it Item) Changes() bool { return it.change() != None }
+
+// Empty reports whether nothing changes, and nothing keeps the operator from what is declared.
+func (p Plan) Empty() bool {
+	s := p.Summary
+	return s.Create+s.Update+s.Delete+s.Calls+s.Problems+s.Waits == 0
+}
+
+// sortCalls joins equal calls.
+func sortCalls(calls []Call) []Call {
+	var out []Call
+	for _, c := range calls {
+		i := slices.IndexFunc(out, func(o Call) bool { return o.Action == c.Action && o.Risk == c.Risk })
+		if i < 0 {
+			out = append(out, c)
+		} else {
+			out[i].Count += c.Count
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Call) int { return cmp.Compare(a.Action, b.Action) })
+	return out
+}

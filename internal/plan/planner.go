@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Operator is what a plan has to know of the operator whose actions it foretells.
+type Operator struct {
+	// Settings are those of capabilities; ClusterID among them marks resources in AWS.
+	capabilityfacts.Settings
+	// PreviousClusterIDs and TrustAttempts are as in engine.Facts.
+	PreviousClusterIDs []string
+	TrustAttempts      bool
+}
+
+// Planner plans against one cluster, and the AWS that its providers lead to. Its fields are required, except Open.
+type Planner struct {
+	// Client has the rights of whoever asks. It reads the API server itself, and writes only dry runs.
+	Client   client.Client
+	Kinds    []engine.Entry
+	Schemas  *crdschema.Schemas
+	Operator Operator
+	// Open returns a session in a region with the credentials of whoever asks. The endpoint is the provider's, empty
+	// for AWS itself. Without it the plan says nothing of AWS.
+	Open func(ctx context.Context, region, endpoint string) (*awsclient.Session, error)
+	// Issuer returns the URL of the cluster's OIDC issuer, or a kind of failure.
+	Issuer func(ctx context.Context) (string, error)
+	// FieldManager is that of the dry runs.
+	FieldManager string
+	// Planned is called with each object of a capability as soon as it is planned; nil for nobody.
+	Planned func(Item)
+
+	// declared are the objects that are to exist once the plan was carried out, by what References call them.
+	declared map[string]*unstructured.Unstructured
+}
+
+// Apply plans what follows when the manifests are applied together.
+//
+// What keeps the operator from doing it is a Problem of an item. An error is one of the API server or of AWS.
+func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructured) (Plan, error) {
+	p.declared = map[string]*unstructured.Unstructured{}
+	var items []Item
+	after := make([]*unstructured.Unstructured, len(manifests))
+	for i, m := range manifests {
+		it, u, err := p.edit(ctx, m)
+		if err != nil {
+			return Plan{}, err
+		}
+		items = append(items, it)
+		if after[i] = u; u != nil {
+			p.declare(u)
+		}
+	}
+	return p.plan(ctx, items, after)
+}
+
+// Check plans what the operator does about objects as they are: drift, and edits that wait.
+func (p *Planner) Check(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
+	p.declared = map[string]*unstructured.Unstructured{}
+	items := make([]Item, len(objects))
+	for i, u := range objects {
+		items[i] = itemOf(u, None)
+		p.declare(u)
+	}
+	return p.plan(ctx, items, objects)
+}
+
+// plan adds to the items what the operator does about each object.
+func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.Unstructured) (Plan, error) {
+	var out []Item
+	for i := range items {
+		if after[i] == nil {
+			out = append(out, items[i])
+			continue
+		}
+		follow, err := p.consequences(ctx, &items[i], after[i])
+		if err != nil {
+			return Plan{}, err
+		}
+		out = append(append(out, items[i]), follow...)
+	}
+	return Of(out), nil
+}
+
+// consequences completes the item of an object, and returns the items of the objects that the operator makes for it.
+func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+	if reason := frozen(u); reason != "" {
+		it.Waits = reason
+		return nil, nil
+	}
+	switch gvk := u.GroupVersionKind(); {
+	case gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability":
+		c := &nexusv1.NexusAICapability{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
+			return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+		}
+		return p.capability(ctx, it, c)
+	case gvk.Group == v1alpha1.GroupName && p.entry(gvk.Kind) != nil:
+		return nil, p.resource(ctx, it, u, false)
+	default:
+		return nil, nil
+	}
+}
+
+// frozen says why the operator does nothing about an object.
+func frozen(u *unstructured.Unstructured) string {
+	switch {
+	case u.GetAnnotations()[wellknown.AnnotationPaused] == "true":
+		return "annotation " + wellknown.AnnotationPaused + " to be removed: it freezes the object"
+	case u.GetDeletionTimestamp() != nil:
+		return "the object to be gone: it is being deleted"
+	default:
+		return ""
+	}
+}
+
+func (p *Planner) entry(kind string) engine.Entry {
+	for _, e := range p.Kinds {
+		if e.Name() == kind {
+			return e
+		}
+	}
+	return nil
+}
+
+func (p *Planner) declare(u *unstructured.Unstructured) {
+	p.declared[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = u
+}
+
+func keyOf(kind, namespace, name string) string { return kind + "/" + namespace + "/" + name }
+
+// edit lets the API server say what an object would be, with its defaults, its rules and its admission. The object is
+// nil when the API server refuses it; then the item says why.
+func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured) (Item, *unstructured.Unstructured, error) {
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(manifest.GroupVersionKind())
+	err := p.Client.Get(ctx, client.ObjectKeyFromObject(manifest), live)
+	if apierrors.IsNotFound(err) {
+		live, err = nil, nil
+	}
+	if err != nil {
+		return Item{}, nil, fmt.Errorf("reading %s: %w", apply.RefOf(manifest), err)
+	}
+	after, err := p.dryRun(ctx, live, manifest)
+	it := itemOf(manifest, Create)
+	if refused := refusal(err); refused != nil {
+		it.Action, it.Problem = None, refused
+		return it, nil, nil
+	}
+	if err != nil {
+		return Item{}, nil, fmt.Errorf("asking the API server what %s would be (dry run): %w", apply.RefOf(manifest), err)
+	}
+	if live != nil {
+		it.Action, it.Fields = None, fieldsBetween(live, after)
+		if len(it.Fields) > 0 {
+			it.Action = Update
+		}
+	}
+	return it, after, nil
+}
+
+// refusal is what the API server has against a manifest itself; nil for other errors.
+func refusal(err error) *Problem {
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !apierrors.IsNotFound(err) {
+		return nil
+	}
+	problem := &Problem{Reason: status.ReasonInvalidSpec, Message: err.Error()}
+	if d := s.Status().Details; d != nil && len(d.Causes) > 0 {
+		problem.Field, problem.Message = d.Causes[0].Field, d.Causes[0].Message
+	}
+	return problem
+}
+
+func itemOf(u *unstructured.Unstructured, a Action) Item {
+	return Item{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), Action: a}
+}
+
+// AccessError says that whoever asks cannot reach AWS.
+type AccessError struct{ Err error }
+
+// Error implements error.
+func (e *AccessError) Error() string { return "reaching AWS: " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *AccessError) Unwrap() error { return e.Err }
+
+// problemOf puts a failure that a person must remove, or what the object waits for, into the item. It returns errors
+// of other kinds.
+func problemOf(it *Item, err error) error {
+	if _, ok := errors.AsType[*AccessError](err); ok {
+		return err
+	}
+	if s, ok := status.AsStalled(err); ok {
+		it.Problem = &Problem{Reason: s.Reason, Field: s.Field, Message: s.Message}
+		return nil
+	}
+	if w, ok := status.AsWaiting(err); ok {
+		it.Waits = w.For
+		return nil
+	}
+	return err
+}
+
+// toTyped reads an object through the Go type of its kind.
+func toTyped(e engine.Entry, u *unstructured.Unstructured) (v1alpha1.Resource, error) {
+	obj := e.New()
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, obj); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+	}
+	return obj, nil
+}
+
+// provider reads the provider of an object as it will be; nil when there is none and none is declared.
+func (p *Planner) provider(ctx context.Context, namespace, name string) (*v1alpha1.AWSProvider, error) {
+	found := &v1alpha1.AWSProvider{}
+	err := p.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	u, declared := p.declared[keyOf("AWSProvider", namespace, name)]
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("reading AWSProvider %s/%s: %w", namespace, name, err)
+	case !declared && apierrors.IsNotFound(err):
+		return nil, nil
+	case !declared:
+		return found, nil
+	}
+	next := &v1alpha1.AWSProvider{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, next); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+	}
+	next.ObjectMeta.UID, next.Status = found.UID, found.Status
+	return next, nil
+}
+
+// plannedDeletion marks an object as one that is being deleted; no decision depends on the time.
+func plannedDeletion() *metav1.Time { return &metav1.Time{Time: metav1.Unix(1, 0).Time} }

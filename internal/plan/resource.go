@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// look is one decision about one object.
+type look struct {
+	p       *Planner
+	entry   engine.Entry
+	obj     v1alpha1.Resource
+	session *awsclient.Session
+	// unknown are the objects whose identifiers AWS is yet to assign.
+	unknown []string
+}
+
+// resource adds to an item what happens in AWS. Trusted says that a capability compiles to the object.
+func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstructured, trusted bool) error {
+	e := p.entry(u.GetKind())
+	obj, err := toTyped(e, u)
+	if err != nil {
+		return err
+	}
+	if stays(e, obj) {
+		it.AWS = &Resource{Action: None, Reason: "deletionPolicy keeps the resource in AWS", ID: obj.CommonStatus().ID}
+		return nil
+	}
+	if obj.GetDeletionTimestamp() == nil {
+		if err := p.Schemas.Validate(ctx, e.Name(), obj); err != nil {
+			return problemOf(it, err)
+		}
+	}
+	if p.Open == nil {
+		return nil
+	}
+	provider, err := p.provider(ctx, obj.GetNamespace(), obj.CommonSpec().ProviderRef.Name)
+	if err != nil {
+		return err
+	}
+	if provider == nil {
+		it.Waits = "AWSProvider/" + obj.CommonSpec().ProviderRef.Name + " to exist in namespace " + obj.GetNamespace()
+		return nil
+	}
+	session, err := p.session(ctx, provider)
+	if err != nil {
+		return problemOf(it, err)
+	}
+	l := &look{p: p, entry: e, obj: obj, session: session}
+	return l.decide(ctx, it, provider, trusted)
+}
+
+// stays reports whether a deletion leaves AWS alone.
+func stays(e engine.Entry, obj v1alpha1.Resource) bool {
+	return obj.GetDeletionTimestamp() != nil &&
+		(engine.DeletionPolicyOf(obj, e.Meta()) == v1alpha1.DeletionRetain || obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve)
+}
+
+func (p *Planner) open(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
+	session, err := p.Open(ctx, region, endpoint)
+	if err != nil {
+		return nil, &AccessError{Err: err}
+	}
+	return session, nil
+}
+
+// session opens the account of a provider with the credentials of whoever asks.
+func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.Session, error) {
+	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	if a := provider.Status.AccountID; a != "" && a != session.Account {
+		return nil, &status.Stalled{Reason: status.ReasonProviderMoved, Message: fmt.Sprintf(
+			"your AWS credentials lead to account %s, and AWSProvider/%s to account %s: plan with credentials of that account (AWS_PROFILE)", session.Account, provider.Name, a)}
+	}
+	return session, nil
+}
+
+func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider, trusted bool) error {
+	intent, err := engine.ReadIntent(l.obj.GetAnnotations(), string(l.obj.GetUID()))
+	if err != nil {
+		return problemOf(it, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()})
+	}
+	facts := l.facts(ctx, provider, trusted)
+	owner := engine.OwnerOf(l.entry, l.obj, intent, facts)
+	sc, err := engine.ScopeOf(l.obj, owner, facts)
+	if err != nil {
+		return problemOf(it, err)
+	}
+	binding := l.session.Memo(l.entry.Name(), func() any { return l.entry.Bind(l.session.Config) }).(engine.Binding)
+	decided, err := binding.Decide(ctx, sc, owner, l.obj)
+	if len(l.unknown) > 0 && intent == nil && !owner.Deleting {
+		// AWS can only be asked about what the identifiers to come lead to where they do not identify the resource.
+		if again, e := l.decideUnseen(ctx, binding, sc, owner); e == nil {
+			decided, err = again, nil
+		}
+	}
+	if err != nil && len(l.unknown) > 0 {
+		err = &status.Waiting{For: strings.Join(slices.Compact(slices.Sorted(slices.Values(l.unknown))), ", ") + " to exist in AWS"}
+		return problemOf(it, err)
+	}
+	it.AWS = l.outcome(owner, decided)
+	if err == nil && decided.Cause == engine.Lost {
+		err = owner.ExplainLoss()
+	}
+	return problemOf(it, awsclient.Explain(err, ""))
+}
+
+// decideUnseen decides as for an object of which nothing can exist in AWS yet.
+func (l *look) decideUnseen(ctx context.Context, b engine.Binding, sc kind.Scope, owner engine.Owner) (engine.Plan, error) {
+	owner.Recent.First = true
+	return b.Decide(ctx, sc, owner, l.obj)
+}
+
+func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, trusted bool) engine.Facts {
+	issuer, noIssuer := l.p.Issuer(ctx)
+	o := l.p.Operator
+	return engine.Facts{
+		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, TrustAttempts: o.TrustAttempts, Trusted: trusted,
+		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
+		GuardData: trusted && l.obj.GetDeletionTimestamp() != nil && l.entry.Meta().HoldsData,
+		Issuer:    issuer, NoIssuer: noIssuer,
+		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
+			return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
+		},
+		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
+		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
+	}
+}
+
+// target answers a reference with what the other object published, or with a text that stands for what AWS is yet to
+// assign to an object that is declared.
+func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, error) {
+	e := l.p.entry(kindName)
+	if e == nil {
+		return kind.Target{}, fmt.Errorf("references to %s are not possible", kindName)
+	}
+	found := e.New()
+	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, found)
+	if client.IgnoreNotFound(err) != nil {
+		return kind.Target{}, fmt.Errorf("reading %s/%s: %w", kindName, name, err)
+	}
+	if err != nil {
+		found = nil
+	}
+	t, err := engine.TargetOf(kindName, name, found)
+	_, waits := status.AsWaiting(err)
+	if waits && l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)] != nil {
+		id := kindName + "/" + name
+		l.unknown = append(l.unknown, id)
+		return kind.Target{ID: "<known after " + id + ">", ARN: "<known after " + id + ">"}, nil
+	}
+	return t, err
+}
+
+// secret reads a key of a Secret with the rights of whoever asks.
+func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
+	s := &corev1.Secret{}
+	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, s)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: "Secret " + name + " does not exist"}
+	case apierrors.IsForbidden(err):
+		return nil, &status.Waiting{For: "the right to read Secret " + name + ", whose value is compared with the one in AWS"}
+	case err != nil:
+		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
+	}
+	v, ok := s.Data[key]
+	if !ok {
+		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: "Secret " + name + " has no key " + key}
+	}
+	return v, nil
+}
+
+// outcome is a decision as it prints.
+func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
+	r := &Resource{Account: l.session.Account, Region: l.session.Region, ID: engine.IDOf(l.obj), Action: None, Cause: string(decided.Cause), Reason: decided.Reason}
+	if decided.Cause != engine.New {
+		r.Fields = fieldsIn(decided.Diff)
+	}
+	if owner.ReportsOnly(decided) {
+		r.Reason = "the object's managementPolicy or driftPolicy only reports differences"
+		return r
+	}
+	if !decided.Writes() {
+		return r
+	}
+	switch {
+	case owner.Deleting:
+		r.Action = Delete
+	case decided.Cause == engine.New:
+		r.Action = Create
+	default:
+		r.Action = Update
+	}
+	for _, s := range slices.Concat(decided.Steps, decided.Later) {
+		c := Call{Action: s.Action, Count: 1, Risk: l.risk(s)}
+		r.Risk = worst(r.Risk, c.Risk)
+		r.Calls = append(r.Calls, c)
+	}
+	r.Calls = sortCalls(r.Calls)
+	return r
+}
+
+// risk is that of one call.
+func (l *look) risk(s kind.Step) Risk {
+	switch s.Effect {
+	case kind.Empties:
+		return DataLoss
+	case kind.Deletes, kind.Ends:
+		if l.entry.Meta().HoldsData {
+			return DataLoss
+		}
+		return Destroys
+	default:
+		return Safe
+	}
+}

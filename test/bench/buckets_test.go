@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/s3double"
+)
+
+// resting keeps periodic checks out of a measurement; lifted are AWS rates that never hold a call back.
+const (
+	resting = "--check-interval=1000h"
+	lifted  = "--aws-rates=*=5000/10000,s3=5000/10000,iam=5000/10000,ssm=5000/10000,ssm.PutParameter=5000/10000,glue=5000/10000"
+)
+
+// bucketOf returns the bucket of a capability's shape.
+func bucketOf(namespace string, i int) *v1alpha1.S3Bucket {
+	name := fmt.Sprintf("bench-bucket-%04d", i)
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}}
+	o.Spec.ProviderRef.Name = "aws"
+	o.Spec.BucketName = name
+	o.Spec.Versioning = &v1alpha1.S3Versioning{Enabled: true}
+	o.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"}
+	o.Spec.PublicAccessBlock = &v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
+	o.Spec.Tags = map[string]v1alpha1.TagValue{"team": "bench", "stage": "dev"}
+	return o
+}
+
+func (b *bench) provider() {
+	b.B.Helper()
+	p := b.providerIn(b.Namespace)
+	b.Create(p)
+	b.Ready(p)
+}
+
+// providerIn returns the provider of the buckets of a namespace.
+func (b *bench) providerIn(namespace string) *v1alpha1.AWSProvider {
+	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: awsproxy.DefaultRegion}}
+}
+
+// BenchmarkIdle measures the memory of an operator that has nothing to do.
+func BenchmarkIdle(b *testing.B) {
+	for b.Loop() {
+		c := newCourt(b, "idle")
+		x := newBench(b, resting)
+		c.judge("rest", 0, []figure{{restMiB, x.atRest()}})
+		x.Op.Stop()
+	}
+}
+
+// BenchmarkBuckets measures the life of S3Bucket objects on the emulator, and on a double where the emulator would
+// set the pace.
+func BenchmarkBuckets(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		for _, latency := range []time.Duration{0, 20 * time.Millisecond} {
+			if n == 100 {
+				b.Run(fmt.Sprintf("emulator/n=%d/latency=%s", n, latency), func(b *testing.B) { measureBuckets(b, n, latency, false) })
+			}
+			b.Run(fmt.Sprintf("double/n=%d/latency=%s", n, latency), func(b *testing.B) { measureBuckets(b, n, latency, true) })
+		}
+	}
+}
+
+func measureBuckets(b *testing.B, n int, latency time.Duration, double bool) {
+	for b.Loop() {
+		court := newCourt(b, "bucket")
+		x := newBench(b, resting, lifted)
+		var s3 *s3double.Double
+		if double {
+			s3 = s3double.New(x.World.AWS().Account(), time.Now)
+			x.World.AWS().Divert("s3", s3)
+		}
+		if latency > 0 {
+			x.World.AWS().Fault(awsproxy.Match{}, awsproxy.Delay(latency))
+		}
+		x.provider()
+		f := x.follow(&v1alpha1.S3BucketList{})
+		objects := make([]client.Object, n)
+		for i := range objects {
+			objects[i] = bucketOf(x.Namespace, i)
+		}
+		court.judge("create", n, x.creation("bucket", f, objects))
+		court.judge("check", n, x.checks(n))
+		court.judge("delete", n, x.deletion("bucket", f, objects))
+		if s3 != nil && len(s3.Names()) > 0 {
+			b.Errorf("%d buckets remain in the S3 double", len(s3.Names()))
+		}
+		if left := x.Inventory()["s3/bucket"]; len(left) > 0 {
+			b.Errorf("%d buckets remain at the emulator", len(left))
+		}
+		x.Op.Stop()
+	}
+}
+
+// checkEvery gives each of n objects a check that the machine can keep up with.
+func checkEvery(n int) time.Duration { return max(5*time.Second, time.Duration(n)*20*time.Millisecond) }
+
+// checks restarts the operator with a short interval and measures one interval of periodic checks, which nobody asked
+// for and which therefore must write nothing. A check begins with the bucket's tags.
+func (b *bench) checks(n int) []figure {
+	b.B.Helper()
+	every := checkEvery(n)
+	b.Restart(fmt.Sprintf("--check-interval=%s", every), lifted)
+	time.Sleep(every + every/5) // the first checks fall into the first interval
+	p := b.begin("check")
+	time.Sleep(every)
+	p.reached()
+	out := p.figures(func(calls awsproxy.Calls) int { return max(1, calls.Match("s3", "GetBucketTagging", "").Count()) })
+	b.Restart(resting, lifted)
+	return out
+}
+
+// BenchmarkBucketsAtRest measures the memory of an operator with 1,000 buckets that has nothing to do, and what one
+// bucket adds to that of an idle operator.
+func BenchmarkBucketsAtRest(b *testing.B) {
+	const n = 1000
+	for b.Loop() {
+		court := newCourt(b, "bucket")
+		x := newBench(b, resting, lifted)
+		x.World.AWS().Divert("s3", s3double.New(x.World.AWS().Account(), time.Now))
+		x.provider()
+		empty := x.atRest()
+		f := x.follow(&v1alpha1.S3BucketList{})
+		objects := make([]client.Object, n)
+		for i := range objects {
+			objects[i] = bucketOf(x.Namespace, i)
+		}
+		x.creation("bucket", f, objects)
+		x.Restart(resting, lifted)
+		full := x.atRest()
+		court.judge("rest", n, []figure{{restMiB, full}, {"MiB-without-buckets", empty}, {perBucket, (full - empty) * 1024 / n}})
+		x.deletion("bucket", f, objects)
+		x.Op.Stop()
+	}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+// measure is one figure of a phase.
+type measure string
+
+// The measures. Counts are per object and are judged; so are CPU and memory of capabilities and of the idle operator,
+// which are goals of the product. All other times are only reported, because they depend on the machine.
+const (
+	awsCalls   measure = "AWS-calls"
+	kubeWrites measure = "kube-writes" // without events
+	allWrites  measure = "kube-writes+events"
+	events     measure = "events"
+	kubeReads  measure = "kube-reads" // at the API server, not in the cache
+	cpuMillis  measure = "CPU-ms"
+	toReady    measure = "s-to-all"
+	peakMiB    measure = "MiB-peak"
+	restMiB    measure = "MiB-at-rest"
+	perBucket  measure = "KiB/bucket-at-rest"
+)
+
+// limit is the most that one figure may be.
+type limit struct {
+	what    string // the kind of object that is measured, or "idle"
+	phase   string
+	figure  measure
+	most    float64
+	objects int // only where so many objects are measured; 0: always
+}
+
+// budget is every goal that `make bench` judges. A run that misses one fails.
+var budget = []limit{
+	{what: "idle", phase: "rest", figure: restMiB, most: 30},
+
+	{what: "bucket", phase: "create", figure: awsCalls, most: 6},
+	{what: "bucket", phase: "create", figure: kubeWrites, most: 2},
+	{what: "bucket", phase: "create", figure: events, most: 1},
+	{what: "bucket", phase: "check", figure: awsCalls, most: 4},
+	{what: "bucket", phase: "check", figure: allWrites, most: 0},
+	{what: "bucket", phase: "delete", figure: awsCalls, most: 2},
+	{what: "bucket", phase: "delete", figure: kubeWrites, most: 1},
+	{what: "bucket", phase: "delete", figure: events, most: 1},
+	{what: "bucket", phase: "rest", figure: perBucket, most: 6, objects: 1000},
+
+	{what: "capability", phase: "create", figure: awsCalls, most: 110},
+	{what: "capability", phase: "create", figure: allWrites, most: 80},
+	{what: "capability", phase: "create", figure: events, most: 20},
+	{what: "capability", phase: "create", figure: cpuMillis, most: 250},
+	{what: "capability", phase: "create", figure: peakMiB, most: 100, objects: 20},
+	{what: "capability", phase: "delete", figure: awsCalls, most: 110},
+	{what: "capability", phase: "delete", figure: allWrites, most: 80},
+	{what: "capability", phase: "delete", figure: events, most: 20},
+	{what: "capability", phase: "delete", figure: cpuMillis, most: 250},
+	{what: "capability", phase: "delete", figure: peakMiB, most: 100, objects: 20},
+}
+
+// goals are times that the design asks for. They are printed beside the figures and not judged.
+var goals = map[string]time.Duration{"capability create 20": 12 * time.Second, "capability create 100": 60 * time.Second}
+
+// slack is for what is asked once for all objects, such as a provider's identity, and shows in the mean.
+const slack = 0.05
+
+// court judges the figures of one benchmark. Failures are reported after the bed is cleaned up, which would print the
+// operator's log for a failed benchmark.
+type court struct {
+	b        *testing.B
+	what     string
+	failures []string
+}
+
+func newCourt(b *testing.B, what string) *court {
+	b.Helper()
+	c := &court{b: b, what: what}
+	b.Cleanup(func() {
+		for _, f := range c.failures {
+			b.Error(f)
+		}
+	})
+	return c
+}
+
+// judge prints the figures of a phase beside their budgets and notes each one that is over its budget.
+func (c *court) judge(phase string, objects int, figures []figure) {
+	c.b.Helper()
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "== %s: %s\n", c.b.Name(), phase)
+	for _, f := range figures {
+		c.b.ReportMetric(f.value, string(f.measure)+"/"+phase)
+		fmt.Fprintf(w, "  %s\t%.2f\t%s\n", f.measure, f.value, c.verdict(phase, objects, f))
+	}
+	_ = w.Flush()
+	fmt.Fprint(os.Stdout, text.String()) // b.Log keeps ten lines
+}
+
+func (c *court) verdict(phase string, objects int, f figure) string {
+	if d, ok := goals[fmt.Sprintf("%s %s %d", c.what, phase, objects)]; ok && f.measure == toReady {
+		return fmt.Sprintf("goal %.0f", d.Seconds())
+	}
+	for _, l := range budget {
+		if l.what != c.what || l.phase != phase || l.figure != f.measure || l.objects != 0 && l.objects != objects {
+			continue
+		}
+		if f.value > l.most+slack {
+			c.failures = append(c.failures, fmt.Sprintf("%s of %s: %s is %.2f, over its budget of %.2f", phase, c.what, f.measure, f.value, l.most))
+			return fmt.Sprintf("FAIL, at most %.2f", l.most)
+		}
+		return fmt.Sprintf("ok, at most %.2f", l.most)
+	}
+	return ""
+}

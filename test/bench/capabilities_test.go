@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+const example = "examples/test-capability.yaml"
+
+// BenchmarkCapabilities measures the life of the example capability, alone and in numbers: with the AWS rates that
+// an administrator gets, of which the 3 parameters per second set the pace, and with rates that hold nothing back.
+func BenchmarkCapabilities(b *testing.B) {
+	for _, n := range []int{1, 20, 100} {
+		b.Run(fmt.Sprintf("lifted/n=%d", n), func(b *testing.B) { measureCapabilities(b, n, resting, lifted) })
+		if n < 100 { // 1,700 parameters at 3 per second take ten minutes
+			b.Run(fmt.Sprintf("default/n=%d", n), func(b *testing.B) { measureCapabilities(b, n, resting, defaultRates) })
+		}
+	}
+}
+
+// defaultRates undoes the rates that tests give every operator.
+const defaultRates = "--aws-rates=ssm.PutParameter=3/30,*=50/100,iam=15/60,ssm=40/40,glue=20/40,s3=500/1000"
+
+func measureCapabilities(b *testing.B, n int, flags ...string) {
+	for b.Loop() {
+		court := newCourt(b, "capability")
+		x := newBench(b, flags...)
+		before := x.Inventory()
+		f := x.follow(&nexusv1.NexusAICapabilityList{})
+		objects := make([]client.Object, n)
+		for i := range objects {
+			c := x.Capability(example)
+			c.Name, c.Spec.CapabilityName = fmt.Sprintf("bench%d-dev", i), fmt.Sprintf("bench%d", i)
+			c.Namespace = x.MakeNamespace(c.Name)
+			objects[i] = c
+		}
+		court.judge("create", n, x.creation("capability", f, objects))
+		x.Op.WriteHeapProfile(b.Name() + "-created")
+		court.judge("delete", n, x.deletion("capability", f, objects))
+		if after := fmt.Sprint(x.Inventory()); after != fmt.Sprint(before) {
+			b.Errorf("AWS resources remain: %s", after)
+		}
+		x.Op.Stop()
+	}
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/glue"
+	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	smtypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+)
+
+// past makes resources as a person did before there was an operator.
+type past struct {
+	*tool
+	config aws.Config
+	// resources are what was made, as import names them, with the types and attributes of a Terraform state.
+	resources []string
+	terraform []map[string]any
+}
+
+func (p *past) made(err error, name, terraformType string, attributes map[string]any) {
+	p.Helper()
+	if err != nil {
+		p.Fatalf("%s: %v", name, err)
+	}
+	p.resources = append(p.resources, name)
+	p.terraform = append(p.terraform, map[string]any{"mode": "managed", "type": terraformType, "name": "x", "instances": []any{map[string]any{"attributes": attributes}}})
+}
+
+func (p *past) bucket(i int) {
+	api, name := s3.NewFromConfig(p.config, func(o *s3.Options) { o.UsePathStyle = true }), fmt.Sprintf("old-bucket-%d", i)
+	_, err := api.CreateBucket(p.Ctx(), &s3.CreateBucketInput{Bucket: &name, CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1"}})
+	if err == nil && i%2 == 0 {
+		_, err = api.PutBucketVersioning(p.Ctx(), &s3.PutBucketVersioningInput{Bucket: &name, VersioningConfiguration: &s3types.VersioningConfiguration{Status: s3types.BucketVersioningStatusEnabled}})
+	}
+	if err == nil && i%3 == 0 {
+		_, err = api.PutBucketTagging(p.Ctx(), &s3.PutBucketTaggingInput{Bucket: &name, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{{Key: aws.String("team"), Value: aws.String("a")}}}})
+	}
+	if err == nil && i%4 == 0 {
+		_, err = api.PutBucketLifecycleConfiguration(p.Ctx(), &s3.PutBucketLifecycleConfigurationInput{Bucket: &name, LifecycleConfiguration: &s3types.BucketLifecycleConfiguration{Rules: []s3types.LifecycleRule{{
+			ID: aws.String("old"), Status: s3types.ExpirationStatusEnabled, Filter: &s3types.LifecycleRuleFilter{Prefix: aws.String("tmp/")}, Expiration: &s3types.LifecycleExpiration{Days: aws.Int32(30)}}}}})
+	}
+	p.made(err, "s3bucket/"+name, "aws_s3_bucket", map[string]any{"bucket": name})
+}
+
+func (p *past) table(i int) {
+	name := fmt.Sprintf("old-table-%d", i)
+	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: ddbtypes.BillingModePayPerRequest,
+		AttributeDefinitions: []ddbtypes.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddbtypes.ScalarAttributeTypeS}},
+		KeySchema:            []ddbtypes.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddbtypes.KeyTypeHash}}}
+	if i%2 == 0 {
+		in.BillingMode, in.ProvisionedThroughput = ddbtypes.BillingModeProvisioned, &ddbtypes.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(2), WriteCapacityUnits: aws.Int64(1)}
+		in.Tags = []ddbtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}
+	}
+	_, err := dynamodb.NewFromConfig(p.config).CreateTable(p.Ctx(), in)
+	p.made(err, "dynamodbtable/"+name, "aws_dynamodb_table", map[string]any{"name": name})
+}
+
+func (p *past) role(i int) {
+	name := fmt.Sprintf("old-role-%d", i)
+	_, err := iam.NewFromConfig(p.config).CreateRole(p.Ctx(), &iam.CreateRoleInput{RoleName: &name, PermissionsBoundary: aws.String(boundary),
+		AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`)})
+	if err == nil {
+		_, err = iam.NewFromConfig(p.config).PutRolePolicy(p.Ctx(), &iam.PutRolePolicyInput{RoleName: &name, PolicyName: aws.String("read"),
+			PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["s3:GetObject"],"Resource":"arn:aws:s3:::old-bucket-0/*"}]}`)})
+	}
+	p.made(err, "iamrole/"+name, "aws_iam_role", map[string]any{"name": name})
+}
+
+func (p *past) secret(i int) {
+	name := fmt.Sprintf("old/secret-%d", i)
+	_, err := secretsmanager.NewFromConfig(p.config).CreateSecret(p.Ctx(), &secretsmanager.CreateSecretInput{Name: &name, Description: aws.String("made by hand"),
+		SecretString: aws.String("precious"), Tags: []smtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+	p.made(err, "secretsmanagersecret/"+name, "aws_secretsmanager_secret", map[string]any{"name": name})
+}
+
+func (p *past) catalog(i int) {
+	api, db, table := glue.NewFromConfig(p.config), fmt.Sprintf("old_lake_%d", i), "calls"
+	_, err := api.CreateDatabase(p.Ctx(), &glue.CreateDatabaseInput{DatabaseInput: &gluetypes.DatabaseInput{Name: &db, Description: aws.String("by hand"), Parameters: map[string]string{"a": "1"}}})
+	p.made(err, "gluedatabase/"+db, "aws_glue_catalog_database", map[string]any{"name": db})
+	_, err = api.CreateTable(p.Ctx(), &glue.CreateTableInput{DatabaseName: &db, TableInput: &gluetypes.TableInput{Name: &table, TableType: aws.String("EXTERNAL_TABLE"),
+		Parameters: map[string]string{"classification": "json"}, StorageDescriptor: &gluetypes.StorageDescriptor{Location: aws.String("s3://old-bucket-0/calls/"),
+			Columns: []gluetypes.Column{{Name: aws.String("id"), Type: aws.String("string")}}}}})
+	p.made(err, "gluetable/"+db+"/"+table, "aws_glue_catalog_table", map[string]any{"database_name": db, "name": table})
+}
+
+func (p *past) vpc(i int) {
+	out, err := ec2.NewFromConfig(p.config).CreateVpc(p.Ctx(), &ec2.CreateVpcInput{CidrBlock: aws.String(fmt.Sprintf("10.%d.0.0/16", i))})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.made(err, "vpc/"+*out.Vpc.VpcId, "aws_vpc", map[string]any{"id": *out.Vpc.VpcId})
+}
+
+const boundary = "arn:aws:iam::123456789012:policy/boundary"
+
+// past makes 50 resources.
+func (x *tool) past() *past {
+	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	for i := range 10 {
+		p.bucket(i)
+		p.table(i)
+		p.role(i)
+	}
+	for i := range 5 {
+		p.secret(i)
+		p.vpc(i)
+		p.catalog(i)
+	}
+	return p
+}
+
+func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	old := x.past()
+	if len(old.resources) != 50 {
+		t.Fatalf("%d resources", len(old.resources))
+	}
+	before := x.cloudState()
+	mark := x.World.AWS().Mark()
+	namesAll := append([]string{"import", "-n", x.Namespace, "--permissions-boundary", boundary}, old.resources...)
+	observing := x.run("", namesAll...)
+	if observing.code != 0 || strings.Count(observing.err, "applying the object changes nothing") != len(old.resources) {
+		t.Fatalf("exit code %d\n%s", observing.code, observing.err)
+	}
+	state, err := json.Marshal(map[string]any{"version": 4, "resources": append(old.terraform, map[string]any{"mode": "managed", "type": "aws_cloudfront_distribution", "name": "cdn"})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "terraform.tfstate")
+	if err := os.WriteFile(file, state, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if a := x.run("", "import", "-n", x.Namespace, "--permissions-boundary", boundary, "--from-terraform", file); a.code != 0 || a.out != observing.out || !strings.Contains(a.err, "aws_cloudfront_distribution.cdn: passed over") {
+		t.Errorf("from Terraform: exit code %d\n%s", a.code, a.err)
+	}
+	adopting := x.run("", append(slices.Clone(namesAll), "--adopt")...)
+	if adopting.code != 0 {
+		t.Fatalf("exit code %d\n%s", adopting.code, adopting.err)
+	}
+	if w := x.World.AWS().Since(mark).Writes(); len(w) > 0 {
+		t.Fatalf("the import wrote to AWS:\n%s", w)
+	}
+
+	provider := provider(x.Namespace)
+	provider.Spec.AllowAdoption, provider.Spec.PermissionsBoundaryARN = true, boundary
+	x.Create(provider)
+	x.Ready(provider)
+	mark = x.World.AWS().Mark()
+	x.apply(observing.out)
+	x.allReady(observing.out)
+	if w := x.writesSince(mark); len(w) > 0 {
+		t.Errorf("observing wrote %v", w)
+	}
+	if after := x.cloudState(); !maps.Equal(before, after) {
+		t.Errorf("AWS is no longer as it was")
+	}
+	x.unchanged(observing.out, "-f", "-")
+
+	x.apply(adopting.out)
+	x.allReady(adopting.out)
+	for action := range x.writesSince(mark) {
+		// A table of the Data Catalog has no tags: its owner is among its parameters.
+		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" {
+			t.Errorf("the adoption called %s", action)
+		}
+	}
+	if writes := total(x.writesSince(mark)); writes != len(old.resources) {
+		t.Errorf("%d writes for %d resources: %v", writes, len(old.resources), x.writesSince(mark))
+	}
+	x.unchanged(adopting.out, "-f", "-")
+	if a := x.run("", "import", old.resources[0]); a.code != 1 || !strings.Contains(a.err, "is managed already") || a.out != "" {
+		t.Errorf("again: exit code %d, %s%s", a.code, a.out, a.err)
+	}
+}
+
+func total(counts map[string]int) int {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// cloudState describes everything in AWS.
+func (x *tool) cloudState() map[string]string {
+	x.Helper()
+	return cloud.New(x.World.MotoURL()).State(x.Ctx(), x.Inventory(), false)
+}
+
+// allReady waits until every object of the manifests is ready.
+func (x *tool) allReady(manifests string) {
+	x.Helper()
+	for doc := range strings.SplitSeq(manifests, "---\n") {
+		var o struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
+			x.Fatal(err)
+		}
+		r := ofKind[o.Kind]()
+		r.SetNamespace(x.Namespace)
+		r.SetName(o.Metadata.Name)
+		if err := x.Get(r); err != nil {
+			x.Fatal(err)
+		}
+		x.Ready(r)
+	}
+}
+
+var ofKind = map[string]func() v1alpha1.Resource{
+	"S3Bucket":             func() v1alpha1.Resource { return &v1alpha1.S3Bucket{} },
+	"DynamoDBTable":        func() v1alpha1.Resource { return &v1alpha1.DynamoDBTable{} },
+	"IAMRole":              func() v1alpha1.Resource { return &v1alpha1.IAMRole{} },
+	"SecretsManagerSecret": func() v1alpha1.Resource { return &v1alpha1.SecretsManagerSecret{} },
+	"GlueDatabase":         func() v1alpha1.Resource { return &v1alpha1.GlueDatabase{} },
+	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
+	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
+}
+
+func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
+	x := newTool(t)
+	old := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	old.role(0)
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"absent":       {[]string{"s3bucket/nowhere"}, 1, "S3Bucket/nowhere: does not exist in account 123456789012, region ap-southeast-1"},
+		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: DBSubnetGroup, DynamoDBTable, "},
+		"half a name":  {[]string{"gluetable/calls"}, 2, "name it as gluetable/DATABASENAME/TABLENAME"},
+		"no boundary":  {[]string{"iamrole/old-role-0"}, 1, "needs permissionsBoundaryARN on the AWSProvider"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if a := x.run("", append([]string{"import"}, c.args...)...); a.code != c.code || a.out != "" || !strings.Contains(a.err, c.want) {
+				t.Errorf("exit code %d, want %d and %q\n%s%s", a.code, c.code, c.want, a.out, a.err)
+			}
+		})
+	}
+	if a := x.runAs(nil, "", "import", "s3bucket/x"); a.code != 4 || !strings.Contains(a.err, "AWS") {
+		t.Errorf("without credentials: exit code %d\n%s", a.code, a.err)
+	}
+}

@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+)
+
+// walk is a capability on its way through random moves, and a model of what must not be lost.
+type walk struct {
+	*bed
+	c     *nexusv1.NexusAICapability
+	rnd   *rand.Rand
+	model *walkModel
+	other *otherOperator
+	cloud *cloud.Cloud
+	// valid is the last spec that is valid, and before is the one before the last edit.
+	valid, before *nexusv1.NexusAICapabilitySpec
+	// sound is true while the declared spec is valid, and wasSound while that is so of before.
+	sound, wasSound bool
+	// stamp names the last edit of the provider's tags, and spread the one that reached every resource.
+	stamp, spread string
+	log           []string
+}
+
+// otherOperator is a second operator that all walks share: absent, alive or paused.
+type otherOperator struct {
+	mu     sync.Mutex
+	t      testing.TB
+	bed    *bed
+	flags  []string
+	op     *operator.Operator
+	paused bool
+}
+
+// turn starts, pauses, resumes or kills the second operator.
+func (o *otherOperator) turn(rnd *rand.Rand) string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.op == nil:
+		o.op = operator.Start(o.t, o.bed.World, operator.Options{Flags: o.flags})
+		return "started"
+	case o.paused:
+		o.signal(o.op.Resume, false)
+		return "resumed"
+	case rnd.IntN(4) == 0:
+		o.op.Stop()
+		o.op = nil
+		return "killed"
+	default:
+		o.signal(o.op.Pause, true)
+		return "paused"
+	}
+}
+
+func (o *otherOperator) signal(send func() error, paused bool) {
+	if err := send(); err != nil {
+		o.t.Error(err)
+	}
+	o.paused = paused
+}
+
+func (o *otherOperator) stop() {
+	if o.op == nil {
+		return
+	}
+	if o.t.Failed() {
+		o.t.Logf("log of the second operator:\n%s", operator.Tail(o.op.Log(), 6000))
+	}
+	o.op.Stop()
+}
+
+func (w *walk) store(part string) string {
+	return w.c.Name + "-" + part[strings.LastIndex(part, "/")+1:]
+}
+
+// stores maps the stores of the capability that are in AWS to their identities: one that was deleted and created again
+// has another.
+func (w *walk) stores() map[string]string {
+	w.Helper()
+	out := map[string]string{}
+	buckets, err := w.cloud.S3.ListBuckets(w.Ctx(), &s3.ListBucketsInput{})
+	for _, x := range must(w.bed, buckets, err).Buckets {
+		if part := w.model.partOf("s3/bucket", *x.Name); part != "" {
+			out[part] = aws.ToTime(x.CreationDate).String()
+		}
+	}
+	tables, err := w.cloud.Dynamo.ListTables(w.Ctx(), &dynamodb.ListTablesInput{})
+	for _, name := range must(w.bed, tables, err).TableNames {
+		part := w.model.partOf("dynamodb/table", name)
+		if part == "" {
+			continue
+		}
+		if d, err := w.cloud.Dynamo.DescribeTable(w.Ctx(), &dynamodb.DescribeTableInput{TableName: &name}); err == nil {
+			out[part] = fmt.Sprint(aws.ToString(d.Table.TableId), " of ", aws.ToTime(d.Table.CreationDateTime), " holding ", aws.ToInt64(d.Table.ItemCount))
+		}
+	}
+	return out
+}
+
+// judge asserts that no store that holds data was lost.
+func (w *walk) judge() {
+	w.Helper()
+	if lost := w.model.lost(w.stores()); len(lost) > 0 {
+		w.Fatalf("lost:\n%s", strings.Join(lost, "\n"))
+	}
+}
+
+// try edits the capability as a user would, and tells the model of an edit that the API server accepted.
+func (w *walk) try(change func(s *nexusv1.NexusAICapabilitySpec)) error {
+	w.Helper()
+	var err error
+	w.Eventually(10*time.Second, "editing "+w.c.Name, func() error {
+		if err := w.Get(w.c); err != nil {
+			return err
+		}
+		before := w.c.Spec.DeepCopy()
+		change(&w.c.Spec)
+		after := w.c.Spec.DeepCopy()
+		if err = w.bed.Client.Update(w.Ctx(), w.c); apierrors.IsConflict(err) {
+			return err
+		}
+		if err != nil {
+			return w.Get(w.c)
+		}
+		w.model.edited(before, after)
+		w.before, w.wasSound = before, w.sound
+		return nil
+	})
+	return err
+}
+
+// set makes a valid edit. The declared spec may be invalid still, because of an earlier one.
+func (w *walk) set(change func(s *nexusv1.NexusAICapabilitySpec)) {
+	w.Helper()
+	must(w.bed, 0, w.try(change))
+	change(w.valid)
+}
+
+// declareStores declares every store that holds data, beside those that are declared.
+func (w *walk) declareStores(s *nexusv1.NexusAICapabilitySpec) {
+	tables, buckets := tablesOf(s), bucketsOf(s)
+	for part := range w.model.full {
+		name := part[strings.LastIndex(part, "/")+1:]
+		if strings.HasPrefix(part, "dynamodb/") && !slices.Contains(tables, name) {
+			tables = append(tables, name)
+		}
+		if strings.HasPrefix(part, "s3/") && !slices.Contains(buckets, name) {
+			buckets = append(buckets, name)
+		}
+	}
+	slices.Sort(tables)
+	slices.Sort(buckets)
+	setStores(s, tables, buckets)
+}
+
+// settle declares the last valid spec with every store that holds data, and waits until all runs.
+func (w *walk) settle() {
+	w.Helper()
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		*s = *w.valid.DeepCopy()
+		w.declareStores(s)
+		s.Suspend = false
+		delete(w.c.Annotations, "nexus.ai/delete-data")
+	})
+	w.sound = true
+	w.Running(w.c)
+	w.spreadTags()
+	w.model.settled(&w.c.Spec)
+	w.judge()
+}
+
+// spreadTags asks for a check of every AWS object after the provider's tags were edited, which otherwise reach resources
+// that exist with the next periodic check.
+func (w *walk) spreadTags() {
+	if w.stamp == w.spread {
+		return
+	}
+	w.spread = w.stamp
+	for _, o := range w.generated() {
+		if r, ok := o.(v1alpha1.Resource); ok {
+			// A store that was dropped before may go in the meantime.
+			patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{"nexus.ai/reconcile-requested-at":%q}}}`, w.stamp))
+			if err := w.Client.Patch(w.Ctx(), r, patch); client.IgnoreNotFound(err) != nil {
+				w.Fatal(err)
+			}
+			w.Eventually(20*time.Second, o.GetName()+" to be checked", func() error {
+				err := w.Get(r)
+				if apierrors.IsNotFound(err) {
+					return nil
+				}
+				if err != nil || r.CommonStatus().LastHandledReconcileAt != w.stamp {
+					return fmt.Errorf("%v, handled %q", err, r.CommonStatus().LastHandledReconcileAt)
+				}
+				return nil
+			})
+		}
+	}
+	w.Running(w.c)
+}
+
+// fill settles and puts an item or an object into a store that is declared.
+func (w *walk) fill() string {
+	w.settle()
+	parts := slices.Sorted(maps.Keys(partsOf(&w.c.Spec)))
+	parts = slices.DeleteFunc(parts, func(p string) bool { return !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") })
+	if len(parts) == 0 {
+		return "no store"
+	}
+	part := parts[w.rnd.IntN(len(parts))]
+	if strings.HasPrefix(part, "s3/") {
+		w.put(w.store(part), "object", "precious")
+	} else {
+		_, err := w.cloud.Dynamo.PutItem(w.Ctx(), &dynamodb.PutItemInput{TableName: aws.String(w.store(part)), Item: item})
+		must(w.bed, 0, err)
+	}
+	w.model.full[part] = w.stores()[part]
+	return part
+}
+
+var item = map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"}, "sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}
+
+// empty removes what a store holds, as a person would.
+func (w *walk) empty(part string) {
+	w.Helper()
+	name := w.store(part)
+	delete(w.model.full, part)
+	if strings.HasPrefix(part, "dynamodb/") {
+		_, err := w.cloud.Dynamo.DeleteItem(w.Ctx(), &dynamodb.DeleteItemInput{TableName: &name, Key: item})
+		must(w.bed, 0, err)
+		return
+	}
+	w.discard(name)
+}
+
+// delete deletes the capability and follows it to its end: a bucket that holds an object keeps it until the object is
+// removed. It ends with nothing but what Retain keeps.
+func (w *walk) delete() {
+	w.Helper()
+	w.model.deleting(&w.c.Spec)
+	if err := w.bed.Client.Delete(w.Ctx(), w.c); client.IgnoreNotFound(err) != nil {
+		w.Fatal(err)
+	}
+	deadline := 60 * time.Second
+	emptied := map[string]bool{} // the condition stays until the next look, and the bucket may be gone by then
+	w.Eventually(deadline, w.c.Name+" to be gone", func() error {
+		w.judge()
+		err := w.Get(w.c)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		for _, part := range droppable {
+			if !strings.HasPrefix(part, "s3/") || emptied[part] {
+				continue
+			}
+			o := &v1alpha1.S3Bucket{ObjectMeta: named(w.c.Namespace, w.store(part))}
+			if c, err := w.Condition(o, "Ready"); err == nil && c.Reason == "BucketNotEmpty" {
+				w.log = append(w.log, "emptied "+part)
+				w.empty(part)
+				emptied[part] = true
+			}
+		}
+		return fmt.Errorf("%v, %s %s", err, w.c.Status.Phase, w.c.Status.Message)
+	})
+	w.judge()
+	if residue := w.model.residue(w.Inventory()); len(residue) > 0 {
+		w.Fatalf("left behind in AWS: %v", residue)
+	}
+	w.Eventually(10*time.Second, "the objects to be gone", func() error {
+		if left := w.generated(); len(left) > 0 {
+			return fmt.Errorf("%d left, such as %T %s", len(left), left[0], left[0].GetName())
+		}
+		return nil
+	})
+}
+
+// again creates the capability with a spec, after it was deleted.
+func (w *walk) again(s *nexusv1.NexusAICapabilitySpec) {
+	w.Helper()
+	w.c = w.small(strings.TrimSuffix(w.c.Name, "-dev"))
+	w.c.Spec, w.sound = *s.DeepCopy(), true
+	w.model.edited(s, s)
+	w.Create(w.c)
+}
+
+// generated are the objects of the capability, without the provider that the test made.
+func (w *walk) generated() []client.Object {
+	w.Helper()
+	all := w.children(w.c.Namespace)
+	for _, l := range []client.ObjectList{&corev1.ConfigMapList{}, &corev1.ServiceAccountList{}, &policyv1.PodDisruptionBudgetList{}, &autoscalingv2.HorizontalPodAutoscalerList{}} {
+		if err := w.bed.Client.List(w.Ctx(), l, client.InNamespace(w.c.Namespace), client.MatchingLabels{"app.kubernetes.io/managed-by": "nexus-operator"}); err != nil {
+			w.Fatal(err)
+		}
+		all = append(all, kit.Items(l)...)
+	}
+	return slices.DeleteFunc(all, func(o client.Object) bool { return o.GetName() == "aws" })
+}
+
+// assigned are fields to which Kubernetes and AWS give values that no two runs have in common.
+var assigned = regexp.MustCompile(`"(clusterIPs?|nodePort|healthCheckNodePort|Version|ItemCount|TableSizeBytes|VersionIdsToStages)":("[^"]*"|\[[^\]]*\]|\{[^}]*\}|[0-9]+),?`)
+
+// state describes what is declared in Kubernetes, and everything in AWS.
+func (w *walk) state() map[string]string {
+	w.Helper()
+	out := map[string]string{}
+	for _, o := range w.generated() {
+		m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+		spec := fmt.Sprint(jsonOf(w, map[string]any{"spec": must(w.bed, m, err)["spec"], "data": m["data"], "labels": o.GetLabels()}))
+		out[fmt.Sprintf("%T %s", o, o.GetName())] = spec
+	}
+	mine := map[string][]string{}
+	for kind, names := range w.Inventory() {
+		for _, name := range names {
+			if w.model.partOf(kind, name) != "" {
+				mine[kind] = append(mine[kind], name)
+			}
+		}
+	}
+	maps.Copy(out, w.cloud.State(w.Ctx(), mine, false))
+	for k, v := range out {
+		v = cloud.SecretSuffix.ReplaceAllString(assigned.ReplaceAllString(v, ""), "$1-~")
+		out[k] = strings.ReplaceAll(v, string(w.c.UID), "UID")
+	}
+	return out
+}
+
+// rested is the state once it stays as it is: an operator that was resumed may have something under way.
+func (w *walk) rested() map[string]string {
+	w.Helper()
+	was := w.state()
+	w.Eventually(20*time.Second, w.c.Name+" to be at rest", func() error {
+		time.Sleep(time.Second)
+		now := w.state()
+		d := w.differences(was, now)
+		was = now
+		if len(d) > 0 {
+			return fmt.Errorf("%s", strings.Join(d, "\n"))
+		}
+		return nil
+	})
+	return was
+}
+
+// differences compares the walked capability with one of the same spec that never walked.
+func (w *walk) differences(walked, fresh map[string]string) (out []string) {
+	for _, k := range slices.Sorted(maps.Keys(fresh)) {
+		kind, name, _ := strings.Cut(k, " ")
+		if !w.model.same(w.model.partOf(kind, name), walked[k], fresh[k]) {
+			out = append(out, fmt.Sprintf("%s\nwalked %s\nfresh  %s", k, walked[k], fresh[k]))
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(walked)) {
+		kind, name, _ := strings.Cut(k, " ")
+		if _, ok := fresh[k]; !ok && !w.model.retained[w.model.partOf(kind, name)] {
+			out = append(out, k+" exists after the walk and not after a fresh apply")
+		}
+	}
+	return out
+}
+
+// end settles, deletes the capability and compares what there was with a fresh capability of the same spec.
+func (w *walk) end() {
+	w.settle()
+	for part := range partsOf(&w.c.Spec) {
+		if _, there := w.stores()[part]; there {
+			w.empty(part)
+		}
+	}
+	walked, spec := w.rested(), w.c.Spec.DeepCopy()
+	w.deleteAll(spec)
+	w.again(spec)
+	w.Running(w.c)
+	if d := w.differences(walked, w.rested()); len(d) > 0 {
+		w.Error(strings.Join(d, "\n"))
+	}
+	w.deleteAll(spec)
+}
+
+// deleteAll deletes the capability so that nothing stays of what it declares. Under Retain it is deleted twice: once to see
+// that all stays, and once with Delete after it was created again.
+func (w *walk) deleteAll(spec *nexusv1.NexusAICapabilitySpec) {
+	if retains(spec) {
+		w.delete()
+		without := spec.DeepCopy()
+		without.DeletionPolicy = nexusv1.DeletionDelete
+		w.again(without)
+		w.Running(w.c)
+		w.model.settled(without)
+	}
+	w.delete()
+}
+
+func (w *walk) step() {
+	m := moves[w.rnd.IntN(len(moves))]
+	w.log = append(w.log, m.name)
+	if detail := m.do(w); detail != "" {
+		w.log[len(w.log)-1] += ": " + detail
+	}
+	time.Sleep(time.Duration(w.rnd.IntN(1200)) * time.Millisecond) // so that moves meet every stage of the last one
+	w.judge()
+}
+
+// walkOf begins a walk. Every other one has its own provider, whose tags are edited too.
+func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
+	c := b.small(fmt.Sprintf("walk%d", seed))
+	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other, cloud: cloud.New(b.World.MotoURL()), sound: true}
+	setStores(&c.Spec, []string{"one", "two"}, []string{"call-data"})
+	c.Spec.DataServices.Glue = &nexusv1.GlueSpec{}
+	if seed%2 == 0 {
+		p := provider("aws")
+		p.Namespace = c.Namespace
+		b.Create(p)
+		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	}
+	w.valid, w.before = c.Spec.DeepCopy(), c.Spec.DeepCopy()
+	b.Create(c)
+	b.Cleanup(func() {
+		if b.Failed() {
+			b.Logf("NEXUS_SEED=%d NEXUS_WALKS=1 walks the same way:\n%s", seed, strings.Join(w.log, "\n"))
+			for _, o := range w.generated() {
+				if conditions := kit.ConditionsOf(o); len(conditions) > 0 {
+					b.Logf("%T %s, deletion %v, finalizers %v, annotations %v: %+v", o, o.GetName(), o.GetDeletionTimestamp(), o.GetFinalizers(), o.GetAnnotations(), conditions)
+				}
+			}
+		}
+	})
+	return w
+}
+
+func numberOf(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+// Random moves of people, under one or two operators, of which one may be paused: valid edits, invalid ones, edits taken
+// back, objects deleted by hand, the capability deleted at any moment and created again. No store with data disappears
+// unless a person said so, each walk ends as a fresh apply of its last valid spec and can be deleted without residue.
+// NEXUS_FAULTS=all walks 12 seeds of 30 moves; NEXUS_WALKS, NEXUS_MOVES and NEXUS_SEED choose others.
+func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
+	walks, length := 2, 12
+	if os.Getenv("NEXUS_FAULTS") == "all" {
+		walks, length = 12, 30
+	}
+	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
+	first := numberOf("NEXUS_SEED", 1)
+	flags := []string{"--ambient-namespaces=walk*-dev"}
+	b := newBed(t, flags...)
+	other := &otherOperator{t: t, bed: b, flags: flags}
+	defer other.stop()
+	t.Run("walks", func(t *testing.T) {
+		for i := range walks {
+			t.Run(fmt.Sprint("seed-", first+i), func(t *testing.T) {
+				t.Parallel()
+				sub := *b
+				sub.Bed = b.For(t)
+				w := walkOf(&sub, other, uint64(first+i))
+				w.log = append(w.log, "filled "+w.fill())
+				for range length {
+					w.step()
+				}
+				w.end()
+				t.Log(strings.Join(w.log, "; "))
+			})
+		}
+	})
+}

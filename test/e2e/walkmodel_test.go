@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// walkModel says, of a capability on a random walk, which stores must still be in AWS and what its deletion may leave
+// there. It knows only what people did, and nothing of the operator.
+type walkModel struct {
+	// prefix begins the name of every resource of the capability.
+	prefix string
+	// full maps each store that holds data to its identity.
+	full map[string]string
+	// retained are the parts that an edit, or a deletion by hand, under the policy Retain may have left in AWS.
+	retained map[string]bool
+	// kept are the parts that were ever left in AWS like that. The record of the tags that people dropped since went with
+	// the object, so that these may stay.
+	kept map[string]bool
+	// retaining is true from an edit to Retain until the capability runs under Delete: some of its objects may say Retain.
+	retaining bool
+}
+
+func newWalkModel(prefix string) *walkModel {
+	return &walkModel{prefix: prefix, full: map[string]string{}, retained: map[string]bool{}, kept: map[string]bool{}}
+}
+
+var separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
+
+// partOf names the part of the capability to which a resource of an inventory belongs: a store, the catalog, a secret or
+// the rest; "" when it is not this capability's.
+func (m *walkModel) partOf(kind, name string) string {
+	plain := strings.TrimPrefix(separators.ReplaceAllString(name, "-"), "-")
+	if !strings.HasPrefix(plain, m.prefix+"-") {
+		return ""
+	}
+	rest := strings.TrimPrefix(plain, m.prefix+"-")
+	switch {
+	case kind == "dynamodb/table" || kind == "s3/bucket" || kind == "secretsmanager/secret":
+		return kind + "/" + rest
+	case strings.HasPrefix(kind, "glue/") || rest == "glue-role":
+		return "glue"
+	default:
+		return "the rest"
+	}
+}
+
+// partsOf are the parts that a spec declares, of those that an edit may drop.
+func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
+	parts := map[string]bool{"the rest": true}
+	for _, name := range tablesOf(s) {
+		parts["dynamodb/table/"+name] = true
+	}
+	for _, name := range bucketsOf(s) {
+		parts["s3/bucket/"+name] = true
+	}
+	if s.DataServices != nil && s.DataServices.Glue != nil {
+		parts["glue"] = true
+	}
+	for _, x := range s.Secrets {
+		parts["secretsmanager/secret/"+x.Name] = true
+	}
+	for _, name := range []string{"anthropic", "api-keys", "github", "license", "openai", "wxcc"} {
+		parts["secretsmanager/secret/"+name] = true
+	}
+	return parts
+}
+
+func tablesOf(s *nexusv1.NexusAICapabilitySpec) (names []string) {
+	if s.DataServices != nil && s.DataServices.DynamoDB != nil {
+		for _, t := range s.DataServices.DynamoDB.Tables {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func bucketsOf(s *nexusv1.NexusAICapabilitySpec) (names []string) {
+	if s.DataServices != nil && s.DataServices.S3 != nil {
+		for _, t := range s.DataServices.S3.Buckets {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+func retains(s *nexusv1.NexusAICapabilitySpec) bool {
+	return s.DeletionPolicy == nexusv1.DeletionRetain
+}
+
+// edited notes an edit, after one or more that the operator may not have seen yet.
+func (m *walkModel) edited(before, after *nexusv1.NexusAICapabilitySpec) {
+	m.retaining = m.retaining || retains(before) || retains(after)
+	declared := partsOf(after)
+	for _, part := range droppable { // also what an earlier edit dropped, which may not be pruned yet
+		if m.retaining && !declared[part] {
+			m.retain(part)
+		}
+	}
+}
+
+// deletedByHand notes that the object of a part was deleted while a policy was in force.
+func (m *walkModel) deletedByHand(part string, s *nexusv1.NexusAICapabilitySpec) {
+	if m.retaining || retains(s) {
+		m.retain(part)
+	}
+}
+
+func (m *walkModel) retain(part string) { m.retained[part], m.kept[part] = true, true }
+
+// userTag is the tag that people give to all resources in a state, with the comma before it.
+var userTag = regexp.MustCompile(`,"team":"[^"]*"`)
+
+// same reports whether the state of a resource of a part is as that of a fresh one.
+func (m *walkModel) same(part, walked, fresh string) bool {
+	if m.kept[part] && !userTag.MatchString(fresh) {
+		walked = userTag.ReplaceAllString(walked, "")
+	}
+	return walked == fresh
+}
+
+// named notes that a person allowed the loss of a store.
+func (m *walkModel) named(store string) { delete(m.full, store) }
+
+// settled notes that the capability runs as declared: what it declares goes with it under Delete.
+func (m *walkModel) settled(s *nexusv1.NexusAICapabilitySpec) {
+	if retains(s) {
+		return
+	}
+	m.retaining = false
+	for part := range partsOf(s) {
+		delete(m.retained, part)
+	}
+}
+
+// deleting notes the deletion of the capability. Under Delete its tables may go with their items; a bucket goes only
+// once a person emptied it. Under Retain everything may stay, and what holds data must.
+func (m *walkModel) deleting(s *nexusv1.NexusAICapabilitySpec) {
+	if retains(s) {
+		for part := range partsOf(s) {
+			m.retain(part)
+		}
+		for _, part := range droppable {
+			m.retain(part)
+		}
+		return
+	}
+	maps.DeleteFunc(m.full, func(store, _ string) bool { return strings.HasPrefix(store, "dynamodb/") })
+}
+
+// lost compares the stores that hold data with those that are in AWS.
+func (m *walkModel) lost(now map[string]string) []string {
+	var out []string
+	for _, store := range slices.Sorted(maps.Keys(m.full)) {
+		if now[store] != m.full[store] {
+			out = append(out, fmt.Sprintf("%s held data; it was %s and is %q", store, m.full[store], now[store]))
+		}
+	}
+	return out
+}
+
+// residue lists what a deletion left in AWS that it should not have left.
+func (m *walkModel) residue(inventory map[string][]string) []string {
+	var out []string
+	for kind, names := range inventory {
+		for _, name := range names {
+			if part := m.partOf(kind, name); part != "" && !m.retained[part] {
+				out = append(out, kind+" "+name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// The judge of the walk is shown what it is for.
+func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
+	spec := func(policy nexusv1.DeletionPolicy, tables ...string) *nexusv1.NexusAICapabilitySpec {
+		s := &nexusv1.NexusAICapabilitySpec{DeletionPolicy: policy, DataServices: &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}}}
+		for _, name := range tables {
+			s.DataServices.DynamoDB.Tables = append(s.DataServices.DynamoDB.Tables, nexusv1.TableSpec{Name: name})
+		}
+		return s
+	}
+	const one, bucket = "dynamodb/table/one", "s3/bucket/notes"
+	remove, keep := nexusv1.DeletionDelete, nexusv1.DeletionRetain
+	there := map[string]string{one: "1", bucket: "2"}
+	left := map[string][]string{"dynamodb/table": {"x-dev-one", "other-dev-one", "x-dev2-one"}, "ssm/parameter": {"/y/dev/aws/region"}}
+	theTagsOfKeptParts(t, one, bucket)
+	for name, c := range map[string]struct {
+		people          func(m *walkModel)
+		now             map[string]string
+		left            map[string][]string
+		losses, residue int
+	}{
+		"nothing happened":               {func(*walkModel) {}, there, nil, 0, 0},
+		"a store went":                   {func(*walkModel) {}, map[string]string{bucket: "2"}, nil, 1, 0},
+		"a store was made again":         {func(*walkModel) {}, map[string]string{one: "3", bucket: "2"}, nil, 1, 0},
+		"dropped and gone":               {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, map[string]string{bucket: "2"}, nil, 1, 0},
+		"named and gone":                 {func(m *walkModel) { m.named(one) }, map[string]string{bucket: "2"}, nil, 0, 0},
+		"another named, and gone":        {func(m *walkModel) { m.named(bucket) }, map[string]string{bucket: "2"}, nil, 1, 0},
+		"deleted":                        {func(m *walkModel) { m.deleting(spec(remove, "one")) }, map[string]string{bucket: "2"}, nil, 0, 0},
+		"deleted, and a full bucket":     {func(m *walkModel) { m.deleting(spec(remove, "one")) }, nil, nil, 1, 0},
+		"deleted under Retain":           {func(m *walkModel) { m.deleting(spec(keep, "one")) }, nil, left, 2, 0},
+		"deleted, and a table stays":     {func(m *walkModel) { m.deleting(spec(remove, "one")) }, there, left, 0, 1},
+		"dropped under Retain":           {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.deleting(spec(remove)) }, there, left, 0, 0},
+		"declared again and deleted":     {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove, "one")) }, there, left, 0, 1},
+		"a hand's deletion under Retain": {func(m *walkModel) { m.deletedByHand(one, spec(keep, "one")) }, there, left, 0, 0},
+		"a hand's deletion under Delete": {func(m *walkModel) { m.deletedByHand(one, spec(remove, "one")) }, there, left, 0, 1},
+	} {
+		m := newWalkModel("x-dev")
+		maps.Copy(m.full, there)
+		c.people(m)
+		if lost := m.lost(c.now); len(lost) != c.losses {
+			t.Errorf("%s: want %d losses, got %v", name, c.losses, lost)
+		}
+		if residue := m.residue(c.left); len(residue) != c.residue {
+			t.Errorf("%s: want %d resources left behind, got %v", name, c.residue, residue)
+		}
+	}
+}
+
+func theTagsOfKeptParts(t *testing.T, kept, other string) {
+	m := newWalkModel("x-dev")
+	m.retain(kept)
+	const old, without, declared = `{"nexus.ai/owner":"x","team":"a"}`, `{"nexus.ai/owner":"x"}`, `{"nexus.ai/owner":"x","team":"b"}`
+	for _, c := range []struct {
+		part, walked, fresh string
+		same                bool
+	}{
+		{kept, old, without, true}, {kept, old, declared, false}, {kept, without, declared, false}, {kept, old, old, true}, {other, old, without, false}, {other, old, old, true},
+	} {
+		if m.same(c.part, c.walked, c.fresh) != c.same {
+			t.Errorf("%+v is judged otherwise", c)
+		}
+	}
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command nexus-operator may read clock and environment; it imports no kind and no SDK of a service.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	_ "github.com/aws/aws-sdk-go-v2/service/s3"                    // want depguard: not allowed from list 'services'
+	_ "github.com/nexus-operator/nexus-operator/internal/kinds/s3" // want depguard: not allowed from list 'kinds'
+)
+
+func main() { fmt.Println(context.Background(), time.Now(), os.Getenv("NAME")) }

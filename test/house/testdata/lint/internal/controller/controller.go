@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package controller imports what only others may import.
+package controller
+
+import (
+	_ "github.com/aws/aws-sdk-go-v2/service/s3"                                  // want depguard: not allowed from list 'services'
+	_ "github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno" // want depguard: not allowed from list 'kinds'
+	_ "github.com/nexus-operator/nexus-operator/internal/kinds/s3"               // want depguard: not allowed from list 'kinds'
+)

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package graph is pure, and a leaf.
+package graph
+
+import (
+	_ "os" // want depguard: not allowed from list 'pure'
+
+	_ "github.com/nexus-operator/nexus-operator/internal/options" // want depguard: not allowed from list 'leaves'
+)

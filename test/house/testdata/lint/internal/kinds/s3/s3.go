@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package s3 may import the SDK of its service.
+package s3
+
+import _ "github.com/aws/aws-sdk-go-v2/service/s3"

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// warnings collects what the API server warns of.
+type warnings struct {
+	mu  sync.Mutex
+	all []string
+}
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(_ int, _, text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all = append(w.all, text)
+}
+
+// applyAll applies objects as kubectl apply --server-side does, and fails when the API server warns.
+func applyAll(t *testing.T, w *world.World, objects []*unstructured.Unstructured) {
+	t.Helper()
+	config, seen := w.Config(), &warnings{}
+	config.WarningHandler = seen
+	d, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		resource, _ := meta.UnsafeGuessKindToResource(o.GroupVersionKind())
+		text, err := o.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		options := metav1.PatchOptions{FieldManager: "helm", FieldValidation: "Strict"}
+		if _, err := d.Resource(resource).Namespace(o.GetNamespace()).Patch(t.Context(), o.GetName(), types.ApplyPatchType, text, options); err != nil {
+			t.Fatalf("%s %s: %v", o.GetKind(), o.GetName(), err)
+		}
+	}
+	if len(seen.all) > 0 {
+		t.Errorf("the API server warns: %q", seen.all)
+	}
+}
+
+// newBed is an empty world with a client of every right.
+func newBed(t *testing.T) *bed.Bed {
+	t.Helper()
+	ctrl.SetLogger(logr.Discard())
+	w := world.Shared(t)
+	if err := w.ResetAWS(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.NewWithWatch(w.Config(), client.Options{Scheme: scheme})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bed.Bed{TB: t, World: w, Client: c}
+}
+
+// freePorts returns ports that nothing listens on.
+func freePorts(t *testing.T, n int) []int {
+	t.Helper()
+	var ports []int
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
+	}
+	return ports
+}
+
+// installed runs the operator's binary as the Deployment says: its arguments, its variables, its ServiceAccount.
+func installed(t *testing.T, w *world.World, d *appsv1.Deployment) *operator.Operator {
+	t.Helper()
+	account := "system:serviceaccount:" + d.Namespace + ":" + d.Spec.Template.Spec.ServiceAccountName
+	config, err := w.UserConfig(account, "system:serviceaccounts", "system:serviceaccounts:"+d.Namespace, "system:authenticated")
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := d.Spec.Template.Spec.Containers[0]
+	run := &operator.Installed{Args: container.Args, Config: config}
+	for _, e := range container.Env {
+		value := e.Value
+		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
+			value = d.Namespace
+		} else if e.ValueFrom != nil {
+			t.Fatalf("variable %s has a source that this test does not know", e.Name)
+		}
+		run.Env = append(run.Env, e.Name+"="+value)
+	}
+	return operator.Start(t, w, operator.Options{Installed: run})
+}
+
+// values are those of an administrator who allows one pattern of namespaces.
+const values = `
+namespace: {create: true}
+health: {port: %d}
+metrics: {port: %d}
+aws: {region: ap-southeast-1}
+tenants: {capabilityNamespaces: [myapp-*]}
+rbac: {secretsNamespaces: [myapp-dev, stranger-dev]}
+`
+
+func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
+	b := newBed(t)
+	ports := freePorts(t, 2)
+	for _, namespace := range []string{"myapp-dev", "stranger-dev"} {
+		b.MakeNamespace(namespace)
+	}
+	objects := renderText(t, fmt.Sprintf(values, ports[0], ports[1]))
+	applyAll(t, b.World, objects)
+	applyAll(t, b.World, objects) // an upgrade to the same version
+	d := deploymentOf(t, objects)
+	b.Eventually(60*time.Second, "the pods, which Pod Security admits, to be available", func() error {
+		live := &appsv1.Deployment{}
+		err := b.Client.Get(b.Ctx(), client.ObjectKeyFromObject(d), live)
+		if err == nil && live.Status.AvailableReplicas != *d.Spec.Replicas {
+			err = fmt.Errorf("%+v", live.Status)
+		}
+		return err
+	})
+	b.Op = installed(t, b.World, d)
+	defer func() {
+		if t.Failed() {
+			t.Logf("operator log:\n%s", operator.Tail(b.Op.Log(), 6000))
+		}
+		b.Op.Stop() // fails when a right was missing
+	}()
+	b.Eventually(30*time.Second, "the operator to be ready", func() error { return answers(t.Context(), ports[0], "/readyz") })
+
+	c := b.Capability("examples/test-capability.yaml")
+	b.Create(c)
+	b.Running(c)
+
+	other := b.Capability("examples/test-capability.yaml")
+	other.Spec.CapabilityName, other.Name, other.Namespace = "stranger", "stranger-dev", "stranger-dev"
+	b.Create(other)
+	message := b.Shows(other, "Stalled", metav1.ConditionTrue, "AmbientNotAllowed")
+	for _, part := range []string{"--capability-namespaces=myapp-*,stranger-dev", "tenants.capabilityNamespaces"} {
+		if !strings.Contains(message, part) {
+			t.Errorf("%q does not name %s", message, part)
+		}
+	}
+	b.Remove(other, c)
+}
+
+// answers returns an error unless a health endpoint answers 200.
+func answers(ctx context.Context, port int, path string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
+}
+
+// The test above proves nothing about Pod Security if the namespace does not enforce it.
+func TestInstalled_NamespaceRefusesAnUnrestrictedPod(t *testing.T) {
+	b := newBed(t)
+	objects := renderText(t, "namespace: {create: true}\nreplicas: 0")
+	applyAll(t, b.World, objects)
+	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod",
+		"metadata": map[string]any{"name": "root", "namespace": operator.Namespace},
+		"spec":     map[string]any{"containers": []any{map[string]any{"name": "c", "image": "c"}}}}}
+	if err := b.Client.Create(t.Context(), pod); !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "restricted") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -58,15 +58,7 @@ func (h *home) install(engines ...string) {
 
 func (h *home) uninstall(engine string) {
 	h.Helper()
-	for _, d := range enginecrds.Definitions(h.T, engine) {
-		_ = h.c.Delete(h.ctx(), d)
-		h.eventually(d.GetName()+" to be gone", func() error {
-			if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(d), d); !apierrors.IsNotFound(err) {
-				return fmt.Errorf("still there: %v", err)
-			}
-			return nil
-		})
-	}
+	enginecrds.Remove(h.T, h.c, engine)
 }
 
 var allEngines = []string{enginecrds.KubeArmor, enginecrds.Kyverno, enginecrds.Istio}

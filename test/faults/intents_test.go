@@ -12,7 +12,6 @@ import (
 	"time"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -49,19 +48,11 @@ func newPosture(t *testing.T) *posture {
 // install has an engine's kinds served until the test ends.
 func (p *posture) install(t *testing.T, engine string) {
 	t.Helper()
+	t.Cleanup(func() { enginecrds.Remove(t, p.Client, engine) })
 	for _, d := range enginecrds.Definitions(t, engine) {
 		if err := p.Client.Create(p.Ctx(), d); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() {
-			_ = p.Client.Delete(p.Ctx(), d)
-			p.Eventually(30*time.Second, d.GetName()+" to be gone", func() error {
-				if err := p.Client.Get(p.Ctx(), client.ObjectKeyFromObject(d), d); !apierrors.IsNotFound(err) {
-					return fmt.Errorf("it is there (%v)", err)
-				}
-				return nil
-			})
-		})
 	}
 }
 

@@ -80,6 +80,7 @@ var unseen = map[string]bool{
 	"a schedule in month 13": true, "a schedule of words": true,
 	"request over limit": true, "negative request": true, "negative limit": true, "a foreign group": true, "a volume of no size": true, "scaling by nothing": true,
 	"rights beyond the administrator's boundary": true, "the operator's namespace": true, "another region than the provider's": true,
+	"a model without a boundary": true, "a profile of another region": true, "a profile of another account": true,
 }
 
 func TestAdmissionRefusesWhatTheOperatorRefuses(t *testing.T) {

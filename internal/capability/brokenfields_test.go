@@ -77,10 +77,12 @@ func setAt(value any, path []any, to any) any {
 	return l
 }
 
-// TestFullReference_EachFieldBrokenIsNamed breaks every field of the example in turn.
+// TestFullReference_EachFieldBrokenIsNamed breaks every field of the example in turn, and those that need an administrator.
 func TestFullReference_EachFieldBrokenIsNamed(t *testing.T) {
 	s := newServer(t)
-	m := manifest(t, example(t, "full-reference.yaml"))
+	c := example(t, "full-reference.yaml")
+	c.Spec.DataServices.Bedrock = example(t, "capability-with-bedrock.yaml").Spec.DataServices.Bedrock
+	m := manifest(t, c)
 	spec, n := m.Object["spec"], 0
 	for _, b := range breakEach(nil, spec) {
 		n++

@@ -39,7 +39,7 @@ func nothing(string) bool { return false }
 func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
-		f := facts()
+		f := bounded(c, facts())
 		if c.Spec.ProviderRef != nil {
 			f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1")
 		}

@@ -126,5 +126,32 @@ func anyData(t *rapid.T) *nexusv1.DataServicesSpec {
 	if hasCallData && rapid.Bool().Draw(t, "glue") {
 		d.Glue = &nexusv1.GlueSpec{Crawler: &nexusv1.CrawlerSpec{Enabled: anyFlag().Draw(t, "crawler")}}
 	}
+	if rapid.Bool().Draw(t, "bedrock") {
+		d.Bedrock = anyBedrock(t)
+	}
 	return d
+}
+
+// foundationModels are such that one begins like another.
+var foundationModels = []string{"amazon.nova-lite-v1:0", "amazon.nova-lite-v1:0:300k", "amazon.nova-l", "meta.llama3-1-8b-instruct-v1:0", "cohere.embed-english-v3"}
+
+// profiles lead to the model.
+func profiles(model string) []string {
+	return []string{"", "", "us." + model, "global." + model, "us-gov." + model, "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123"}
+}
+
+func anyBedrock(t *rapid.T) *nexusv1.BedrockSpec {
+	b := &nexusv1.BedrockSpec{Region: "us-east-1"}
+	for _, name := range purposes(40).Draw(t, "models") {
+		model := rapid.SampledFrom(foundationModels).Draw(t, "model")
+		b.Models = append(b.Models, nexusv1.BedrockModel{Name: name, ModelID: model, InferenceProfile: rapid.SampledFrom(profiles(model)).Draw(t, "profile")})
+	}
+	for _, name := range purposes(40).Draw(t, "knowledgeBases") {
+		b.KnowledgeBases = append(b.KnowledgeBases, nexusv1.BedrockKnowledgeBase{Name: name, ID: rapid.StringMatching(`[0-9A-Z]{10}`).Draw(t, "id")})
+	}
+	for _, name := range purposes(40).Draw(t, "guardrails") {
+		b.Guardrails = append(b.Guardrails, nexusv1.BedrockGuardrail{Name: name, ID: rapid.StringMatching(`[a-z0-9]{1,12}`).Draw(t, "id"),
+			Version: rapid.SampledFrom([]string{"", "1", "DRAFT"}).Draw(t, "version")})
+	}
+	return b
 }

@@ -140,10 +140,23 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 		intents(nexusv1.IntentReference{Name: "dns"}, forFrontend("segments"), nexusv1.IntentReference{Name: "host.escape"}, forBackend("segments"))(c)
 	},
 	"intents-of-one": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { intents(forBackend("dns"))(c) },
-	"environment":    func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setEnvironment(&c.Spec.Backend.ComponentSpec) },
-	"placement":      func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setPlacement(&c.Spec.Frontend.ComponentSpec) },
-	"security":       func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setSecurity(&c.Spec.Backend.ComponentSpec) },
-	"scaling":        func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setScaling(&c.Spec.Backend.ComponentSpec) },
+	"bedrock": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		f.Boundary = "arn:aws:iam::123456789012:policy/boundary"
+		c.Spec.DataServices.Bedrock = &nexusv1.BedrockSpec{
+			Region: "us-east-1",
+			Models: []nexusv1.BedrockModel{
+				{Name: "embed", ModelID: "amazon.titan-embed-text-v2:0"},
+				{Name: "chat", ModelID: "amazon.nova-lite-v1:0", InferenceProfile: "us.amazon.nova-lite-v1:0"},
+				{Name: "costed", ModelID: "amazon.nova-pro-v1:0", InferenceProfile: profileARN("us-east-1", "123456789012")},
+			},
+			KnowledgeBases: []nexusv1.BedrockKnowledgeBase{{Name: "handbook", ID: "KB12345678"}},
+			Guardrails:     []nexusv1.BedrockGuardrail{{Name: "safety", ID: "gr0123456789", Version: "2"}, {Name: "draft", ID: "abc"}},
+		}
+	},
+	"environment": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setEnvironment(&c.Spec.Backend.ComponentSpec) },
+	"placement":   func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setPlacement(&c.Spec.Frontend.ComponentSpec) },
+	"security":    func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setSecurity(&c.Spec.Backend.ComponentSpec) },
+	"scaling":     func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setScaling(&c.Spec.Backend.ComponentSpec) },
 	"no-budget": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.Backend.PDB = &nexusv1.DisruptionBudgetSpec{Enabled: new(false)}
 	},

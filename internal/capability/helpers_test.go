@@ -79,10 +79,19 @@ func withData(c *nexusv1.NexusAICapability) {
 	c.Spec.DataServices = &nexusv1.DataServicesSpec{DynamoDB: &nexusv1.DynamoDBSpec{}, S3: &nexusv1.S3Spec{}, Glue: &nexusv1.GlueSpec{}}
 }
 
+// bounded adds the boundary that a capability with Bedrock needs, unless there is one.
+func bounded(c *nexusv1.NexusAICapability, f capability.Facts) capability.Facts {
+	if c.Spec.DataServices != nil && c.Spec.DataServices.Bedrock != nil {
+		f.Boundary = cmp.Or(f.Boundary, boundary)
+	}
+	return f
+}
+
 // compile compiles a capability whose children own in AWS what they are named after, unless the facts say what
 // they own.
 func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.Graph {
 	t.Helper()
+	f = bounded(c, f)
 	if f.Owned == nil && f.Account != "" {
 		g, err := capability.Compile(c, f)
 		if err != nil {

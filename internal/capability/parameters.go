@@ -3,6 +3,8 @@
 package capability
 
 import (
+	"maps"
+
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
@@ -38,5 +40,6 @@ func (k *compiler) parameterValues() map[string]string {
 			v["glue/"+t+"-table"] = k.names.Glue(t)
 		}
 	}
+	maps.Copy(v, k.bedrockParameters())
 	return v
 }

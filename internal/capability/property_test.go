@@ -38,6 +38,11 @@ func TestCompile_IgnoresTheOrderOfLists(t *testing.T) {
 		if d := c.Spec.DataServices.S3; d != nil {
 			d.Buckets = rapid.Permutation(d.Buckets).Draw(t, "buckets")
 		}
+		if d := c.Spec.DataServices.Bedrock; d != nil {
+			d.Models = rapid.Permutation(d.Models).Draw(t, "models")
+			d.KnowledgeBases = rapid.Permutation(d.KnowledgeBases).Draw(t, "knowledgeBases")
+			d.Guardrails = rapid.Permutation(d.Guardrails).Draw(t, "guardrails")
+		}
 		c.Spec.Secrets = rapid.Permutation(c.Spec.Secrets).Draw(t, "secrets")
 		before := c.DeepCopy()
 		if again := manifests(t, compile(t, c, facts())); again != first {
@@ -257,7 +262,7 @@ func TestSelectorsNeverChangeWithTheVersion(t *testing.T) {
 func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
-		f := facts()
+		f := bounded(c, facts())
 		known := compile(t, c, f)
 		owned, err := capability.Compile(c, f)
 		if err != nil {

@@ -72,10 +72,12 @@ func (k *compiler) owned(id, arn string) string {
 	return ""
 }
 
-// appStatements allow the use of exactly those of the capability's resources that are proven to be its own. A name
-// alone gives no right: another capability, or anybody in AWS, could have taken it first.
+// appStatements allow the use of exactly those of the capability's resources that are proven to be its own, and of what it
+// names in Bedrock. A name alone gives no right to a store: another capability, or anybody in AWS, could have taken it
+// first.
 func (k *compiler) appStatements() []iampolicy.Statement {
-	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements())
+	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
+		k.bedrockStatements())
 }
 
 func (k *compiler) tableStatements() []iampolicy.Statement {

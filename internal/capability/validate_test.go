@@ -104,8 +104,26 @@ var wrong = map[string]struct {
 	"rights without a boundary": {rights("", "sqs:SendMessage"), "spec.identity.extraPolicyStatements"},
 	"rights beyond the administrator's boundary": {rights(boundary, "sqs:SendMessage"),
 		"spec.identity.extraPolicyStatements"},
-	"the right to give rights":     {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
-	"every right":                  {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
+	"the right to give rights":    {rights(boundary, "iam:PassRole"), "spec.identity.extraPolicyStatements[0].actions"},
+	"every right":                 {rights(boundary, "*"), "spec.identity.extraPolicyStatements[0].actions"},
+	"a model without a boundary":  {bedrock(func(*nexusv1.BedrockSpec) {}), "spec.dataServices.bedrock"},
+	"a wildcard for a model":      {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].ModelID = "amazon.*" }), "spec.dataServices.bedrock.models[0].modelID"},
+	"a profile of another model":  {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].InferenceProfile = "us.amazon.nova" }), "spec.dataServices.bedrock.models[0].inferenceProfile"},
+	"no profile":                  {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].InferenceProfile = "arn:a" }), "spec.dataServices.bedrock.models[0].inferenceProfile"},
+	"a profile of another region": {bedrock(func(b *nexusv1.BedrockSpec) { b.Models[0].InferenceProfile = profileARN("us-east-1", "123456789012") }), "spec.dataServices.bedrock.models[0].inferenceProfile"},
+	"a profile of another account": {bedrock(func(b *nexusv1.BedrockSpec) {
+		b.Models[0].InferenceProfile = profileARN("eu-central-1", "999999999999")
+	}), "spec.dataServices.bedrock.models[0].inferenceProfile"},
+	"a model twice": {bedrock(func(b *nexusv1.BedrockSpec) { b.Models = append(b.Models, b.Models[0]) }), "spec.dataServices.bedrock.models[1].name"},
+	"a wildcard for a guardrail": {bedrock(func(b *nexusv1.BedrockSpec) { b.Guardrails = []nexusv1.BedrockGuardrail{{Name: "a", ID: "*"}} }),
+		"spec.dataServices.bedrock.guardrails[0].id"},
+	"a version that is none": {bedrock(func(b *nexusv1.BedrockSpec) {
+		b.Guardrails = []nexusv1.BedrockGuardrail{{Name: "a", ID: "a", Version: "*"}}
+	}),
+		"spec.dataServices.bedrock.guardrails[0].version"},
+	"a wildcard for a knowledge base": {bedrock(func(b *nexusv1.BedrockSpec) { b.KnowledgeBases = []nexusv1.BedrockKnowledgeBase{{Name: "a", ID: "*"}} }),
+		"spec.dataServices.bedrock.knowledgeBases[0].id"},
+	"Bedrock in no region":         {bedrock(func(b *nexusv1.BedrockSpec) { b.Region = "*" }), "spec.dataServices.bedrock.region"},
 	"no intent name":               {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
 	"no component":                 {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
 	"an intent twice":              {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
@@ -317,6 +335,17 @@ func secret(s nexusv1.SecretSpec) edit {
 	return func(c *nexusv1.NexusAICapability) { c.Spec.Secrets = []nexusv1.SecretSpec{s} }
 }
 
+func bedrock(change func(*nexusv1.BedrockSpec)) edit {
+	return data(func(d *nexusv1.DataServicesSpec) {
+		d.Bedrock = &nexusv1.BedrockSpec{Models: []nexusv1.BedrockModel{{Name: "chat", ModelID: "amazon.nova-lite-v1:0"}}}
+		change(d.Bedrock)
+	})
+}
+
+func profileARN(region, account string) string {
+	return "arn:aws:bedrock:" + region + ":" + account + ":application-inference-profile/abc123"
+}
+
 func rights(boundary, action string) edit {
 	return func(c *nexusv1.NexusAICapability) {
 		c.Spec.Identity = &nexusv1.IdentitySpec{PermissionsBoundaryARN: boundary, ExtraPolicyStatements: []nexusv1.PolicyStatement{
@@ -368,7 +397,8 @@ func field(s *status.Stalled) string {
 
 func TestEveryLegalCapabilityIsAccepted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		if err := capability.Validate(anyCapability().Draw(t, "capability"), facts()); err != nil {
+		c := anyCapability().Draw(t, "capability")
+		if err := capability.Validate(c, bounded(c, facts())); err != nil {
 			t.Fatalf("%v", err)
 		}
 	})

@@ -140,22 +140,25 @@ func (v *verdict) transitions(field string, r nexusv1.LifecycleRule) {
 // keys requires KMS keys in the region and account of the stores.
 func (v *verdict) keys(c *nexusv1.NexusAICapability, f Facts) {
 	s := &c.Spec
-	check := func(at, key string) {
-		parts := strings.SplitN(key, ":", 6)
-		if len(parts) < 6 {
-			return
-		}
-		if region := f.region(c); region != "" {
-			v.require(parts[3] == region, at, "the key is in region %s and the capability in %s: name a key of %s", parts[3], region, region)
-		}
-		v.require(f.Account == "" || parts[4] == f.Account, at, "the key belongs to account %s and the capability to %s: name a key of that account", parts[4], f.Account)
-	}
 	if d := dynamodbSpec(s); d != nil {
-		check("spec.dataServices.dynamodb.kmsKeyArn", d.KMSKeyArn)
+		v.local("spec.dataServices.dynamodb.kmsKeyArn", "key", d.KMSKeyArn, f.region(c), f)
 	}
 	if b := s3Spec(s); b != nil {
-		check("spec.dataServices.s3.kmsKeyArn", b.KMSKeyArn)
+		v.local("spec.dataServices.s3.kmsKeyArn", "key", b.KMSKeyArn, f.region(c), f)
 	}
+}
+
+// local requires that an ARN is of a region and of the provider's account, as far as those are known. It ignores a
+// text that is no ARN, which a pattern refuses.
+func (v *verdict) local(at, noun, arn, region string, f Facts) {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 {
+		return
+	}
+	if region != "" {
+		v.require(parts[3] == region, at, "the %s is in region %s and the capability in %s: name a %s of %s", noun, parts[3], region, noun, region)
+	}
+	v.require(f.Account == "" || parts[4] == f.Account, at, "the %s belongs to account %s and the capability to %s: name a %s of that account", noun, parts[4], f.Account, noun)
 }
 
 func (v *verdict) secrets(list []nexusv1.SecretSpec) {

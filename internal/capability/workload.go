@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -104,6 +105,7 @@ func (k *compiler) settings() map[string]string {
 			v["NEXUS_GLUE_TABLE_"+environmentVariable(t)] = k.names.Glue(t)
 		}
 	}
+	maps.Copy(v, k.bedrockSettings())
 	return v
 }
 

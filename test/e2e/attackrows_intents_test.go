@@ -33,6 +33,12 @@ var attacksOnCapabilities = []attack{
 	{wants: "rights in services by a pattern", kind: "NexusAICapability", spec: extra(`["i*:PassRole"]`, `["*"]`), refused: []string{"actions[0]"}},
 	{wants: "a resource of two lines", kind: "NexusAICapability", spec: extra(`["sqs:SendMessage"]`, `["arn:aws:sqs:a\nb"]`), refused: []string{"resources[0]"}},
 	{wants: "a boundary of its own choice", kind: "NexusAICapability", spec: extra(`["sqs:SendMessage"]`, `["*"]`), reason: "NotPermitted", says: []string{"spec.identity.extraPolicyStatements", "administrator"}},
+	{wants: "a model without a boundary", kind: "NexusAICapability", spec: bedrock(`models: [{name: chat, modelID: "amazon.nova-lite-v1:0"}]`), reason: "NotPermitted", says: []string{"spec.dataServices.bedrock", "administrator"}},
+	{wants: "a knowledge base without a boundary", kind: "NexusAICapability", spec: bedrock(`knowledgeBases: [{name: finance, id: KB12345678}]`), reason: "NotPermitted", says: []string{"spec.dataServices.bedrock", "administrator"}},
+	{wants: "every model", kind: "NexusAICapability", spec: `{providerRef: {name: bounded}, dataServices: {bedrock: {models: [{name: chat, modelID: "*"}]}}}`, refused: []string{"models[0].modelID"}},
+	{wants: "every knowledge base", kind: "NexusAICapability", spec: `{providerRef: {name: bounded}, dataServices: {bedrock: {knowledgeBases: [{name: a, id: "*"}]}}}`, refused: []string{"knowledgeBases[0].id"}},
+	{wants: "the profile of another account", kind: "NexusAICapability", reason: "InvalidSpec", says: []string{"models[0].inferenceProfile", "999999999999"},
+		spec: `{providerRef: {name: bounded}, dataServices: {bedrock: {models: [{name: chat, modelID: "amazon.nova-lite-v1:0", inferenceProfile: "arn:aws:bedrock:ap-southeast-1:999999999999:application-inference-profile/abc"}]}}}`},
 	{wants: "another boundary than the provider's", kind: "NexusAICapability", reason: "NotPermitted", says: []string{"spec.identity.permissionsBoundaryARN", "bounds every role"},
 		spec: `{providerRef: {name: bounded}, identity: {permissionsBoundaryARN: "arn:aws:iam::aws:policy/AdministratorAccess"}}`},
 	{wants: "a boundary that is no policy", kind: "NexusAICapability", spec: `identity: {permissionsBoundaryARN: "arn:aws:iam::123456789012:role/x"}`, refused: []string{"permissionsBoundaryARN"}},
@@ -52,6 +58,9 @@ var attacksOnCapabilities = []attack{
 	{wants: "to move to production", kind: "NexusAICapability", spec: `suspend: true`, edit: `{spec: {environment: prod}}`, refused: []string{"environment is immutable"}},
 	{wants: "to move to another region", kind: "NexusAICapability", spec: `suspend: true`, edit: `{spec: {region: eu-west-1}}`, refused: []string{"region is immutable"}},
 }
+
+// bedrock is a capability's data services that name something in Bedrock.
+func bedrock(what string) string { return `dataServices: {bedrock: {` + what + `}}` }
 
 // extra is an identity with one more statement, behind a boundary of the tenant's choice.
 func extra(actions, resources string) string {

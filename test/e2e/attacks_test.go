@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -49,9 +50,14 @@ func (b *bed) inline(role string) string {
 	var out strings.Builder
 	for _, name := range list.PolicyNames {
 		p, err := api.GetRolePolicy(b.Ctx(), &iam.GetRolePolicyInput{RoleName: &role, PolicyName: &name})
-		if err == nil {
-			out.WriteString(*p.PolicyDocument)
+		if err != nil {
+			continue
 		}
+		document, err := url.QueryUnescape(*p.PolicyDocument)
+		if err != nil {
+			b.Fatal(err)
+		}
+		out.WriteString(document)
 	}
 	return out.String()
 }

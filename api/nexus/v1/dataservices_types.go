@@ -14,6 +14,9 @@ type DataServicesSpec struct {
 	// Glue is a catalog of the call data.
 	// +optional
 	Glue *GlueSpec `json:"glue,omitempty"`
+	// Bedrock names models, knowledge bases and guardrails that the workloads use; the operator creates none of them.
+	// +optional
+	Bedrock *BedrockSpec `json:"bedrock,omitempty"`
 }
 
 // DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// bedrockSpec returns what the capability names in Bedrock; empty when it names nothing.
+func bedrockSpec(s *nexusv1.NexusAICapabilitySpec) nexusv1.BedrockSpec {
+	if s.DataServices == nil || s.DataServices.Bedrock == nil {
+		return nexusv1.BedrockSpec{}
+	}
+	return *s.DataServices.Bedrock
+}
+
+// usesBedrock reports whether anything is named.
+func usesBedrock(b nexusv1.BedrockSpec) bool {
+	return len(b.Models)+len(b.KnowledgeBases)+len(b.Guardrails) > 0
+}
+
+// guardrailVersion is the one that is applied.
+func guardrailVersion(g nexusv1.BedrockGuardrail) string { return cmp.Or(g.Version, "DRAFT") }
+
+// invoked is what an application names when it invokes a model.
+func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, m.ModelID) }
+
+// bedrockHome is where the capability uses Bedrock.
+func (k *compiler) bedrockHome() home {
+	h := k.home
+	h.region = cmp.Or(bedrockSpec(k.spec).Region, h.region)
+	return h
+}
+
+// bedrockParameters are the parameters of Bedrock, by their names below the path.
+func (k *compiler) bedrockParameters() map[string]string {
+	b, v := bedrockSpec(k.spec), map[string]string{}
+	if usesBedrock(b) {
+		v["bedrock/region"] = k.bedrockHome().region
+	}
+	for _, m := range b.Models {
+		v["bedrock/"+m.Name+"-model"] = invoked(m)
+	}
+	for _, kb := range b.KnowledgeBases {
+		v["bedrock/"+kb.Name+"-knowledge-base"] = kb.ID
+	}
+	for _, g := range b.Guardrails {
+		v["bedrock/"+g.Name+"-guardrail"], v["bedrock/"+g.Name+"-guardrail-version"] = g.ID, guardrailVersion(g)
+	}
+	return v
+}
+
+// bedrockSettings are the same for the environment of the workloads.
+func (k *compiler) bedrockSettings() map[string]string {
+	b, v := bedrockSpec(k.spec), map[string]string{}
+	if usesBedrock(b) {
+		v["NEXUS_BEDROCK_REGION"] = k.bedrockHome().region
+	}
+	for _, m := range b.Models {
+		v["NEXUS_BEDROCK_MODEL_"+environmentVariable(m.Name)] = invoked(m)
+	}
+	for _, kb := range b.KnowledgeBases {
+		v["NEXUS_BEDROCK_KNOWLEDGE_BASE_"+environmentVariable(kb.Name)] = kb.ID
+	}
+	for _, g := range b.Guardrails {
+		v["NEXUS_BEDROCK_GUARDRAIL_"+environmentVariable(g.Name)] = g.ID
+		// One word, so that no guardrail can be named like the version of another.
+		v["NEXUS_BEDROCK_GUARDRAILVERSION_"+environmentVariable(g.Name)] = guardrailVersion(g)
+	}
+	return v
+}
+
+// invoke is what calling a model takes, through Converse as well.
+// https://docs.aws.amazon.com/bedrock/latest/userguide/inference-prereq.html
+var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
+
+// bedrockStatements allow the use of exactly what is named. Actions that know no resource, such as
+// bedrock:RetrieveAndGenerate, are not among them.
+//
+// A caller of an inference profile also needs the right to its model in each region that the profile leads to. AWS decides and
+// changes which regions those are, so the model is allowed in all of them, but only through the profile.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonbedrock.html
+// https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-prereq.html
+func (k *compiler) bedrockStatements() []iampolicy.Statement {
+	b, h := bedrockSpec(k.spec), k.bedrockHome()
+	var direct, profiles, behind, bases, guardrails []string
+	for _, m := range b.Models {
+		switch p := m.InferenceProfile; {
+		case p == "":
+			direct = append(direct, h.foundationModel(h.region, m.ModelID))
+			continue
+		case strings.HasPrefix(p, "arn:"):
+			profiles = append(profiles, p)
+		default:
+			profiles = append(profiles, h.arn("bedrock", "inference-profile/"+p))
+		}
+		behind = append(behind, h.foundationModel("*", m.ModelID))
+	}
+	for _, kb := range b.KnowledgeBases {
+		bases = append(bases, h.arn("bedrock", "knowledge-base/"+kb.ID))
+	}
+	for _, g := range b.Guardrails {
+		guardrails = append(guardrails, h.arn("bedrock", "guardrail/"+g.ID))
+	}
+	through := iampolicy.Conditions{"StringEquals": {"bedrock:InferenceProfileArn": sortedOnce(profiles)}}
+	var out []iampolicy.Statement
+	for _, s := range []iampolicy.Statement{
+		{Sid: "Models", Action: invoke, Resource: append(direct, profiles...)},
+		{Sid: "ModelsOfProfiles", Action: invoke, Resource: behind, Condition: through},
+		{Sid: "KnowledgeBases", Action: []string{"bedrock:Retrieve"}, Resource: bases},
+		{Sid: "Guardrails", Action: []string{"bedrock:ApplyGuardrail"}, Resource: guardrails},
+	} {
+		if len(s.Resource) > 0 {
+			s.Resource = sortedOnce(s.Resource)
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// sortedOnce returns a sorted list without repetitions.
+func sortedOnce(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
+
+// foundationModel names a model of AWS, which is in no account.
+func (h home) foundationModel(region, id string) string {
+	return "arn:" + h.partition + ":bedrock:" + region + "::foundation-model/" + id
+}
+
+var (
+	modelPattern            = regexp.MustCompile(`^[a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*$`)
+	inferenceProfilePattern = regexp.MustCompile(`^([a-z-]+[.][a-z0-9-]+[.][a-z0-9-]+([.:][a-z0-9-]+)*|arn:aws[a-z-]*:bedrock:[a-z0-9-]+:[0-9]{12}:application-inference-profile/[a-z0-9]+)$`)
+	knowledgeBasePattern    = regexp.MustCompile(`^[0-9A-Z]{10}$`)
+	guardrailPattern        = regexp.MustCompile(`^[a-z0-9]+$`)
+	guardrailVersions       = regexp.MustCompile(`^([1-9][0-9]{0,7}|DRAFT)$`)
+)
+
+const maxBedrockPurpose = 40
+
+func (v *verdict) bedrock(c *nexusv1.NexusAICapability, f Facts) {
+	b := bedrockSpec(&c.Spec)
+	const at = "spec.dataServices.bedrock"
+	v.optional(at+".region", b.Region, 32, regionPattern)
+	v.distinct(at+".models", namesIn(b.Models, func(m nexusv1.BedrockModel) string { return m.Name }), maxBedrockPurpose)
+	for i, m := range b.Models {
+		v.model(fmt.Sprintf("%s.models[%d]", at, i), m, cmp.Or(b.Region, f.region(c)), f)
+	}
+	v.distinct(at+".knowledgeBases", namesIn(b.KnowledgeBases, func(kb nexusv1.BedrockKnowledgeBase) string { return kb.Name }), maxBedrockPurpose)
+	for i, kb := range b.KnowledgeBases {
+		v.matches(fmt.Sprintf("%s.knowledgeBases[%d].id", at, i), kb.ID, 10, knowledgeBasePattern)
+	}
+	v.distinct(at+".guardrails", namesIn(b.Guardrails, func(g nexusv1.BedrockGuardrail) string { return g.Name }), maxBedrockPurpose)
+	for i, g := range b.Guardrails {
+		field := fmt.Sprintf("%s.guardrails[%d]", at, i)
+		v.matches(field+".id", g.ID, 64, guardrailPattern)
+		v.optional(field+".version", g.Version, 8, guardrailVersions)
+	}
+	// The account is known once the provider was read, and with it whether it has a boundary.
+	if usesBedrock(b) && f.Account != "" && f.Boundary == "" {
+		v.refuse(status.ReasonNotPermitted, at, "needs a permissions boundary, in which an administrator says what of Bedrock may be used: "+
+			"a spec.providerRef to an AWSProvider with a permissionsBoundaryARN, or the operator's --default-permissions-boundary")
+	}
+}
+
+func (v *verdict) model(at string, m nexusv1.BedrockModel, region string, f Facts) {
+	v.matches(at+".modelID", m.ModelID, 140, modelPattern)
+	if m.InferenceProfile == "" {
+		return
+	}
+	v.matches(at+".inferenceProfile", m.InferenceProfile, 256, inferenceProfilePattern)
+	v.require(strings.HasPrefix(m.InferenceProfile, "arn:") || strings.HasSuffix(m.InferenceProfile, "."+m.ModelID), at+".inferenceProfile",
+		"a profile of %s is a geography, a dot and that ID, or the ARN of an application inference profile", m.ModelID)
+	v.local(at+".inferenceProfile", "profile", m.InferenceProfile, region, f)
+}

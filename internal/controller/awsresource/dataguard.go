@@ -11,26 +11,52 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // guardsData reports whether the data of a store must outlive its object: the object is being deleted, by a person
-// or because an edit of its capability dropped it, and the capability is not. The API server itself is asked,
-// because a cache may not show yet that the capability, or the whole namespace, is being deleted too. The error is that
-// of a store that the capability still declares.
+// or because an edit of its capability dropped it, and the capability is not, or keeps its stores. The API server itself is
+// asked, because a cache may not show yet that the capability, or the whole namespace, is being deleted too. The error is
+// that of a store that the capability still declares, or keeps.
 func (r *Reconciler) guardsData(ctx context.Context, obj v1alpha1.Resource, declared bool) (bool, error) {
 	owner := metav1.GetControllerOf(obj)
-	if obj.GetDeletionTimestamp() == nil || !r.Entry.Meta().HoldsData || owner == nil || owner.Kind != "NexusAICapability" || reconciler.MayDeleteData(obj, obj.GetName()) {
+	if owner == nil || owner.Kind != "NexusAICapability" || !r.losesData(obj) {
 		return false, nil
 	}
 	c := &nexusv1.NexusAICapability{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: obj.GetNamespace(), Name: owner.Name}, c)
-	guards := err == nil && c.UID == owner.UID && c.DeletionTimestamp == nil
-	if guards && declared {
+	switch {
+	case err != nil || c.UID != owner.UID:
+		return false, client.IgnoreNotFound(err)
+	case c.DeletionTimestamp != nil && policyLags(c, obj):
+		return true, keptByCapability(c)
+	case c.DeletionTimestamp != nil:
+		return false, nil
+	case declared:
 		return true, ownedByCapability(obj)
+	default:
+		return true, nil
 	}
-	return guards, client.IgnoreNotFound(err)
+}
+
+// losesData reports whether an object is a store in deletion whose data no person gave up.
+func (r *Reconciler) losesData(obj v1alpha1.Resource) bool {
+	return obj.GetDeletionTimestamp() != nil && r.Entry.Meta().HoldsData && !reconciler.MayDeleteData(obj, obj.GetName())
+}
+
+// policyLags reports whether a capability keeps its stores and an object does not know it yet: its deletion may have
+// begun under the policy Delete, and no edit reaches it while the capability is suspended.
+func policyLags(c *nexusv1.NexusAICapability, obj v1alpha1.Resource) bool {
+	policy := capability.EffectiveDeletionPolicy(c)
+	return policy != nexusv1.DeletionDelete && obj.CommonSpec().DeletionPolicy != v1alpha1.DeletionPolicy(policy)
+}
+
+// keptByCapability holds a deletion until the capability, which is being deleted, has given the object its policy.
+func keptByCapability(c *nexusv1.NexusAICapability) error {
+	return &status.Waiting{Reason: status.ReasonOwnedByCapability, After: reconciler.UnreadyPoll, For: fmt.Sprintf(
+		"its capability, which is being deleted with deletionPolicy %s, to pass that policy on", capability.EffectiveDeletionPolicy(c))}
 }
 
 // ownedByCapability holds the deletion of a store that its capability still declares, also of an empty one. The

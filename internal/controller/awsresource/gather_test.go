@@ -43,6 +43,17 @@ func TestReconcile_InvalidSpecStallsBeforeAWS(t *testing.T) {
 	}
 }
 
+// goingWith is a capability that is being deleted with a policy.
+func goingWith(policy nexusv1.DeletionPolicy) func(*nexusv1.NexusAICapability) {
+	return func(c *nexusv1.NexusAICapability) {
+		c.DeletionTimestamp, c.Spec.DeletionPolicy = &metav1.Time{Time: noon}, policy
+	}
+}
+
+func under(policy v1alpha1.DeletionPolicy) func(*v1alpha1.S3Bucket) {
+	return func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = policy }
+}
+
 func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 	going := func(c *nexusv1.NexusAICapability) { c.DeletionTimestamp = &metav1.Time{Time: noon} }
 	confirmed := func(o *v1alpha1.S3Bucket) { o.Annotations[reconciler.AnnotationDeleteData] = "media" }
@@ -60,6 +71,10 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 		"its capability is deleted as well":  {going, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
 		"its capability is gone":             {nil, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
 		"a new capability of that name":      {func(c *nexusv1.NexusAICapability) { c.UID = "cap-2" }, []func(*v1alpha1.S3Bucket){controlled, deleting}, false, false, ""},
+		"kept by a capability that goes":     {goingWith(nexusv1.DeletionRetain), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, false, true, status.ReasonOwnedByCapability},
+		"orphaned by one that goes":          {goingWith(nexusv1.DeletionOrphan), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionDelete)}, true, true, status.ReasonOwnedByCapability},
+		"kept, as it knows":                  {goingWith(nexusv1.DeletionRetain), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
+		"deleted with its capability":        {goingWith(nexusv1.DeletionDelete), []func(*v1alpha1.S3Bucket){controlled, deleting, under(v1alpha1.DeletionRetain)}, false, false, ""},
 		"of no capability":                   {same, []func(*v1alpha1.S3Bucket){deleting}, false, false, ""},
 		"not deleted":                        {same, []func(*v1alpha1.S3Bucket){controlled}, true, false, ""},
 		"controlled by something else":       {same, []func(*v1alpha1.S3Bucket){controlled, deleting, func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].Kind = "App" }}, false, false, ""},
@@ -73,7 +88,7 @@ func TestGuardsData_OfTheStoresOfACapability(t *testing.T) {
 			o := bucket(tc.object...)
 			guards, err := newRoom(t, "S3Bucket", cluster...).guardsData(t.Context(), o, tc.declared)
 			w, _ := status.AsWaiting(err)
-			if guards != tc.guards || (tc.reason == "") != (err == nil) || w != nil && (w.Reason != tc.reason || !strings.Contains(w.For, reconciler.AnnotationDeleteData)) {
+			if guards != tc.guards || (tc.reason == "") != (err == nil) || w != nil && (w.Reason != tc.reason || !strings.Contains(w.For, "its capability")) {
 				t.Errorf("guards %v, %v", guards, err)
 			}
 		})

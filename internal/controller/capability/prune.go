@@ -186,9 +186,9 @@ func forceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known boo
 }
 
 // allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the
-// capability itself is being deleted and the deletion of the store began before.
+// capability itself is being deleted with its stores and the deletion of the store began before.
 func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
-	going := c.DeletionTimestamp != nil && obj.GetDeletionTimestamp() != nil
+	going := c.DeletionTimestamp != nil && obj.GetDeletionTimestamp() != nil && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
 	if !reconciler.MayDeleteData(c, obj.GetName()) && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
 	}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/nexus-operator/nexus-operator/internal/install"
+)
+
+// tokenProgram is what a kubeconfig calls for a token.
+const tokenProgram = "nexusctl"
+
+// tokenExec is how clients get the tokens of a cluster: with the profile and the endpoint of this call.
+func (s *shared) tokenExec(clusterARN, name string) *clientcmdapi.ExecConfig {
+	args := []string{"token", "--cluster-name", name}
+	if parsed, err := arn.Parse(clusterARN); err == nil {
+		args = append(args, "--region", parsed.Region)
+	}
+	for _, flag := range [][2]string{{"--profile", s.profile}, {"--endpoint-url", s.endpoint}} {
+		if flag[1] != "" {
+			args = append(args, flag[0], flag[1])
+		}
+	}
+	return &clientcmdapi.ExecConfig{APIVersion: clientauthv1.SchemeGroupVersion.String(), Command: tokenProgram, Args: args,
+		InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+		InstallHint:     "nexusctl gets the tokens of this EKS cluster; put it into a directory of PATH."}
+}
+
+func (s *shared) tokenCommand() *cobra.Command {
+	var cluster string
+	cmd := &cobra.Command{
+		Use:   "token",
+		Short: "Print a token for an EKS cluster, as kubectl asks for it",
+		Long: "token prints an ExecCredential with a token by which EKS knows the holder of the AWS credentials. Kubeconfig entries that\n" +
+			"nexusctl kubeconfig wrote call it. It calls neither AWS nor the cluster.",
+		Example: "  nexusctl token --cluster-name prod --region eu-west-1",
+		Args:    arguments(cobra.NoArgs),
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.token(cmd.Context(), cluster) },
+	}
+	cmd.Flags().StringVar(&cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME)")
+	return cmd
+}
+
+func (s *shared) token(ctx context.Context, cluster string) error {
+	if cluster == "" {
+		cluster = s.Getenv("EKS_CLUSTER_NAME")
+	}
+	if strings.TrimSpace(cluster) == "" {
+		return usage("--cluster-name is missing")
+	}
+	o, err := s.offlineOptions()
+	if err != nil {
+		return err
+	}
+	cfg, err := s.ambient(ctx)
+	if err != nil {
+		return precondition(fmt.Errorf("finding AWS credentials: %w", err))
+	}
+	cfg.Region = o.Region
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil { // signing would say less about what is missing
+		return precondition(fmt.Errorf("finding AWS credentials (--profile, AWS_PROFILE, AWS_ACCESS_KEY_ID): %w", err))
+	}
+	token, expires, err := install.Token(ctx, cfg, cluster, s.Clock.Now())
+	if err != nil {
+		return precondition(err)
+	}
+	return json.NewEncoder(s.Out).Encode(clientauthv1.ExecCredential{
+		TypeMeta: metav1.TypeMeta{APIVersion: clientauthv1.SchemeGroupVersion.String(), Kind: "ExecCredential"},
+		Status:   &clientauthv1.ExecCredentialStatus{Token: token, ExpirationTimestamp: &metav1.Time{Time: expires}},
+	})
+}

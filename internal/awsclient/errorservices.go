@@ -163,7 +163,7 @@ var otherRows = []row{
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "already exists", class: Exists},
 	{service: "cognitoidentityprovider", operation: "DeleteUserPool", code: "InvalidParameter", message: "domain configured", class: NotEmpty},
 	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy", class: Propagating},
-	{service: "ecr", code: "RepositoryNotFound|LifecyclePolicyNotFound|RepositoryPolicyNotFound", class: NotFound},
+	{service: "ecr", code: "RepositoryNotFound|ImageNotFound|LifecyclePolicyNotFound|RepositoryPolicyNotFound", class: NotFound},
 	{service: "ecr", code: "RepositoryAlreadyExists", class: Exists},
 	{service: "ecr", code: "RepositoryNotEmpty", class: NotEmpty},
 	{service: "route53", code: "NoSuchHostedZone|NoSuchHealthCheck", class: NotFound},

@@ -33,14 +33,11 @@ func (s *shared) driftCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when there is drift")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "output format: text, wide (complete values), json or yaml")
+	outputFlag(cmd, &f.output, "text", "wide (complete values)", "json", "yaml")
 	return cmd
 }
 
 func (s *shared) drift(ctx context.Context, f *driftFlags) error {
-	if err := checkOutput(f.output, "text", "wide", "json", "yaml"); err != nil {
-		return err
-	}
 	r, err := s.reader()
 	if err != nil {
 		return err

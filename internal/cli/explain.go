@@ -26,14 +26,11 @@ func (s *shared) explainCommand() *cobra.Command {
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.explain(cmd.Context(), args, output) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, json or yaml")
+	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd
 }
 
 func (s *shared) explain(ctx context.Context, args []string, output string) error {
-	if err := checkOutput(output, "text", "json", "yaml"); err != nil {
-		return err
-	}
 	r, err := s.reader()
 	if err != nil {
 		return err

@@ -4,18 +4,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/internal/awsclient"
-	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -60,18 +56,13 @@ func (s *shared) fixIRSACommand() *cobra.Command {
 			"before each change. Statements about other clusters stay. The roles of capabilities are kept by the operator itself.",
 		Example: "  nexusctl fix-irsa --dry-run\n  nexusctl fix-irsa --service-account team-a/reports",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
-				return err
-			}
-			return s.fixIRSA(cmd.Context(), f)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.fixIRSA(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringSliceVar(&f.accounts, "service-account", nil, "NAMESPACE/NAME of another ServiceAccount whose role is repaired; may be repeated")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json, yaml")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
 
@@ -86,7 +77,7 @@ func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 		}
 	}
 	if !f.dryRun {
-		if err := s.makeChanges(ctx, r.Changes); err != nil {
+		if err := s.makeRecorded(ctx, nil, r.Changes); err != nil {
 			return err
 		}
 	}
@@ -94,51 +85,6 @@ func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 		return nil
 	}
 	return printAs(s.Out, f.output, r, r.text)
-}
-
-// makeChanges makes one change after the other and reports each. An interruption ends it between two changes, and cuts
-// none off, so that it is known what was done.
-func (s *shared) makeChanges(ctx context.Context, changes []install.Change) error {
-	var changed []string
-	for i, c := range changes {
-		if ctx.Err() != nil {
-			return &interruption{changed: changed, left: len(changes) - i}
-		}
-		if err := makeChange(ctx, c); err != nil {
-			return deniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, err, i, len(changes)))
-		}
-		changed = append(changed, c.Object)
-		s.say("%s: done: %s", c.Object, c.Action)
-	}
-	return nil
-}
-
-// makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
-func makeChange(ctx context.Context, c install.Change) error {
-	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
-	defer cancel()
-	for {
-		err := c.Do(doing)
-		if _, passes := errors.AsType[*status.Retrying](err); !passes {
-			return err
-		}
-		select {
-		case <-doing.Done():
-			return err
-		case <-time.After(retryPause):
-		}
-	}
-}
-
-// retryPause is between two attempts of a call to AWS.
-const retryPause = time.Second
-
-// deniedFirst makes missing rights and credentials in AWS a precondition.
-func deniedFirst(err error) error {
-	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
-		return precondition(err)
-	}
-	return err
 }
 
 // lookAtIRSA finds what is to change. It only reads.
@@ -151,24 +97,15 @@ func (s *shared) lookAtIRSA(ctx context.Context, f *irsaFlags) (*repair, error) 
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.offlineOptions()
+	cloud, err := s.openCloud(ctx, cfg, c, f.cluster)
 	if err != nil {
 		return nil, err
 	}
-	sessions, region := s.sessions(), o.Region
-	finder, err := awssession.NewIssuer(cfg, s.eksCluster(f.cluster), region, sessions, s.Clock)
-	if err != nil {
-		return nil, err
-	}
-	issuer, err := finder.URL(ctx)
+	issuer, err := cloud.issuer(ctx)
 	if err != nil {
 		return nil, precondition(err)
 	}
-	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: region})
-	if err != nil {
-		return nil, precondition(err)
-	}
-	account := install.NewAccount(session)
+	account, session := cloud.account, cloud.session
 	r := &repair{APIVersion: repairAPIVersion, Kind: "IRSARepair", Issuer: issuer, Account: session.Account, DryRun: f.dryRun, Changes: []install.Change{}}
 	r.Provider, r.Changes, err = account.OIDCProvider(ctx, issuer)
 	if err != nil {
@@ -222,16 +159,7 @@ func (s *shared) lookAtTrust(ctx context.Context, c client.Client, a *install.Ac
 func (r *repair) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Issuer %s, account %s\n", r.Issuer, r.Account)
-	verb := "will"
-	if r.DryRun {
-		verb = "would"
-	}
-	for _, c := range r.Changes {
-		fmt.Fprintf(&b, "\n%s\n    %s: %s\n", c.Object, verb, c.Action)
-		for line := range strings.Lines(c.Diff) {
-			b.WriteString("    " + line)
-		}
-	}
+	writeChanges(&b, r.Changes, r.DryRun)
 	if len(r.Changes) == 0 {
 		b.WriteString("IAM accepts the tokens of the cluster's ServiceAccounts. There is nothing to change.\n")
 	}

@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
-	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
@@ -59,11 +58,7 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		Example: "  nexusctl iam policy " + name + " --account 123456789012 --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {
-			var metas []kind.Meta
-			for _, e := range s.Kinds() {
-				metas = append(metas, e.Meta())
-			}
-			documents, warning, err := permissions.Named(name, metas, *scope)
+			documents, warning, err := permissions.Named(name, s.metas(), *scope)
 			if err != nil {
 				return usage("%w", err)
 			}

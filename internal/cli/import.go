@@ -48,14 +48,11 @@ func (s *shared) importCommand() *cobra.Command {
 	flags.StringVar(&f.provider, "provider", "aws", "name of the AWSProvider that the objects refer to")
 	flags.StringVar(&f.boundary, "permissions-boundary", "", "ARN that the AWSProvider has in permissionsBoundaryARN; roles with policies need one")
 	flags.BoolVar(&f.adopt, "adopt", false, "make objects that manage the resources, in place of objects that only observe them")
-	flags.StringVarP(&f.output, "output", "o", "yaml", "output format: yaml or json")
+	outputFlag(cmd, &f.output, "yaml", "json")
 	return cmd
 }
 
 func (s *shared) importResources(ctx context.Context, f *importFlags, args []string) error {
-	if err := checkOutput(f.output, "yaml", "json"); err != nil {
-		return err
-	}
 	wanted, err := s.toImport(f, args)
 	if err != nil {
 		return err

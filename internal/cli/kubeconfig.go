@@ -49,19 +49,14 @@ func (s *shared) kubeconfigCommand() *cobra.Command {
 			"and so do the namespace of a context and every other entry.",
 		Example: "  nexusctl kubeconfig --cluster-name prod --region eu-west-1\n  nexusctl kubeconfig --dry-run",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
-				return err
-			}
-			return s.kubeconfig(cmd.Context(), f)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.kubeconfig(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig's context)")
 	flags.StringVar(&f.alias, "alias", "", "name of the context; default: the ARN of the cluster")
 	flags.BoolVar(&f.keepCurrent, "keep-current", false, "do not make the context the current one")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be written, and write nothing")
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json, yaml")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
 

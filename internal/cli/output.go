@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/yaml"
@@ -20,12 +21,22 @@ import (
 // columns is the width that text is wrapped to.
 const columns = 80
 
-// checkOutput refuses an output format that a verb does not have.
-func checkOutput(format string, known ...string) error {
-	if slices.Contains(known, format) {
-		return nil
+// outputFlag gives a verb the flag --output, whose value is checked before the verb runs. The first format is the default.
+// What follows the name of a format explains it.
+func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
+	last := len(formats) - 1
+	var known []string
+	for _, f := range formats {
+		name, _, _ := strings.Cut(f, " ")
+		known = append(known, name)
 	}
-	return usage("--output: %q is none of %s and %s", format, strings.Join(known[:len(known)-1], ", "), known[len(known)-1])
+	cmd.Flags().StringVarP(into, "output", "o", known[0], "output format: "+strings.Join(formats[:last], ", ")+" or "+formats[last])
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if slices.Contains(known, *into) {
+			return nil
+		}
+		return usage("--output: %q is none of %s and %s", *into, strings.Join(known[:last], ", "), known[last])
+	}
 }
 
 // printAs writes data as JSON or YAML, or else the text that describes it.

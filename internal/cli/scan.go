@@ -69,12 +69,10 @@ func (s *shared) scanCommand() *cobra.Command {
 			"failed, 1 when one failed, and 4 when none failed and some could not be made for want of a right or of credentials.",
 		Example: "  nexusctl scan\n  nexusctl scan --cluster-name production --only aws,identity,network\n  nexusctl scan -o json",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return s.scan(cmd.Context(), f)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.scan(cmd.Context(), f) },
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	flags.StringVar(&f.eks, "cluster-name", "", "name of the EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
 	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long all checks may take")
@@ -82,9 +80,6 @@ func (s *shared) scanCommand() *cobra.Command {
 }
 
 func (f *scanFlags) check() error {
-	if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
-		return err
-	}
 	var known []string
 	for _, g := range scanGroups {
 		known = append(known, g.name)

@@ -62,7 +62,7 @@ func (x *scanner) scanOIDCProvider(ctx context.Context, issuer string) error {
 	if session == nil {
 		return nil
 	}
-	provider, changes, err := install.NewAccount(session).OIDCProvider(ctx, issuer)
+	provider, changes, err := install.NewAccount(session, "").OIDCProvider(ctx, issuer)
 	switch {
 	case awsclient.Is(err, awsclient.Denied):
 		x.add(lacks(title, err.Error(), "ask for the right iam:GetOpenIDConnectProvider"))

@@ -40,14 +40,11 @@ func (s *shared) secretsStatusCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&f.everywhere, "all-namespaces", "A", false, "look in every namespace")
 	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when a secret is not filled in")
-	cmd.Flags().StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	return cmd
 }
 
 func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
-	if err := checkOutput(f.output, "text", "json", "yaml"); err != nil {
-		return err
-	}
 	r, err := s.reader()
 	if err != nil {
 		return err

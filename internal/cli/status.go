@@ -30,16 +30,13 @@ func (s *shared) statusCommand() *cobra.Command {
 		Example: "  nexusctl status\n  nexusctl status ncap/myapp -n team-a\n  nexusctl status s3bucket/logs sib/web -o json",
 		Args:    arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkOutput(output, "text", "wide", "json", "yaml"); err != nil {
-				return err
-			}
 			if len(args) > 0 {
 				return s.objectStatus(args, output)
 			}
 			return s.operatorStatus(cmd.Context(), output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, wide (messages in the table), json or yaml")
+	outputFlag(cmd, &output, "text", "wide (messages in the table)", "json", "yaml")
 	return cmd
 }
 

@@ -25,14 +25,11 @@ func (s *shared) treeCommand() *cobra.Command {
 		Args:    arguments(cobra.ExactArgs(1)),
 		RunE:    func(cmd *cobra.Command, args []string) error { return s.tree(cmd.Context(), args, output) },
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: text, wide (complete messages), json or yaml")
+	outputFlag(cmd, &output, "text", "wide (complete messages)", "json", "yaml")
 	return cmd
 }
 
 func (s *shared) tree(ctx context.Context, args []string, output string) error {
-	if err := checkOutput(output, "text", "wide", "json", "yaml"); err != nil {
-		return err
-	}
 	r, err := s.reader()
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
@@ -86,21 +86,12 @@ func (s *shared) updateWorkload(ctx context.Context, c client.Client, w inspect.
 	}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	left := ""
-	err = wait.PollUntilContextCancel(limited, pollInterval, true, func(ctx context.Context) (bool, error) {
-		if err := c.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
-		left, err = rolloutLeft(u)
-		return left == "", err
-	})
-	switch {
-	case ctx.Err() != nil:
-		return &interruption{waiting: true}
-	case limited.Err() != nil:
+	err = s.waitFor(ctx, limited, c, u, rolloutLeft)
+	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
 		return &failure{code: exitTimeout, err: fmt.Errorf("%s: not done within %s: %s; see nexusctl status, and kubectl rollout undo -n %s %s/%s to go back",
-			titleOfObject(u), f.timeout, left, namespace, strings.ToLower(w.Kind), w.Name)}
-	case err != nil:
+			titleOfObject(u), f.timeout, waiting.left, namespace, strings.ToLower(w.Kind), w.Name)}
+	}
+	if err != nil {
 		return err
 	}
 	after, err := w.Digests(ctx, c, namespace)

@@ -6,47 +6,69 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	"github.com/pmezard/go-difflib/difflib"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// TagCreatedBy marks what this package creates, for people who look at the account.
-const TagCreatedBy = "nexus.ai/created-by"
-
-// Change is a difference between the account and what the cluster's ServiceAccounts need.
-type Change struct {
-	// Object is the ARN of what changes.
-	Object string `json:"object"`
-	// Action says what is done to it, in words.
-	Action string `json:"action"`
-	// Diff shows a document before and after; empty when there is none.
-	Diff string `json:"diff,omitempty"`
-
-	do func(context.Context) error
-}
-
-// Do makes the change. Doing it twice is harmless. Errors are the kinds that awsclient.Explain returns.
-func (c Change) Do(ctx context.Context) error { return c.do(ctx) }
-
 // Account is an AWS account in which IAM accepts, or is to accept, the tokens of a cluster.
 type Account struct {
 	session *awsclient.Session
+	cluster string
 	iam     *iam.Client
+	ecr     *ecr.Client
+	// released are the ARNs of policies that planned changes detach.
+	released map[string]bool
 }
 
-// NewAccount prepares to look at the account of a session.
-func NewAccount(s *awsclient.Session) *Account {
-	return &Account{session: s, iam: iam.NewFromConfig(s.Config)}
+// NewAccount prepares to look at the account of a session for a cluster, which its ID identifies in tags.
+func NewAccount(s *awsclient.Session, cluster string) *Account {
+	return &Account{session: s, cluster: cluster, iam: iam.NewFromConfig(s.Config), ecr: ecr.NewFromConfig(s.Config), released: map[string]bool{}}
+}
+
+// ownTags are on everything that is created in the account.
+func (a *Account) ownTags() map[string]string {
+	return map[string]string{TagCreatedBy: creator, wellknown.TagCluster: a.cluster}
+}
+
+func (a *Account) tags() []iamtypes.Tag {
+	var out []iamtypes.Tag
+	for _, key := range slices.Sorted(maps.Keys(a.ownTags())) {
+		out = append(out, iamtypes.Tag{Key: &key, Value: aws.String(a.ownTags()[key])})
+	}
+	return out
+}
+
+// isOurs reports whether tags are those of something that was created for this cluster.
+func (a *Account) isOurs(tags map[string]string) bool {
+	for key, want := range a.ownTags() {
+		if tags[key] != want {
+			return false
+		}
+	}
+	return true
+}
+
+// ofIAM is a list of tags as a map.
+func ofIAM(tags []iamtypes.Tag) map[string]string {
+	out := map[string]string{}
+	for _, t := range tags {
+		out[aws.ToString(t.Key)] = aws.ToString(t.Value)
+	}
+	return out
 }
 
 // OIDCProvider looks whether IAM accepts the tokens of an issuer, and returns the ARN of its provider and what is
@@ -58,7 +80,7 @@ func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Ch
 	}
 	switch {
 	case !found.Exists:
-		return found.ARN, []Change{{Object: found.ARN, Action: "create the IAM OIDC provider with audience " + kind.STSAudience,
+		return found.ARN, []Change{{Object: found.ARN, Action: "create the IAM OIDC provider with audience " + kind.STSAudience, Creates: &Record{ARN: found.ARN},
 			do: func(ctx context.Context) error { return a.createProvider(ctx, found.ARN, issuer) }}}, nil
 	case !found.Accepts(kind.STSAudience):
 		return found.ARN, []Change{{Object: found.ARN, Action: "add audience " + kind.STSAudience,
@@ -73,7 +95,7 @@ func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Ch
 func (a *Account) createProvider(ctx context.Context, provider, issuer string) error {
 	_, err := a.iam.CreateOpenIDConnectProvider(ctx, &iam.CreateOpenIDConnectProviderInput{
 		Url: &issuer, ClientIDList: []string{kind.STSAudience},
-		Tags: []iamtypes.Tag{{Key: aws.String(TagCreatedBy), Value: aws.String("nexusctl")}},
+		Tags: a.tags(),
 	})
 	if awsclient.Is(err, awsclient.Exists) { // somebody was faster, perhaps with another audience
 		return a.addAudience(ctx, provider)

@@ -5,15 +5,11 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,7 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -39,8 +35,6 @@ type tool struct {
 	aws *awsproxy.Endpoint
 }
 
-var built sync.Mutex
-
 func newTool(t *testing.T, flags ...string) *tool {
 	t.Helper()
 	b := bed.New(t, flags...)
@@ -54,23 +48,8 @@ func newTool(t *testing.T, flags ...string) *tool {
 // binary builds nexusctl once for a world.
 func (x *tool) binary() string {
 	x.Helper()
-	built.Lock()
-	defer built.Unlock()
-	path := filepath.Join(x.World.Dir(), "nexusctl")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	if out, err := exec.Command("go", "build", "-tags="+operator.BuildTags, "-ldflags=-s -w", "-o", path, "github.com/nexus-operator/nexus-operator/cmd/nexusctl").CombinedOutput(); err != nil {
-		x.Fatalf("building nexusctl: %v\n%s", err, out)
-	}
-	if f, err := os.Stat(path); err != nil || f.Size() > maxBinary {
-		x.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 (%v, %v)", maxBinary, f, err)
-	}
-	return path
+	return nexusctl.Binary(x, x.World)
 }
-
-// maxBinary is how many bytes nexusctl may have.
-const maxBinary = 120_000_000
 
 // run runs nexusctl with text on its standard input, as an administrator of the cluster and of the account.
 func (x *tool) run(stdin string, args ...string) answer {
@@ -80,17 +59,8 @@ func (x *tool) run(stdin string, args ...string) answer {
 
 func (x *tool) runAs(env []string, stdin string, args ...string) answer {
 	x.Helper()
-	cmd := exec.Command(x.binary(), args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + x.TempDir(), "AWS_ENDPOINT_URL=" + x.aws.URL(), "AWS_REGION=ap-southeast-1",
-		"AWS_EC2_METADATA_DISABLED=true", "OPERATOR_NAMESPACE=default"}, env...)
-	var out, errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		x.Fatal(err)
-	}
-	return answer{out: out.String(), err: errs.String(), code: cmd.ProcessState.ExitCode()}
+	a := nexusctl.Run(x, x.World, append([]string{"AWS_ENDPOINT_URL=" + x.aws.URL(), "OPERATOR_NAMESPACE=default"}, env...), stdin, args...)
+	return answer{out: a.Out, err: a.Err, code: a.Code}
 }
 
 // apply runs kubectl apply.
@@ -132,8 +102,8 @@ func (x *tool) plan(stdin string, args ...string) []item {
 	if err := json.Unmarshal([]byte(a.out), &p); err != nil {
 		x.Fatalf("exit code %d, %v\n%s\n%s", a.code, err, a.out, a.err)
 	}
-	if w := x.World.AWS().Since(mark).From(x.aws.Name()).Writes(); len(w) > 0 {
-		x.Errorf("planning wrote to AWS:\n%s", w)
+	if w := x.ownWrites(mark); len(w) > 0 {
+		x.Errorf("planning wrote to AWS: %v", w)
 	}
 	return p.Items
 }
@@ -159,6 +129,15 @@ func (x *tool) writesSince(mark awsproxy.Mark) map[string]int {
 		if c.Endpoint != x.aws.Name() {
 			out[c.Action()]++
 		}
+	}
+	return out
+}
+
+// ownWrites are the writes that nexusctl itself sent.
+func (x *tool) ownWrites(mark awsproxy.Mark) []string {
+	var out []string
+	for _, c := range x.World.AWS().Since(mark).From(x.aws.Name()).Writes() {
+		out = append(out, c.Action())
 	}
 	return out
 }

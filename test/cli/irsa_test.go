@@ -73,7 +73,7 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 	mark := x.World.AWS().Mark()
 	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, x.provider(world.DefaultIssuer), "would: create the IAM OIDC provider with audience sts.amazonaws.com",
 		"namespace default has no operator yet")
-	if w := x.writesSince(mark); len(w) > 0 {
+	if w := x.ownWrites(mark); len(w) > 0 {
 		t.Errorf("a dry run wrote %v", w)
 	}
 	x.wants(x.run("", "fix-irsa"), 0, "done: create the IAM OIDC provider")
@@ -82,7 +82,7 @@ func TestFixIRSA_CreatesTheProviderOnce(t *testing.T) {
 	}
 	mark = x.World.AWS().Mark()
 	x.wants(x.run("", "fix-irsa"), 0, "There is nothing to change.")
-	if w := x.writesSince(mark); len(w) > 0 {
+	if w := x.ownWrites(mark); len(w) > 0 {
 		t.Errorf("a second run wrote %v", w)
 	}
 	x.withoutProvider(world.DefaultIssuer)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -53,15 +54,7 @@ func (x *tool) bind(user, role, namespace string) {
 // wants fails the test unless a run ended with an exit code and printed the texts.
 func (x *tool) wants(a answer, code int, texts ...string) {
 	x.Helper()
-	said := strings.Join(strings.Fields(a.out+a.err), " ") // however it is wrapped and lined up
-	for _, text := range texts {
-		if !strings.Contains(said, text) {
-			x.Errorf("no %q in\n%s\n%s", text, a.out, a.err)
-		}
-	}
-	if a.code != code {
-		x.Errorf("exit code %d, want %d\n%s\n%s", a.code, code, a.out, a.err)
-	}
+	nexusctl.Answer{Out: a.out, Err: a.err, Code: a.code}.Wants(x, code, texts...)
 }
 
 // read runs a verb with -o json and reads its answer.

@@ -105,28 +105,6 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-// installed runs the operator's binary as the Deployment says: its arguments, its variables, its ServiceAccount.
-func installed(t *testing.T, w *world.World, d *appsv1.Deployment) *operator.Operator {
-	t.Helper()
-	account := "system:serviceaccount:" + d.Namespace + ":" + d.Spec.Template.Spec.ServiceAccountName
-	config, err := w.UserConfig(account, "system:serviceaccounts", "system:serviceaccounts:"+d.Namespace, "system:authenticated")
-	if err != nil {
-		t.Fatal(err)
-	}
-	container := d.Spec.Template.Spec.Containers[0]
-	run := &operator.Installed{Args: container.Args, Config: config}
-	for _, e := range container.Env {
-		value := e.Value
-		if e.ValueFrom != nil && e.ValueFrom.FieldRef != nil && e.ValueFrom.FieldRef.FieldPath == "metadata.namespace" {
-			value = d.Namespace
-		} else if e.ValueFrom != nil {
-			t.Fatalf("variable %s has a source that this test does not know", e.Name)
-		}
-		run.Env = append(run.Env, e.Name+"="+value)
-	}
-	return operator.Start(t, w, operator.Options{Installed: run})
-}
-
 // values are those of an administrator who allows one pattern of namespaces.
 const values = `
 namespace: {create: true}
@@ -155,7 +133,7 @@ func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
 		}
 		return err
 	})
-	b.Op = installed(t, b.World, d)
+	b.Op = operator.FromDeployment(t, b.World, d)
 	defer func() {
 		if t.Failed() {
 			t.Logf("operator log:\n%s", operator.Tail(b.Op.Log(), 6000))

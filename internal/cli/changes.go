@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// writeChanges describes changes for people.
+func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {
+	verb := "will"
+	if dryRun {
+		verb = "would"
+	}
+	for _, c := range changes {
+		fmt.Fprintf(b, "\n%s\n    %s: %s\n", c.Object, verb, c.Action)
+		for line := range strings.Lines(c.Diff) {
+			b.WriteString("    " + line)
+		}
+	}
+}
+
+// makeRecorded makes one change after the other, reports each, and takes it over into the ledger. An interruption ends
+// it between two changes, and cuts none off, so that it is known what was done.
+func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
+	var changed []string
+	for i, c := range changes {
+		if ctx.Err() != nil {
+			return &interruption{changed: changed, left: len(changes) - i}
+		}
+		if err := makeChange(ctx, c); err != nil {
+			return deniedFirst(fmt.Errorf("%s: %w; %d of %d changes were made; run the command again to go on", c.Object, explainConflict(err), i, len(changes)))
+		}
+		if ledger != nil {
+			ledger.Done(c)
+		}
+		changed = append(changed, c.Object)
+		s.say("%s: done: %s", c.Object, c.Action)
+	}
+	return nil
+}
+
+// makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
+func makeChange(ctx context.Context, c install.Change) error {
+	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	defer cancel()
+	for {
+		err := c.Do(doing)
+		if _, passes := errors.AsType[*status.Retrying](err); !passes {
+			return err
+		}
+		select {
+		case <-doing.Done():
+			return err
+		case <-time.After(retryPause):
+		}
+	}
+}
+
+// retryPause is between two attempts of a call to AWS.
+const retryPause = time.Second
+
+// deniedFirst makes missing rights and credentials in AWS a precondition.
+func deniedFirst(err error) error {
+	if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Unauthenticated) || awsclient.Is(err, awsclient.Expired) {
+		return precondition(err)
+	}
+	return err
+}
+
+// cloud is the account that the caller's credentials lead to, looked at for a cluster.
+type cloud struct {
+	session *awsclient.Session
+	account *install.Account
+	finder  *awssession.Issuer
+}
+
+// issuer is the OIDC issuer of the cluster.
+func (c *cloud) issuer(ctx context.Context) (string, error) { return c.finder.URL(ctx) }
+
+// openCloud opens the account for the cluster, which the UID of namespace kube-system identifies in AWS tags.
+func (s *shared) openCloud(ctx context.Context, cfg *rest.Config, c client.Client, eks string) (*cloud, error) {
+	o, err := s.offlineOptions()
+	if err != nil {
+		return nil, err
+	}
+	sessions := s.sessions()
+	finder, err := awssession.NewIssuer(cfg, s.eksCluster(eks), o.Region, sessions, s.Clock)
+	if err != nil {
+		return nil, err
+	}
+	session, err := sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})
+	if err != nil {
+		return nil, precondition(err)
+	}
+	id, err := clusterID(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return &cloud{session: session, account: install.NewAccount(session, id), finder: finder}, nil
+}
+
+// clusterID identifies a cluster in AWS tags.
+func clusterID(ctx context.Context, c client.Client) (string, error) {
+	ns := &corev1.Namespace{}
+	if err := c.Get(ctx, client.ObjectKey{Name: "kube-system"}, ns); err != nil {
+		return "", precondition(fmt.Errorf("reading namespace kube-system, whose UID identifies the cluster in AWS tags: %w", err))
+	}
+	return string(ns.UID), nil
+}
+
+// metas describe every AWS kind.
+func (s *shared) metas() []kind.Meta {
+	var out []kind.Meta
+	for _, e := range s.Kinds() {
+		out = append(out, e.Meta())
+	}
+	return out
+}
+
+// stillWaiting says what a wait has not seen in its time.
+type stillWaiting struct{ left string }
+
+// Error implements error.
+func (w *stillWaiting) Error() string { return w.left }
+
+// waitFor waits until an object needs nothing any more. The error is a *stillWaiting when the time is over, and an
+// *interruption when the command is interrupted.
+func (s *shared) waitFor(ctx, limited context.Context, c client.Client, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
+	missing := "it was not seen yet"
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(u.GroupVersionKind())
+	err := s.waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(u), now); err != nil {
+			if meta.IsNoMatchError(err) {
+				return false, nil
+			}
+			return false, client.IgnoreNotFound(err)
+		}
+		var err error
+		missing, err = left(now)
+		return missing == "", err
+	})
+	if limited.Err() != nil && ctx.Err() == nil {
+		return &stillWaiting{left: missing}
+	}
+	return err
+}
+
+// waitUntil looks until a look finds all done. The error is an *interruption when the command is interrupted.
+func (s *shared) waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
+	err := wait.PollUntilContextCancel(limited, pollInterval, true, look)
+	if ctx.Err() != nil {
+		return &interruption{waiting: true}
+	}
+	return err
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/permissions"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// defaultRepository is the name of the image repository, and of the image.
+const defaultRepository = operatorName
+
+// installation is what deploy found and did.
+type installation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Image      string `json:"image"`
+	// Role is the ARN of the operator's role.
+	Role string `json:"role"`
+	// DryRun is true when the changes were not made.
+	DryRun  bool             `json:"dryRun"`
+	Changes []install.Change `json:"changes"`
+	// Notes name what is to be known or done besides.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// deployFlags are those of deploy.
+type deployFlags struct {
+	image, roleARN, cluster, output string
+	replicas                        int
+	scope                           permissions.Scope
+	dryRun, export, force           bool
+	timeout                         time.Duration
+}
+
+func (s *shared) deployCommand() *cobra.Command {
+	f := &deployFlags{}
+	cmd := &cobra.Command{
+		Use:   "deploy",
+		Short: "Install or upgrade the operator, with its role and its image repository in AWS",
+		Long: "deploy creates what the operator needs in AWS: the image repository, the IAM OIDC provider of the cluster, and the operator's role with\n" +
+			"the least rights. Then it applies the namespace " + install.Namespace + ", the definitions, the rights and the Deployment, and waits\n" +
+			"until the operator is ready. It prints the differences before each change. A second run finds nothing to change. What it created is recorded\n" +
+			"in ConfigMap " + install.Namespace + "/" + install.LedgerName + ", so that nexusctl delete removes that and nothing else.\n" +
+			"With --image and --role-arn it makes no call to AWS.",
+		Example: "  nexusctl deploy --dry-run\n  nexusctl deploy --name-prefix team- --operator-arg=--capability-namespaces=team-*\n  nexusctl deploy --image registry.example.com/nexus-operator:v1 --role-arn arn:aws:iam::123456789012:role/operator",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			return s.deploy(cmd.Context(), f)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+defaultRepository)
+	flags.IntVar(&f.replicas, "replicas", 2, "number of pods; one leads, the others stand by")
+	flags.StringVar(&f.roleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
+	flags.StringVar(&f.scope.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin")
+	flags.StringVar(&f.scope.NamePrefix, "name-prefix", "", "beginning of the names of all AWS resources that the operator may touch; default: every name")
+	flags.StringVar(&f.scope.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
+	flags.StringVar(&f.scope.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
+	flags.StringSliceVar(&f.scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
+	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
+	flags.BoolVar(&f.export, "export", false, "print the manifests, and change nothing")
+	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
+	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait until the operator is ready")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
+	return cmd
+}
+
+func (f *deployFlags) check() error {
+	switch {
+	case f.timeout <= 0:
+		return usage("--timeout: %s is not a duration above 0", f.timeout)
+	case f.replicas < 1:
+		return usage("--replicas: %d is not above 0", f.replicas)
+	case f.scope.Role == "":
+		return usage("--role: the name is empty")
+	default:
+		return nil
+	}
+}
+
+// deployer holds what a deployment has found.
+type deployer struct {
+	*shared
+	flags  *deployFlags
+	cfg    *rest.Config
+	client client.Client
+	ledger *install.Ledger
+	report installation
+
+	inAWS, inCluster []install.Change
+	// missing is the image that nobody has pushed yet; empty when it is there, or in a registry that is not looked at.
+	missing string
+	objects []*unstructured.Unstructured
+}
+
+func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
+	d, err := s.lookAtInstallation(ctx, f)
+	if err != nil {
+		return deniedFirst(err)
+	}
+	if f.export {
+		return d.printManifests()
+	}
+	if f.output == "text" { // before the changes, so that the differences are seen also when one of them fails
+		if err := printAs(s.Out, f.output, d.report, d.report.text); err != nil {
+			return err
+		}
+	}
+	if !f.dryRun {
+		if err := d.make(ctx); err != nil {
+			return err
+		}
+	}
+	if f.output == "text" {
+		return nil
+	}
+	return printAs(s.Out, f.output, d.report, d.report.text)
+}
+
+// lookAtInstallation finds what is to change. It only reads.
+func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deployer, error) {
+	d := &deployer{shared: s, flags: f, report: installation{APIVersion: repairAPIVersion, Kind: "Installation", Namespace: install.Namespace, Image: f.image, Role: f.roleARN,
+		DryRun: f.dryRun, Changes: []install.Change{}}}
+	o, err := s.offlineOptions()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.lookAtOperator(ctx); err != nil {
+		return nil, err
+	}
+	if f.image == "" || f.roleARN == "" {
+		if err := d.lookAtAWS(ctx); err != nil {
+			return nil, err
+		}
+	}
+	d.objects, err = install.Manifests(s.CRDs, install.Operator{Image: d.report.Image, Role: d.report.Role, Args: s.operatorArgs, Env: map[string]string{"AWS_REGION": o.Region}, Replicas: f.replicas})
+	if err != nil || f.export {
+		return d, err
+	}
+	if d.inCluster, err = (install.Objects{Client: d.client, Force: f.force}).Apply(ctx, d.objects, d.ledger); err != nil {
+		return nil, explainConflict(err)
+	}
+	d.report.Changes = append(d.report.Changes, slices.Concat(d.inAWS, d.inCluster)...)
+	return d, d.lookAtIngress(ctx)
+}
+
+// lookAtOperator finds what an earlier installation recorded, and refuses those that are not to be touched.
+func (d *deployer) lookAtOperator(ctx context.Context) (err error) {
+	if other := d.namespaceOfOperator(); other != install.Namespace {
+		return usage("--operator-namespace (OPERATOR_NAMESPACE): deploy installs into %s only; for %s use the chart, with helm install -n %s", install.Namespace, other, other)
+	}
+	if d.cfg, d.client, err = d.connect(); err != nil {
+		return err
+	}
+	if tool, err := install.InstalledBy(ctx, d.client); err != nil || tool != "" {
+		return cmp.Or(err, precondition(fmt.Errorf("the operator in %s was installed by %s: upgrade it with that tool", install.Namespace, tool)))
+	}
+	d.ledger, err = install.ReadLedger(ctx, d.client, install.Namespace)
+	return err
+}
+
+// explainConflict says what to do about fields that another tool has set, and about what is being deleted.
+func explainConflict(err error) error {
+	if ending, ok := errors.AsType[*install.EndingError](err); ok {
+		return precondition(ending)
+	}
+	if apierrors.IsConflict(err) {
+		return precondition(fmt.Errorf("%w: change these fields with the tool that has set them, or take them over with --force-conflicts", err))
+	}
+	return err
+}
+
+// lookAtAWS finds what is to change in the account.
+func (d *deployer) lookAtAWS(ctx context.Context) error {
+	cloud, err := d.openCloud(ctx, d.cfg, d.client, d.flags.cluster)
+	if err != nil {
+		return err
+	}
+	if err := d.lookAtImage(ctx, cloud.account); err != nil || d.flags.roleARN != "" {
+		return err
+	}
+	issuer, err := cloud.issuer(ctx)
+	if err != nil {
+		return precondition(err)
+	}
+	provider, changes, err := cloud.account.OIDCProvider(ctx, issuer)
+	if err != nil {
+		return err
+	}
+	scope := d.flags.scope
+	scope.Partition, scope.Account = cloud.session.Partition, cloud.session.Account
+	documents, warning, err := permissions.Named(permissions.NameOperator, d.metas(), scope)
+	if err != nil {
+		return usage("%w", err)
+	}
+	if warning != "" {
+		d.report.Notes = append(d.report.Notes, warning)
+	}
+	role, more, err := cloud.account.OperatorRole(ctx, install.OperatorRole{Name: scope.Role, Policies: documents,
+		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: operatorName}})
+	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
+		return precondition(foreign)
+	}
+	d.report.Role = role
+	d.inAWS = slices.Concat(d.inAWS, changes, more)
+	return err
+}
+
+// lookAtImage looks for the operator's image in the account's registry.
+func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
+	image, ours := a.ParseImage(d.flags.image)
+	if d.flags.image == "" {
+		if d.Version == "" || strings.HasPrefix(d.Version, "(") {
+			return usage("--image: this nexusctl was built without a version: name the image")
+		}
+		image, ours = install.Image{Repository: defaultRepository, Version: d.Version}, true
+		d.report.Image = a.ImageName(image)
+	}
+	if !ours {
+		return nil
+	}
+	changes, there, err := a.Repository(ctx, image)
+	if err != nil {
+		return err
+	}
+	d.inAWS = append(d.inAWS, changes...)
+	if !there {
+		d.missing = d.report.Image
+		d.report.Notes = append(d.report.Notes, "the image "+d.missing+" is not there yet; the operator is installed after it was pushed")
+	}
+	return nil
+}
+
+// lookAtIngress notes that load balancers need a controller.
+func (d *deployer) lookAtIngress(ctx context.Context) error {
+	classes := &networkingv1.IngressClassList{}
+	if err := d.client.List(ctx, classes); err != nil && !apierrors.IsForbidden(err) {
+		return err
+	}
+	for _, c := range classes.Items {
+		if c.Spec.Controller == albController || c.Spec.Controller == autoController {
+			return nil
+		}
+	}
+	d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until it is installed; see nexusctl scan --only ingress")
+	return nil
+}
+
+// make makes the changes and waits until the operator is ready.
+func (d *deployer) make(ctx context.Context) (err error) {
+	defer func() {
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+		defer cancel()
+		if d.ledger.Exists() {
+			err = errors.Join(err, d.ledger.Save(saving))
+		}
+	}()
+	changes := slices.Concat(d.inAWS, d.inCluster)
+	if len(changes) > 0 {
+		if changes, err = d.prepare(ctx, changes); err != nil {
+			return err
+		}
+	}
+	if d.missing != "" {
+		inAWS := slices.DeleteFunc(changes, func(c install.Change) bool { return !slices.ContainsFunc(d.inAWS, sameObject(c)) })
+		if err := d.makeRecorded(ctx, d.ledger, inAWS); err != nil {
+			return err
+		}
+		return precondition(fmt.Errorf("the image %s is not there: push it, and run the command again; nothing was installed in the cluster", d.missing))
+	}
+	if err := d.makeRecorded(ctx, d.ledger, changes); err != nil {
+		return err
+	}
+	return d.waitUntilReady(ctx)
+}
+
+func sameObject(c install.Change) func(install.Change) bool {
+	return func(o install.Change) bool { return o.Object == c.Object && o.Action == c.Action }
+}
+
+// prepare creates the namespace, and records in it what is about to be created. It returns the changes that are left.
+func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]install.Change, error) {
+	namespace := slices.IndexFunc(changes, func(c install.Change) bool { return c.Creates != nil && c.Creates.Kind == "Namespace" })
+	if namespace >= 0 {
+		if err := d.makeRecorded(ctx, d.ledger, changes[namespace:namespace+1]); err != nil {
+			return nil, err
+		}
+		changes = slices.Delete(slices.Clone(changes), namespace, namespace+1)
+	}
+	err := d.ledger.Plan(ctx, changes)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("another nexusctl is at work on this installation: run the command again when it is done: %w", err)
+	}
+	return changes, err
+}
+
+// waitUntilReady waits for the definitions and the pods.
+func (d *deployer) waitUntilReady(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
+	defer cancel()
+	for _, u := range d.objects {
+		var err error
+		switch u.GetKind() {
+		case "CustomResourceDefinition":
+			err = d.waitFor(ctx, limited, d.client, u, notEstablished)
+		case "Deployment":
+			err = d.waitFor(ctx, limited, d.client, u, rolloutLeft)
+		default:
+			continue
+		}
+		if timeout, ok := errors.AsType[*stillWaiting](err); ok {
+			return &failure{code: exitTimeout, err: fmt.Errorf("%s: not ready within %s: %s; see nexusctl status", titleOfObject(u), d.flags.timeout, timeout.left)}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	d.say("The operator in namespace %s is ready, with image %s.", install.Namespace, d.report.Image)
+	return nil
+}
+
+// notEstablished says what a definition still waits for.
+func notEstablished(u *unstructured.Unstructured) (string, error) {
+	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
+	for _, c := range conditions {
+		if m, ok := c.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
+			return "", err
+		}
+	}
+	return "the definition is not established", err
+}
+
+// printManifests prints what deploy applies.
+func (d *deployer) printManifests() error {
+	var b bytes.Buffer
+	for _, u := range d.objects {
+		text, err := yaml.Marshal(u.Object)
+		if err != nil {
+			return err
+		}
+		b.WriteString("---\n")
+		b.Write(text)
+	}
+	_, err := d.Out.Write(b.Bytes())
+	return err
+}
+
+// text describes an installation for people.
+func (r installation) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Image %s\nRole %s\n", r.Image, cmp.Or(r.Role, "none"))
+	writeChanges(&b, r.Changes, r.DryRun)
+	if len(r.Changes) == 0 {
+		b.WriteString("The installation is unchanged.\n")
+	}
+	for _, note := range r.Notes {
+		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+	}
+	return b.String()
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import "context"
+
+// TagCreatedBy marks what this package creates.
+const TagCreatedBy = "nexus.ai/created-by"
+
+// creator is the value of TagCreatedBy, and the field manager of Kubernetes objects.
+const creator = "nexusctl"
+
+// Change is a difference between what is there and what an installation needs.
+type Change struct {
+	// Object is the ARN of what changes, or the kind and the name of a Kubernetes object.
+	Object string `json:"object"`
+	// Action says what is done to it, in words.
+	Action string `json:"action"`
+	// Diff shows a document before and after; empty when there is none.
+	Diff string `json:"diff,omitempty"`
+	// Creates is what the change creates; nil when it creates nothing. Do completes it.
+	Creates *Record `json:"-"`
+	// Removes is the record of what the change removes; nil when it removes nothing.
+	Removes *Record `json:"-"`
+
+	do func(context.Context) error
+}
+
+// Do makes the change. Doing it twice is harmless. Errors are the kinds that awsclient.Explain returns, and for Kubernetes
+// objects those of the API server.
+func (c Change) Do(ctx context.Context) error { return c.do(ctx) }

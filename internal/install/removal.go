@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package install
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+)
+
+// Remove looks at something in the account that a record names, and returns what is to be done. Something that does not prove to be
+// created for this cluster, or what others need, stays: the only change then is that its record goes. The error is an
+// *ElsewhereError for what is in another account or region, or one of the kinds that awsclient.Explain returns.
+func (a *Account) Remove(ctx context.Context, r Record) ([]Change, error) {
+	parsed, err := arn.Parse(r.ARN)
+	if err != nil {
+		return nil, fmt.Errorf("the ledger names %q: %w", r.ARN, err)
+	}
+	if parsed.AccountID != a.session.Account || parsed.Region != "" && parsed.Region != a.session.Region {
+		return nil, &ElsewhereError{ARN: r.ARN, Account: a.session.Account, Region: a.session.Region}
+	}
+	kind, name, _ := strings.Cut(parsed.Resource, "/")
+	look := map[string]func(context.Context, Record, string) ([]Change, error){
+		"iam:role": a.removeRole, "iam:policy": a.removePolicy, "iam:oidc-provider": a.removeProvider, "ecr:repository": a.removeRepository,
+	}[parsed.Service+":"+kind]
+	if look == nil {
+		return nil, fmt.Errorf("the ledger names %s, of a kind that this version does not know: use the nexusctl that wrote it", r.ARN)
+	}
+	return look(ctx, r, name)
+}
+
+// ElsewhereError says that the credentials lead to another account or region than that of something to be removed.
+type ElsewhereError struct{ ARN, Account, Region string }
+
+// Error implements error.
+func (e *ElsewhereError) Error() string {
+	return fmt.Sprintf("%s is not in account %s and region %s, to which your AWS credentials and settings lead: use those with which it was created (AWS_PROFILE, AWS_REGION)", e.ARN, e.Account, e.Region)
+}
+
+// forget drops the record of something that is not deleted.
+func forget(r Record, why string) []Change {
+	return []Change{{Object: r.ARN, Action: why, Removes: &r, do: func(context.Context) error { return nil }}}
+}
+
+// Why something in the account is not deleted.
+const (
+	gone    = "do nothing: it does not exist any more"
+	notOurs = "leave it: its tags do not say that nexusctl created it for this cluster"
+)
+
+// judge decides about something of which a look has found the tags.
+func (a *Account) judge(r Record, tags map[string]string, looked error, remove func() ([]Change, error)) ([]Change, error) {
+	switch {
+	case awsclient.IsNotFound(looked):
+		return forget(r, gone), nil
+	case looked != nil:
+		return nil, awsclient.Explain(looked, "")
+	case !a.isOurs(tags):
+		return forget(r, notOurs), nil
+	default:
+		return remove()
+	}
+}
+
+// unlessGone explains an error, except that there is nothing any more.
+func unlessGone(err error, action string) error {
+	if awsclient.IsNotFound(err) {
+		return nil
+	}
+	return awsclient.Explain(err, action)
+}
+
+// removal deletes what a record names.
+func removal(r Record, action string, do func(context.Context) error) Change {
+	return Change{Object: r.ARN, Action: action, Removes: &r, do: do}
+}
+
+func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Change, error) {
+	tags, err := a.tagsOfRole(ctx, name)
+	return a.judge(r, tags, err, func() ([]Change, error) {
+		attached, err := a.attached(ctx, name)
+		var changes []Change
+		for _, p := range attached {
+			if strings.HasPrefix(p, a.arnOf("policy/"+name+"-")) {
+				changes = append(changes, a.detach(name, p))
+				a.released[p] = true
+			}
+		}
+		return append(changes, removal(r, "delete the operator's role", func(ctx context.Context) error {
+			_, err := a.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
+			if awsclient.Is(err, awsclient.NotEmpty) || awsclient.Is(err, awsclient.Conflict) {
+				return fmt.Errorf("somebody gave the role more policies: remove these, and run the command again: %w", awsclient.Explain(err, "iam:DeleteRole"))
+			}
+			return unlessGone(err, "iam:DeleteRole")
+		})), err
+	})
+}
+
+func (a *Account) removePolicy(ctx context.Context, r Record, _ string) ([]Change, error) {
+	policy, err := a.findPolicy(ctx, r.ARN)
+	return a.judge(r, ofIAM(policy.Tags), err, func() ([]Change, error) {
+		users := aws.ToInt32(policy.AttachmentCount)
+		if a.released[r.ARN] {
+			users--
+		}
+		if users > 0 {
+			return forget(r, "leave it: it is attached to roles or users that stay"), nil
+		}
+		return []Change{removal(r, "delete the policy", func(ctx context.Context) error { return a.deletePolicy(ctx, r.ARN) })}, nil
+	})
+}
+
+// deletePolicy deletes a policy with its versions.
+func (a *Account) deletePolicy(ctx context.Context, policy string) error {
+	versions, err := a.versions(ctx, policy)
+	if err != nil {
+		return unlessGone(err, "iam:ListPolicyVersions")
+	}
+	for _, v := range slices.DeleteFunc(versions, isDefault) {
+		if err := a.deleteVersion(ctx, policy, v); err != nil {
+			return err
+		}
+	}
+	_, err = a.iam.DeletePolicy(ctx, &iam.DeletePolicyInput{PolicyArn: &policy})
+	return unlessGone(err, "iam:DeletePolicy")
+}
+
+// removeProvider deletes the OIDC provider, unless a role needs it that the installation did not create.
+func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Change, error) {
+	tags := map[string]string{}
+	out, err := a.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &r.ARN})
+	if err == nil {
+		tags = ofIAM(out.Tags)
+	}
+	return a.judge(r, tags, err, func() ([]Change, error) {
+		roles, err := a.rolesThatTrust(ctx, r.ARN)
+		if err != nil {
+			return nil, err
+		}
+		if len(roles) > 0 {
+			return forget(r, "leave it: other roles trust it: "+strings.Join(roles, ", ")), nil
+		}
+		return []Change{removal(r, "delete the IAM OIDC provider", func(ctx context.Context) error {
+			_, err := a.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &r.ARN})
+			return unlessGone(err, "iam:DeleteOpenIDConnectProvider")
+		})}, nil
+	})
+}
+
+// rolesThatTrust are the names of roles that trust an OIDC provider and were not created by an installation.
+func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string, error) {
+	var out []string
+	pages := iam.NewListRolesPaginator(a.iam, &iam.ListRolesInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, awsclient.Explain(err, "iam:ListRoles")
+		}
+		for _, role := range page.Roles {
+			trust, err := url.PathUnescape(aws.ToString(role.AssumeRolePolicyDocument))
+			if err != nil || !strings.Contains(trust, `"`+provider+`"`) {
+				continue
+			}
+			tags, err := a.iam.ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: role.RoleName}) // ListRoles does not answer with tags
+			if err != nil && !awsclient.IsNotFound(err) {
+				return nil, awsclient.Explain(err, "iam:ListRoleTags")
+			}
+			if err == nil && !a.isOurs(ofIAM(tags.Tags)) {
+				out = append(out, aws.ToString(role.RoleName))
+			}
+		}
+	}
+	return out, nil
+}
+
+// removeRepository deletes the image repository with its images.
+func (a *Account) removeRepository(ctx context.Context, r Record, name string) ([]Change, error) {
+	tags := map[string]string{}
+	out, err := a.ecr.ListTagsForResource(ctx, &ecr.ListTagsForResourceInput{ResourceArn: &r.ARN})
+	if err == nil {
+		for _, t := range out.Tags {
+			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+		}
+	}
+	return a.judge(r, tags, err, func() ([]Change, error) {
+		return []Change{removal(r, "delete the image repository with its images", func(ctx context.Context) error {
+			_, err := a.ecr.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &name, Force: true})
+			return unlessGone(err, "ecr:DeleteRepository")
+		})}, nil
+	})
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package nexusctl builds nexusctl and runs it as a person would.
+package nexusctl
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// maxBinary is how many bytes the binary may have.
+const maxBinary = 120_000_000
+
+var building sync.Mutex
+
+// Answer is how a run ended.
+type Answer struct {
+	Out, Err string
+	Code     int
+}
+
+// Binary is the path of the program, which is built once for a world.
+func Binary(t testing.TB, w *world.World) string {
+	t.Helper()
+	building.Lock()
+	defer building.Unlock()
+	path := filepath.Join(w.Dir(), "nexusctl")
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	if out, err := exec.Command("go", "build", "-tags="+operator.BuildTags, "-ldflags=-s -w", "-o", path, "github.com/nexus-operator/nexus-operator/cmd/nexusctl").CombinedOutput(); err != nil {
+		t.Fatalf("building nexusctl: %v\n%s", err, out)
+	}
+	if f, err := os.Stat(path); err != nil || f.Size() > maxBinary {
+		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 (%v, %v)", maxBinary, f, err)
+	}
+	return path
+}
+
+// Run runs the program with these variables, besides those that every run has, and text on its standard input.
+func Run(t testing.TB, w *world.World, env []string, stdin string, args ...string) Answer {
+	t.Helper()
+	cmd := exec.Command(Binary(t, w), args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true"}, env...)
+	var out, errs bytes.Buffer
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return Answer{Out: out.String(), Err: errs.String(), Code: cmd.ProcessState.ExitCode()}
+}
+
+// Wants fails the test unless the run ended with a code and said these texts.
+func (a Answer) Wants(t testing.TB, code int, texts ...string) {
+	t.Helper()
+	said := strings.Join(strings.Fields(a.Out+a.Err), " ") // however it is wrapped and lined up
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("no %q in\n%s\n%s", text, a.Out, a.Err)
+		}
+	}
+	if a.Code != code {
+		t.Errorf("exit code %d, want %d\n%s\n%s", a.Code, code, a.Out, a.Err)
+	}
+}

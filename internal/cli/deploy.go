@@ -233,20 +233,30 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	return err
 }
 
+// imageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
+// named. It is nil for an image in another registry.
+func (s *shared) imageOf(a *install.Account, named string) (*install.Image, string, error) {
+	if image, ours := a.ParseImage(named); ours {
+		return &image, named, nil
+	}
+	if named != "" {
+		return nil, named, nil
+	}
+	if s.Version == "" || strings.HasPrefix(s.Version, "(") {
+		return nil, "", usage("--image: this nexusctl was built without a version: name the image")
+	}
+	image := install.Image{Repository: defaultRepository, Version: s.Version}
+	return &image, a.ImageName(image), nil
+}
+
 // lookAtImage looks for the operator's image in the account's registry.
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
-	image, ours := a.ParseImage(d.flags.image)
-	if d.flags.image == "" {
-		if d.Version == "" || strings.HasPrefix(d.Version, "(") {
-			return usage("--image: this nexusctl was built without a version: name the image")
-		}
-		image, ours = install.Image{Repository: defaultRepository, Version: d.Version}, true
-		d.report.Image = a.ImageName(image)
+	image, name, err := d.imageOf(a, d.flags.image)
+	d.report.Image = name
+	if err != nil || image == nil {
+		return err
 	}
-	if !ours {
-		return nil
-	}
-	changes, there, err := a.Repository(ctx, image)
+	changes, there, err := a.Repository(ctx, *image)
 	if err != nil {
 		return err
 	}

@@ -53,6 +53,7 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 	scope := &permissions.Scope{}
 	cmd := &cobra.Command{
 		Use:     name,
+		Aliases: map[string][]string{permissions.NameInstaller: {"deployer"}}[name],
 		Short:   "Print the IAM policies of " + whose,
 		Long:    name + " prints the IAM policies of " + whose + ".\nIt prints one JSON document after the other; more than one when AWS's limit of their length needs it. It needs no cluster.",
 		Example: "  nexusctl iam policy " + name + " --account 123456789012 --region eu-west-1",

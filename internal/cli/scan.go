@@ -35,6 +35,7 @@ type scanReport struct {
 // scanFlags are the flags of the verb.
 type scanFlags struct {
 	output, eks string
+	image       string
 	only        []string
 	timeout     time.Duration
 }
@@ -45,6 +46,7 @@ var scanGroups = []struct {
 	run        func(*scanner, context.Context) error
 }{
 	{"aws", "AWS accepts your credentials", (*scanner).scanAWS},
+	{"image", "the operator's image is in the account's registry", (*scanner).scanImage},
 	{"cluster", "the API server answers, and its version is served", (*scanner).scanCluster},
 	{"identity", "IAM accepts the tokens of pods, and pods are given them", (*scanner).scanIdentity},
 	{"nodes", "nodes are ready and have room for the operator", (*scanner).scanNodes},
@@ -74,6 +76,7 @@ func (s *shared) scanCommand() *cobra.Command {
 	flags := cmd.Flags()
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 	flags.StringVar(&f.eks, "cluster-name", "", "name of the EKS cluster (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
+	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+defaultRepository)
 	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
 	flags.DurationVar(&f.timeout, "timeout", 2*time.Minute, "how long all checks may take")
 	return cmd

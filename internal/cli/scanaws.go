@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -39,6 +40,35 @@ func (x *scanner) account(ctx context.Context, title string) *awsclient.Session 
 		return nil
 	}
 	return session
+}
+
+// scanImage looks for the operator's image.
+func (x *scanner) scanImage(ctx context.Context) error {
+	const title = "the operator's image is in the account's registry"
+	session := x.account(ctx, title)
+	if session == nil {
+		return nil
+	}
+	account := install.NewAccount(session, "")
+	image, name, err := x.imageOf(account, x.image)
+	if err != nil || image == nil {
+		x.add(skip(title, cmp.Or(name, "this nexusctl was built without a version")+" is not looked for; name an image of the account's registry with --image"))
+		return nil
+	}
+	changes, there, err := account.Repository(ctx, *image)
+	switch {
+	case awsclient.Is(err, awsclient.Denied):
+		x.add(lacks(title, err.Error(), "ask for the rights ecr:DescribeRepositories and ecr:DescribeImages"))
+	case err != nil:
+		return err
+	case len(changes) > 0:
+		x.add(warn(title, name+": the repository does not exist", "nexusctl deploy --image "+name+" creates it; then push the image"))
+	case !there:
+		x.add(warn(title, name+" was not pushed yet", "make image, and push it"))
+	default:
+		x.add(pass(title, name))
+	}
+	return nil
 }
 
 // scanIdentity looks whether pods can get credentials of roles.

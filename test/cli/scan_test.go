@@ -87,7 +87,7 @@ func TestScan_NamesTheRightsThatAreMissing(t *testing.T) {
 	x.wants(x.as("stranger", "scan", "--only", "access"), 1, "you lack the rights to create clusterrolebindings.rbac.authorization.k8s.io", "patch namespaces")
 	x.wants(x.as("stranger", "scan", "--only", "nodes"), 4, `cannot list resource "nodes"`)
 	x.wants(x.runAs([]string{"KUBECONFIG=" + x.World.Kubeconfig()}, "", "scan"), 4, "SKIP aws", "PASS access", "SKIP identity "+accepts)
-	x.wants(x.run("", "scan", "--only", "none"), 2, `"none" is none of aws, cluster`)
+	x.wants(x.run("", "scan", "--only", "none"), 2, `"none" is none of aws, image, cluster`)
 	x.wants(x.run("", "scan", "-o", "name"), 2, `"name" is none of`)
 }
 

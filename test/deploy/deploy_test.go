@@ -270,7 +270,12 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 		t.Errorf("a dry run changed something: %s", diff)
 	}
 
+	const scanned = "the operator's image is in the account's registry"
+	x.wants(x.runs("scan", "--only", "image", "--image", operatorImage), 0, "WARN image "+scanned, "the repository does not exist")
 	x.deployed()
+	x.wants(x.runs("scan", "--only", "image", "--image", operatorImage), 0, "PASS image "+scanned)
+	x.wants(x.runs("scan", "--only", "image", "--image", operatorImage+"-other"), 0, "WARN image "+scanned, "was not pushed yet")
+	x.wants(x.runs("scan", "--only", "image"), 0, "SKIP image "+scanned, "without a version")
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "nexus-system", Name: "nexus-operator"}}
 	sa := &corev1.ServiceAccount{ObjectMeta: d.ObjectMeta}
 	for _, o := range []client.Object{d, sa} {

@@ -51,7 +51,7 @@ func (s summary) deletionConditions() []metav1.Condition {
 func (s summary) partOf(condition string) []view {
 	var out []view
 	for _, v := range s.nodes {
-		if step, ok := StepOf(v.Step); ok && step.Condition == condition || v.Step == StepPolicies && condition == nexusv1.ConditionPoliciesReady {
+		if step, ok := partStep(v.Step); ok && step.Condition == condition || v.Step == StepPolicies && condition == nexusv1.ConditionPoliciesReady {
 			out = append(out, v)
 		}
 	}

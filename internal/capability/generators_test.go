@@ -129,7 +129,26 @@ func anyData(t *rapid.T) *nexusv1.DataServicesSpec {
 	if rapid.Bool().Draw(t, "bedrock") {
 		d.Bedrock = anyBedrock(t)
 	}
+	if rapid.Bool().Draw(t, "messages") {
+		d.Queues = anyQueues(t)
+	}
 	return d
+}
+
+// anyQueues draws a few queues: the policies of a role have room for the longest lists of some stores, and not of all.
+func anyQueues(t *rapid.T) []nexusv1.QueueSpec {
+	var out []nexusv1.QueueSpec
+	one := purpose(28).Filter(func(s string) bool { return !strings.HasSuffix(s, "-dlq") })
+	for _, name := range rapid.SliceOfNDistinct(one, 0, 4, rapid.ID).Draw(t, "queues") {
+		q := nexusv1.QueueSpec{Name: name, FIFO: rapid.Bool().Draw(t, "fifo"), ForceDestroy: rapid.Bool().Draw(t, "forceDestroy"),
+			VisibilityTimeoutSeconds: rapid.Ptr(rapid.Int32Range(0, 43200), true).Draw(t, "visibility"),
+			MessageRetentionSeconds:  rapid.Ptr(rapid.Int32Range(60, 1209600), true).Draw(t, "retention")}
+		if rapid.Bool().Draw(t, "deadLetter") {
+			q.DeadLetter = &nexusv1.DeadLetterSpec{MaxReceiveCount: rapid.Ptr(rapid.Int32Range(1, 1000), true).Draw(t, "receives")}
+		}
+		out = append(out, q)
+	}
+	return out
 }
 
 // foundationModels are such that one begins like another.

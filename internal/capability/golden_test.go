@@ -153,6 +153,12 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			Guardrails:     []nexusv1.BedrockGuardrail{{Name: "safety", ID: "gr0123456789", Version: "2"}, {Name: "draft", ID: "abc"}},
 		}
 	},
+	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{
+			{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}, VisibilityTimeoutSeconds: new(int32(300)), ForceDestroy: true},
+			{Name: "billing", FIFO: true, MessageRetentionSeconds: new(int32(3600)), DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(2))}},
+		}
+	},
 	"environment": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setEnvironment(&c.Spec.Backend.ComponentSpec) },
 	"placement":   func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setPlacement(&c.Spec.Frontend.ComponentSpec) },
 	"security":    func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setSecurity(&c.Spec.Backend.ComponentSpec) },

@@ -135,6 +135,8 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.Names = slices.Sorted(maps.Keys(at(t, n.Object, "spec", "parameters").(map[string]any)))
 		case "SecretsManagerSecret":
 			p.ARN = arn("secretsmanager", "secret:"+name("secretName")+"-AbCdEf")
+		case "SQSQueue":
+			p.ARN = arn("sqs", name("queueName"))
 		default:
 			continue
 		}

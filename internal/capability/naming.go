@@ -19,6 +19,7 @@ const (
 	kindGlueCrawler      = "GlueCrawler"
 	kindParameters       = "SSMParameterSet"
 	kindSecret           = "SecretsManagerSecret"
+	kindQueue            = "SQSQueue"
 	kindRole             = "IAMRole"
 	kindNamespace        = "Namespace"
 	kindQuota            = "ResourceQuota"
@@ -34,6 +35,11 @@ const (
 
 // callData is the bucket that Glue reads.
 const callData = "call-data"
+
+const (
+	deadLetterEnding = "-dlq"
+	fifoEnding       = ".fifo" // of every FIFO queue and topic
+)
 
 // Purposes every capability has unless it lists its own.
 var (
@@ -64,6 +70,17 @@ func (n Names) Prefix() string { return n.Capability + "-" + n.Environment }
 
 // Of names the object or AWS resource for a purpose.
 func (n Names) Of(purpose string) string { return n.Prefix() + "-" + purpose }
+
+// deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.
+func deadLetter(queue string) string { return queue + deadLetterEnding }
+
+// queue names a queue in AWS.
+func (n Names) queue(purpose string, fifo bool) string {
+	if fifo {
+		return n.Of(purpose) + fifoEnding
+	}
+	return n.Of(purpose)
+}
 
 // Glue names something in the Data Catalog, where hyphens become underscores.
 func (n Names) Glue(purpose string) string { return strings.ReplaceAll(n.Of(purpose), "-", "_") }

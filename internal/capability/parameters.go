@@ -40,6 +40,9 @@ func (k *compiler) parameterValues() map[string]string {
 			v["glue/"+t+"-table"] = k.names.Glue(t)
 		}
 	}
+	for purpose, url := range k.queueURLs() {
+		v["sqs/"+purpose+"-queue-url"] = url
+	}
 	maps.Copy(v, k.bedrockParameters())
 	return v
 }

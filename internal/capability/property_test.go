@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
@@ -43,6 +44,7 @@ func TestCompile_IgnoresTheOrderOfLists(t *testing.T) {
 			d.KnowledgeBases = rapid.Permutation(d.KnowledgeBases).Draw(t, "knowledgeBases")
 			d.Guardrails = rapid.Permutation(d.Guardrails).Draw(t, "guardrails")
 		}
+		c.Spec.DataServices.Queues = rapid.Permutation(c.Spec.DataServices.Queues).Draw(t, "queues")
 		c.Spec.Secrets = rapid.Permutation(c.Spec.Secrets).Draw(t, "secrets")
 		before := c.DeepCopy()
 		if again := manifests(t, compile(t, c, facts())); again != first {
@@ -150,6 +152,7 @@ var awsNames = map[string]struct {
 	"GlueCrawler":          {"crawlerName", regexp.MustCompile(`^[A-Za-z0-9_.-]+$`), 255},
 	"IAMRole":              {"roleName", regexp.MustCompile(`^[\w+=,.@-]+$`), 64},
 	"SecretsManagerSecret": {"secretName", regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), 512},
+	"SQSQueue":             {"queueName", regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), 80},
 	"SSMParameterSet":      {"path", regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+$`), 512},
 }
 
@@ -226,7 +229,9 @@ func TestTheGraphIsShallowAndWorkloadsComeLast(t *testing.T) {
 
 func TestDeploymentsWaitForParametersToExistAndNotForValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := compile(t, anyCapability().Draw(t, "capability"), facts())
+		c, f := anyCapability().Draw(t, "capability"), facts()
+		f.ProviderRegion = cmp.Or(c.Spec.Region, "eu-west-1") // without it the settings are not known
+		g := compile(t, c, f)
 		of := map[string]graph.Progress{}
 		for _, id := range g.IDs() {
 			of[id] = graph.Ready

@@ -63,6 +63,21 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
+// StepSQS is a part of the data services that the numbered steps do not count; the condition of the data services
+// speaks of it.
+const StepSQS = "SQS"
+
+// uncounted are such parts.
+var uncounted = []string{StepSQS}
+
+// partStep returns the step of that name, also of a part that the numbered steps do not count.
+func partStep(name string) (Step, bool) {
+	if slices.Contains(uncounted, name) {
+		return Step{Name: name, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}, true
+	}
+	return StepOf(name)
+}
+
 // Stage is a set of kinds whose objects are removed together, and the steps that are undone by it.
 type Stage struct {
 	Kinds []schema.GroupVersionKind
@@ -81,6 +96,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindRole), []string{StepIAM}},
 	{kinds(kindSecret), []string{StepSecrets}},
 	{kinds(kindParameters), []string{StepSSM}},
+	{kinds(kindQueue), nil},
 	{kinds(kindGlueCrawler, kindGlueTable), nil},
 	{kinds(kindGlueDatabase), []string{StepGlue}},
 	{kinds(kindBucket), []string{StepS3}},

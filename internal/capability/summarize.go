@@ -249,7 +249,7 @@ func (s summary) provisioning() nexusv1.Phase {
 		return nexusv1.PhasePending // the provider is in no step
 	}
 	for _, v := range s.nodes {
-		if t, ok := StepOf(v.Step); ok && !v.isDone() {
+		if t, ok := partStep(v.Step); ok && !v.isDone() {
 			return t.Phase
 		}
 	}

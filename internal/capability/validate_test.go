@@ -123,6 +123,13 @@ var wrong = map[string]struct {
 		"spec.dataServices.bedrock.guardrails[0].version"},
 	"a wildcard for a knowledge base": {bedrock(func(b *nexusv1.BedrockSpec) { b.KnowledgeBases = []nexusv1.BedrockKnowledgeBase{{Name: "a", ID: "*"}} }),
 		"spec.dataServices.bedrock.knowledgeBases[0].id"},
+	"a queue's name":               {queue(nexusv1.QueueSpec{Name: "A"}), "spec.dataServices.queues[0].name"},
+	"a queue's long name":          {queue(nexusv1.QueueSpec{Name: strings.Repeat("a", 29)}), "spec.dataServices.queues[0].name"},
+	"a dead-letter queue":          {queue(nexusv1.QueueSpec{Name: "jobs-dlq"}), "spec.dataServices.queues[0].name"},
+	"a queue twice":                {queue(nexusv1.QueueSpec{Name: "a"}, nexusv1.QueueSpec{Name: "a"}), "spec.dataServices.queues[1].name"},
+	"a timeout of a day":           {queue(nexusv1.QueueSpec{Name: "a", VisibilityTimeoutSeconds: new(int32(86400))}), "spec.dataServices.queues[0].visibilityTimeoutSeconds"},
+	"a retention of a second":      {queue(nexusv1.QueueSpec{Name: "a", MessageRetentionSeconds: new(int32(1))}), "spec.dataServices.queues[0].messageRetentionSeconds"},
+	"a message never received":     {queue(nexusv1.QueueSpec{Name: "a", DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(0))}}), "spec.dataServices.queues[0].deadLetter.maxReceiveCount"},
 	"Bedrock in no region":         {bedrock(func(b *nexusv1.BedrockSpec) { b.Region = "*" }), "spec.dataServices.bedrock.region"},
 	"no intent name":               {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
 	"no component":                 {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
@@ -340,6 +347,10 @@ func bedrock(change func(*nexusv1.BedrockSpec)) edit {
 		d.Bedrock = &nexusv1.BedrockSpec{Models: []nexusv1.BedrockModel{{Name: "chat", ModelID: "amazon.nova-lite-v1:0"}}}
 		change(d.Bedrock)
 	})
+}
+
+func queue(list ...nexusv1.QueueSpec) edit {
+	return data(func(d *nexusv1.DataServicesSpec) { d.Queues = list })
 }
 
 func profileARN(region, account string) string {

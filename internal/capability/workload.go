@@ -105,12 +105,20 @@ func (k *compiler) settings() map[string]string {
 			v["NEXUS_GLUE_TABLE_"+environmentVariable(t)] = k.names.Glue(t)
 		}
 	}
+	for purpose, url := range k.queueURLs() {
+		v["NEXUS_SQS_QUEUE_URL_"+environmentVariable(purpose)] = url
+	}
 	maps.Copy(v, k.bedrockSettings())
 	return v
 }
 
-// checksum changes whenever a setting does; JSON sorts the keys.
+// checksum changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
 func (k *compiler) checksum(settings map[string]string) string {
+	for _, v := range settings {
+		if strings.Contains(v, k.unknown) {
+			return k.unknown
+		}
+	}
 	b, err := json.Marshal(settings)
 	if err != nil {
 		k.fail(err)

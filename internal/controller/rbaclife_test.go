@@ -156,10 +156,13 @@ func (h *home) livesOfACapability() {
 	two := int32(2)
 	c.Spec.Backend.Replicas = &two
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
+	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
-	h.alter(c, func() { c.Spec.Backend.Image, c.Spec.DataServices.Glue = "back:2", nil })
+	h.alter(c, func() {
+		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues = "back:2", nil, nil
+	})
 	h.shows(c, "Ready", "True", "Ready")
 	h.remove(c)
 	h.gone(corev1.SchemeGroupVersion.WithKind("Namespace"), "", "rights-dev")

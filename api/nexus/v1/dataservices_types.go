@@ -17,6 +17,12 @@ type DataServicesSpec struct {
 	// Bedrock names models, knowledge bases and guardrails that the workloads use; the operator creates none of them.
 	// +optional
 	Bedrock *BedrockSpec `json:"bedrock,omitempty"`
+	// Queues of SQS that the workloads send to and receive from. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Queues []QueueSpec `json:"queues,omitempty"`
 }
 
 // DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.

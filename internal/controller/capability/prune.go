@@ -27,7 +27,9 @@ import (
 
 // isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted. Secrets
 // Manager keeps a deleted secret for its recovery window.
-func isStore(kind string) bool { return kind == "S3Bucket" || kind == "DynamoDBTable" }
+func isStore(kind string) bool {
+	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue"
+}
 
 // isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret
 // with its value, which are the kinds whose Meta has HoldsData, or a database of the catalog, whose deletion would wait for
@@ -168,21 +170,24 @@ func dataLossConfirmed(c *nexusv1.NexusAICapability, live *unstructured.Unstruct
 	if err == nil && live.GetKind() == "DynamoDBTable" {
 		err = unstructured.SetNestedField(want.Object, policy != nexusv1.DeletionDelete, "spec", "deletionProtection")
 	}
-	if err == nil && live.GetKind() == "S3Bucket" {
-		if force, known := forceDestroy(c, live.GetName()); known {
+	if err == nil && (live.GetKind() == "S3Bucket" || live.GetKind() == "SQSQueue") {
+		if force, known := forceDestroy(c, live.GetKind(), live.GetName()); known {
 			err = unstructured.SetNestedField(want.Object, force, "spec", "forceDestroy")
 		}
 	}
 	return want, err
 }
 
-// forceDestroy reports whether the objects of a bucket may be deleted with it. What the capability says of a bucket
-// that it does not declare any more is not known.
-func forceDestroy(c *nexusv1.NexusAICapability, bucket string) (force, known bool) {
-	if reconciler.MayDeleteData(c, bucket) {
+// forceDestroy reports whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
+// capability says of a store that it does not declare any more is not known.
+func forceDestroy(c *nexusv1.NexusAICapability, kind, name string) (force, known bool) {
+	if reconciler.MayDeleteData(c, name) {
 		return true, true
 	}
-	return capability.ForceDestroy(c, bucket)
+	if kind == "SQSQueue" {
+		return capability.ForceDestroyQueue(c, name)
+	}
+	return capability.ForceDestroy(c, name)
 }
 
 // allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the

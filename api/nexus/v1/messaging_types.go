@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+// QueueSpec declares one queue of SQS by its purpose: {capabilityName}-{environment}-{name}, encrypted by SQS, with long
+// polling. A queue that was deleted outside the operator is created again, empty.
+// +kubebuilder:validation:XValidation:rule="(has(self.fifo) && self.fifo) == (has(oldSelf.fifo) && oldSelf.fifo)",message="fifo is immutable: declare a queue of another name"
+type QueueSpec struct {
+	// Name is the purpose: the workloads find the queue by it. Names that end in -dlq are those of dead-letter queues.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=28
+	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="!self.endsWith('-dlq')",message="names that end in -dlq are those of dead-letter queues"
+	Name string `json:"name"`
+	// FIFO keeps the order of messages and delivers each once; the name of the queue in AWS then ends in .fifo. Default
+	// false. Immutable.
+	// +optional
+	FIFO bool `json:"fifo,omitempty"`
+	// VisibilityTimeoutSeconds is how long a received message is invisible to others, 0 to 43200; default 30.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=43200
+	VisibilityTimeoutSeconds *int32 `json:"visibilityTimeoutSeconds,omitempty"`
+	// MessageRetentionSeconds is how long SQS keeps a message, 60 to 1209600; default 345600, four days. A shorter time
+	// deletes messages that are older.
+	// +optional
+	// +kubebuilder:validation:Minimum=60
+	// +kubebuilder:validation:Maximum=1209600
+	MessageRetentionSeconds *int32 `json:"messageRetentionSeconds,omitempty"`
+	// DeadLetter adds the queue {capabilityName}-{environment}-{name}-dlq for messages that no consumer could process, and
+	// keeps them for 14 days. Absent: none.
+	// +optional
+	DeadLetter *DeadLetterSpec `json:"deadLetter,omitempty"`
+	// ForceDestroy deletes the queue together with the messages in it when the capability is deleted; default is to wait
+	// until it is empty.
+	// +optional
+	ForceDestroy bool `json:"forceDestroy,omitempty"`
+}
+
+// DeadLetterSpec says when a message is put aside.
+type DeadLetterSpec struct {
+	// MaxReceiveCount is how often a message is received before it is moved, 1 to 1000; default 5.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	MaxReceiveCount *int32 `json:"maxReceiveCount,omitempty"`
+}

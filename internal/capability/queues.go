@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+// What a queue has unless its spec says otherwise. The first two are AWS's own defaults.
+const (
+	defaultVisibilitySeconds int32 = 30
+	defaultRetentionSeconds  int32 = 345600
+	defaultMaxReceiveCount   int32 = 5
+	// maxRetentionSeconds is that of dead-letter queues: a message that moves there keeps its age.
+	// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
+	maxRetentionSeconds int32 = 1209600
+	// longPollSeconds is the longest wait of a receive call, which costs the fewest requests.
+	longPollSeconds int32 = 20
+)
+
+// selectedQueues returns the declared queues by name.
+func selectedQueues(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec {
+	if s.DataServices == nil {
+		return nil
+	}
+	return byName(slices.Clone(s.DataServices.Queues), func(q nexusv1.QueueSpec) string { return q.Name })
+}
+
+func (k *compiler) queues() {
+	for _, q := range selectedQueues(k.spec) {
+		var after []graph.Edge
+		o := &awsv1.SQSQueue{Spec: k.queue(q.Name, q)}
+		o.Spec.VisibilityTimeout = new(int32Or(q.VisibilityTimeoutSeconds, defaultVisibilitySeconds))
+		o.Spec.MessageRetentionPeriod = new(int32Or(q.MessageRetentionSeconds, defaultRetentionSeconds))
+		if d := q.DeadLetter; d != nil {
+			aside := &awsv1.SQSQueue{Spec: k.queue(deadLetter(q.Name), q)}
+			id := k.addQueue(deadLetter(q.Name), aside, nil)
+			after = graph.NeedReady(id)
+			o.Spec.DeadLetterQueue = &awsv1.SQSDeadLetterQueue{
+				TargetRef:       &awsv1.ObjectReference{Name: k.names.Of(deadLetter(q.Name))},
+				MaxReceiveCount: new(int32Or(d.MaxReceiveCount, defaultMaxReceiveCount)),
+			}
+		}
+		k.addQueue(q.Name, o, after)
+	}
+}
+
+func (k *compiler) addQueue(purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
+	id := k.resource(part{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, after...)
+	k.addGrant(id)
+	return id
+}
+
+// queue says every setting, so that what a user removes goes back to its default.
+func (k *compiler) queue(purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
+	out := awsv1.SQSQueueSpec{
+		QueueName: k.names.queue(purpose, q.FIFO), FifoQueue: q.FIFO,
+		DelaySeconds:                  new(int32(0)),
+		VisibilityTimeout:             new(defaultVisibilitySeconds),
+		MessageRetentionPeriod:        new(maxRetentionSeconds),
+		ReceiveMessageWaitTimeSeconds: new(longPollSeconds),
+		DeadLetterQueue:               &awsv1.SQSDeadLetterQueue{},
+		SQSManagedSSEEnabled:          new(true),
+		Policy:                        new(""),
+		ForceDestroy:                  q.ForceDestroy,
+		RecreateOnLoss:                true,
+	}
+	if q.FIFO {
+		out.ContentBasedDeduplication = new(false)
+	}
+	return out
+}
+
+func int32Or(n *int32, other int32) int32 {
+	if n != nil {
+		return *n
+	}
+	return other
+}
+
+// queueURL is where clients find a queue, in the form in which SQS returns it.
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
+func (h home) queueURL(name string) string {
+	return "https://" + h.service("sqs") + "/" + h.account + "/" + name
+}
+
+// queueURLs are the URLs of all queues by their purposes.
+func (k *compiler) queueURLs() map[string]string {
+	out := map[string]string{}
+	for _, q := range selectedQueues(k.spec) {
+		out[q.Name] = k.home.queueURL(k.names.queue(q.Name, q.FIFO))
+		if aside := deadLetter(q.Name); q.DeadLetter != nil {
+			out[aside] = k.home.queueURL(k.names.queue(aside, q.FIFO))
+		}
+	}
+	return out
+}
+
+// consume is what receiving from a queue takes.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsqs.html
+var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage"}
+
+// queueStatements allow sending to the queues, and receiving from them and from their dead-letter queues, to which SQS
+// alone sends.
+func (k *compiler) queueStatements() []iampolicy.Statement {
+	var sent, received []string
+	add := func(list *[]string, purpose string, fifo bool) {
+		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", k.names.queue(purpose, fifo))); arn != "" {
+			*list = append(*list, arn)
+		}
+	}
+	for _, q := range selectedQueues(k.spec) {
+		add(&sent, q.Name, q.FIFO)
+		if q.DeadLetter != nil {
+			add(&received, deadLetter(q.Name), q.FIFO)
+		}
+	}
+	var out []iampolicy.Statement
+	if len(sent) > 0 {
+		out = append(out, iampolicy.Statement{Sid: "Queues", Action: append(slices.Clone(consume), "sqs:SendMessage"), Resource: sent})
+	}
+	if len(received) > 0 {
+		out = append(out, iampolicy.Statement{Sid: "DeadLetterQueues", Action: consume, Resource: received})
+	}
+	return out
+}
+
+// ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the
+// capability does not declare.
+func ForceDestroyQueue(c *nexusv1.NexusAICapability, name string) (force, known bool) {
+	for _, q := range selectedQueues(&c.Spec) {
+		if n := NamesOf(c).Of(q.Name); name == n || q.DeadLetter != nil && name == deadLetter(n) {
+			return q.ForceDestroy, true
+		}
+	}
+	return false, false
+}
+
+func (v *verdict) queues(at string, list []nexusv1.QueueSpec) {
+	v.distinct(at, namesIn(list, func(q nexusv1.QueueSpec) string { return q.Name }), maxQueuePurpose)
+	within := func(field string, n *int32, least, most int32) {
+		v.require(n == nil || *n >= least && *n <= most, field, "%d to %d", least, most)
+	}
+	for i, q := range list {
+		field := fmt.Sprintf("%s[%d]", at, i)
+		v.require(!strings.HasSuffix(q.Name, deadLetterEnding), field+".name", "names that end in %s are those of dead-letter queues", deadLetterEnding)
+		within(field+".visibilityTimeoutSeconds", q.VisibilityTimeoutSeconds, 0, 43200)
+		within(field+".messageRetentionSeconds", q.MessageRetentionSeconds, 60, maxRetentionSeconds)
+		if q.DeadLetter != nil {
+			within(field+".deadLetter.maxReceiveCount", q.DeadLetter.MaxReceiveCount, 1, 1000)
+		}
+	}
+}

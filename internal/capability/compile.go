@@ -42,7 +42,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	}
 	k := newCompiler(c, f)
 	for _, part := range []func(){
-		k.provider, k.dynamodb, k.s3, k.glue, k.queues, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.ingress,
+		k.provider, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.ingress,
 	} {
 		part()
 	}

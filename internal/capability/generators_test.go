@@ -131,8 +131,24 @@ func anyData(t *rapid.T) *nexusv1.DataServicesSpec {
 	}
 	if rapid.Bool().Draw(t, "messages") {
 		d.Queues = anyQueues(t)
+		d.Topics = anyTopics(t, d.Queues)
 	}
 	return d
+}
+
+// anyTopics draws a few topics, which send to some of the queues.
+func anyTopics(t *rapid.T, queues []nexusv1.QueueSpec) []nexusv1.TopicSpec {
+	var out []nexusv1.TopicSpec
+	for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 3, rapid.ID).Draw(t, "topics") {
+		topic := nexusv1.TopicSpec{Name: name, FIFO: rapid.Bool().Draw(t, "fifo")}
+		for _, q := range queues {
+			if (topic.FIFO || !q.FIFO) && rapid.Bool().Draw(t, "subscribes") {
+				topic.SubscribeQueues = append(topic.SubscribeQueues, nexusv1.QueueName(q.Name))
+			}
+		}
+		out = append(out, topic)
+	}
+	return out
 }
 
 // anyQueues draws a few queues: the policies of a role have room for the longest lists of some stores, and not of all.

@@ -159,6 +159,13 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			{Name: "billing", FIFO: true, MessageRetentionSeconds: new(int32(3600)), DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(2))}},
 		}
 	},
+	"topics": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "mail"}, {Name: "orders", FIFO: true}}
+		c.Spec.DataServices.Topics = []nexusv1.TopicSpec{
+			{Name: "news", SubscribeQueues: []nexusv1.QueueName{"mail"}},
+			{Name: "changes", FIFO: true, SubscribeQueues: []nexusv1.QueueName{"orders", "mail"}},
+		}
+	},
 	"environment": func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setEnvironment(&c.Spec.Backend.ComponentSpec) },
 	"placement":   func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setPlacement(&c.Spec.Frontend.ComponentSpec) },
 	"security":    func(c *nexusv1.NexusAICapability, _ *capability.Facts) { setSecurity(&c.Spec.Backend.ComponentSpec) },

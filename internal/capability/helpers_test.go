@@ -137,6 +137,8 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN = arn("secretsmanager", "secret:"+name("secretName")+"-AbCdEf")
 		case "SQSQueue":
 			p.ARN = arn("sqs", name("queueName"))
+		case "SNSTopic":
+			p.ARN = arn("sns", name("topicName"))
 		default:
 			continue
 		}

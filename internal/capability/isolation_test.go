@@ -88,6 +88,9 @@ func arns(t fatal, g *graph.Graph, account, region string) []string {
 	for _, o := range ofKind(g, "SQSQueue") {
 		out = append(out, prefix("sqs")+name(o, "queueName"))
 	}
+	for _, o := range ofKind(g, "SNSTopic") {
+		out = append(out, prefix("sns")+name(o, "topicName"))
+	}
 	for _, o := range ofKind(g, "IAMRole") {
 		out = append(out, "arn:aws:iam::"+account+":role/"+name(o, "roleName"))
 	}
@@ -118,6 +121,7 @@ func plain(n [2]string) *nexusv1.NexusAICapability {
 		c.Name = n[0] + "-" + n[1]
 		c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = n[0], n[1], "eu-west-1"
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "app", DeadLetter: &nexusv1.DeadLetterSpec{}}, {Name: "dev-app", FIFO: true}}
+		c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "app", SubscribeQueues: []nexusv1.QueueName{"app"}}, {Name: "dev-app", FIFO: true}}
 	})
 }
 

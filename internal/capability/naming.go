@@ -20,6 +20,7 @@ const (
 	kindParameters       = "SSMParameterSet"
 	kindSecret           = "SecretsManagerSecret"
 	kindQueue            = "SQSQueue"
+	kindTopic            = "SNSTopic"
 	kindRole             = "IAMRole"
 	kindNamespace        = "Namespace"
 	kindQuota            = "ResourceQuota"
@@ -74,8 +75,8 @@ func (n Names) Of(purpose string) string { return n.Prefix() + "-" + purpose }
 // deadLetter is the purpose of the dead-letter queue of a queue. No other queue has such a name.
 func deadLetter(queue string) string { return queue + deadLetterEnding }
 
-// queue names a queue in AWS.
-func (n Names) queue(purpose string, fifo bool) string {
+// message names a queue or a topic in AWS.
+func (n Names) message(purpose string, fifo bool) string {
 	if fifo {
 		return n.Of(purpose) + fifoEnding
 	}

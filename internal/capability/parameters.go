@@ -43,6 +43,9 @@ func (k *compiler) parameterValues() map[string]string {
 	for purpose, url := range k.queueURLs() {
 		v["sqs/"+purpose+"-queue-url"] = url
 	}
+	for _, t := range selectedTopics(k.spec) {
+		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
+	}
 	maps.Copy(v, k.bedrockParameters())
 	return v
 }

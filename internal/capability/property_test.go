@@ -45,6 +45,11 @@ func TestCompile_IgnoresTheOrderOfLists(t *testing.T) {
 			d.Guardrails = rapid.Permutation(d.Guardrails).Draw(t, "guardrails")
 		}
 		c.Spec.DataServices.Queues = rapid.Permutation(c.Spec.DataServices.Queues).Draw(t, "queues")
+		c.Spec.DataServices.Topics = rapid.Permutation(c.Spec.DataServices.Topics).Draw(t, "topics")
+		for i := range c.Spec.DataServices.Topics {
+			subscribed := &c.Spec.DataServices.Topics[i].SubscribeQueues
+			*subscribed = rapid.Permutation(*subscribed).Draw(t, "subscribed")
+		}
 		c.Spec.Secrets = rapid.Permutation(c.Spec.Secrets).Draw(t, "secrets")
 		before := c.DeepCopy()
 		if again := manifests(t, compile(t, c, facts())); again != first {
@@ -153,6 +158,7 @@ var awsNames = map[string]struct {
 	"IAMRole":              {"roleName", regexp.MustCompile(`^[\w+=,.@-]+$`), 64},
 	"SecretsManagerSecret": {"secretName", regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), 512},
 	"SQSQueue":             {"queueName", regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), 80},
+	"SNSTopic":             {"topicName", regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), 256},
 	"SSMParameterSet":      {"path", regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+$`), 512},
 }
 

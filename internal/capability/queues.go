@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,16 +28,19 @@ const (
 
 // selectedQueues returns the declared queues by name.
 func selectedQueues(s *nexusv1.NexusAICapabilitySpec) []nexusv1.QueueSpec {
-	if s.DataServices == nil {
-		return nil
-	}
-	return byName(slices.Clone(s.DataServices.Queues), func(q nexusv1.QueueSpec) string { return q.Name })
+	return byName(slices.Clone(dataOf(s).Queues), func(q nexusv1.QueueSpec) string { return q.Name })
+}
+
+// dataOf returns the declared data services; none when the spec names none.
+func dataOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.DataServicesSpec {
+	return *cmp.Or(s.DataServices, &nexusv1.DataServicesSpec{})
 }
 
 func (k *compiler) queues() {
 	for _, q := range selectedQueues(k.spec) {
 		var after []graph.Edge
 		o := &awsv1.SQSQueue{Spec: k.queue(q.Name, q)}
+		o.Spec.Policy = new(k.deliveryPolicy(q))
 		o.Spec.VisibilityTimeout = new(int32Or(q.VisibilityTimeoutSeconds, defaultVisibilitySeconds))
 		o.Spec.MessageRetentionPeriod = new(int32Or(q.MessageRetentionSeconds, defaultRetentionSeconds))
 		if d := q.DeadLetter; d != nil {
@@ -61,7 +65,7 @@ func (k *compiler) addQueue(purpose string, o *awsv1.SQSQueue, after []graph.Edg
 // queue says every setting, so that what a user removes goes back to its default.
 func (k *compiler) queue(purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec {
 	out := awsv1.SQSQueueSpec{
-		QueueName: k.names.queue(purpose, q.FIFO), FifoQueue: q.FIFO,
+		QueueName: k.names.message(purpose, q.FIFO), FifoQueue: q.FIFO,
 		DelaySeconds:                  new(int32(0)),
 		VisibilityTimeout:             new(defaultVisibilitySeconds),
 		MessageRetentionPeriod:        new(maxRetentionSeconds),
@@ -95,9 +99,9 @@ func (h home) queueURL(name string) string {
 func (k *compiler) queueURLs() map[string]string {
 	out := map[string]string{}
 	for _, q := range selectedQueues(k.spec) {
-		out[q.Name] = k.home.queueURL(k.names.queue(q.Name, q.FIFO))
+		out[q.Name] = k.home.queueURL(k.names.message(q.Name, q.FIFO))
 		if aside := deadLetter(q.Name); q.DeadLetter != nil {
-			out[aside] = k.home.queueURL(k.names.queue(aside, q.FIFO))
+			out[aside] = k.home.queueURL(k.names.message(aside, q.FIFO))
 		}
 	}
 	return out
@@ -112,7 +116,7 @@ var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:
 func (k *compiler) queueStatements() []iampolicy.Statement {
 	var sent, received []string
 	add := func(list *[]string, purpose string, fifo bool) {
-		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", k.names.queue(purpose, fifo))); arn != "" {
+		if arn := k.owned(kindQueue+"/"+k.names.Of(purpose), k.home.arn("sqs", k.names.message(purpose, fifo))); arn != "" {
 			*list = append(*list, arn)
 		}
 	}
@@ -122,14 +126,14 @@ func (k *compiler) queueStatements() []iampolicy.Statement {
 			add(&received, deadLetter(q.Name), q.FIFO)
 		}
 	}
-	var out []iampolicy.Statement
-	if len(sent) > 0 {
-		out = append(out, iampolicy.Statement{Sid: "Queues", Action: append(slices.Clone(consume), "sqs:SendMessage"), Resource: sent})
-	}
-	if len(received) > 0 {
-		out = append(out, iampolicy.Statement{Sid: "DeadLetterQueues", Action: consume, Resource: received})
-	}
-	return out
+	return withResources(
+		iampolicy.Statement{Sid: "Queues", Action: append(slices.Clone(consume), "sqs:SendMessage"), Resource: sent},
+		iampolicy.Statement{Sid: "DeadLetterQueues", Action: consume, Resource: received})
+}
+
+// withResources leaves out the statements that name no resource.
+func withResources(statements ...iampolicy.Statement) []iampolicy.Statement {
+	return slices.DeleteFunc(statements, func(s iampolicy.Statement) bool { return len(s.Resource) == 0 })
 }
 
 // ForceDestroyQueue reports whether the messages of a queue may be deleted with it; known is false for a queue that the

@@ -87,13 +87,15 @@ func TestQueues_TheWorkloadsLearnTheURLs(t *testing.T) {
 	}
 }
 
-// The policies of a role have a limit of characters; the longest list of queues stays below it beside the default stores.
-func TestQueues_TheLongestListFits(t *testing.T) {
+// The policies of a role have a limit of characters; the longest lists of queues and topics stay below it beside the
+// default stores.
+func TestQueues_TheLongestListsFit(t *testing.T) {
 	c := minimal(withData)
 	c.Spec.CapabilityName, c.Spec.Environment = strings.Repeat("c", 25), strings.Repeat("e", 16)
 	for i := range 16 {
 		c.Spec.DataServices.Queues = append(c.Spec.DataServices.Queues, nexusv1.QueueSpec{Name: fmt.Sprintf("%s-%02d", strings.Repeat("q", 25), i), FIFO: true,
 			DeadLetter: &nexusv1.DeadLetterSpec{}})
+		c.Spec.DataServices.Topics = append(c.Spec.DataServices.Topics, nexusv1.TopicSpec{Name: fmt.Sprintf("%s-%02d", strings.Repeat("t", 37), i), FIFO: true})
 	}
 	if g := compile(t, c, facts()); g.Len() > 128 {
 		t.Errorf("%d objects do not fit into status.resources", g.Len())

@@ -31,7 +31,7 @@ type Proof struct {
 // wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
 
 // Granting are the kinds on whose resources the roles of a capability get rights.
-var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue}
+var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic}
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
@@ -77,7 +77,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
-		k.queueStatements(), k.bedrockStatements())
+		k.queueStatements(), k.topicStatements(), k.bedrockStatements())
 }
 
 func (k *compiler) tableStatements() []iampolicy.Statement {

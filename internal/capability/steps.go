@@ -63,12 +63,13 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// StepSQS is a part of the data services that the numbered steps do not count; the condition of the data services
-// speaks of it.
-const StepSQS = "SQS"
+// Parts of the data services that the numbered steps do not count; the condition of the data services speaks of them.
+const (
+	StepSQS = "SQS"
+	StepSNS = "SNS"
+)
 
-// uncounted are such parts.
-var uncounted = []string{StepSQS}
+var uncounted = []string{StepSQS, StepSNS}
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.
 func partStep(name string) (Step, bool) {
@@ -96,6 +97,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindRole), []string{StepIAM}},
 	{kinds(kindSecret), []string{StepSecrets}},
 	{kinds(kindParameters), []string{StepSSM}},
+	{kinds(kindTopic), nil},
 	{kinds(kindQueue), nil},
 	{kinds(kindGlueCrawler, kindGlueTable), nil},
 	{kinds(kindGlueDatabase), []string{StepGlue}},

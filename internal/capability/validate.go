@@ -25,6 +25,7 @@ const (
 	maxSecretPurpose = 40
 	maxQueuePurpose  = 28 // {cap}-{env}-{purpose}-dlq.fifo is a queue's name
 	maxIntents       = 32
+	maxTopicPurpose  = 40
 	// maxPolicies is what AWS allows over all inline policies of a role, without white space.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 	maxPolicies = 10240
@@ -268,5 +269,5 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 		size += len(k.document(extra...))
 	}
 	v.require(size <= maxPolicies, "spec.identity.extraPolicyStatements",
-		"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues or secrets", n.AppRole(), size, maxPolicies)
+		"the policies of the role %s have %d characters, AWS allows %d: declare fewer statements, tables, buckets, queues, topics or secrets", n.AppRole(), size, maxPolicies)
 }

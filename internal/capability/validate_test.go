@@ -123,28 +123,34 @@ var wrong = map[string]struct {
 		"spec.dataServices.bedrock.guardrails[0].version"},
 	"a wildcard for a knowledge base": {bedrock(func(b *nexusv1.BedrockSpec) { b.KnowledgeBases = []nexusv1.BedrockKnowledgeBase{{Name: "a", ID: "*"}} }),
 		"spec.dataServices.bedrock.knowledgeBases[0].id"},
-	"a queue's name":               {queue(nexusv1.QueueSpec{Name: "A"}), "spec.dataServices.queues[0].name"},
-	"a queue's long name":          {queue(nexusv1.QueueSpec{Name: strings.Repeat("a", 29)}), "spec.dataServices.queues[0].name"},
-	"a dead-letter queue":          {queue(nexusv1.QueueSpec{Name: "jobs-dlq"}), "spec.dataServices.queues[0].name"},
-	"a queue twice":                {queue(nexusv1.QueueSpec{Name: "a"}, nexusv1.QueueSpec{Name: "a"}), "spec.dataServices.queues[1].name"},
-	"a timeout of a day":           {queue(nexusv1.QueueSpec{Name: "a", VisibilityTimeoutSeconds: new(int32(86400))}), "spec.dataServices.queues[0].visibilityTimeoutSeconds"},
-	"a retention of a second":      {queue(nexusv1.QueueSpec{Name: "a", MessageRetentionSeconds: new(int32(1))}), "spec.dataServices.queues[0].messageRetentionSeconds"},
-	"a message never received":     {queue(nexusv1.QueueSpec{Name: "a", DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(0))}}), "spec.dataServices.queues[0].deadLetter.maxReceiveCount"},
-	"Bedrock in no region":         {bedrock(func(b *nexusv1.BedrockSpec) { b.Region = "*" }), "spec.dataServices.bedrock.region"},
-	"no intent name":               {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
-	"no component":                 {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
-	"an intent twice":              {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
-	"twice for one":                {intents(forBackend("a"), forFrontend("a"), forBackend("a")), "spec.security.intents[2]"},
-	"for both and for one":         {intents(nexusv1.IntentReference{Name: "a"}, forBackend("a")), "spec.security.intents[1]"},
-	"for one and for both":         {intents(forBackend("a"), nexusv1.IntentReference{Name: "b"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[2]"},
-	"33 intents":                   {intents(make([]nexusv1.IntentReference, 33)...), "spec.security.intents"},
-	"the operator's namespace":     {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName, c.Spec.Environment = "nexus", "system" }, "spec.capabilityName"},
-	"a region that does not exist": {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "xx-nowhere-9" }, "spec.region"},
-	"an image in upper case":       {image("registry.example/App:1"), "spec.backend.image"},
-	"an image with a space":        {image("registry.example/a b"), "spec.backend.image"},
-	"an image with an empty tag":   {image("registry.example/app:"), "spec.backend.image"},
-	"an image with a scheme":       {image("https://registry.example/app:1"), "spec.backend.image"},
-	"an image with a bad digest":   {image("registry.example/app@sha256:abc"), "spec.backend.image"},
+	"a queue's name":                   {queue(nexusv1.QueueSpec{Name: "A"}), "spec.dataServices.queues[0].name"},
+	"a queue's long name":              {queue(nexusv1.QueueSpec{Name: strings.Repeat("a", 29)}), "spec.dataServices.queues[0].name"},
+	"a dead-letter queue":              {queue(nexusv1.QueueSpec{Name: "jobs-dlq"}), "spec.dataServices.queues[0].name"},
+	"a queue twice":                    {queue(nexusv1.QueueSpec{Name: "a"}, nexusv1.QueueSpec{Name: "a"}), "spec.dataServices.queues[1].name"},
+	"a timeout of a day":               {queue(nexusv1.QueueSpec{Name: "a", VisibilityTimeoutSeconds: new(int32(86400))}), "spec.dataServices.queues[0].visibilityTimeoutSeconds"},
+	"a retention of a second":          {queue(nexusv1.QueueSpec{Name: "a", MessageRetentionSeconds: new(int32(1))}), "spec.dataServices.queues[0].messageRetentionSeconds"},
+	"a message never received":         {queue(nexusv1.QueueSpec{Name: "a", DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(0))}}), "spec.dataServices.queues[0].deadLetter.maxReceiveCount"},
+	"a topic's name":                   {topic(nexusv1.TopicSpec{Name: "A"}), "spec.dataServices.topics[0].name"},
+	"a topic twice":                    {topic(nexusv1.TopicSpec{Name: "a"}, nexusv1.TopicSpec{Name: "a"}), "spec.dataServices.topics[1].name"},
+	"a subscription of no queue":       {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs", "other"}}), "spec.dataServices.topics[0].subscribeQueues[1]"},
+	"a subscription of a dead letter":  {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs-dlq"}}), "spec.dataServices.topics[0].subscribeQueues[0]"},
+	"a queue subscribed twice":         {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"jobs", "jobs"}}), "spec.dataServices.topics[0].subscribeQueues[1]"},
+	"a FIFO queue of a standard topic": {topic(nexusv1.TopicSpec{Name: "a", SubscribeQueues: []nexusv1.QueueName{"calls"}}), "spec.dataServices.topics[0].subscribeQueues[0]"},
+	"Bedrock in no region":             {bedrock(func(b *nexusv1.BedrockSpec) { b.Region = "*" }), "spec.dataServices.bedrock.region"},
+	"no intent name":                   {intents(nexusv1.IntentReference{Name: "No_DNS"}), "spec.security.intents[0].name"},
+	"no component":                     {intents(nexusv1.IntentReference{Name: "a", Component: "database"}), "spec.security.intents[0].component"},
+	"an intent twice":                  {intents(nexusv1.IntentReference{Name: "a"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[1]"},
+	"twice for one":                    {intents(forBackend("a"), forFrontend("a"), forBackend("a")), "spec.security.intents[2]"},
+	"for both and for one":             {intents(nexusv1.IntentReference{Name: "a"}, forBackend("a")), "spec.security.intents[1]"},
+	"for one and for both":             {intents(forBackend("a"), nexusv1.IntentReference{Name: "b"}, nexusv1.IntentReference{Name: "a"}), "spec.security.intents[2]"},
+	"33 intents":                       {intents(make([]nexusv1.IntentReference, 33)...), "spec.security.intents"},
+	"the operator's namespace":         {func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName, c.Spec.Environment = "nexus", "system" }, "spec.capabilityName"},
+	"a region that does not exist":     {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "xx-nowhere-9" }, "spec.region"},
+	"an image in upper case":           {image("registry.example/App:1"), "spec.backend.image"},
+	"an image with a space":            {image("registry.example/a b"), "spec.backend.image"},
+	"an image with an empty tag":       {image("registry.example/app:"), "spec.backend.image"},
+	"an image with a scheme":           {image("https://registry.example/app:1"), "spec.backend.image"},
+	"an image with a bad digest":       {image("registry.example/app@sha256:abc"), "spec.backend.image"},
 	"an ALB group by annotation": {ingress(func(i *nexusv1.IngressSpec) {
 		i.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/group.name": "shared"}
 	}), "spec.ingress.annotations[alb.ingress.kubernetes.io/group.name]"},
@@ -351,6 +357,12 @@ func bedrock(change func(*nexusv1.BedrockSpec)) edit {
 
 func queue(list ...nexusv1.QueueSpec) edit {
 	return data(func(d *nexusv1.DataServicesSpec) { d.Queues = list })
+}
+
+func topic(list ...nexusv1.TopicSpec) edit {
+	return data(func(d *nexusv1.DataServicesSpec) {
+		d.Queues, d.Topics = []nexusv1.QueueSpec{{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}}, {Name: "calls", FIFO: true}}, list
+	})
 }
 
 func profileARN(region, account string) string {

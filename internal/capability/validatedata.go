@@ -47,6 +47,7 @@ func (v *verdict) data(d *nexusv1.DataServicesSpec) {
 		v.buckets("spec.dataServices.s3", d.S3)
 	}
 	v.queues("spec.dataServices.queues", d.Queues)
+	v.topics("spec.dataServices.topics", d)
 	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}
 	v.require(!glueWanted(spec) || glueEnabled(spec), "spec.dataServices.glue", "needs dataServices.s3 with the bucket %s", callData)
 	if c := crawlerSpec(spec); c != nil {

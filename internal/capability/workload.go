@@ -108,6 +108,9 @@ func (k *compiler) settings() map[string]string {
 	for purpose, url := range k.queueURLs() {
 		v["NEXUS_SQS_QUEUE_URL_"+environmentVariable(purpose)] = url
 	}
+	for _, t := range selectedTopics(k.spec) {
+		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
+	}
 	maps.Copy(v, k.bedrockSettings())
 	return v
 }

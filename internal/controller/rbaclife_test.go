@@ -157,11 +157,12 @@ func (h *home) livesOfACapability() {
 	c.Spec.Backend.Replicas = &two
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
+	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
 	h.alter(c, func() {
-		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues = "back:2", nil, nil
+		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
 	})
 	h.shows(c, "Ready", "True", "Ready")
 	h.remove(c)

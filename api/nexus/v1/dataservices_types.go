@@ -4,6 +4,8 @@ package v1
 
 // DataServicesSpec declares the stores. Absent means disabled, {} means enabled.
 // +kubebuilder:validation:XValidation:rule="!has(self.glue) || (has(self.glue.enabled) && !self.glue.enabled) || (has(self.s3) && (!has(self.s3.enabled) || self.s3.enabled) && (!has(self.s3.buckets) || self.s3.buckets.exists(b, b.name == 'call-data')))",message="dataServices.glue needs dataServices.s3 with the bucket call-data"
+// +kubebuilder:validation:XValidation:rule="!has(self.topics) || self.topics.all(t, !has(t.subscribeQueues) || t.subscribeQueues.all(n, has(self.queues) && self.queues.exists(q, q.name == n)))",message="dataServices.topics: subscribeQueues names queues of dataServices.queues"
+// +kubebuilder:validation:XValidation:rule="!has(self.topics) || self.topics.all(t, !has(t.subscribeQueues) || has(t.fifo) && t.fifo || !has(self.queues) || !self.queues.exists(q, has(q.fifo) && q.fifo && q.name in t.subscribeQueues))",message="dataServices.topics: subscribeQueues of a topic with a FIFO queue needs fifo: true of the topic"
 type DataServicesSpec struct {
 	// DynamoDB tables.
 	// +optional
@@ -23,6 +25,12 @@ type DataServicesSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Queues []QueueSpec `json:"queues,omitempty"`
+	// Topics of SNS that the workloads publish to. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=name
+	Topics []TopicSpec `json:"topics,omitempty"`
 }
 
 // DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.

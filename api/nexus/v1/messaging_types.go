@@ -45,3 +45,29 @@ type DeadLetterSpec struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxReceiveCount *int32 `json:"maxReceiveCount,omitempty"`
 }
+
+// TopicSpec declares one topic of SNS by its purpose: {capabilityName}-{environment}-{name}. Only identities of its account
+// publish to it, as far as their own policies allow.
+// +kubebuilder:validation:XValidation:rule="(has(self.fifo) && self.fifo) == (has(oldSelf.fifo) && oldSelf.fifo)",message="fifo is immutable: declare a topic of another name"
+type TopicSpec struct {
+	// Name is the purpose: the workloads find the topic by it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=40
+	// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// FIFO keeps the order of messages; the name of the topic in AWS then ends in .fifo. Default false. Immutable.
+	// +optional
+	FIFO bool `json:"fifo,omitempty"`
+	// SubscribeQueues are the names of queues of this capability that get every message of the topic. A FIFO queue needs a
+	// FIFO topic. Absent: none.
+	// +optional
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=set
+	SubscribeQueues []QueueName `json:"subscribeQueues,omitempty"`
+}
+
+// QueueName is the name of a queue of dataServices.queues.
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=28
+// +kubebuilder:validation:Pattern=`^[a-z]([a-z0-9-]*[a-z0-9])?$`
+type QueueName string

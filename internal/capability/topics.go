@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"slices"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+)
+
+// selectedTopics returns the declared topics by name.
+func selectedTopics(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TopicSpec {
+	return byName(slices.Clone(dataOf(s).Topics), func(t nexusv1.TopicSpec) string { return t.Name })
+}
+
+// subscribes reports whether a queue gets the messages of a topic.
+func subscribes(t nexusv1.TopicSpec, q nexusv1.QueueSpec) bool {
+	return slices.Contains(t.SubscribeQueues, nexusv1.QueueName(q.Name))
+}
+
+func (k *compiler) topicARN(t nexusv1.TopicSpec) string {
+	return k.home.arn("sns", k.names.message(t.Name, t.FIFO))
+}
+
+// topics makes each topic after the queues that it sends to.
+func (k *compiler) topics() {
+	for _, t := range selectedTopics(k.spec) {
+		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
+			TopicName: k.names.message(t.Name, t.FIFO), FifoTopic: t.FIFO,
+			DisplayName: new(""), KMSMasterKeyID: new(""),
+			Policy: new(k.document(k.topicPolicy(t))),
+		}}
+		if t.FIFO {
+			o.Spec.ContentBasedDeduplication = new(false)
+		}
+		var after []graph.Edge
+		for _, q := range selectedQueues(k.spec) {
+			if !subscribes(t, q) {
+				continue
+			}
+			name := k.names.Of(q.Name)
+			o.Spec.Subscriptions = append(o.Spec.Subscriptions, awsv1.SNSSubscription{Protocol: "sqs", QueueRef: &awsv1.ObjectReference{Name: name}})
+			after = append(after, graph.NeedReady(kindQueue+"/"+name)...)
+		}
+		k.addGrant(k.resource(part{kindTopic, k.names.Of(t.Name), StepSNS, "sns"}, o, after...))
+	}
+}
+
+// topicPolicy leaves the topic to the identities of its account and their policies. A new topic has such a policy, too;
+// this one is declared, so that what else people allow in AWS is taken back.
+// https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-language-api-permissions-reference.html
+func (k *compiler) topicPolicy(t nexusv1.TopicSpec) iampolicy.Statement {
+	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {"arn:" + k.home.partition + ":iam::" + k.home.account + ":root"}}, Action: []string{
+		"sns:AddPermission", "sns:DeleteTopic", "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sns:Publish", "sns:RemovePermission",
+		"sns:SetTopicAttributes", "sns:Subscribe",
+	}, Resource: []string{k.topicARN(t)}}
+}
+
+// deliveryPolicy is the access policy of a queue: the topics that it subscribes to, and no others, may send to it. Empty
+// for a queue that subscribes to none.
+// https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
+func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
+	var arns []string
+	for _, t := range selectedTopics(k.spec) {
+		if subscribes(t, q) {
+			arns = append(arns, k.topicARN(t))
+		}
+	}
+	if len(arns) == 0 {
+		return ""
+	}
+	return k.document(iampolicy.Statement{Sid: "Topics", Principal: iampolicy.Principals{"Service": {"sns.amazonaws.com"}}, Action: []string{"sqs:SendMessage"},
+		Resource:  []string{k.home.arn("sqs", k.names.message(q.Name, q.FIFO))},
+		Condition: iampolicy.Conditions{"ArnEquals": {"aws:SourceArn": arns}}})
+}
+
+// topicStatements allow publishing to the topics.
+func (k *compiler) topicStatements() []iampolicy.Statement {
+	var arns []string
+	for _, t := range selectedTopics(k.spec) {
+		if arn := k.owned(kindTopic+"/"+k.names.Of(t.Name), k.topicARN(t)); arn != "" {
+			arns = append(arns, arn)
+		}
+	}
+	return withResources(iampolicy.Statement{Sid: "Topics", Action: []string{"sns:Publish"}, Resource: arns})
+}
+
+func (v *verdict) topics(at string, d *nexusv1.DataServicesSpec) {
+	fifo := map[nexusv1.QueueName]bool{}
+	for _, q := range d.Queues {
+		fifo[nexusv1.QueueName(q.Name)] = q.FIFO
+	}
+	v.distinct(at, namesIn(d.Topics, func(t nexusv1.TopicSpec) string { return t.Name }), maxTopicPurpose)
+	for i, t := range d.Topics {
+		field := fmt.Sprintf("%s[%d].subscribeQueues", at, i)
+		v.require(len(t.SubscribeQueues) <= maxList, field, "at most %d", maxList)
+		seen := map[nexusv1.QueueName]bool{}
+		for j, q := range t.SubscribeQueues {
+			at := fmt.Sprintf("%s[%d]", field, j)
+			isFIFO, declared := fifo[q]
+			v.require(declared, at, "%q is none of spec.dataServices.queues: declare the queue there", q)
+			v.require(!isFIFO || t.FIFO, at, "%q is a FIFO queue, to which only a FIFO topic delivers: set fifo: true for both or for neither", q)
+			v.require(!seen[q], at, "%q is there twice", q)
+			seen[q] = true
+		}
+	}
+}

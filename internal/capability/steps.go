@@ -69,12 +69,16 @@ const (
 	StepSNS = "SNS"
 )
 
-var uncounted = []string{StepSQS, StepSNS}
+// UncountedSteps are these parts, with the number 0.
+var UncountedSteps = []Step{
+	{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
+	{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
+}
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.
 func partStep(name string) (Step, bool) {
-	if slices.Contains(uncounted, name) {
-		return Step{Name: name, Phase: nexusv1.PhaseProvisioningDataServices, Condition: nexusv1.ConditionDataServicesReady}, true
+	if i := slices.IndexFunc(UncountedSteps, func(s Step) bool { return s.Name == name }); i >= 0 {
+		return UncountedSteps[i], true
 	}
 	return StepOf(name)
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -96,9 +97,9 @@ func progressOf(c *nexusv1.NexusAICapability, deployments []*appsv1.Deployment, 
 	if st.Endpoints != nil {
 		p.address = st.Endpoints.URL
 	}
-	p.declared = len(p.steps)
+	p.declared = len(capability.Steps)
 	for _, s := range p.steps {
-		if s.state == stepDone || s.state == stepSkipped {
+		if s.number > 0 && (s.state == stepDone || s.state == stepSkipped) {
 			p.done++
 		}
 	}
@@ -150,15 +151,17 @@ func hasIngress(c *nexusv1.NexusAICapability) bool {
 	return c.Spec.Ingress == nil || c.Spec.Ingress.Enabled == nil || *c.Spec.Ingress.Enabled
 }
 
-// stepsOf reads the steps from status.resources. A step without objects is skipped.
+// stepsOf reads the steps from status.resources, and after them the parts that the steps do not count. A step without
+// objects is skipped.
 func stepsOf(c *nexusv1.NexusAICapability) []stepProgress {
 	objects := map[string][]nexusv1.ResourceStatus{}
 	for _, r := range c.Status.Resources {
 		step := capability.StepOfResource(c, r)
 		objects[step] = append(objects[step], r)
 	}
-	out := make([]stepProgress, len(capability.Steps))
-	for i, step := range capability.Steps {
+	all := slices.Concat(capability.Steps, capability.UncountedSteps)
+	out := make([]stepProgress, len(all))
+	for i, step := range all {
 		out[i] = stepProgress{number: step.Number, name: step.Name, state: stepWaiting, took: -1}
 		if len(c.Status.Resources) > 0 {
 			condition := meta.FindStatusCondition(c.Status.Conditions, step.Condition)
@@ -166,6 +169,19 @@ func stepsOf(c *nexusv1.NexusAICapability) []stepProgress {
 		}
 	}
 	return out
+}
+
+// isShown reports whether there is something to say of a step: of a part without a number only if it is declared.
+func (s stepProgress) isShown() bool {
+	return s.number > 0 || s.state != stepSkipped && s.detail != ""
+}
+
+// numberText is the number of a step; a part that the steps do not count has none.
+func (s stepProgress) numberText() string {
+	if s.number == 0 {
+		return ""
+	}
+	return strconv.Itoa(s.number)
 }
 
 // stepOf judges a step by its objects; the condition that speaks of it may say more.

@@ -90,6 +90,28 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 	golden.Check(t, "monitor-table.txt", tables.String())
 }
 
+// Queues and topics are shown where they are declared, and no step counts them.
+func TestMonitor_ShowsQueuesAndTopicsBesideTheSteps(t *testing.T) {
+	r, screen := newRecorder(midday), &canvas{width: 80}
+	c := story()[4]
+	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
+		nexusv1.ResourceStatus{Kind: "SNSTopic", Name: "myapp-dev-news", State: nexusv1.ResourceProgressing, Reason: "Busy"})
+	p := progressOf(c, nil, nil)
+	if p.done != 11 || p.declared != 11 {
+		t.Errorf("%d of %d steps are done", p.done, p.declared)
+	}
+	var said strings.Builder
+	for _, c := range r.observe(&p, midday) {
+		said.WriteString(lineOf(c) + "\n")
+	}
+	said.WriteString(strings.Join(screen.table(p, 0), "\n"))
+	for _, want := range []string{"data service SQS: done (1 ready)", "data service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             "} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("monitor does not say %q:\n%s", want, said.String())
+		}
+	}
+}
+
 func TestMonitor_MeasuresWhatBeganBeforeItOnlyIfNew(t *testing.T) {
 	for name, tc := range map[string]struct {
 		generation int64

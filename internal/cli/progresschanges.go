@@ -44,7 +44,7 @@ type change struct {
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 	// Type is Phase, Step, Workload, Address, Event or Result.
 	Type string `json:"type"`
-	// Number is that of a step.
+	// Number is that of a step; absent for a data service that the steps do not count.
 	Number int `json:"number,omitempty"`
 	// Subject is the step, the Deployment, or the object that an event is about.
 	Subject string `json:"subject,omitempty"`
@@ -105,6 +105,9 @@ func (r *recorder) result(p progress, now time.Time, state, text string) change 
 
 func (r *recorder) stepChanges(p *progress, add func(change)) {
 	for i, s := range p.steps {
+		if !s.isShown() {
+			continue
+		}
 		if i < len(r.last.steps) && r.last.steps[i].state == s.state && r.last.steps[i].detail == s.detail {
 			continue
 		}

@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+// stepLabel begins what is said of a step, or of a data service that the steps do not count.
+func stepLabel(number int) string {
+	return map[bool]string{true: "data service", false: fmt.Sprintf("step %d", number)}[number == 0]
+}
+
 // lineOf is a change for a log.
 func lineOf(c change) string {
 	at := fmt.Sprintf("[%6s] ", durationText(time.Duration(c.ElapsedSeconds*float64(time.Second))))
@@ -18,7 +23,7 @@ func lineOf(c change) string {
 		if c.DurationSeconds != nil {
 			took = " in " + durationText(time.Duration(*c.DurationSeconds*float64(time.Second)))
 		}
-		return fmt.Sprintf("%sstep %d %s: %s%s (%s)", at, c.Number, c.Subject, c.State, took, cmp.Or(c.Detail, "no details"))
+		return fmt.Sprintf("%s%s %s: %s%s (%s)", at, stepLabel(c.Number), c.Subject, c.State, took, cmp.Or(c.Detail, "no details"))
 	case changedWorkload:
 		return fmt.Sprintf("%sDeployment/%s: %s (%s)", at, c.Subject, c.State, c.Detail)
 	case changedAddress:
@@ -97,11 +102,14 @@ func (v *canvas) table(p progress, elapsed time.Duration) []string {
 		v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", "#", "STEP", "STATE", "TIME", "DETAIL")),
 	}
 	for _, s := range p.steps {
+		if !s.isShown() {
+			continue
+		}
 		took := "-"
 		if s.took >= 0 {
 			took = durationText(s.took)
 		}
-		line := v.cut(fmt.Sprintf("%2d  %-15s %-14s %7s  %s", s.number, s.name, stepSigns[s.state]+" "+string(s.state), took, s.detail))
+		line := v.cut(fmt.Sprintf("%2s  %-15s %-14s %7s  %s", s.numberText(), s.name, stepSigns[s.state]+" "+string(s.state), took, s.detail))
 		out = append(out, v.paint(stepColors[s.state], line))
 	}
 	for _, w := range p.workloads {

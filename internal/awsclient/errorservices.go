@@ -143,7 +143,7 @@ var computeRows = []row{
 	{service: "ec2", code: "ResourceCountExceeded", class: Limit},
 	{service: "ec2", code: "ConcurrentTagAccess", class: Transient},
 	{service: "ec2", code: "Blocked|PendingVerification|AccountDisabled", class: Denied},
-	{service: "ec2", code: "*.Malformed|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", class: Invalid},
+	{service: "ec2", code: "*.Malformed|*.Format|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", class: Invalid},
 	{service: "lambda", code: "ResourceNotFound", class: NotFound},
 	{service: "lambda", code: "ResourceConflict", message: "already exist", class: Exists},
 	{service: "lambda", code: "ResourceConflict|ResourceNotReady|ResourceInUse", class: Busy},

@@ -183,6 +183,8 @@ var answers = []struct {
 	{"EC2", "CreateSubnet", "InvalidVpcID.NotFound", "The vpc ID 'vpc-1' does not exist", 400, NotFound},
 	{"EC2", "DescribeVpcs", "InvalidVpcID.NotFound", "", 400, NotFound},
 	{"EC2", "DescribeVpcs", "InvalidVpcID.Malformed", "", 400, Invalid},
+	{"EC2", "ImportKeyPair", "InvalidKey.Format", "Key is not in valid OpenSSH public key format", 400, Invalid},
+	{"EC2", "ImportKeyPair", "InvalidKeyPair.Duplicate", "The keypair already exists", 400, Exists},
 	{"EC2", "CreateVpc", "InvalidVpc.Range", "", 400, Invalid},
 	{"EC2", "CreateVpc", "InvalidVpcRange", "", 400, Invalid},
 	{"EC2", "CreateVpc", "VpcLimitExceeded", "", 400, Limit},

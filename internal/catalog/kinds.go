@@ -38,6 +38,7 @@ func Kinds() []engine.Entry {
 		engine.For(ec2.NewSubnet),
 		engine.For(ec2.NewElasticIP),
 		engine.For(ec2.NewNATGateway),
+		engine.For(ec2.NewKeyPair),
 		engine.For(rds.NewSubnetGroup),
 		engine.For(rds.NewInstance),
 	}

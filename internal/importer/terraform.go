@@ -29,6 +29,7 @@ var terraformTypes = map[string]struct {
 	"aws_route_table":           {"RouteTable", []string{"id"}},
 	"aws_eip":                   {"ElasticIP", []string{"id"}},
 	"aws_nat_gateway":           {"NATGateway", []string{"id"}},
+	"aws_key_pair":              {"EC2KeyPair", []string{"key_name"}},
 	"aws_sqs_queue":             {"SQSQueue", []string{"name"}},
 }
 

@@ -17,6 +17,7 @@ var ec2Types = []struct{ in, resource string }{
 	{"Vpc", "vpc"},
 	{"Address", "elastic-ip"},
 	{"NatGateway", "natgateway"},
+	{"KeyPair", "key-pair"},
 }
 
 // ec2Uses are the types of further resources that AWS evaluates for an action. They need not be the operator's own: an
@@ -49,7 +50,7 @@ func (s Scope) ec2(operation string) target {
 }
 
 // ec2Creates are the actions that make a resource with its tags.
-var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable", "AllocateAddress", "CreateNatGateway"}
+var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable", "AllocateAddress", "CreateNatGateway", "ImportKeyPair"}
 
 // ec2Resources returns the ARNs of the resources that the operation is about: of all types for the tags.
 func (s Scope) ec2Resources(operation string) []string {

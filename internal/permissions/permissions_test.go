@@ -29,7 +29,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, err := Operator([]kind.Meta{{
 		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -64,6 +64,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"rds:DeleteDBInstance":         "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:snapshot:*] map[]",
 		"ec2:CreateVpc":                "[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:DeleteNatGateway":         "[arn:aws:ec2:eu-west-1:123456789012:natgateway/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:ImportKeyPair":            "[arn:aws:ec2:eu-west-1:123456789012:key-pair/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"ec2:DeleteKeyPair":            "[arn:aws:ec2:eu-west-1:123456789012:key-pair/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:AllocateAddress":          "[arn:aws:ec2:eu-west-1:123456789012:elastic-ip/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:ReleaseAddress":           "[arn:aws:ec2:eu-west-1:123456789012:elastic-ip/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:DeleteSubnet":             "[arn:aws:ec2:eu-west-1:123456789012:subnet/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",

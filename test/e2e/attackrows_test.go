@@ -67,6 +67,8 @@ var attacksOnNames = []attack{
 	{wants: "the default security group", kind: "SecurityGroup", spec: `groupName: default`, refused: []string{"must not be default"}},
 	{wants: "any address", kind: "ElasticIP", spec: `importID: "*"`, refused: []string{"importID is eipalloc-"}},
 	{wants: "a NAT gateway in any subnet", kind: "NATGateway", spec: `subnetID: "*"`, refused: []string{"spec.subnetID"}},
+	{wants: "a private key in a Secret", kind: "EC2KeyPair", spec: `secretRef: {name: login}`, refused: []string{"secretRef is not supported"}},
+	{wants: "options in a public key", kind: "EC2KeyPair", spec: `publicKeyMaterial: "command=\"sh\" ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"`, refused: []string{"spec.publicKeyMaterial"}},
 	{wants: "a subnet in any VPC", kind: "Subnet", spec: `vpcID: "*"`, refused: []string{"spec.vpcID"}},
 	{wants: "a name that hides its end", kind: "S3Bucket", meta: `name: ` + longName, refused: []string{"metadata.name has at most 150"}},
 }
@@ -121,6 +123,7 @@ var attacksOnReferences = []attack{
 	{wants: "another namespace's provider, for an internet gateway", kind: "InternetGateway", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "another namespace's provider, for an address", kind: "ElasticIP", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "another namespace's provider, for a NAT gateway", kind: "NATGateway", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
+	{wants: "another namespace's provider, for a key pair", kind: "EC2KeyPair", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "another namespace's provider, for a route table", kind: "RouteTable", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "a provider by a path", kind: "S3Bucket", spec: `providerRef: {name: victim/aws}`, condition: "Reconciling", reason: "ProviderMissing", says: []string{"AWSProvider/victim/aws"}},
 	{wants: "another namespace's Secret", kind: "SecretsManagerSecret", spec: `secretStringRef: {name: token, namespace: victim-dev, key: value}`, reason: "NotPermitted", says: []string{"spec.secretStringRef.namespace"}},

@@ -36,6 +36,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&RouteTable{}, &RouteTableList{},
 		&ElasticIP{}, &ElasticIPList{},
 		&NATGateway{}, &NATGatewayList{},
+		&EC2KeyPair{}, &EC2KeyPairList{},
 		&DBSubnetGroup{}, &DBSubnetGroupList{},
 		&RDSInstance{}, &RDSInstanceList{},
 	)

@@ -67,6 +67,11 @@ func exportedRoute(destination, target string) v1alpha1.Route {
 // exportedElasticIP declares an address as it is: nothing but its tags can be declared.
 func exportedElasticIP(*v1alpha1.ElasticIP, ElasticIPState) {}
 
+// exportedKeyPair declares a key pair as it is.
+func exportedKeyPair(cr *v1alpha1.EC2KeyPair, have KeyPairState) {
+	cr.Spec.KeyName, cr.Spec.PublicKeyMaterial = have.Name, aws.ToString(have.PublicKey)
+}
+
 // exportedNATGateway declares a NAT gateway as it is.
 func exportedNATGateway(cr *v1alpha1.NATGateway, have NATGatewayState) {
 	out := &cr.Spec

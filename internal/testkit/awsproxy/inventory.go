@@ -101,6 +101,7 @@ var inventoryKinds = []inventoryKind{
 	{"sns/topic", false, listXML("sns", "ListTopics", "2010-03-31", "TopicArn")},
 	{"rds/instance", false, listXML("rds", "DescribeDBInstances", "2014-10-31", "DBInstanceIdentifier")},
 	{"rds/subnet-group", false, listXML("rds", "DescribeDBSubnetGroups", "2014-10-31", "DBSubnetGroupName")},
+	{"ec2/key-pair", false, listXML("ec2", "DescribeKeyPairs", "2016-11-15", "keyName")},
 	{"ec2/instance", false, listXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
 	{"kms/key", false, listKeys},

@@ -34,6 +34,7 @@ var missing = map[string]awsError{
 	"ec2.DescribeInternetGateways":       {http.StatusBadRequest, "InvalidInternetGatewayID.NotFound", "The internetGateway ID '%s' does not exist"},
 	"ec2.DescribeRouteTables":            {http.StatusBadRequest, "InvalidRouteTableID.NotFound", "The routeTable ID '%s' does not exist"},
 	"ec2.DescribeAddresses":              {http.StatusBadRequest, "InvalidAllocationID.NotFound", "The allocation ID '%s' does not exist"},
+	"ec2.DescribeKeyPairs":               {http.StatusBadRequest, "InvalidKeyPair.NotFound", "The key pair '%s' does not exist"},
 	"ec2.DescribeNatGateways":            {http.StatusBadRequest, "NatGatewayNotFound", "The Nat Gateway %s was not found"},
 	"ec2.DeleteNatGateway":               {http.StatusBadRequest, "NatGatewayNotFound", "The Nat Gateway %s was not found"},
 	"ec2":                                {http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist"},

@@ -39,6 +39,7 @@ func Kinds() []engine.Entry {
 		engine.For(ec2.NewElasticIP),
 		engine.For(ec2.NewNATGateway),
 		engine.For(ec2.NewKeyPair),
+		engine.For(ec2.NewInstance),
 		engine.For(rds.NewSubnetGroup),
 		engine.For(rds.NewInstance),
 	}

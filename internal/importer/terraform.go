@@ -30,6 +30,7 @@ var terraformTypes = map[string]struct {
 	"aws_eip":                   {"ElasticIP", []string{"id"}},
 	"aws_nat_gateway":           {"NATGateway", []string{"id"}},
 	"aws_key_pair":              {"EC2KeyPair", []string{"key_name"}},
+	"aws_instance":              {"EC2Instance", []string{"id"}},
 	"aws_sqs_queue":             {"SQSQueue", []string{"name"}},
 }
 

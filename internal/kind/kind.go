@@ -11,6 +11,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
 // Kind describes one AWS resource type, bound to one account, region and identity.
@@ -293,6 +295,22 @@ type Scope struct {
 	// Secret reads one key of a Secret in the object's namespace. It returns *status.Stalled with
 	// the remedy when it is missing or may not be read. Not to be called while deleting.
 	Secret func(name, key string) ([]byte, error)
+}
+
+// ReferredIDs returns the literal identifiers and those of the objects that the references name.
+func ReferredIDs[ID ~string](sc Scope, kindName string, literal []ID, refs []v1alpha1.ObjectReference) ([]string, error) {
+	var out []string
+	for _, id := range literal {
+		out = append(out, string(id))
+	}
+	for _, ref := range refs {
+		target, err := sc.Ref(kindName, ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, target.ID)
+	}
+	return out, nil
 }
 
 // Target is what another object published.

@@ -18,20 +18,24 @@ var ec2Types = []struct{ in, resource string }{
 	{"Address", "elastic-ip"},
 	{"NatGateway", "natgateway"},
 	{"KeyPair", "key-pair"},
+	{"Instance", "instance"},
+	{"Volume", "volume"}, // gets its tags with the instance
 }
 
 // ec2Uses are the types of further resources that AWS evaluates for an action. They need not be the operator's own: an
 // object can name the identifier of any VPC.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
 var ec2Uses = map[string][]string{
-	"ec2:AssociateRouteTable":    {"subnet"},
-	"ec2:CreateRouteTable":       {"vpc"},
-	"ec2:DisassociateRouteTable": {"subnet"},
-	"ec2:AttachInternetGateway":  {"vpc"},
-	"ec2:CreateSubnet":           {"vpc"},
-	"ec2:DetachInternetGateway":  {"vpc"},
-	"ec2:CreateSecurityGroup":    {"vpc"},
-	"ec2:CreateNatGateway":       {"subnet", "elastic-ip"},
+	"ec2:AssociateRouteTable":     {"subnet"},
+	"ec2:CreateRouteTable":        {"vpc"},
+	"ec2:DisassociateRouteTable":  {"subnet"},
+	"ec2:AttachInternetGateway":   {"vpc"},
+	"ec2:CreateSubnet":            {"vpc"},
+	"ec2:DetachInternetGateway":   {"vpc"},
+	"ec2:CreateSecurityGroup":     {"vpc"},
+	"ec2:CreateNatGateway":        {"subnet", "elastic-ip"},
+	"ec2:RunInstances":            {"image", "key-pair", "network-interface", "security-group", "subnet", "volume"},
+	"ec2:ModifyInstanceAttribute": {"security-group"},
 }
 
 // ec2 limits by tags: AWS chooses the identifiers. A resource that an object adopts has no tags yet, and gets them first.
@@ -50,7 +54,7 @@ func (s Scope) ec2(operation string) target {
 }
 
 // ec2Creates are the actions that make a resource with its tags.
-var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable", "AllocateAddress", "CreateNatGateway", "ImportKeyPair"}
+var ec2Creates = []string{"CreateVpc", "CreateSubnet", "CreateSecurityGroup", "CreateInternetGateway", "CreateRouteTable", "AllocateAddress", "CreateNatGateway", "ImportKeyPair", "RunInstances"}
 
 // ec2Resources returns the ARNs of the resources that the operation is about: of all types for the tags.
 func (s Scope) ec2Resources(operation string) []string {
@@ -70,7 +74,11 @@ func (s Scope) ec2Resources(operation string) []string {
 func (s Scope) ec2Parents(action string) []string {
 	var out []string
 	for _, resource := range ec2Uses[action] {
-		out = append(out, s.arns("ec2", resource+"/*")...)
+		of := s
+		if resource == "image" { // the ARN of an AMI names no account
+			of.Account = ""
+		}
+		out = append(out, of.arns("ec2", resource+"/*")...)
 	}
 	return out
 }

@@ -42,7 +42,10 @@ const managedBy, operatorName = wellknown.TagManagedBy, wellknown.OperatorName
 const passRole = "iam:PassRole"
 
 // passes lists the actions that need passRole, and the service that gets the role.
-var passes = map[string]string{"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com"}
+var passes = map[string]string{
+	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
+	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
+}
 
 // Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
 func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
@@ -161,6 +164,8 @@ func (s Scope) iam(operation string) target {
 	switch {
 	case strings.HasSuffix(operation, "OpenIDConnectProvider"):
 		return target{resources: []string{s.inIAM("oidc-provider/*")}}
+	case operation == "GetInstanceProfile":
+		return target{resources: []string{s.inIAM("instance-profile/*")}}
 	case s.Boundary != "" && slices.Contains(grantsPermissions, operation):
 		return target{s.roles(), stringEquals("iam:PermissionsBoundary", s.Boundary)}
 	default:

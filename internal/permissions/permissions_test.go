@@ -81,6 +81,39 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	}
 }
 
+// AWS evaluates everything that a new instance is made of, and the role that it gets.
+func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
+	documents, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
+		Scope{Region: "eu-west-1", Account: "123456789012", RolePath: "/teams/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]string{}
+	for _, s := range documents[0].Statement {
+		for _, action := range s.Action {
+			got[action] = append(got[action], fmt.Sprint([]string(s.Resource), s.Condition))
+		}
+	}
+	const arn, ours = "arn:aws:ec2:eu-west-1:123456789012:", "map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]"
+	for action, want := range map[string][]string{
+		"ec2:RunInstances": {"[" + arn + "instance/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+			"[arn:aws:ec2:eu-west-1:*:image/* " + arn + "key-pair/* " + arn + "network-interface/* " + arn + "security-group/* " + arn + "subnet/* " + arn + "volume/*] map[]"},
+		"ec2:StopInstances":           {"[" + arn + "instance/*] " + ours},
+		"ec2:ModifyInstanceAttribute": {"[" + arn + "instance/*] " + ours, "[" + arn + "security-group/*] map[]"},
+		"iam:GetInstanceProfile":      {"[arn:aws:iam::123456789012:instance-profile/*] map[]"},
+		"iam:PassRole":                {"[arn:aws:iam::123456789012:role/teams/*] map[StringEquals:map[iam:PassedToService:[ec2.amazonaws.com]]]"},
+	} {
+		slices.Sort(got[action])
+		slices.Sort(want)
+		if !slices.Equal(got[action], want) {
+			t.Errorf("%s:\n got %q\nwant %q", action, got[action], want)
+		}
+	}
+	if tags := got["ec2:CreateTags"]; len(tags) != 1 || !strings.Contains(tags[0], arn+"instance/*") || !strings.Contains(tags[0], arn+"volume/*") {
+		t.Errorf("tags: %q", tags)
+	}
+}
+
 // AWS evaluates the VPC of a new subnet too, which need not be the operator's own.
 func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
 	documents, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}}, Scope{Region: "eu-west-1", Account: "123456789012"})

@@ -37,6 +37,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&ElasticIP{}, &ElasticIPList{},
 		&NATGateway{}, &NATGatewayList{},
 		&EC2KeyPair{}, &EC2KeyPairList{},
+		&EC2Instance{}, &EC2InstanceList{},
 		&DBSubnetGroup{}, &DBSubnetGroupList{},
 		&RDSInstance{}, &RDSInstanceList{},
 	)

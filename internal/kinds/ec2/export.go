@@ -72,6 +72,18 @@ func exportedKeyPair(cr *v1alpha1.EC2KeyPair, have KeyPairState) {
 	cr.Spec.KeyName, cr.Spec.PublicKeyMaterial = have.Name, aws.ToString(have.PublicKey)
 }
 
+// exportedInstance declares an instance as it is, without its user data and without the settings of its volumes, which are not
+// read.
+func exportedInstance(cr *v1alpha1.EC2Instance, have InstanceState) {
+	out := &cr.Spec
+	out.InstanceType, out.ImageID, out.State, out.KeyName = aws.ToString(have.InstanceType), aws.ToString(have.ImageID), have.Power, aws.ToString(have.KeyName)
+	out.SubnetID, out.AvailabilityZone, out.IAMInstanceProfile = aws.ToString(have.SubnetID), aws.ToString(have.Zone), have.Profile
+	out.MetadataOptions, out.Monitoring, out.DisableAPITermination, out.EBSOptimized = &have.Metadata, have.Monitoring, have.DisableAPITermination, have.EBSOptimized
+	for _, id := range have.SecurityGroups {
+		out.SecurityGroupIDs = append(out.SecurityGroupIDs, v1alpha1.SecurityGroupID(id))
+	}
+}
+
 // exportedNATGateway declares a NAT gateway as it is.
 func exportedNATGateway(cr *v1alpha1.NATGateway, have NATGatewayState) {
 	out := &cr.Spec

@@ -136,7 +136,7 @@ func declare(sc kind.Scope, cr *v1alpha1.RDSInstance, s *InstanceState) error {
 		group = target.ID
 	}
 	s.KmsKeyId, s.DBSubnetGroupName = kind.NonEmpty(&key), kind.NonEmpty(aws.String(strings.ToLower(group)))
-	groups, err := referredIDs(sc, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
+	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
-	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -28,20 +27,4 @@ func taggingOf[S any](api *rds.Client, arn func(S) *string, list func(context.Co
 		out.Reads = "rds:ListTagsForResource"
 	}
 	return out
-}
-
-// referredIDs returns the literal identifiers and those of the objects that the references name.
-func referredIDs[ID ~string](sc kind.Scope, kindName string, literal []ID, refs []v1alpha1.ObjectReference) ([]string, error) {
-	var out []string
-	for _, id := range literal {
-		out = append(out, string(id))
-	}
-	for _, ref := range refs {
-		target, err := sc.Ref(kindName, ref.Name)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, target.ID)
-	}
-	return out, nil
 }

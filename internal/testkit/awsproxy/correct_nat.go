@@ -17,9 +17,8 @@ import (
 
 // natGateways is what moto does not know of NAT gateways.
 type natGateways struct {
-	takes  time.Duration          // how long they are pending, and deleting
-	known  map[string]*natGateway // by identity
-	tokens map[string]*answer     // by identity of the client token
+	takes time.Duration          // how long they are pending, and deleting
+	known map[string]*natGateway // by identity
 }
 
 type natGateway struct {
@@ -63,12 +62,12 @@ func motoNATGateways(a *answer) ([]natItem, error) {
 	return append(body.Listed, body.Made...), err
 }
 
-// repeatNATGateway: moto ignores the client token. AWS answers a repeated request with the gateway that it made before.
-// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNatGateway.html
-func repeatNATGateway(_ context.Context, p *Proxy, x *exchange) *answer {
+// repeatCreation: moto ignores the client token. AWS answers a repeated request with the resource that it made before.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/Run_Instance_Idempotency.html
+func repeatCreation(_ context.Context, p *Proxy, x *exchange) *answer {
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
-	if made := p.state.gateways.tokens[p.state.identity(x, "ec2", x.form.Get("ClientToken"))]; made != nil {
+	if made := p.state.made[p.state.identity(x, "ec2", x.form.Get("ClientToken"))]; made != nil {
 		return made.clone()
 	}
 	return nil
@@ -97,7 +96,7 @@ func recordNATGateway(ctx context.Context, p *Proxy, x *exchange, a *answer) *an
 	s.gateways.known[s.identity(x, "ec2", g.ID)] = &natGateway{id: g.ID, created: s.now(), failure: failure}
 	a = a.withBody(motoState.ReplaceAll(a.body, []byte("<state>pending</state>")))
 	if token := x.form.Get("ClientToken"); token != "" {
-		s.gateways.tokens[s.identity(x, "ec2", token)] = a.clone()
+		s.made[s.identity(x, "ec2", token)] = a.clone()
 	}
 	return a
 }

@@ -31,12 +31,15 @@ type state struct {
 	encryption map[string]map[string]any
 	cleared    map[string]bool // identities of secrets whose description was cleared
 	gateways   natGateways
+	made       map[string]*answer // answers to creations in EC2, by identity of the client token
 
 	preparing sync.Mutex      // held while the tags of a Parameter Store are prepared
 	prepared  map[string]bool // access key and region → they are
 
 	databases     map[string]*database // by identity
 	databaseDelay time.Duration        // how long DB instances are creating, modifying and deleting
+	instances     map[string]*instance // by identity
+	instancesTake time.Duration        // how long changes of their states take
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -81,8 +84,10 @@ func (s *state) clear() {
 	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
 	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
 	s.encryption, s.cleared = map[string]map[string]any{}, map[string]bool{}
-	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}, tokens: map[string]*answer{}}
+	s.made = map[string]*answer{}
+	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
 	s.databases, s.databaseDelay = map[string]*database{}, 0
+	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.system, s.diverted = map[string][]bucketTag{}, map[string]http.Handler{}
 	s.setLag(Lag{})
 }

@@ -37,7 +37,7 @@ var createdIDs = map[string]string{
 var ec2IDs = map[string]string{"CreateSecurityGroup": "groupId", "RunInstances": "instanceId", "AllocateAddress": "allocationId"}
 
 // endings are the deletions of what was created by operations that do not begin with Create.
-var endings = map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair"}
+var endings = map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair", "RunInstances": "TerminateInstances"}
 
 // createdID returns the id that AWS has given to a new resource; "" if the
 // request names it.

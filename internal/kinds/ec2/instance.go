@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ec2
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// InstanceState is an instance as both the spec and EC2 can express it.
+type InstanceState struct {
+	Resource `drift:"id"`
+	// Stops is set where a deletion stops the instance.
+	Stops bool `drift:"id"`
+	// RolePath and Boundary are the provider's guards for the role of an instance profile.
+	RolePath, Boundary string `drift:"id"`
+	// Devices are those of the create; EC2 does not describe the settings of volumes with the instance.
+	Devices []types.BlockDeviceMapping `drift:"id"`
+
+	State                                             types.InstanceStateName `drift:"observed"`
+	VPCID, PrivateIP, PublicIP, PrivateDNS, PublicDNS string                  `drift:"observed"`
+	Launched                                          time.Time               `drift:"observed"`
+	// Association is that of the instance profile, and Refusal is why the wanted profile is not used. Both are read only
+	// where another profile is wanted.
+	Association string `drift:"observed"`
+	Refusal     error  `drift:"observed"`
+
+	ImageID, SubnetID, KeyName, Zone *string `drift:"immutable"`
+
+	Power, InstanceType, Profile                    *string
+	SecurityGroups                                  []string `drift:"set"`
+	UserData                                        *kind.WriteOnly
+	Metadata                                        v1alpha1.EC2MetadataOptions
+	Monitoring, DisableAPITermination, EBSOptimized *bool
+	Tags                                            map[string]string `drift:"tags"`
+}
+
+// The values of Power.
+const (
+	running = "Running"
+	stopped = "Stopped"
+)
+
+type instance struct {
+	api *ec2.Client
+	iam *iam.Client
+}
+
+// NewInstance binds the EC2Instance kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.EC2Instance, InstanceState] {
+	i := &instance{api: ec2.NewFromConfig(cfg), iam: iam.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.EC2Instance, InstanceState]{
+		// The volumes may hold data, so that a terminated instance is reported rather than replaced.
+		Meta: kind.Meta{Identity: kind.ByToken, HoldsData: true, References: []string{"Subnet", "SecurityGroup", "EC2KeyPair", "KMSKey"}},
+		Identify: func(sc kind.Scope, cr *v1alpha1.EC2Instance) (InstanceState, error) {
+			return InstanceState{Resource: identify(sc, "instance"), Stops: cr.Spec.DeletionPolicy == v1alpha1.DeletionStop,
+				RolePath: sc.RolePath, Boundary: sc.Boundary, DisableAPITermination: cr.Spec.DisableAPITermination}, nil
+		},
+		Declare: declareInstance, Publish: publishInstance, Refuse: refuseInstance,
+		Export:   kind.Export[*v1alpha1.EC2Instance, InstanceState]{Identity: []string{"importID"}, Spec: exportedInstance},
+		Describe: kind.Read[InstanceState]{Actions: []string{"ec2:DescribeInstances", "ec2:DescribeIamInstanceProfileAssociations", "iam:GetInstanceProfile"}, Do: i.describe},
+		Create:   kind.Call[InstanceState]{Action: "ec2:RunInstances", DoForID: i.run},
+		Tagging:  tagging(i.api, func(s InstanceState) string { return s.ID }),
+		Parts:    i.parts(),
+		Holds:    i.hold, HoldsReads: []string{"ec2:DescribeInstanceAttribute"},
+		Delete: []kind.Ending[InstanceState]{
+			{When: func(want, have InstanceState) bool { return aws.ToBool(have.DisableAPITermination) }, Call: i.modify(protect)},
+			{Call: onInstance("ec2:TerminateInstances", kind.Deletes, i.api.TerminateInstances)},
+		},
+		Stop: []kind.Ending[InstanceState]{{When: func(_, have InstanceState) bool { return !have.isStopped() }, Call: i.stop()}},
+	})
+}
+
+// run sends the token of the attempt: EC2 answers a repeated request with the instance that it made before.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_RunInstances.html
+func (i *instance) run(ctx context.Context, want InstanceState, token string) (string, error) {
+	in := &ec2.RunInstancesInput{MinCount: aws.Int32(1), MaxCount: aws.Int32(1), ClientToken: &token, ImageId: want.ImageID, InstanceType: types.InstanceType(*want.InstanceType),
+		KeyName: want.KeyName, SubnetId: want.SubnetID, SecurityGroupIds: want.SecurityGroups, BlockDeviceMappings: want.Devices,
+		DisableApiTermination: want.DisableAPITermination, EbsOptimized: want.EBSOptimized,
+		Placement: &types.Placement{AvailabilityZone: want.Zone}, Monitoring: &types.RunInstancesMonitoringEnabled{Enabled: kind.NonNil(want.Monitoring)},
+		MetadataOptions:   kind.Convert[*types.InstanceMetadataOptionsRequest](*metadataChange(want, InstanceState{})),
+		TagSpecifications: append(tagSpecification(types.ResourceTypeInstance, want.Tags), tagSpecification(types.ResourceTypeVolume, want.Tags)...)}
+	if kind.NonEmpty(want.Profile) != nil {
+		in.IamInstanceProfile = profile(want)
+	}
+	if want.UserData != nil {
+		in.UserData = aws.String(base64.StdEncoding.EncodeToString([]byte(want.UserData.Value())))
+	}
+	out, err := i.api.RunInstances(ctx, in)
+	if err != nil || len(out.Instances) == 0 {
+		return "", err
+	}
+	return aws.ToString(out.Instances[0].InstanceId), nil
+}
+
+func profile(want InstanceState) *types.IamInstanceProfileSpecification {
+	return &types.IamInstanceProfileSpecification{Name: want.Profile}
+}
+
+// parts are the settings that can be changed. What EC2 changes only on a stopped instance follows the stop and precedes the
+// start; while the instance is still stopping, EC2 refuses it.
+func (i *instance) parts() []kind.Part[InstanceState] {
+	whileStopped := func(field string, set func(*attribute, InstanceState)) kind.Part[InstanceState] {
+		return kind.Part[InstanceState]{Fields: []string{field}, InCreate: true, Write: i.modify(set), Stage: func(_, have InstanceState) int { return kind.Either(have.isStopped(), 0, 1) }}
+	}
+	return []kind.Part[InstanceState]{
+		{Fields: []string{"Power"}, When: func(want, _ InstanceState) bool { return aws.ToString(want.Power) == stopped }, Write: i.stop()},
+		{Fields: []string{"Power"}, When: func(want, _ InstanceState) bool { return aws.ToString(want.Power) == running }, Default: func(InstanceState) bool { return true },
+			Stage: func(_, _ InstanceState) int { return 2 }, Write: onInstance("ec2:StartInstances", kind.Sets, i.api.StartInstances)},
+		whileStopped("InstanceType", func(in *attribute, want InstanceState) {
+			in.InstanceType = &types.AttributeValue{Value: want.InstanceType}
+		}),
+		whileStopped("EBSOptimized", func(in *attribute, want InstanceState) {
+			in.EbsOptimized = &types.AttributeBooleanValue{Value: want.EBSOptimized}
+		}),
+		whileStopped("UserData", func(in *attribute, want InstanceState) {
+			in.UserData = &types.SecureBlobAttributeValue{Value: []byte(want.UserData.Value())}
+		}),
+		{Fields: []string{"SecurityGroups"}, InCreate: true, Write: i.modify(func(in *attribute, want InstanceState) { in.Groups = want.SecurityGroups })},
+		{Fields: []string{"DisableAPITermination"}, InCreate: true, Reads: "ec2:DescribeInstanceAttribute", Read: i.readProtection, Write: i.modify(protect)},
+		{Fields: []string{"Metadata"}, InCreate: true, Write: kind.Call[InstanceState]{Action: "ec2:ModifyInstanceMetadataOptions", Do: kind.Send(i.api.ModifyInstanceMetadataOptions, metadataChange)}},
+		{Fields: []string{"Monitoring"}, InCreate: true, Write: onInstance("ec2:MonitorInstances", kind.Sets, i.api.MonitorInstances), Clear: onInstance("ec2:UnmonitorInstances", kind.Sets, i.api.UnmonitorInstances)},
+		{Fields: []string{"Profile"}, InCreate: true, When: func(_, have InstanceState) bool { return have.Profile == nil },
+			Write: kind.Call[InstanceState]{Action: "ec2:AssociateIamInstanceProfile", Do: kind.Send(i.api.AssociateIamInstanceProfile, func(want, have InstanceState) *ec2.AssociateIamInstanceProfileInput {
+				return &ec2.AssociateIamInstanceProfileInput{InstanceId: &have.ID, IamInstanceProfile: profile(want)}
+			})}},
+		{Fields: []string{"Profile"}, InCreate: true, When: func(_, have InstanceState) bool { return have.Profile != nil },
+			Write: kind.Call[InstanceState]{Action: "ec2:ReplaceIamInstanceProfileAssociation", Do: kind.Send(i.api.ReplaceIamInstanceProfileAssociation, func(want, have InstanceState) *ec2.ReplaceIamInstanceProfileAssociationInput {
+				return &ec2.ReplaceIamInstanceProfileAssociationInput{AssociationId: &have.Association, IamInstanceProfile: profile(want)}
+			})},
+			Clear: kind.Call[InstanceState]{Action: "ec2:DisassociateIamInstanceProfile", Do: kind.Send(i.api.DisassociateIamInstanceProfile, func(_, have InstanceState) *ec2.DisassociateIamInstanceProfileInput {
+				return &ec2.DisassociateIamInstanceProfileInput{AssociationId: &have.Association}
+			})}},
+	}
+}
+
+// attribute names the attribute that a request changes.
+type attribute = ec2.ModifyInstanceAttributeInput
+
+// modify is the change of one attribute: a request names one.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyInstanceAttribute.html
+func (i *instance) modify(set func(in *attribute, want InstanceState)) kind.Call[InstanceState] {
+	return kind.Call[InstanceState]{Action: "ec2:ModifyInstanceAttribute", Do: kind.Send(i.api.ModifyInstanceAttribute, func(want, have InstanceState) *attribute {
+		in := &attribute{InstanceId: &have.ID}
+		set(in, want)
+		return in
+	})}
+}
+
+func protect(in *attribute, want InstanceState) {
+	in.DisableApiTermination = &types.AttributeBooleanValue{Value: want.DisableAPITermination}
+}
+
+// onInstance is a call of which the request names instances and nothing else.
+func onInstance[In, Out any](action string, effect kind.Effect, op func(context.Context, *In, ...func(*ec2.Options)) (*Out, error)) kind.Call[InstanceState] {
+	return kind.Call[InstanceState]{Action: action, Effect: effect, Do: kind.Send(op, func(_, have InstanceState) *In {
+		return kind.Convert[*In](struct{ InstanceIds []string }{[]string{have.ID}}) //nolint:revive // a name of EC2
+	})}
+}
+
+func (i *instance) stop() kind.Call[InstanceState] {
+	return onInstance("ec2:StopInstances", kind.Sets, i.api.StopInstances)
+}
+
+// metadataChange names all options, so that those that are not declared stay as they are.
+func metadataChange(want, have InstanceState) *ec2.ModifyInstanceMetadataOptionsInput {
+	all := have.Metadata
+	kind.Overlay(&all, want.Metadata)
+	return &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &have.ID, HttpTokens: types.HttpTokensState(aws.ToString(all.HTTPTokens)), HttpEndpoint: types.InstanceMetadataEndpointState(aws.ToString(all.HTTPEndpoint)),
+		HttpPutResponseHopLimit: all.HTTPPutResponseHopLimit, InstanceMetadataTags: types.InstanceMetadataTagsState(aws.ToString(all.InstanceMetadataTags))}
+}
+
+func declareInstance(sc kind.Scope, cr *v1alpha1.EC2Instance, s *InstanceState) error {
+	in := cr.Spec
+	subnet, err := referredID(sc, "Subnet", in.SubnetID, in.SubnetRef)
+	if err != nil {
+		return err
+	}
+	key, err := referredID(sc, "EC2KeyPair", in.KeyName, in.KeyPairRef)
+	if err != nil {
+		return err
+	}
+	if s.SecurityGroups, err = kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs); err != nil {
+		return err
+	}
+	s.ImageID, s.SubnetID, s.KeyName, s.Zone = &in.ImageID, kind.NonEmpty(&subnet), kind.NonEmpty(&key), kind.NonEmpty(&in.AvailabilityZone)
+	s.Power, s.InstanceType, s.Profile = in.State, &in.InstanceType, in.IAMInstanceProfile
+	s.Monitoring, s.EBSOptimized = in.Monitoring, in.EBSOptimized
+	s.Metadata = v1alpha1.EC2MetadataOptions{HTTPTokens: aws.String(string(types.HttpTokensStateRequired))}
+	kind.Overlay(&s.Metadata, in.MetadataOptions)
+	if in.InstanceName != "" {
+		s.Tags = maps.Clone(s.Tags)
+		s.Tags["Name"] = in.InstanceName
+	}
+	if s.Devices, err = devices(sc, in.BlockDeviceMappings); err != nil {
+		return err
+	}
+	if kind.NonEmpty(in.IAMInstanceProfile) != nil { // a provider that allows no role at all needs no look at the profile
+		if why := kind.WhyNotPassed(sc, strings.TrimSuffix(sc.RolePath, "/")+"/any"); why != "" {
+			return notPassed(why)
+		}
+	}
+	return declareUserData(sc, in, s)
+}
+
+func devices(sc kind.Scope, mappings []v1alpha1.EC2BlockDeviceMapping) ([]types.BlockDeviceMapping, error) {
+	var out []types.BlockDeviceMapping
+	for _, m := range mappings {
+		key := m.EBS.KMSKeyID
+		if m.EBS.KMSKeyRef != nil {
+			target, err := sc.Ref("KMSKey", m.EBS.KMSKeyRef.Name)
+			if err != nil {
+				return nil, err
+			}
+			key = target.ARN
+		}
+		out = append(out, types.BlockDeviceMapping{DeviceName: &m.DeviceName, Ebs: &types.EbsBlockDevice{VolumeSize: &m.EBS.VolumeSize, VolumeType: types.VolumeType(m.EBS.VolumeType),
+			Iops: m.EBS.IOPS, Throughput: m.EBS.Throughput, DeleteOnTermination: m.EBS.DeleteOnTermination, Encrypted: m.EBS.Encrypted, KmsKeyId: kind.NonEmpty(&key)}})
+	}
+	return out, nil
+}
+
+// maxUserData is the limit of EC2, before the encoding.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html
+const maxUserData = 16384
+
+// declareUserData reads the Secret. User data may be secret in any case, so that it is never read back.
+func declareUserData(sc kind.Scope, in v1alpha1.EC2InstanceSpec, s *InstanceState) error {
+	const field = "spec.userDataSecretRef"
+	ref := in.UserDataSecretRef
+	if in.UserData != "" {
+		s.UserData = kind.NewWriteOnly(sc.UID, in.UserData)
+	}
+	if ref == nil {
+		return nil
+	}
+	if ref.Namespace != "" && ref.Namespace != sc.Namespace {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: field + ".namespace", Message: "must be the object's own namespace"}
+	}
+	data, err := sc.Secret(ref.Name, ref.Key)
+	if err == nil && (len(data) == 0 || len(data) > maxUserData) {
+		err = status.Invalid(field, "the value in key %s of Secret %s has %d bytes: user data has 1 to %d", ref.Key, ref.Name, len(data), maxUserData)
+	}
+	s.UserData = kind.NewWriteOnly(sc.UID, string(data))
+	return err
+}
+
+func (s InstanceState) isStopped() bool { return s.State == types.InstanceStateNameStopped }
+
+func publishInstance(cr *v1alpha1.EC2Instance, s InstanceState) {
+	st := &cr.Status
+	st.ID, st.ARN, st.InstanceID, st.InstanceState = s.ID, s.arn(), s.ID, string(s.State)
+	st.PrivateIP, st.PublicIP, st.PrivateDNS, st.PublicDNS = s.PrivateIP, s.PublicIP, s.PrivateDNS, s.PublicDNS
+	st.VPCID, st.SubnetID, st.AvailabilityZone = s.VPCID, aws.ToString(s.SubnetID), aws.ToString(s.Zone)
+	st.LaunchTime = &metav1.Time{Time: s.Launched}
+}
+
+func (i *instance) describe(ctx context.Context, want InstanceState, look kind.Look) (kind.Seen[InstanceState], error) {
+	d, ended, duplicates, err := i.find(ctx, want)
+	seen := kind.Seen[InstanceState]{Duplicates: duplicates}
+	switch {
+	case err != nil || d == nil && look.Deleting:
+		return kind.Seen[InstanceState]{}, err
+	case d == nil:
+		return kind.Seen[InstanceState]{}, i.checkLaunch(ctx, want, ended)
+	}
+	seen.Exists, seen.State, seen.Tags = true, seenInstance(want, *d), kind.TagMap(d.Tags)
+	if s := seen.State.State; slices.Contains(passingStates, s) && (!look.Deleting || want.Stops || s == types.InstanceStateNameShuttingDown) {
+		seen.Busy = "the instance is " + string(s)
+	}
+	if look.Deleting {
+		return seen, nil
+	}
+	return seen, i.readProfile(ctx, want, &seen.State)
+}
+
+// passingStates end automatically. EC2 terminates an instance in any of them, but stops and changes none. Read only.
+var passingStates = []types.InstanceStateName{types.InstanceStateNamePending, types.InstanceStateNameStopping, types.InstanceStateNameShuttingDown}
+
+// find returns the object's instance, nil when there is none, the one that the recorded identifier names if it was terminated,
+// and duplicates.
+func (i *instance) find(ctx context.Context, want InstanceState) (d, ended *types.Instance, duplicates []string, err error) {
+	list := func(ctx context.Context, ids []string, filters []types.Filter) ([]types.Instance, error) {
+		all, err := i.list(ctx, ids, filters)
+		// EC2 describes terminated instances for about an hour.
+		// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-lifecycle.html
+		if over := slices.IndexFunc(all, isTerminated); over >= 0 && len(ids) > 0 {
+			ended = kind.Ptr(all[over])
+		}
+		return slices.DeleteFunc(all, isTerminated), err
+	}
+	instances := description[types.Instance]{list: list, of: func(d types.Instance) (id, account *string, tags []types.Tag) { return d.InstanceId, nil, d.Tags }}
+	d, duplicates, err = instances.find(ctx, want.Resource)
+	return d, ended, duplicates, err
+}
+
+func (i *instance) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Instance, error) {
+	return kind.AllPages(ctx, ec2.NewDescribeInstancesPaginator(i.api, &ec2.DescribeInstancesInput{InstanceIds: ids, Filters: filters}), func(out *ec2.DescribeInstancesOutput) []types.Instance {
+		var all []types.Instance
+		for _, r := range out.Reservations {
+			all = append(all, r.Instances...)
+		}
+		return all
+	})
+}
+
+func isTerminated(d types.Instance) bool {
+	return kind.NonNil(d.State).Name == types.InstanceStateNameTerminated
+}
+
+// seenInstance returns the state of a described instance. Its launch time is no creation time: each start changes it.
+func seenInstance(want InstanceState, d types.Instance) InstanceState {
+	s := InstanceState{Resource: Resource{ARNPrefix: want.ARNPrefix, ID: aws.ToString(d.InstanceId)}, State: kind.NonNil(d.State).Name, VPCID: aws.ToString(d.VpcId), Launched: aws.ToTime(d.LaunchTime),
+		PrivateIP: aws.ToString(d.PrivateIpAddress), PublicIP: aws.ToString(d.PublicIpAddress), PrivateDNS: aws.ToString(d.PrivateDnsName), PublicDNS: aws.ToString(d.PublicDnsName),
+		ImageID: d.ImageId, SubnetID: d.SubnetId, KeyName: d.KeyName, Zone: kind.NonNil(d.Placement).AvailabilityZone,
+		InstanceType: kind.Ptr(string(d.InstanceType)), EBSOptimized: d.EbsOptimized}
+	s.Power = kind.Ptr(kind.Either(s.isStopped() || s.State == types.InstanceStateNameStopping, stopped, running))
+	if m := d.MetadataOptions; m != nil {
+		s.Metadata = v1alpha1.EC2MetadataOptions{HTTPTokens: kind.Ptr(string(m.HttpTokens)), HTTPEndpoint: kind.Ptr(string(m.HttpEndpoint)),
+			HTTPPutResponseHopLimit: m.HttpPutResponseHopLimit, InstanceMetadataTags: kind.Ptr(string(m.InstanceMetadataTags))}
+	}
+	if m := d.Monitoring; m != nil {
+		s.Monitoring = aws.Bool(m.State == types.MonitoringStateEnabled || m.State == types.MonitoringStatePending)
+	}
+	if p := d.IamInstanceProfile; p != nil {
+		arn := aws.ToString(p.Arn)
+		s.Profile = aws.String(arn[strings.LastIndex(arn, "/")+1:])
+	}
+	for _, g := range d.SecurityGroups {
+		s.SecurityGroups = append(s.SecurityGroups, aws.ToString(g.GroupId))
+	}
+	return s
+}
+
+// launchFailures are the reasons for which EC2 terminates an instance that it could not launch. Read only.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html
+var launchFailures = []string{"Server.InsufficientInstanceCapacity", "Server.InternalError", "Client.InternalError", "Client.InvalidSnapshot.NotFound", "Client.VolumeLimitExceeded"}
+
+// explainLaunch reports an instance that EC2 could not launch; nil for all others.
+func explainLaunch(d *types.Instance) error {
+	reason := kind.NonNil(kind.NonNil(d).StateReason)
+	if !slices.Contains(launchFailures, aws.ToString(reason.Code)) {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf(
+		"AWS failed to launch instance %s: %s; remove the cause, and delete this object and create it again; or set recreateOnLoss: true: the operator then launches another instance once EC2 forgets this one, after about an hour",
+		aws.ToString(d.InstanceId), aws.ToString(reason.Message))}
+}
+
+// checkLaunch looks at what precedes the launch of an instance: an earlier one that failed, and the instance profile.
+func (i *instance) checkLaunch(ctx context.Context, want InstanceState, ended *types.Instance) error {
+	if err := explainLaunch(ended); err != nil || want.Search.Imported {
+		return err
+	}
+	var none InstanceState
+	if err := i.readProfile(ctx, want, &none); err != nil {
+		return err
+	}
+	return none.Refusal
+}
+
+// readProfile reads what a change of the instance profile needs: the association that it replaces, and whether the provider
+// lets its role be given to an instance. A tenant would otherwise act with the rights of any role that has a profile.
+func (i *instance) readProfile(ctx context.Context, want InstanceState, have *InstanceState) error {
+	if want.Profile == nil || *want.Profile == aws.ToString(have.Profile) {
+		return nil
+	}
+	if have.Profile != nil {
+		out, err := i.api.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: []string{have.ID}}}})
+		if err != nil {
+			return err
+		}
+		for _, a := range out.IamInstanceProfileAssociations {
+			if a.State != types.IamInstanceProfileAssociationStateDisassociated {
+				have.Association = aws.ToString(a.AssociationId)
+			}
+		}
+	}
+	if *want.Profile == "" {
+		return nil
+	}
+	out, err := awsclient.Lookup(ctx, i.iam.GetInstanceProfile, &iam.GetInstanceProfileInput{InstanceProfileName: want.Profile})
+	switch {
+	case err != nil:
+		return err
+	case out == nil || out.InstanceProfile == nil:
+		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to exist", After: gatewayInterval}
+	}
+	have.Refusal = whyNotGiven(want, out.InstanceProfile.Roles)
+	return nil
+}
+
+// whyNotGiven returns why the provider does not let the roles of a profile be given to an instance; nil where it does.
+func whyNotGiven(want InstanceState, roles []iamtypes.Role) error {
+	guards := kind.Scope{Account: want.Account, RolePath: want.RolePath, Boundary: want.Boundary}
+	for _, role := range roles {
+		if why := kind.WhyNotPassed(guards, aws.ToString(role.Arn)); why != "" {
+			return notPassed(why + ", and its role is " + aws.ToString(role.Arn))
+		}
+	}
+	return nil
+}
+
+func notPassed(why string) error {
+	return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.iamInstanceProfile", Message: why + ": name an instance profile whose role is allowed, or remove the field"}
+}
+
+// refuseInstance refuses a profile that is not allowed, and changes that need a stop which nobody declared.
+func refuseInstance(want, have InstanceState, diff kind.Diff) error {
+	if diff.Under("Profile") && have.Refusal != nil {
+		return have.Refusal
+	}
+	if have.isStopped() || aws.ToString(want.Power) == stopped {
+		return nil
+	}
+	for _, f := range [][2]string{{"InstanceType", "instanceType"}, {"EBSOptimized", "ebsOptimized"}, {"UserData", "userData"}} {
+		if diff.Under(f[0]) {
+			return status.Invalid("spec."+f[1], "EC2 changes it only on a stopped instance, and the operator does not stop the instance for it: declare state: Stopped with the change, and state: Running once it is made; or restore the value")
+		}
+	}
+	return nil
+}
+
+func (i *instance) readProtection(ctx context.Context, _ InstanceState, have *InstanceState) error {
+	out, err := i.api.DescribeInstanceAttribute(ctx, &ec2.DescribeInstanceAttributeInput{InstanceId: &have.ID, Attribute: types.InstanceAttributeNameDisableApiTermination})
+	if err == nil {
+		have.DisableAPITermination = kind.NonNil(kind.NonNil(out.DisableApiTermination).Value)
+	}
+	return err
+}
+
+// hold keeps an instance that is protected from termination, unless the spec consents to lift the protection.
+func (i *instance) hold(ctx context.Context, want InstanceState, seen *kind.Seen[InstanceState]) error {
+	if want.Stops || seen.Busy != "" {
+		return nil
+	}
+	err := i.readProtection(ctx, want, &seen.State)
+	if lifts := want.DisableAPITermination != nil && !*want.DisableAPITermination; err == nil && *seen.State.DisableAPITermination && !lifts {
+		seen.Holds = []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the termination protection of the instance to be removed: set disableApiTermination: false to terminate the instance, " +
+			"deletionPolicy: Stop to stop it and keep it, or deletionPolicy: Retain to keep it as it is"}}
+	}
+	return err
+}

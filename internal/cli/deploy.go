@@ -234,27 +234,26 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 }
 
 // imageOf is the operator's image as a pod names it, that of this version in the account's own registry unless it is
-// named. It is nil for an image in another registry.
-func (s *shared) imageOf(a *install.Account, named string) (*install.Image, string, error) {
+// named. It is nil for an image in another registry, and has no name where this program has no version.
+func (s *shared) imageOf(a *install.Account, named string) (*install.Image, string) {
 	if image, ours := a.ParseImage(named); ours {
-		return &image, named, nil
+		return &image, named
 	}
-	if named != "" {
-		return nil, named, nil
-	}
-	if s.Version == "" || strings.HasPrefix(s.Version, "(") {
-		return nil, "", usage("--image: this nexusctl was built without a version: name the image")
+	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
+		return nil, named
 	}
 	image := install.Image{Repository: defaultRepository, Version: s.Version}
-	return &image, a.ImageName(image), nil
+	return &image, a.ImageName(image)
 }
 
 // lookAtImage looks for the operator's image in the account's registry.
 func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
-	image, name, err := d.imageOf(a, d.flags.image)
-	d.report.Image = name
-	if err != nil || image == nil {
-		return err
+	image, name := d.imageOf(a, d.flags.image)
+	if d.report.Image = name; name == "" {
+		return usage("--image: this nexusctl was built without a version: name the image")
+	}
+	if image == nil {
+		return nil
 	}
 	changes, there, err := a.Repository(ctx, *image)
 	if err != nil {

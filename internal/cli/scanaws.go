@@ -50,9 +50,9 @@ func (x *scanner) scanImage(ctx context.Context) error {
 		return nil
 	}
 	account := install.NewAccount(session, "")
-	image, name, err := x.imageOf(account, x.image)
-	if err != nil || image == nil {
-		x.add(skip(title, cmp.Or(name, "this nexusctl was built without a version")+" is not looked for; name an image of the account's registry with --image"))
+	image, name := x.imageOf(account, x.image)
+	if image == nil {
+		x.add(skip(title, cmp.Or(name, "the image of a nexusctl without a version")+" is not looked for; name an image of the account's registry with --image"))
 		return nil
 	}
 	changes, there, err := account.Repository(ctx, *image)

@@ -91,9 +91,12 @@ func ReadLedger(ctx context.Context, c client.Client, namespace string) (*Ledger
 		return nil, err
 	}
 	var have content
-	if err := json.Unmarshal([]byte(l.object.Data[ledgerKey]), &have); err != nil || have.APIVersion != ledgerVersion {
-		return nil, fmt.Errorf("ConfigMap %s/%s: %s is not of version %s (%v): use the nexusctl that wrote it, or delete the ConfigMap and remove by hand what it names",
-			namespace, LedgerName, ledgerKey, ledgerVersion, err)
+	err = json.Unmarshal([]byte(l.object.Data[ledgerKey]), &have)
+	if err == nil && have.APIVersion != ledgerVersion {
+		err = fmt.Errorf("its version is %q and not %s", have.APIVersion, ledgerVersion)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ConfigMap %s/%s cannot be read: %w: use the nexusctl that wrote it, or delete the ConfigMap and remove by hand what it names", namespace, LedgerName, err)
 	}
 	l.records = have.Records
 	return l, nil

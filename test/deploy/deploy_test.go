@@ -500,6 +500,8 @@ func TestDeploy_GoesOnAfterAFailure(t *testing.T) {
 	if state == cm.Data["state.json"] {
 		t.Fatalf("the Deployment is not recorded:\n%s", state)
 	}
+	x.Edit(cm, func() { cm.Data["state.json"] = strings.Replace(state, "v1alpha1", "v9", 1) })
+	x.wants(x.runs("delete", "--full", "--yes"), 1, `its version is "install.nexus.ai/v9"`, "use the nexusctl that wrote it")
 	x.Edit(cm, func() { cm.Data["state.json"] = state })
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "record as created here")
 	x.wants(x.runs("delete", "--full", "--yes"), 0, "The operator was removed.")

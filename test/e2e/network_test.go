@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ func newNetwork(b *bed, namespace string) *network {
 	n := &network{bed: b, namespace: b.MakeNamespace(namespace)}
 	for _, o := range b.File("test/e2e/testdata/network.yaml") {
 		o.SetNamespace(namespace)
-		for _, field := range []string{"queueName", "topicName"} {
+		for _, field := range []string{"queueName", "topicName", "keyName", "dbSubnetGroupName", "dbInstanceIdentifier"} {
 			if name, found, _ := unstructured.NestedString(o.Object, "spec", field); found {
 				_ = unstructured.SetNestedField(o.Object, strings.ReplaceAll(name, "NAMESPACE", namespace), "spec", field)
 			}
@@ -132,11 +133,16 @@ func TestASmallNetworkFromOneFile(t *testing.T) {
 		n.set("RouteTable", "public", []any{map[string]any{"name": "public"}, map[string]any{"name": "private"}}, "subnetRefs")
 		n.set("RouteTable", "private", []any{map[string]any{"destinationCidrBlock": "0.0.0.0/0", "gatewayRef": map[string]any{"name": "internet"}}}, "routes")
 		n.set("NATGateway", "exit", map[string]any{"team": "a"}, "tags")
+		n.set("EC2Instance", "web", "Stopped", "state")
+		n.set("RDSInstance", "orders", int64(3), "backupRetentionPeriod")
 	}
 	for _, n := range networks {
 		n.ready()
 		n.leads(c, "public", n.id("InternetGateway", "internet"), 2)
 		n.leads(c, "private", n.id("InternetGateway", "internet"), 0)
+		if state, _, _ := unstructured.NestedString(n.object("EC2Instance", "web").Object, "status", "instanceState"); state != "stopped" {
+			t.Errorf("%s: the instance is %s", n.namespace, state)
+		}
 	}
 	for _, n := range networks {
 		orders[n.namespace](n.objs)
@@ -192,11 +198,15 @@ func leftInEC2(t *testing.T, b *bed, c *ec2.Client) string {
 	addresses, err2 := c.DescribeAddresses(b.Ctx(), &ec2.DescribeAddressesInput{})
 	nats, err3 := c.DescribeNatGateways(b.Ctx(), &ec2.DescribeNatGatewaysInput{Filter: []types.Filter{{Name: aws.String("state"), Values: []string{"available"}}}})
 	gateways, err4 := c.DescribeInternetGateways(b.Ctx(), &ec2.DescribeInternetGatewaysInput{})
-	if err := errors.Join(err, err2, err3, err4); err != nil {
+	keys, err5 := c.DescribeKeyPairs(b.Ctx(), &ec2.DescribeKeyPairsInput{})
+	instances, err6 := c.DescribeInstances(b.Ctx(), &ec2.DescribeInstancesInput{Filters: []types.Filter{{Name: aws.String("instance-state-name"), Values: []string{"pending", "running", "stopping", "stopped"}}}})
+	if err := errors.Join(err, err2, err3, err4, err5, err6); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(vpcs.Vpcs) + len(addresses.Addresses) + len(nats.NatGateways) + len(gateways.InternetGateways); n > 0 {
-		return fmt.Sprintf("%d VPCs, %d addresses, %d NAT gateways, %d internet gateways", len(vpcs.Vpcs), len(addresses.Addresses), len(nats.NatGateways), len(gateways.InternetGateways))
+	left := map[string]int{"VPCs": len(vpcs.Vpcs), "addresses": len(addresses.Addresses), "NAT gateways": len(nats.NatGateways), "internet gateways": len(gateways.InternetGateways),
+		"key pairs": len(keys.KeyPairs), "instances": len(instances.Reservations)}
+	if maps.DeleteFunc(left, func(_ string, n int) bool { return n == 0 }); len(left) > 0 {
+		return fmt.Sprint(left)
 	}
 	return ""
 }

@@ -42,7 +42,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 		Use:   "delete",
 		Short: "Remove the operator; with --full, also what deploy created in AWS",
 		Long: "delete removes the operator that nexusctl deploy installed: its Deployment and its rights. With --full it also removes the definitions, the\n" +
-			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nobody else needs them.\n" +
+			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nothing else needs them.\n" +
 			"What existed before deploy stays. delete refuses to run while objects need the operator to be deleted, and names them:\n" +
 			"--cascade=delete deletes these objects first, by their deletion policies, and --cascade=orphan leaves them, and what they\n" +
 			"stand for, for the next installation.",
@@ -350,7 +350,7 @@ func namesOf(objects []*unstructured.Unstructured) string {
 	return strings.Join(names, ", ")
 }
 
-// deleteObjects deletes the objects that nobody owns, and waits until the operator has removed all.
+// deleteObjects deletes the objects without a controlling owner, and waits until the operator has removed all.
 func (d *deleter) deleteObjects(ctx context.Context) error {
 	for _, u := range roots(d.objects) {
 		if u.GetDeletionTimestamp() != nil {

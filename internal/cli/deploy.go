@@ -115,7 +115,7 @@ type deployer struct {
 	report installation
 
 	inAWS, inCluster []install.Change
-	// missing is the image that nobody has pushed yet; empty when it is there, or in a registry that is not looked at.
+	// missing is the image if it was not pushed yet; empty when it is there, or in a registry that is not looked at.
 	missing string
 	objects []*unstructured.Unstructured
 }

@@ -183,7 +183,7 @@ func (e *EndingError) Error() string {
 	return e.Object + " is still being deleted: wait until it is gone, and run the command again"
 }
 
-// create applies an object that is not there. Its record is complete only if nobody else wrote the object.
+// create applies an object that is not there. Its record is complete only if no other client wrote the object.
 func (o Objects) create(u *unstructured.Unstructured) Change {
 	record := recordOf(u)
 	return Change{Object: record.String(), Action: "create", Creates: &record, do: func(ctx context.Context) error {
@@ -204,7 +204,7 @@ func (o Objects) apply(ctx context.Context, u *unstructured.Unstructured, opts .
 	return applied, o.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), opts...)
 }
 
-// onlyOurs reports whether nobody but this package and Kubernetes' own controllers have written an object, apart from its status.
+// onlyOurs reports whether only this package and Kubernetes' own controllers have written an object, apart from its status.
 func onlyOurs(u *unstructured.Unstructured) bool {
 	for _, m := range u.GetManagedFields() {
 		if m.Subresource == "" && m.Manager != creator && m.Manager != "kube-controller-manager" {

@@ -98,7 +98,7 @@ func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Chan
 		return append(changes, removal(r, "delete the operator's role", func(ctx context.Context) error {
 			_, err := a.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
 			if awsclient.Is(err, awsclient.NotEmpty) || awsclient.Is(err, awsclient.Conflict) {
-				return fmt.Errorf("somebody gave the role more policies: remove these, and run the command again: %w", awsclient.Explain(err, "iam:DeleteRole"))
+				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w", awsclient.Explain(err, "iam:DeleteRole"))
 			}
 			return unlessGone(err, "iam:DeleteRole")
 		})), err

@@ -56,7 +56,7 @@ func (a *Account) ParseImage(name string) (Image, bool) {
 }
 
 // Repository looks whether an image is there. It returns what is missing for it: the repository, which a change creates, and
-// the image itself, which somebody has to push. Errors are the kinds that awsclient.Explain returns.
+// the image itself, which has to be pushed. Errors are the kinds that awsclient.Explain returns.
 func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, hasImage bool, err error) {
 	out, err := a.ecr.DescribeRepositories(ctx, &ecr.DescribeRepositoriesInput{RepositoryNames: []string{i.Repository}})
 	if awsclient.IsNotFound(err) || err == nil && len(out.Repositories) == 0 {
@@ -91,7 +91,7 @@ func (a *Account) newRepository(name string) Change {
 		_, err := a.ecr.CreateRepository(ctx, &ecr.CreateRepositoryInput{RepositoryName: &name, Tags: tags,
 			ImageScanningConfiguration: &ecrtypes.ImageScanningConfiguration{ScanOnPush: true}})
 		if awsclient.Is(err, awsclient.Exists) {
-			return nil // an answer was lost, or somebody was faster: its tags say so when it is to be deleted
+			return nil // an answer was lost, or another client created it first: its tags say so when it is to be deleted
 		}
 		return awsclient.Explain(err, "ecr:CreateRepository")
 	}}

@@ -80,7 +80,7 @@ func (a *Account) findPolicy(ctx context.Context, policy string) (iamtypes.Polic
 	return *out.Policy, nil
 }
 
-// created judges the answer to a create. What exists is ours when an answer was lost, and not when somebody was faster.
+// created judges the answer to a create. What exists is ours when an answer was lost, and not when another client created it first.
 func (a *Account) created(arn string, err error, action string, tags func() (map[string]string, error)) error {
 	if !awsclient.Is(err, awsclient.Exists) {
 		return awsclient.Explain(err, action)

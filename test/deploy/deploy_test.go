@@ -5,7 +5,6 @@ package deploy
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"net/url"
 	"slices"
@@ -17,21 +16,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
@@ -49,7 +42,7 @@ const (
 	roleName      = "NexusAIOperatorRole"
 )
 
-// person is somebody with every right and nexusctl, in a control plane without the operator.
+// person is a user with every right and nexusctl, in a control plane without the operator.
 type person struct {
 	*bed.Bed
 	aws *awsproxy.Endpoint
@@ -57,24 +50,12 @@ type person struct {
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
-	ctrl.SetLogger(logr.Discard())
-	w := world.Shared(t)
-	if err := w.ResetAWS(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewWithWatch(w.Config(), client.Options{Scheme: scheme})
+	b := bed.Empty(t)
+	aws, err := b.World.AWS().Listen("nexusctl-" + t.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	aws, err := w.AWS().Listen("nexusctl-" + t.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &person{Bed: &bed.Bed{TB: t, World: w, Client: c}, aws: aws}
+	return &person{Bed: b, aws: aws}
 }
 
 // runs runs nexusctl.
@@ -253,7 +234,7 @@ func (x *person) deployed(args ...string) {
 	x.wants(x.runs(append([]string{"deploy", "--image", operatorImage}, args...)...), 0, "The operator in namespace nexus-system is ready")
 }
 
-// A whole installation: a dry run, an image that nobody has pushed, the installation, a second run that does nothing, an upgrade, and the removal
+// A whole installation: a dry run, an image that was not pushed yet, the installation, a second run that does nothing, an upgrade, and the removal
 // with all that it made, and nothing else.
 func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 	x := newPerson(t)
@@ -367,7 +348,7 @@ func (x *person) usesOnlyTheRightsOfInstallers(since awsproxy.Mark) {
 	}
 }
 
-// What others made stays: the provider, the repository, and what somebody put into the namespace.
+// What others made stays: the provider, the repository, and what another person put into the namespace.
 func TestDelete_LeavesWhatOthersMade(t *testing.T) {
 	x := newPerson(t)
 	if _, err := x.ecr().CreateRepository(x.Ctx(), &ecr.CreateRepositoryInput{RepositoryName: aws.String("nexus-operator")}); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // The two Services of a backend lead to the same pods. The internal one stays inside the cluster when the other becomes a load
-// balancer, and goes when nobody wants it.
+// balancer, and is deleted when dualService is false.
 func TestDualService_TheInternalServiceStaysInside(t *testing.T) {
 	b := newBed(t)
 	c := b.Capability("examples/dual-service-backend.yaml")

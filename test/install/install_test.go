@@ -13,21 +13,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -71,25 +65,6 @@ func applyAll(t *testing.T, w *world.World, objects []*unstructured.Unstructured
 	}
 }
 
-// newBed is an empty world with a client of every right.
-func newBed(t *testing.T) *bed.Bed {
-	t.Helper()
-	ctrl.SetLogger(logr.Discard())
-	w := world.Shared(t)
-	if err := w.ResetAWS(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme)); err != nil {
-		t.Fatal(err)
-	}
-	c, err := client.NewWithWatch(w.Config(), client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &bed.Bed{TB: t, World: w, Client: c}
-}
-
 // freePorts returns ports that nothing listens on.
 func freePorts(t *testing.T, n int) []int {
 	t.Helper()
@@ -116,7 +91,7 @@ rbac: {secretsNamespaces: [myapp-dev, stranger-dev]}
 `
 
 func TestInstalled_ServesAllowedNamespacesAndRefusesOthers(t *testing.T) {
-	b := newBed(t)
+	b := bed.Empty(t)
 	ports := freePorts(t, 2)
 	for _, namespace := range []string{"myapp-dev", "stranger-dev"} {
 		b.MakeNamespace(namespace)
@@ -177,7 +152,7 @@ func answers(ctx context.Context, port int, path string) error {
 
 // The test above proves nothing about Pod Security if the namespace does not enforce it.
 func TestInstalled_NamespaceRefusesAnUnrestrictedPod(t *testing.T) {
-	b := newBed(t)
+	b := bed.Empty(t)
 	objects := renderText(t, "namespace: {create: true}\nreplicas: 0")
 	applyAll(t, b.World, objects)
 	pod := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Pod",

@@ -423,7 +423,7 @@ func notPassed(why string) error {
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.iamInstanceProfile", Message: why + ": name an instance profile whose role is allowed, or remove the field"}
 }
 
-// refuseInstance refuses a profile that is not allowed, and changes that need a stop which nobody declared.
+// refuseInstance refuses a profile that is not allowed, and changes that need a stop that is not declared.
 func refuseInstance(want, have InstanceState, diff kind.Diff) error {
 	if diff.Under("Profile") && have.Refusal != nil {
 		return have.Refusal

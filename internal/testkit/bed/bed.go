@@ -76,6 +76,15 @@ func Proxied(t testing.TB, flags ...string) *Bed {
 
 func prepare(t testing.TB) *Bed {
 	t.Helper()
+	b := Empty(t)
+	b.Namespace = b.MakeNamespace(fmt.Sprintf("team-%d", serial.Add(1)))
+	t.Cleanup(b.clean)
+	return b
+}
+
+// Empty empties AWS, and starts and makes nothing.
+func Empty(t testing.TB) *Bed {
+	t.Helper()
 	ctrl.SetLogger(logr.Discard()) // of the client of tests, which logs nothing
 	w := world.Shared(t)
 	if err := w.ResetAWS(t.Context()); err != nil {
@@ -89,10 +98,7 @@ func prepare(t testing.TB) *Bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &Bed{TB: t, World: w, Client: c}
-	b.Namespace = b.MakeNamespace(fmt.Sprintf("team-%d", serial.Add(1)))
-	t.Cleanup(b.clean)
-	return b
+	return &Bed{TB: t, World: w, Client: c}
 }
 
 // For is the same bed for a subtest.

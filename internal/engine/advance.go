@@ -32,6 +32,9 @@ type Host interface {
 	// HadNoEffect reports whether AWS answered that it did not carry out the call. An error without such
 	// an answer, such as a broken connection, says nothing of the effect.
 	HadNoEffect(err error) bool
+	// MayTakeOver reports whether the object may take over, or delete, what an earlier object of its name left. The error
+	// is *status.Waiting while that is open.
+	MayTakeOver(ctx context.Context) (bool, error)
 	// Refs are the references that the last decision resolved, by Kind/name.
 	Refs() map[string]kind.Target
 	// Did is called with the plan and with those of its steps that AWS accepted.
@@ -119,7 +122,7 @@ func (a *advance) restoreFinalizer(ctx context.Context) error {
 }
 
 func (a *advance) round(ctx context.Context) (bool, error) {
-	p, err := a.observe(ctx)
+	p, err := a.observeOwn(ctx)
 	if err != nil {
 		return true, a.explain(err, "")
 	}
@@ -147,6 +150,23 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 		return true, err
 	}
 	return a.run(ctx, p)
+}
+
+// observeOwn decides. What an earlier object left counts as this object's only if the host allows that.
+func (a *advance) observeOwn(ctx context.Context) (Plan, error) {
+	p, err := a.observe(ctx)
+	if !p.TakesOver || a.o.OnlyOwn {
+		return p, err
+	}
+	allowed, refused := a.h.MayTakeOver(ctx)
+	if refused != nil {
+		return p, refused
+	}
+	if allowed {
+		return p, err
+	}
+	a.o.OnlyOwn = true
+	return a.observe(ctx)
 }
 
 // observe decides with what the process remembers, and remembers what the decision saw.

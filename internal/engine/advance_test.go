@@ -192,6 +192,16 @@ type host struct {
 	did       []Cause
 	mem       Memory
 	left      func(action string) int
+	stray     error // the answer to whether it may take over; errStray is a plain no
+}
+
+var errStray = errors.New("no capability has this object")
+
+func (h *host) MayTakeOver(context.Context) (bool, error) {
+	if errors.Is(h.stray, errStray) {
+		return false, nil
+	}
+	return h.stray == nil, h.stray
 }
 
 func (h *host) Commit(_ context.Context, i *Intent) error {

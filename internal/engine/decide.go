@@ -63,6 +63,8 @@ type Plan struct {
 	Written map[string]string
 	// Identity is what identifies the resource in AWS.
 	Identity map[string]string
+	// TakesOver is true when the resource was left by an earlier object of the same name.
+	TakesOver bool
 	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
 	Owned   bool
 	Created time.Time
@@ -117,7 +119,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		}
 	}
 	p, verdict, err := d.plan()
-	p.Unseen, p.Exists, p.Identity = unseen, d.seen.Exists, identity
+	p.Unseen, p.Exists, p.Identity, p.TakesOver = unseen, d.seen.Exists, identity, verdict == TakeOver
 	if verdict == Ours || verdict == TakeOver {
 		d.publish(&p)
 	}

@@ -35,7 +35,8 @@ type Owner struct {
 	// AllowAdoption is the provider's consent to adoptionPolicy Always.
 	AllowAdoption bool
 	// OnlyOwn limits a deletion to resources that carry the object's own UID, which the author of an
-	// object cannot choose: for deletions that no capability vouches for.
+	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
+	// the object is gone.
 	OnlyOwn bool
 	// TrustAttempts accepts an untagged resource as the result of a recorded attempt. The record is an
 	// annotation, which the object's author could forge: it is for endpoints whose creates drop tags.

@@ -215,10 +215,15 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	if !transient {
 		st.ObservedGeneration = generation
 	}
-	if _, waiting := status.AsWaiting(err); !transient && !waiting {
-		// A requested check is answered once it was done, whatever it found.
+	if !transient && checked(out, err) {
 		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
 	}
+}
+
+// checked reports whether a requested check was done, whatever it found: also what holds a deletion.
+func checked(out Outcome, err error) bool {
+	_, waiting := status.AsWaiting(err)
+	return !waiting || out.Plan.Cause == Deleting
 }
 
 // conditionOf turns what a kind reports beside Ready into a condition.

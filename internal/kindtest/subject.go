@@ -296,6 +296,9 @@ func (s *Subject) HadNoEffect(err error) bool { return awsclient.HadNoEffect(err
 // AlreadyExists implements engine.Host.
 func (s *Subject) AlreadyExists(err error) bool { return awsclient.FoundExisting(err) }
 
+// MayTakeOver implements engine.Host.
+func (s *Subject) MayTakeOver(context.Context) (bool, error) { return true, nil }
+
 // Refs implements engine.Host.
 func (s *Subject) Refs() map[string]kind.Target { return s.refs }
 

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
@@ -215,6 +216,56 @@ func (b *bed) resumed(arm func(stop func())) {
 		b.Errorf("the data were %s and are %s", data, now)
 	}
 	b.discard("resumed-dev-call-data")
+	b.removeAll([]*nexusv1.NexusAICapability{next})
+}
+
+// An operator that was stopped in the middle of a pass may create children of a capability that is gone by then. Those take
+// over none of the stores that were kept, which would go with them when the garbage collector deletes them.
+func TestTwoOperators_AStrayChildTakesNothingOver(t *testing.T) {
+	b := newBed(t, "--ambient-namespaces=stray-dev")
+	p := provider("aws")
+	c := withStores(b.small("stray"))
+	p.Namespace, c.Spec.ProviderRef, c.Spec.DeletionPolicy = c.Namespace, &nexusv1.ProviderReference{Name: p.Name}, nexusv1.DeletionRetain
+	b.Create(p)
+	b.Create(c)
+	b.Running(c)
+	b.seed("stray-dev", "stray/dev")
+	children := b.children(c.Namespace)
+	b.Remove(c)
+	data, inventory, marks := fmt.Sprint(b.data("stray-dev")), fmt.Sprint(b.Inventory()), fmt.Sprint(b.marks("stray-dev", "stray/dev"))
+	var strays []client.Object
+	for range 3 { // the garbage collector is sometimes faster than the operator
+		for _, o := range children {
+			r, ok := o.DeepCopyObject().(v1alpha1.Resource)
+			if !ok {
+				continue
+			}
+			r.CommonSpec().DeletionPolicy = v1alpha1.DeletionDelete // as declared when the operator was stopped
+			r.SetFinalizers(nil)
+			r.SetAnnotations(nil)
+			r.SetResourceVersion("")
+			r.SetUID("")
+			b.Create(r)
+			strays = append(strays, r)
+		}
+		for _, o := range strays {
+			b.Gone(o)
+		}
+		strays = nil
+	}
+	if now := fmt.Sprint(b.Inventory()); now != inventory {
+		t.Errorf("AWS held %s and holds %s", inventory, now)
+	} else if now := fmt.Sprint(b.data("stray-dev")); now != data {
+		t.Errorf("the data were %s and are %s", data, now)
+	}
+	if now := fmt.Sprint(b.marks("stray-dev", "stray/dev")); now != marks {
+		t.Errorf("the marks were %s and are %s", marks, now)
+	}
+	next := withStores(b.small("stray"))
+	next.Spec.ProviderRef, next.Spec.DeletionPolicy = c.Spec.ProviderRef, nexusv1.DeletionDelete
+	b.Create(next)
+	b.Running(next)
+	b.discard("stray-dev-call-data")
 	b.removeAll([]*nexusv1.NexusAICapability{next})
 }
 

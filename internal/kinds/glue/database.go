@@ -155,8 +155,8 @@ func tablesHold(want DatabaseState, tables []types.Table) kind.Hold {
 		count = "at least " + count
 	}
 	h := kind.Hold{Reason: status.ReasonDatabaseNotEmpty, Message: fmt.Sprintf(
-		"the tables in the database %s to be deleted, because deleting the database would delete them too; it contains %s, of which %d belong to GlueTable objects of this cluster: %s; "+
-			"delete those objects and the other tables, or set deletionPolicy: Retain", want.Name, count, owned, list)}
+		"the tables in the database %s to be deleted, because deleting the database would delete them too; it contains %s, of which %d were made by GlueTable objects of this cluster: %s; "+
+			"delete those objects, and the tables that have none, or set deletionPolicy: Retain", want.Name, count, owned, list)}
 	if owned == len(tables) {
 		h.After = tablesInterval
 	}

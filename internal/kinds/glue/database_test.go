@@ -188,7 +188,7 @@ func TestDatabase_DeletionKeepsTables(t *testing.T) {
 	mark := r.AWS.Mark()
 	_, err := s.Pass(t.Context(), nil)
 	w, ok := status.AsWaiting(err)
-	if !ok || w.Reason != status.ReasonDatabaseNotEmpty || !strings.Contains(w.For, "contains 5, of which 1 belong") || !strings.Contains(w.For, "a, b, c, ...") || w.After < 30*time.Second {
+	if !ok || w.Reason != status.ReasonDatabaseNotEmpty || !strings.Contains(w.For, "contains 5, of which 1 were made") || !strings.Contains(w.For, "a, b, c, ...") || w.After < 30*time.Second {
 		t.Fatalf("%+v", err)
 	}
 	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {

@@ -42,12 +42,8 @@ func (s *shared) capabilityKey(args []string) (client.ObjectKey, error) {
 	}
 }
 
-// capabilityNamed reads the capability that the arguments name, or without any the only one of the namespace.
-func (s *shared) capabilityNamed(ctx context.Context, c client.Reader, args []string) (*nexusv1.NexusAICapability, error) {
-	key, err := s.capabilityKey(args)
-	if err != nil {
-		return nil, err
-	}
+// capabilityNamed reads the capability of a key, or without a name the only one of the namespace.
+func capabilityNamed(ctx context.Context, c client.Reader, key client.ObjectKey) (*nexusv1.NexusAICapability, error) {
 	if key.Name == "" {
 		return onlyCapability(ctx, c, key.Namespace)
 	}

@@ -40,6 +40,9 @@ const (
 // connect returns the configuration and a client of the cluster that the flags lead to.
 func (s *shared) connect() (*rest.Config, client.Client, error) {
 	cfg, err := s.cluster.ToRESTConfig()
+	if err == nil && s.namesNoCluster(cfg) {
+		err = errors.New("no kubeconfig names one, and this is no pod of a cluster; for an EKS cluster, nexusctl kubeconfig writes the entry")
+	}
 	if err != nil {
 		return nil, nil, precondition(fmt.Errorf("finding the cluster (--kubeconfig, --context, KUBECONFIG): %w", err))
 	}
@@ -54,6 +57,13 @@ func (s *shared) connect() (*rest.Config, client.Client, error) {
 		return nil, nil, precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
 	return cfg, c, nil
+}
+
+// namesNoCluster reports whether the configuration is the one that client-go makes up where nothing names a cluster: a
+// server on this machine, to which no connection leads.
+func (s *shared) namesNoCluster(cfg *rest.Config) bool {
+	raw, err := s.cluster.ToRawKubeConfigLoader().RawConfig()
+	return err == nil && len(raw.Clusters) == 0 && *s.cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
 }
 
 // namespaceOfOperator is where the operator is looked for.

@@ -71,6 +71,10 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	if err := f.check(); err != nil {
 		return err
 	}
+	key, err := s.capabilityKey(args)
+	if err != nil {
+		return err
+	}
 	cfg, c, err := s.connect()
 	if err != nil {
 		return err
@@ -79,7 +83,7 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	if err != nil {
 		return precondition(fmt.Errorf("reaching the cluster: %w", err))
 	}
-	subject, err := s.capabilityNamed(ctx, c, args)
+	subject, err := capabilityNamed(ctx, c, key)
 	if err != nil {
 		return err
 	}

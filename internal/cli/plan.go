@@ -42,6 +42,29 @@ func (s *shared) planCommand() *cobra.Command {
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
 	}
+	s.addPlanFlags(cmd, f)
+	cmd.Flags().BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when something would change")
+	return cmd
+}
+
+// diffCommand is plan for those who look for it under the name that kubectl has for it, and with its exit code.
+func (s *shared) diffCommand() *cobra.Command {
+	f := &planFlags{exitCode: true}
+	cmd := &cobra.Command{
+		Use:   "diff (-f FILE | -k DIR | KIND/NAME... | --all)",
+		Short: "Show what the operator would do, as plan does, and exit with 1 when it would change something",
+		Long:  "diff is plan --exit-code: it exits with 0 when nothing would change, and with 1 when something would.",
+		Example: "  nexusctl diff -f capability.yaml\n" +
+			"  nexusctl diff --all -A && echo 'nothing would change'",
+		Args: arguments(cobra.ArbitraryArgs),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
+	}
+	s.addPlanFlags(cmd, f)
+	return cmd
+}
+
+// addPlanFlags adds the flags that say what to plan and how to print it.
+func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "a kustomization directory")
@@ -49,10 +72,8 @@ func (s *shared) planCommand() *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "plan every capability, and every AWS resource object that belongs to none")
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
-	flags.BoolVar(&f.exitCode, "exit-code", false, "exit with 1 when something would change")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
-	return cmd
 }
 
 func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {

@@ -112,11 +112,15 @@ func (s *shared) verify(ctx context.Context, f *verifyFlags, args []string) erro
 	if err := f.check(); err != nil {
 		return err
 	}
+	key, err := s.capabilityKey(args)
+	if err != nil {
+		return err
+	}
 	cfg, c, err := s.connect()
 	if err != nil {
 		return err
 	}
-	subject, err := s.capabilityNamed(ctx, c, args)
+	subject, err := capabilityNamed(ctx, c, key)
 	if err != nil {
 		return err
 	}

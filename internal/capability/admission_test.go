@@ -38,7 +38,7 @@ func newServer(t *testing.T) server {
 
 // plurals of the kinds, for which this test needs no discovery.
 var plurals = map[string]string{
-	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "VPC": "vpcs", "SQSQueue": "sqsqueues", "KMSKey": "kmskeys", "SNSTopic": "snstopics", "RouteTable": "routetables", "InternetGateway": "internetgateways", "SecurityGroup": "securitygroups", "Subnet": "subnets", "NATGateway": "natgateways", "EC2KeyPair": "ec2keypairs", "EC2Instance": "ec2instances", "ElasticIP": "elasticips", "DBSubnetGroup": "dbsubnetgroups", "RDSInstance": "rdsinstances", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
+	"NexusAICapability": "nexuscapabilities", "AWSProvider": "awsproviders", "VPC": "vpcs", "SQSQueue": "sqsqueues", "KMSKey": "kmskeys", "CognitoUserPool": "cognitouserpools", "SNSTopic": "snstopics", "RouteTable": "routetables", "InternetGateway": "internetgateways", "SecurityGroup": "securitygroups", "Subnet": "subnets", "NATGateway": "natgateways", "EC2KeyPair": "ec2keypairs", "EC2Instance": "ec2instances", "ElasticIP": "elasticips", "DBSubnetGroup": "dbsubnetgroups", "RDSInstance": "rdsinstances", "S3Bucket": "s3buckets", "DynamoDBTable": "dynamodbtables",
 	"GlueDatabase": "gluedatabases", "GlueTable": "gluetables", "GlueCrawler": "gluecrawlers", "SSMParameterSet": "ssmparametersets",
 	"SecretsManagerSecret": "secretsmanagersecrets", "IAMRole": "iamroles", "Namespace": "namespaces", "ServiceAccount": "serviceaccounts",
 	"ConfigMap": "configmaps", "Deployment": "deployments", "PodDisruptionBudget": "poddisruptionbudgets", "HorizontalPodAutoscaler": "horizontalpodautoscalers", "Service": "services", "Ingress": "ingresses",

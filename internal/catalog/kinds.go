@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/cognito"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
@@ -32,6 +33,7 @@ func Kinds() []engine.Entry {
 		engine.For(sqs.NewQueue),
 		engine.For(sns.NewTopic),
 		engine.For(kms.NewKey),
+		engine.For(cognito.NewUserPool),
 		engine.For(ec2.NewRouteTable),
 		engine.For(ec2.NewInternetGateway),
 		engine.For(ec2.NewSecurityGroup),

@@ -90,28 +90,17 @@ func (s Scope) of(action string) (target, error) {
 	if before, named := limitedByName[service]; named {
 		return target{resources: s.arns(service, before+s.NamePrefix+"*")}, nil
 	}
-	switch service {
-	case "s3":
-		return s.s3(operation), nil
-	case "iam":
-		return s.iam(operation), nil
-	case "kms":
-		return s.kms(operation), nil
-	case "sns":
-		return s.sns(operation), nil
-	case "tag": // reads the tags of every service
-		return target{resources: everywhere}, nil
-	case "glue":
-		return s.glue(operation), nil
-	case "ssm":
-		return s.ssm(operation), nil
-	case "ec2":
-		return s.ec2(operation), nil
-	case "rds":
-		return s.rds(operation), nil
-	default:
+	limit, known := limits[service]
+	if !known {
 		return target{}, fmt.Errorf("%s: the resources of service %s are not known", action, service)
 	}
+	return limit(s, operation), nil
+}
+
+// limits are the services of which each action has its own limit. Read only.
+var limits = map[string]func(s Scope, operation string) target{
+	"s3": Scope.s3, "iam": Scope.iam, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds,
+	"tag": func(Scope, string) target { return target{resources: everywhere} }, // reads the tags of every service
 }
 
 // limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
@@ -217,6 +206,24 @@ func (s Scope) kms(operation string) target {
 		return target{resources: keys}
 	default:
 		return target{keys, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+	}
+}
+
+// cognito limits by tags, because AWS chooses the identifiers. Update also writes the tags, of which a pool that an object
+// adopts has none yet, and any pool of the name is described to find the one that an answer was lost of. No resource is
+// evaluated for the lists of pools and the descriptions of domains.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncognitouserpools.html
+func (s Scope) cognito(operation string) target {
+	pools := s.arns("cognito-idp", "userpool/*")
+	switch operation {
+	case "ListUserPools", "DescribeUserPoolDomain":
+		return target{resources: everywhere}
+	case "CreateUserPool":
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case "UpdateUserPool", "DescribeUserPool":
+		return target{resources: pools}
+	default:
+		return target{pools, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	}
 }
 

@@ -28,8 +28,8 @@ func statementOf(t *testing.T, documents []iampolicy.Document, action string) ia
 func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, err := Operator([]kind.Meta{{
-		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource"},
+		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -53,6 +53,11 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"kms:CreateAlias":              "[arn:aws:kms:eu-west-1:123456789012:alias/team-* arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
 		"kms:TagResource":              "[arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
 		"kms:ScheduleKeyDeletion":      "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"cognito-idp:ListUserPools":    "[*] map[]",
+		"cognito-idp:CreateUserPool":   "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"cognito-idp:UpdateUserPool":   "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[]",
+		"cognito-idp:CreateGroup":      "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"cognito-idp:DeleteUserPool":   "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"sns:Subscribe":                "[arn:aws:sns:eu-west-1:123456789012:team-*] map[]",
 		"sns:Unsubscribe":              "[*] map[]",
 		"sqs:CreateQueue":              "[arn:aws:sqs:eu-west-1:123456789012:team-*] map[]",

@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
+	cognitotypes "github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -113,9 +115,24 @@ func (p *past) vpc(i int) {
 	p.made(err, "vpc/"+*out.Vpc.VpcId, "aws_vpc", map[string]any{"id": *out.Vpc.VpcId})
 }
 
+func (p *past) pool(i int) {
+	api := cognitoidentityprovider.NewFromConfig(p.config)
+	out, err := api.CreateUserPool(p.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String(fmt.Sprintf("old-users-%d", i)), UserPoolTags: map[string]string{"team": "a"}})
+	if err != nil {
+		p.Fatal(err)
+	}
+	id := out.UserPool.Id
+	_, err = api.CreateUserPoolClient(p.Ctx(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("web"), AllowedOAuthFlowsUserPoolClient: true,
+		AllowedOAuthFlows: []cognitotypes.OAuthFlowType{cognitotypes.OAuthFlowTypeCode}, AllowedOAuthScopes: []string{"openid"}, CallbackURLs: []string{"https://example.com/"}})
+	if err == nil {
+		_, err = api.CreateGroup(p.Ctx(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: id, GroupName: aws.String("admin")})
+	}
+	p.made(err, "cognitouserpool/"+*id, "aws_cognito_user_pool", map[string]any{"id": *id})
+}
+
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 50 resources.
+// past makes 55 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -127,6 +144,7 @@ func (x *tool) past() *past {
 		p.secret(i)
 		p.vpc(i)
 		p.catalog(i)
+		p.pool(i)
 	}
 	return p
 }
@@ -134,7 +152,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 50 {
+	if len(old.resources) != 55 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -181,8 +199,9 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x.apply(adopting.out)
 	x.allReady(adopting.out)
 	for action := range x.writesSince(mark) {
-		// A table of the Data Catalog has no tags: its owner is among its parameters.
-		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" {
+		// A table of the Data Catalog has no tags: its owner is among its parameters. Those of a user pool are written with
+		// all its settings.
+		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "cognito-idp:UpdateUserPool" {
 			t.Errorf("the adoption called %s", action)
 		}
 	}
@@ -238,6 +257,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"GlueDatabase":         func() v1alpha1.Resource { return &v1alpha1.GlueDatabase{} },
 	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
 	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
+	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
 }
 
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
@@ -250,7 +270,7 @@ func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 		want string
 	}{
 		"absent":       {[]string{"s3bucket/nowhere"}, 1, "S3Bucket/nowhere: does not exist in account 123456789012, region ap-southeast-1"},
-		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: DBSubnetGroup, DynamoDBTable, "},
+		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: CognitoUserPool, DBSubnetGroup, DynamoDBTable, "},
 		"half a name":  {[]string{"gluetable/calls"}, 2, "name it as gluetable/DATABASENAME/TABLENAME"},
 		"no boundary":  {[]string{"iamrole/old-role-0"}, 1, "needs permissionsBoundaryARN on the AWSProvider"},
 	} {

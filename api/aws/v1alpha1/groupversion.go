@@ -30,6 +30,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&SQSQueue{}, &SQSQueueList{},
 		&SNSTopic{}, &SNSTopicList{},
 		&KMSKey{}, &KMSKeyList{},
+		&CognitoUserPool{}, &CognitoUserPoolList{},
 		&Subnet{}, &SubnetList{},
 		&SecurityGroup{}, &SecurityGroupList{},
 		&InternetGateway{}, &InternetGatewayList{},

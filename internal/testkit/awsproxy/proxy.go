@@ -84,9 +84,10 @@ type exchange struct {
 	*request
 	endpoint *Endpoint
 	call     *Call
-	existed  bool       // CreateBucket: the bucket was there before
-	policy   string     // SetQueueAttributes: the policy that the request does not name
-	again    url.Values // ModifyDBSubnetGroup: what creates the changed group again
+	existed  bool           // CreateBucket: the bucket was there before
+	policy   string         // SetQueueAttributes: the policy that the request does not name
+	again    url.Values     // ModifyDBSubnetGroup: what creates the changed group again
+	pool     map[string]any // UpdateUserPool: the pool before
 
 	double http.Handler // answers in the emulator's place; see Divert
 }

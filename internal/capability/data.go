@@ -32,13 +32,7 @@ func selectedTables(s *nexusv1.NexusAICapabilitySpec) []nexusv1.TableSpec {
 	if d == nil {
 		return nil
 	}
-	out := slices.Clone(d.Tables)
-	if len(out) == 0 {
-		for _, name := range defaultTables {
-			out = append(out, nexusv1.TableSpec{Name: name})
-		}
-	}
-	return byName(out, func(t nexusv1.TableSpec) string { return t.Name })
+	return selected(d.Tables, defaultTables, func(t *nexusv1.TableSpec) *string { return &t.Name })
 }
 
 // selectedBuckets returns the wanted buckets by name; none when S3 is off.
@@ -47,13 +41,19 @@ func selectedBuckets(s *nexusv1.NexusAICapabilitySpec) []nexusv1.BucketSpec {
 	if d == nil {
 		return nil
 	}
-	out := slices.Clone(d.Buckets)
+	return selected(d.Buckets, defaultBuckets, func(b *nexusv1.BucketSpec) *string { return &b.Name })
+}
+
+// selected returns what is listed, or where nothing is listed an element for each default name, by name.
+func selected[T any](listed []T, defaults []string, name func(*T) *string) []T {
+	out := slices.Clone(listed)
 	if len(out) == 0 {
-		for _, name := range defaultBuckets {
-			out = append(out, nexusv1.BucketSpec{Name: name})
+		out = make([]T, len(defaults))
+		for i, d := range defaults {
+			*name(&out[i]) = d
 		}
 	}
-	return byName(out, func(b nexusv1.BucketSpec) string { return b.Name })
+	return byName(out, func(t T) string { return *name(&t) })
 }
 
 // byName sorts a list, in which a name counts once.

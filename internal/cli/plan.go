@@ -4,14 +4,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
-	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
@@ -148,26 +146,12 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 
 // printPlan writes a plan in one of the formats.
 func printPlan(w io.Writer, format string, p plan.Plan) error {
-	switch format {
-	case "json":
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		return e.Encode(p)
-	case "yaml":
-		b, err := yaml.Marshal(p)
-		if err != nil {
-			return err
+	return printAs(w, format, p, func() string {
+		if format == "markdown" {
+			return markdownOf(p)
 		}
-		_, err = w.Write(b)
-		return err
-	case "markdown":
-		_, err := io.WriteString(w, markdownOf(p))
-		return err
-	default:
-		_, err := io.WriteString(w, textOf(p, format == "wide"))
-		return err
-	}
+		return textOf(p, format == "wide")
+	})
 }
 
 // builder reads objects as kubectl does.

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+
+	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
 func main() {
@@ -24,13 +26,10 @@ func main() {
 	}
 }
 
-// architectures are those that images are released for.
-var architectures = []string{"amd64", "arm64"}
-
 func run(ctx context.Context, args []string) error {
 	switch {
 	case len(args) >= 3 && args[0] == "build":
-		arches := architectures
+		arches := image.Architectures
 		if len(args) > 3 {
 			arches = args[3:]
 		}
@@ -40,12 +39,18 @@ func run(ctx context.Context, args []string) error {
 		}
 		return err
 	case len(args) == 4 && args[0] == "rootfs":
-		files, err := rootFiles(ctx, args[1], args[3])
-		if err == nil {
-			err = writeFiles(args[2], files)
-		}
-		return err
+		return image.WriteRoot(ctx, image.Source{Tree: args[1]}, args[2], args[3])
 	default:
 		return errors.New("usage: image build ROOT DIR [ARCH...] | image rootfs ROOT DIR ARCH")
 	}
+}
+
+// build writes an OCI layout and returns the digest of its index.
+func build(ctx context.Context, root, dir string, arches []string) (string, error) {
+	built, err := image.Operator(ctx, image.Source{Tree: root, Arches: arches})
+	if err != nil {
+		return "", err
+	}
+	digest, err := built.Content.Digest()
+	return digest.String(), errors.Join(err, built.WriteLayout(dir))
 }

@@ -242,7 +242,7 @@ func (s *shared) imageOf(a *install.Account, named string) (*install.Image, stri
 	if named != "" || s.Version == "" || strings.HasPrefix(s.Version, "(") {
 		return nil, named
 	}
-	image := install.Image{Repository: defaultRepository, Version: s.Version}
+	image := install.Image{Repository: defaultRepository, Version: strings.TrimPrefix(s.Version, "v")} // as the chart names it
 	return &image, a.ImageName(image)
 }
 
@@ -260,6 +260,13 @@ func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
 		return err
 	}
 	d.inAWS = append(d.inAWS, changes...)
+	if len(changes) == 0 {
+		if recorded, err := a.RecordRepository(ctx, d.ledger, image.Repository); err != nil {
+			return err
+		} else if recorded != nil {
+			d.inAWS = append(d.inAWS, *recorded)
+		}
+	}
 	if !there {
 		d.missing = d.report.Image
 		d.report.Notes = append(d.report.Notes, "the image "+d.missing+" is not there yet; the operator is installed after it was pushed")
@@ -302,7 +309,7 @@ func (d *deployer) make(ctx context.Context) (err error) {
 		if err := d.makeRecorded(ctx, d.ledger, inAWS); err != nil {
 			return err
 		}
-		return precondition(fmt.Errorf("the image %s is not there: push it, and run the command again; nothing was installed in the cluster", d.missing))
+		return precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator --push %s, and run the command again; nothing was installed in the cluster", d.missing, d.missing))
 	}
 	if err := d.makeRecorded(ctx, d.ledger, changes); err != nil {
 		return err

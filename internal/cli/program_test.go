@@ -84,6 +84,22 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"a value in the command": {[]string{"secrets", "set", "awssecret/x", "--from-file", "apiKey"}, `"apiKey" is not of the form KEY=PATH`},
 		"two values from stdin":  {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=-", "--from-file", "b=-"}, "one value only"},
 		"a key twice":            {[]string{"secrets", "set", "awssecret/x", "--from-file", "a=x", "--from-file", "a=y"}, "twice"},
+		"nothing to build":       {[]string{"build"}, "build operator or build app"},
+		"no source tree":         {[]string{"build", "operator", "--source", "../../docs"}, "--source"},
+		"unknown architecture":   {[]string{"build", "operator", "--source", "../..", "--arch", "mips"}, `"mips" is none of`},
+		"binaries of no release": {[]string{"build", "operator", "--binary", "amd64=x"}, "--release"},
+		"no folder for a layout": {[]string{"build", "operator", "--source", "../..", "--layout", "../../docs"}, "no OCI layout"},
+		"no tag to push":         {[]string{"build", "operator", "--source", "../..", "--push", "a/b@sha256:1"}, "to which an image can be pushed"},
+		"no time to build":       {[]string{"build", "operator", "--timeout", "0"}, "--timeout"},
+		"build format":           {[]string{"build", "operator", "-o", "xml"}, `--output: "xml"`},
+		"no component":           {[]string{"build", "app"}, "between 1 and 2 arg"},
+		"unknown component":      {[]string{"build", "app", "database"}, "frontend and backend"},
+		"two images":             {[]string{"build", "app", "backend", "ncap/x", "--push", "a/b:c"}, "one of them"},
+		"unknown tool":           {[]string{"build", "app", "backend", "--tool", "make"}, `"make" is none of`},
+		"files without a base":   {[]string{"build", "app", "backend", "--files", "x"}, "--files and --base"},
+		"files with a tool":      {[]string{"build", "app", "backend", "--files", "x", "--base", "a", "--tool", "docker"}, "needs no tool"},
+		"base of no name":        {[]string{"build", "app", "backend", "--files", "x", "--base", "A B"}, "--base"},
+		"unknown platform":       {[]string{"build", "app", "backend", "--platform", "windows/amd64"}, `"windows/amd64" is no platform`},
 		"nothing to render":      {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -134,6 +150,17 @@ func TestVersion_OfTheClientNeedsNoCluster(t *testing.T) {
 	}
 }
 
+func TestBuild_ADryRunNeedsNothing(t *testing.T) {
+	layout := filepath.Join(t.TempDir(), "image")
+	out, errs, code := run(t, "build", "operator", "--source", "../..", "--layout", layout, "--dry-run")
+	if code != 0 || errs != "" || !strings.Contains(out, "for linux/amd64, linux/arm64") || !strings.Contains(out, "would be written to "+layout) {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errs)
+	}
+	if _, err := os.Stat(layout); err == nil {
+		t.Error("a dry run wrote the layout")
+	}
+}
+
 func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 	out, _, code := runAs(t, "/usr/bin/kubectl-nexus", "plan", "--help")
 	if code != 0 || !strings.Contains(out, "kubectl nexus plan (-f FILE") {
@@ -142,7 +169,7 @@ func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set"} {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app"} {
 		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, out)

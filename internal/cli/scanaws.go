@@ -64,7 +64,7 @@ func (x *scanner) scanImage(ctx context.Context) error {
 	case len(changes) > 0:
 		x.add(warn(title, name+": the repository does not exist", "nexusctl deploy --image "+name+" creates it; then push the image"))
 	case !there:
-		x.add(warn(title, name+" was not pushed yet", "make image, and push it"))
+		x.add(warn(title, name+" was not pushed yet", "nexusctl build operator --push "+name+", in the operator's source tree"))
 	default:
 		x.add(pass(title, name))
 	}

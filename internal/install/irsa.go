@@ -34,13 +34,17 @@ type Account struct {
 	released map[string]bool
 }
 
-// NewAccount prepares to look at the account of a session for a cluster, which its ID identifies in tags.
+// NewAccount prepares to look at the account of a session for a cluster, which its ID identifies in tags. Without an ID
+// nothing in the account proves to be of the cluster.
 func NewAccount(s *awsclient.Session, cluster string) *Account {
 	return &Account{session: s, cluster: cluster, iam: iam.NewFromConfig(s.Config), ecr: ecr.NewFromConfig(s.Config), released: map[string]bool{}}
 }
 
 // ownTags are on everything that is created in the account.
 func (a *Account) ownTags() map[string]string {
+	if a.cluster == "" {
+		return map[string]string{TagCreatedBy: creator}
+	}
 	return map[string]string{TagCreatedBy: creator, wellknown.TagCluster: a.cluster}
 }
 
@@ -59,7 +63,7 @@ func (a *Account) isOurs(tags map[string]string) bool {
 			return false
 		}
 	}
-	return true
+	return a.cluster != ""
 }
 
 // ofIAM is a list of tags as a map.

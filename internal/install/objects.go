@@ -214,6 +214,9 @@ func onlyOurs(u *unstructured.Unstructured) bool {
 	return len(u.GetManagedFields()) > 0
 }
 
+// recordAction is what is done about something that is ours and has no complete record.
+const recordAction = "record as created here"
+
 // unconfirmed completes the record of an object whose creation was interrupted.
 func unconfirmed(have *unstructured.Unstructured, l *Ledger) *Change {
 	record := recordOf(have)
@@ -222,7 +225,7 @@ func unconfirmed(have *unstructured.Unstructured, l *Ledger) *Change {
 		return nil
 	}
 	record.UID = have.GetUID()
-	return &Change{Object: record.String(), Action: "record as created here", Creates: &record, do: func(context.Context) error { return nil }}
+	return &Change{Object: record.String(), Action: recordAction, Creates: &record, do: func(context.Context) error { return nil }}
 }
 
 // differences asks the API server what an apply would change.

@@ -184,13 +184,7 @@ func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string
 
 // removeRepository deletes the image repository with its images.
 func (a *Account) removeRepository(ctx context.Context, r Record, name string) ([]Change, error) {
-	tags := map[string]string{}
-	out, err := a.ecr.ListTagsForResource(ctx, &ecr.ListTagsForResourceInput{ResourceArn: &r.ARN})
-	if err == nil {
-		for _, t := range out.Tags {
-			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
-		}
-	}
+	tags, err := a.tagsOfRepository(ctx, r.ARN)
 	return a.judge(r, tags, err, func() ([]Change, error) {
 		return []Change{removal(r, "delete the image repository with its images", func(ctx context.Context) error {
 			_, err := a.ecr.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &name, Force: true})

@@ -81,6 +81,35 @@ func (a *Account) repositoryARN(name string) string {
 	return "arn:" + a.session.Partition + ":ecr:" + a.session.Region + ":" + a.session.Account + ":repository/" + name
 }
 
+// RecordRepository returns the change that records a repository which build created before there was a ledger: one that carries the
+// tags of this cluster. It is nil where the repository is recorded, is not ours, or does not exist.
+func (a *Account) RecordRepository(ctx context.Context, l *Ledger, name string) (*Change, error) {
+	record := Record{ARN: a.repositoryARN(name)}
+	if l.find(record) >= 0 {
+		return nil, nil
+	}
+	tags, err := a.tagsOfRepository(ctx, record.ARN)
+	if awsclient.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil || !a.isOurs(tags) {
+		return nil, awsclient.Explain(err, "ecr:ListTagsForResource")
+	}
+	return &Change{Object: record.ARN, Action: recordAction, Creates: &record, do: func(context.Context) error { return nil }}, nil
+}
+
+// tagsOfRepository reads the tags of a repository. Errors are those of the SDK.
+func (a *Account) tagsOfRepository(ctx context.Context, arn string) (map[string]string, error) {
+	tags := map[string]string{}
+	out, err := a.ecr.ListTagsForResource(ctx, &ecr.ListTagsForResourceInput{ResourceArn: &arn})
+	if err == nil {
+		for _, t := range out.Tags {
+			tags[aws.ToString(t.Key)] = aws.ToString(t.Value)
+		}
+	}
+	return tags, err
+}
+
 func (a *Account) newRepository(name string) Change {
 	arn := a.repositoryARN(name)
 	var tags []ecrtypes.Tag

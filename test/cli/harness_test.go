@@ -17,11 +17,15 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-func TestMain(m *testing.M) { world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}}) }
+func TestMain(m *testing.M) {
+	engine.Main()
+	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}})
+}
 
 // answer is how a run of nexusctl ended.
 type answer struct {

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package image
 
 import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"debug/buildinfo"
+	"debug/elf"
 	"encoding/pem"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
@@ -29,13 +32,45 @@ type file struct {
 	data []byte
 }
 
-// rootFiles returns the files of the image, in the order of their paths.
-func rootFiles(ctx context.Context, root, arch string) ([]file, error) {
-	binary, err := compile(ctx, root, arch)
+// files returns the files of the image, in the order of their paths.
+func (s Source) files(ctx context.Context, arch string) ([]file, error) {
+	var binary []byte
+	var err error
+	if len(s.Binaries) > 0 {
+		binary, err = readBinary(s.Binaries[arch], arch)
+	} else {
+		binary, err = compile(ctx, s.Tree, arch)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return []file{{certificatesPath, 0o644, certificates()}, {binaryPath, 0o755, binary}}, nil
+}
+
+// command is the package that the operator's binary is built from.
+const command = "/cmd/nexus-operator"
+
+// machines are the architectures as Go and as ELF name them.
+var machines = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+
+// readBinary reads a binary that was built before, and refuses one that could not run in the image.
+func readBinary(path, arch string) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := elf.NewFile(bytes.NewReader(text))
+	if err != nil || f.Machine != machines[arch] {
+		return nil, fmt.Errorf("%s is no Linux executable for %s: build it with GOOS=linux GOARCH=%s", path, arch, arch)
+	}
+	info, err := buildinfo.Read(bytes.NewReader(text))
+	if err != nil || !strings.HasSuffix(info.Path, command) {
+		return nil, fmt.Errorf("%s is not the operator: build .%s", path, command)
+	}
+	if slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return nil, fmt.Errorf("%s is linked to libraries, which the image does not have: build it with CGO_ENABLED=0", path)
+	}
+	return text, nil
 }
 
 // buildTags leave out code with which the linker keeps every method of every AWS client, as in the Makefile.
@@ -47,12 +82,12 @@ func compile(ctx context.Context, root, arch string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
 	output := filepath.Join(dir, "nexus-operator")
-	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-ldflags=-s -w -buildid=", "-o", output, "./cmd/nexus-operator")
-	command.Dir = root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
-	if out, err := command.CombinedOutput(); err != nil {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-ldflags=-s -w -buildid=", "-o", output, "."+command)
+	build.Dir = root
+	build.Env = append(build.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
+	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building for %s: %w\n%s", arch, err, out)
 	}
 	return os.ReadFile(output)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package image
 
 import (
 	"bytes"
@@ -75,7 +75,7 @@ func billOfMaterials(files []file, release, arch string) ([]byte, error) {
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT",
 		Name:              "nexus-operator-" + release + "-linux-" + arch,
 		DocumentNamespace: "urn:sha256:" + hex.EncodeToString(sum[:]),
-		CreationInfo:      spdxCreation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: nexus-operator/dev/image"}},
+		CreationInfo:      spdxCreation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: nexus-operator/internal/image"}},
 		Packages: []spdxPackage{{SPDXID: operator, Name: info.Main.Path, VersionInfo: release, DownloadLocation: unknown,
 			Checksums: []spdxChecksum{{"SHA256", hex.EncodeToString(sum[:])}}}},
 		Relationships: []spdxRelationship{{"SPDXRef-DOCUMENT", "DESCRIBES", operator}},
@@ -92,7 +92,10 @@ func billOfMaterials(files []file, release, arch string) ([]byte, error) {
 
 // certificatesFrom returns the module of the certificates, as this program was built with it.
 func certificatesFrom() []*debug.Module {
-	own, _ := debug.ReadBuildInfo()
+	own, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(own.Deps), func(m *debug.Module) bool { return m.Path != certificatesModule })
 }
 

@@ -22,6 +22,9 @@ import (
 // buildAPIVersion is that of a build as JSON or YAML.
 const buildAPIVersion = "build.nexus.ai/v1alpha1"
 
+// defaultBuildTimeout is enough for a slow build on an emulated platform.
+const defaultBuildTimeout = 30 * time.Minute
+
 // buildFlags are those that both builds have.
 type buildFlags struct {
 	push, layout, output string
@@ -34,7 +37,7 @@ func (f *buildFlags) add(cmd *cobra.Command, push string) {
 	flags.StringVar(&f.push, "push", "", "image to push, with its tag; default: "+push+", except with --layout")
 	flags.StringVar(&f.layout, "layout", "", "folder for the image as an OCI layout, which replaces the layout in it; without --push the image is not pushed")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would be built and pushed, and do neither")
-	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long building and pushing may take")
+	flags.DurationVar(&f.timeout, "timeout", defaultBuildTimeout, "how long building and pushing may take")
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
 }
 
@@ -135,18 +138,23 @@ func (s *shared) buildOperator(ctx context.Context, f *operatorBuildFlags) error
 	if err := f.check(); err != nil {
 		return err
 	}
+	_, err := s.builtOperator(ctx, f)
+	return err
+}
+
+// builtOperator builds the operator's image, and returns what it did.
+func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*imageBuild, error) {
 	how, release, err := s.operatorRecipe(f)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = s.buildImage(ctx, &f.buildFlags, how, func(t *pushTarget) (string, error) {
+	return s.buildImage(ctx, &f.buildFlags, how, func(t *pushTarget) (string, error) {
 		session, err := t.session(ctx, "")
 		if err != nil {
 			return "", err
 		}
 		return install.NewAccount(session, "").ImageName(install.Image{Repository: defaultRepository, Version: release}), nil
 	})
-	return err
 }
 
 // operatorRecipe is how the operator's image is made, and its version.

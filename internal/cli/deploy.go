@@ -309,7 +309,7 @@ func (d *deployer) make(ctx context.Context) (err error) {
 		if err := d.makeRecorded(ctx, d.ledger, inAWS); err != nil {
 			return err
 		}
-		return precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator --push %s, and run the command again; nothing was installed in the cluster", d.missing, d.missing))
+		return precondition(fmt.Errorf("the image %s is not there: push it, for instance with nexusctl build operator, and run the command again; nothing was installed in the cluster", d.missing))
 	}
 	if err := d.makeRecorded(ctx, d.ledger, changes); err != nil {
 		return err

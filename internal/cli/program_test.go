@@ -100,6 +100,9 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"files with a tool":      {[]string{"build", "app", "backend", "--files", "x", "--base", "a", "--tool", "docker"}, "needs no tool"},
 		"base of no name":        {[]string{"build", "app", "backend", "--files", "x", "--base", "A B"}, "--base"},
 		"unknown platform":       {[]string{"build", "app", "backend", "--platform", "windows/amd64"}, `"windows/amd64" is no platform`},
+		"rollout of nothing":     {[]string{"rollout", "ncap/x", "--component", "database"}, "frontend and backend"},
+		"no time to roll out":    {[]string{"rollout", "--timeout", "0"}, "--timeout"},
+		"rollout format":         {[]string{"rollout", "-o", "xml"}, `--output: "xml"`},
 		"nothing to render":      {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,6 +133,7 @@ func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
 		"no API server, suspend":  {"suspend", "ncap/x", "--kubeconfig", unreachable},
 		"no API server, drift":    {"drift", "--kubeconfig", unreachable},
 		"no API server, secrets":  {"secrets", "status", "--kubeconfig", unreachable},
+		"no API server, rollout":  {"rollout", "ncap/x", "--kubeconfig", unreachable},
 		"no kubeconfig, check":    {"reconcile", "--all", "--kubeconfig", "nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +173,7 @@ func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app"} {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout"} {
 		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, out)

@@ -4,15 +4,12 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
@@ -61,44 +58,11 @@ func (s *shared) update(ctx context.Context, f *updateFlags) error {
 		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
 	}
 	for _, w := range workloads {
-		if err := s.updateWorkload(ctx, c, w, f); err != nil {
+		if _, err := s.restart(ctx, c, restartTarget{workload: w, namespace: namespace, dryRun: f.dryRun, timeout: f.timeout, seeAlso: "nexusctl status"}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// updateWorkload replaces the pods of one workload and waits for the new ones.
-func (s *shared) updateWorkload(ctx context.Context, c client.Client, w inspect.Workload, f *updateFlags) error {
-	namespace := s.namespaceOfOperator()
-	before, err := w.Digests(ctx, c, namespace)
-	if err != nil {
-		return err
-	}
-	u := &unstructured.Unstructured{}
-	u.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(w.Kind))
-	u.SetNamespace(namespace)
-	u.SetName(w.Name)
-	restart := map[string]any{"spec": map[string]any{"template": map[string]any{"metadata": map[string]any{
-		"annotations": map[string]any{annotationRestarted: s.Clock.Now().UTC().Format(time.RFC3339Nano)}}}}}
-	if err := s.send(ctx, c, []request{{object: u, patch: restart, done: "pods are replaced"}}, f.dryRun); err != nil || f.dryRun {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, f.timeout)
-	defer cancel()
-	err = s.waitFor(ctx, limited, c, u, rolloutLeft)
-	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
-		return &failure{code: exitTimeout, err: fmt.Errorf("%s: not done within %s: %s; see nexusctl status, and kubectl rollout undo -n %s %s/%s to go back",
-			titleOfObject(u), f.timeout, waiting.left, namespace, strings.ToLower(w.Kind), w.Name)}
-	}
-	if err != nil {
-		return err
-	}
-	after, err := w.Digests(ctx, c, namespace)
-	if err != nil {
-		return err
-	}
-	return s.report(titleOfObject(u), fmt.Sprintf("ready with %s: %s -> %s", w.Image, digestText(before), digestText(after)), "")
 }
 
 func digestText(digests []string) string {

@@ -46,7 +46,7 @@ func Workloads(ctx context.Context, c client.Reader, namespace string) ([]Worklo
 	if err := c.Get(ctx, key, d); client.IgnoreNotFound(err) != nil {
 		return nil, fmt.Errorf("reading Deployment %s: %w", key, err)
 	} else if err == nil {
-		out = append(out, workloadOf("Deployment", d, d.Spec.Template, counts{d.Spec.Replicas, d.Status.ReadyReplicas, d.Status.UpdatedReplicas, d.Spec.Selector}))
+		out = append(out, WorkloadOf(d))
 	}
 	s := &appsv1.StatefulSet{}
 	if err := c.Get(ctx, key, s); apierrors.IsForbidden(err) && len(out) > 0 {
@@ -57,6 +57,11 @@ func Workloads(ctx context.Context, c client.Reader, namespace string) ([]Worklo
 		out = append(out, workloadOf("StatefulSet", s, s.Spec.Template, counts{s.Spec.Replicas, s.Status.ReadyReplicas, s.Status.UpdatedReplicas, s.Spec.Selector}))
 	}
 	return out, nil
+}
+
+// WorkloadOf returns a Deployment as a workload, also one of a capability.
+func WorkloadOf(d *appsv1.Deployment) Workload {
+	return workloadOf("Deployment", d, d.Spec.Template, counts{d.Spec.Replicas, d.Status.ReadyReplicas, d.Status.UpdatedReplicas, d.Spec.Selector})
 }
 
 // counts are the fields that a Deployment and a StatefulSet have in common.

@@ -10,6 +10,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
@@ -126,7 +127,8 @@ func (r *ECR) record(ctx context.Context, repository, reference, mediaType strin
 	if strings.HasPrefix(reference, "sha256:") {
 		return nil
 	}
-	_, err := r.aws.PutImage(ctx, &ecr.PutImageInput{RepositoryName: &repository, ImageTag: &reference, ImageManifest: aws.String(string(manifest)), ImageManifestMediaType: &mediaType})
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(manifest)) // which the emulated ECR computes otherwise
+	_, err := r.aws.PutImage(ctx, &ecr.PutImageInput{RepositoryName: &repository, ImageTag: &reference, ImageDigest: &digest, ImageManifest: aws.String(string(manifest)), ImageManifestMediaType: &mediaType})
 	return err
 }
 

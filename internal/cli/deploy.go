@@ -73,6 +73,20 @@ func (s *shared) deployCommand() *cobra.Command {
 			return s.deploy(cmd.Context(), f)
 		},
 	}
+	f.addSettings(cmd, s)
+	flags := cmd.Flags()
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
+	flags.BoolVar(&f.export, "export", false, "print the manifests, and change nothing")
+	flags.DurationVar(&f.timeout, "timeout", defaultDeployTimeout, "how long to wait until the operator is ready")
+	outputFlag(cmd, &f.output, "text", "json", "yaml")
+	return cmd
+}
+
+// defaultDeployTimeout is how long an installation may take until it is ready.
+const defaultDeployTimeout = 5 * time.Minute
+
+// addSettings adds the flags that say what is installed.
+func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.image, "image", "", "container image of the operator; default: that of this version in the account's repository "+defaultRepository)
 	flags.IntVar(&f.replicas, "replicas", 2, "number of pods; one leads, the others stand by")
@@ -84,12 +98,7 @@ func (s *shared) deployCommand() *cobra.Command {
 	flags.StringSliceVar(&f.scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
-	flags.BoolVar(&f.export, "export", false, "print the manifests, and change nothing")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
-	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long to wait until the operator is ready")
-	outputFlag(cmd, &f.output, "text", "json", "yaml")
-	return cmd
 }
 
 func (f *deployFlags) check() error {

@@ -44,6 +44,9 @@ func file(t *testing.T, manifest string) string {
 	return path
 }
 
+// capabilityFile has one capability.
+const capabilityFile = "../../examples/test-capability.yaml"
+
 func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args []string
@@ -103,6 +106,18 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"rollout of nothing":     {[]string{"rollout", "ncap/x", "--component", "database"}, "frontend and backend"},
 		"no time to roll out":    {[]string{"rollout", "--timeout", "0"}, "--timeout"},
 		"rollout format":         {[]string{"rollout", "-o", "xml"}, `--output: "xml"`},
+		"nothing to deploy":      {[]string{"e2e"}, "-f FILE"},
+		"no applications":        {[]string{"e2e", "-f", capabilityFile}, "--backend-source"},
+		"cleanup unasked":        {[]string{"e2e", "-f", capabilityFile, "--skip-app-build"}, "add --yes"},
+		"no such step":           {[]string{"e2e", "-f", capabilityFile, "--from-step", "8"}, "from 1 to 7"},
+		"last step before first": {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--to-step", "4"}, "from 5 to 7"},
+		"orphans in a pipeline":  {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cascade", "orphan"}, "--cascade"},
+		"no time to clean up":    {[]string{"e2e", "-f", capabilityFile, "--skip-app-build", "--yes", "--cleanup-timeout", "0"}, "--cleanup-timeout"},
+		"pipeline format":        {[]string{"e2e", "-f", capabilityFile, "-o", "xml"}, `--output: "xml"`},
+		"unknown end":            {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--wait-for", "x"}, "--wait-for"},
+		"unknown checks":         {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--only", "x"}, "--only"},
+		"two capabilities":       {[]string{"e2e", "-f", capabilityFile, "-f", "../../examples/nexus-ai-complete.yaml", "--from-step", "5"}, "more than one"},
+		"no capability to apply": {[]string{"e2e", "-f", "../../examples/intents", "--from-step", "5"}, "no NexusAICapability"},
 		"nothing to render":      {[]string{"render", "-f", "../../examples/intents"}, "no NexusAICapability"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,6 +180,17 @@ func TestBuild_ADryRunNeedsNothing(t *testing.T) {
 	}
 }
 
+func TestE2E_ADryRunNeedsNothing(t *testing.T) {
+	out, errs, code := run(t, "e2e", "-f", capabilityFile, "--backend-source", "x", "--dry-run")
+	if code != 0 || errs != "" || strings.Count(out, "/7] ") != 7 || !strings.Contains(out, "[3/7] Build apps: nexusctl build app\n") {
+		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errs)
+	}
+	out, _, code = run(t, "e2e", "-f", capabilityFile, "--from-step", "6", "--dry-run", "-o", "yaml")
+	if code != 0 || !strings.Contains(out, "state: Skipped") || !strings.Contains(out, "name: Verify\n  number: 7\n  state: Planned") {
+		t.Errorf("exit code %d, stdout %q", code, out)
+	}
+}
+
 func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 	out, _, code := runAs(t, "/usr/bin/kubectl-nexus", "plan", "--help")
 	if code != 0 || !strings.Contains(out, "kubectl nexus plan (-f FILE") {
@@ -173,7 +199,7 @@ func TestAsAPluginTheHelpSaysKubectl(t *testing.T) {
 }
 
 func TestEveryVerbHasAnExample(t *testing.T) {
-	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout"} {
+	for _, verb := range []string{"plan", "render", "validate", "version", "import", "status", "tree", "explain", "reconcile", "suspend", "resume", "drift", "iam", "iam policy", "iam policy operator", "iam policy installer", "iam policy app", "secrets", "secrets status", "secrets set", "build", "build operator", "build app", "rollout", "e2e"} {
 		out, _, code := run(t, append(strings.Fields(verb), "--help")...)
 		if code != 0 || !strings.Contains(out, "Examples:\n  nexusctl "+verb) {
 			t.Errorf("%s: exit code %d\n%s", verb, code, out)

@@ -179,11 +179,11 @@ func deploymentsOf(ctx context.Context, c client.Reader, subject *nexusv1.NexusA
 		err := c.Get(ctx, key, d)
 		switch {
 		case apierrors.IsNotFound(err):
-			return nil, precondition(fmt.Errorf("Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
+			return nil, precondition(fmt.Errorf("the Deployment %s does not exist yet: see nexusctl monitor %s/%s", key, subject.Namespace, subject.Name))
 		case err != nil:
 			return nil, readFailure(fmt.Errorf("reading Deployment %s: %w", key, err))
 		case d.Labels[wellknown.LabelCapabilityUID] != string(subject.UID):
-			return nil, precondition(fmt.Errorf("Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
+			return nil, precondition(fmt.Errorf("the Deployment %s does not belong to NexusAICapability %s/%s: see nexusctl explain", key, subject.Namespace, subject.Name))
 		}
 		out = append(out, d)
 	}

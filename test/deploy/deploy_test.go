@@ -7,9 +7,6 @@ import (
 	"context"
 	"maps"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -31,14 +28,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-func TestMain(m *testing.M) { world.Main(m, world.Options{}) }
+func TestMain(m *testing.M) {
+	engine.Main()
+	world.Main(m, world.Options{})
+}
 
 const (
 	account = "123456789012"
@@ -499,17 +499,10 @@ func TestDeploy_RecordsTheRepositoryThatBuildCreated(t *testing.T) {
 	x := newPerson(t)
 	before := x.everything()
 	r := registry.StartECR(t, account, x.config())
-	tree := optree.Write(t, "one")
-	binary := filepath.Join(t.TempDir(), "nexus-operator")
-	build := exec.Command("go", "build", "-o", binary, "./cmd/nexus-operator")
-	build.Dir, build.Env = tree, append(os.Environ(), "CGO_ENABLED=0", "GOARCH=amd64")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	t.Cleanup(func() { x.runs("delete", "--full", "--yes", "--timeout", "2m") })
 	env := append(r.Env(), "KUBECONFIG="+x.World.Kubeconfig(), "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a")
 	start := x.World.AWS().Mark()
-	x.wants(x.with(env, "build", "operator", "--binary", "amd64="+binary, "--release", "v0.0.1"), 0, "pushed: "+operatorImage)
+	x.wants(x.with(env, "build", "operator", "--binary", "amd64="+operatorBinary(t), "--release", "v0.0.1"), 0, "pushed: "+operatorImage)
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "record as created here", "is ready")
 	x.wants(x.runs("deploy", "--image", operatorImage), 0, "The installation is unchanged.")
 	x.wants(x.runs("delete", "--full", "--yes"), 0, "The operator was removed.")

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/install"
+)
+
+// The numbers of the steps that others refer to.
+const (
+	stepClean = 1
+	stepApps  = 3
+	stepApply = 5
+)
+
+// pipelineStep is one of the seven.
+type pipelineStep struct {
+	// name is what people know the step as; command is the verb that does the same alone.
+	name, command string
+	run           func(*pipeline, context.Context) error
+	// skipped says why the step is left out; empty when it is not.
+	skipped func(*e2eFlags) string
+}
+
+// pipelineSteps are in their order.
+var pipelineSteps = []pipelineStep{
+	{"Cleanup", "nexusctl delete --full", (*pipeline).clean, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
+	{"Build operator", "nexusctl build operator", (*pipeline).buildOperatorImage, func(f *e2eFlags) string { return reasonIf(f.deploy.image != "", "--image") }},
+	{"Build apps", "nexusctl build app", (*pipeline).buildApps, func(f *e2eFlags) string { return reasonIf(f.skipApps, "--skip-app-build") }},
+	{"Deploy operator", "nexusctl deploy", (*pipeline).deployOperator, neverSkipped},
+	{"Apply capability", "kubectl apply -f FILE", (*pipeline).applyManifests, neverSkipped},
+	{"Monitor and wait", "nexusctl monitor", (*pipeline).watch, neverSkipped},
+	{"Verify", "nexusctl verify-capability", (*pipeline).prove, neverSkipped},
+}
+
+func neverSkipped(*e2eFlags) string { return "" }
+
+func reasonIf(applies bool, why string) string {
+	if applies {
+		return why
+	}
+	return ""
+}
+
+// pipelineReport is a run as JSON or YAML.
+type pipelineReport struct {
+	APIVersion string       `json:"apiVersion"`
+	Kind       string       `json:"kind"`
+	DryRun     bool         `json:"dryRun"`
+	Steps      []stepReport `json:"steps"`
+}
+
+// stepReport is one step of a run.
+type stepReport struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Command string `json:"command"`
+	// State is Done, Failed, Skipped or Planned.
+	State           string  `json:"state"`
+	DurationSeconds float64 `json:"durationSeconds"`
+	// Detail says why a step was skipped, or what failed.
+	Detail string `json:"detail,omitempty"`
+}
+
+// pipeline is one run.
+type pipeline struct {
+	*shared
+	flags *e2eFlags
+	// objects are the manifests, and subject is the capability among them; nil when no step needs it.
+	objects []*unstructured.Unstructured
+	subject *nexusv1.NexusAICapability
+	// operatorImage is what step 2 pushed, by its digest.
+	operatorImage string
+}
+
+func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) string) error {
+	inner := *s // of the verbs, whose text must not mix with data
+	if f.output != "text" {
+		inner.Out = s.ErrOut
+	}
+	p := &pipeline{shared: &inner, flags: f}
+	if err := p.readManifests(); err != nil {
+		return err
+	}
+	report := pipelineReport{APIVersion: buildAPIVersion, Kind: "Pipeline", DryRun: f.dryRun}
+	var failed error
+	for i, step := range pipelineSteps {
+		r := stepReport{Number: i + 1, Name: step.name, Command: step.command, State: "Planned", Detail: step.skipped(f)}
+		if !f.runs(r.Number) {
+			r.State, r.Detail = "Skipped", cmp.Or(r.Detail, "--from-step and --to-step")
+		}
+		if r.State == "Planned" && !f.dryRun {
+			failed = p.runStep(ctx, step, &r)
+		}
+		report.Steps = append(report.Steps, r)
+		p.announce(r)
+		if failed != nil {
+			s.say("To go on: %s", resume(r.Number))
+			break
+		}
+	}
+	if f.output != "text" {
+		return cmp.Or(failed, printAs(s.Out, f.output, report, nil))
+	}
+	return failed
+}
+
+// runStep runs one step and completes its report.
+func (p *pipeline) runStep(ctx context.Context, step pipelineStep, r *stepReport) error {
+	p.line(fmt.Sprintf("[%d/%d] %s", r.Number, len(pipelineSteps), r.Name))
+	began := p.Clock.Now()
+	err := step.run(p, ctx)
+	r.DurationSeconds, r.State = seconds(p.Clock.Now().Sub(began)), "Done"
+	if err != nil {
+		r.State, r.Detail = "Failed", err.Error()
+		if r.Detail == "" {
+			return &failure{code: codeOf(ctx, err), err: fmt.Errorf("step %d, %s, failed: see above", r.Number, r.Name)}
+		}
+		return fmt.Errorf("step %d, %s: %w", r.Number, r.Name, err)
+	}
+	return nil
+}
+
+// announce prints how a step ended.
+func (p *pipeline) announce(r stepReport) {
+	head := fmt.Sprintf("[%d/%d] %s: ", r.Number, len(pipelineSteps), r.Name)
+	switch r.State {
+	case "Planned":
+		p.line(head + r.Command)
+	case "Skipped":
+		p.line(head + "skipped (" + r.Detail + ")")
+	default:
+		p.line(fmt.Sprintf("%s%s in %s", head, strings.ToLower(r.State), time.Duration(r.DurationSeconds*float64(time.Second)).Round(100*time.Millisecond)))
+	}
+}
+
+// line writes a line among the output of the verbs, where nothing can be done about a failure.
+func (p *pipeline) line(text string) { _, _ = fmt.Fprintln(p.Out, text) }
+
+// readManifests finds the one capability, so that a mistake is found before the first step.
+func (p *pipeline) readManifests() error {
+	if len(p.flags.files.Filenames) == 0 {
+		return nil
+	}
+	objects, schemas, err := p.manifests(&p.flags.files)
+	if err != nil {
+		return err
+	}
+	p.objects = objects
+	for _, u := range objects {
+		if !isCapability(u) {
+			continue
+		}
+		if p.subject != nil {
+			return usage("-f: the manifests have more than one NexusAICapability: name the file of one")
+		}
+		if p.subject, err = capabilityOf(schemas, u.DeepCopy()); err != nil {
+			return usage("-f: %w", err)
+		}
+	}
+	if p.subject == nil {
+		return usage("-f: the manifests have no NexusAICapability")
+	}
+	return nil
+}
+
+// clean removes an installation of nexusctl, if there is one, and refreshes the kubeconfig of an EKS cluster.
+func (p *pipeline) clean(ctx context.Context) error {
+	_, c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	ledger, err := install.ReadLedger(ctx, c, install.Namespace)
+	if err != nil {
+		return err
+	}
+	if !ledger.Exists() {
+		if tool, err := install.InstalledBy(ctx, c); err != nil || tool != "" {
+			return cmp.Or(err, precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
+		}
+		p.say("There is no installation by nexusctl to remove.")
+	} else if err := deniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
+		return err
+	}
+	if p.eksCluster(p.flags.deploy.cluster) == "" {
+		return nil
+	}
+	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.cluster, output: "text", keepCurrent: true})
+}
+
+// buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.
+func (p *pipeline) buildOperatorImage(ctx context.Context) error {
+	built, err := p.builtOperator(ctx, &p.flags.operator)
+	if err != nil {
+		return err
+	}
+	return p.useImage(built.Image, built.Digest)
+}
+
+// useImage has the installation use an image by its digest, so that an image of the same tag replaces the pods.
+func (p *pipeline) useImage(image, digest string) error {
+	tag, err := name.NewTag(image)
+	p.operatorImage = tag.Context().Digest(digest).String()
+	return err
+}
+
+// buildApps builds and pushes the images that the capability names.
+func (p *pipeline) buildApps(ctx context.Context) error {
+	sources := p.flags.applications()
+	for _, component := range slices.Sorted(maps.Keys(sources)) {
+		f := p.flags.app
+		f.source = sources[component]
+		if _, err := p.buildFor(ctx, &f, p.subject, component); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deployOperator installs the image of step 2, or the one that an earlier run pushed.
+func (p *pipeline) deployOperator(ctx context.Context) error {
+	f := p.flags.deploy
+	if f.image == "" && p.operatorImage == "" {
+		if err := p.findOperatorImage(ctx); err != nil {
+			return err
+		}
+	}
+	f.image = cmp.Or(f.image, p.operatorImage)
+	return p.deploy(ctx, &f)
+}
+
+// findOperatorImage looks where step 2 would push the image.
+func (p *pipeline) findOperatorImage(ctx context.Context) error {
+	f, quiet := p.flags.operator, *p.shared
+	f.dryRun, quiet.Out = true, io.Discard
+	found, err := quiet.builtOperator(ctx, &f)
+	if err != nil {
+		return err
+	}
+	if found.PreviousDigest == "" {
+		return precondition(fmt.Errorf("the image %s is not there: run step 2 too, or name another with --image", found.Image))
+	}
+	return p.useImage(found.Image, found.PreviousDigest)
+}
+
+// applyManifests applies the manifests, and before them the namespaces that do not exist.
+func (p *pipeline) applyManifests(ctx context.Context) error {
+	_, c, err := p.connect()
+	if err != nil {
+		return err
+	}
+	objects, err := withNamespaces(ctx, c, p.objects)
+	if err != nil {
+		return err
+	}
+	changes, err := install.Objects{Client: c, Force: p.flags.deploy.force}.Apply(ctx, objects, &install.Ledger{})
+	if err != nil {
+		return explainConflict(err)
+	}
+	if len(changes) == 0 {
+		p.say("The manifests are applied already.")
+	}
+	return p.makeRecorded(ctx, nil, changes)
+}
+
+// withNamespaces puts the namespaces that objects are in and that do not exist before them.
+func withNamespaces(ctx context.Context, c client.Reader, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	known := map[string]bool{"": true}
+	for _, u := range objects {
+		if u.GetKind() == "Namespace" {
+			known[u.GetName()] = true
+		}
+	}
+	var out []*unstructured.Unstructured
+	for _, u := range objects {
+		if known[u.GetNamespace()] {
+			continue
+		}
+		known[u.GetNamespace()] = true
+		err := c.Get(ctx, client.ObjectKey{Name: u.GetNamespace()}, &corev1.Namespace{})
+		if apierrors.IsNotFound(err) {
+			ns := &unstructured.Unstructured{}
+			ns.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Namespace"))
+			ns.SetName(u.GetNamespace())
+			out = append(out, ns)
+		} else if err != nil {
+			return nil, fmt.Errorf("reading namespace %s: %w", u.GetNamespace(), err)
+		}
+	}
+	return append(out, objects...), nil
+}
+
+// asThere is the pipeline's way to verbs that take the operator's flags from its Deployment.
+func (p *pipeline) asThere() *shared {
+	s := *p.shared
+	s.operatorArgs = nil
+	return &s
+}
+
+func (p *pipeline) name() []string { return []string{p.subject.Namespace + "/" + p.subject.Name} }
+
+// watch waits until the capability runs.
+func (p *pipeline) watch(ctx context.Context) error {
+	return p.asThere().monitor(ctx, &p.flags.monitor, p.name())
+}
+
+// prove verifies the capability.
+func (p *pipeline) prove(ctx context.Context) error {
+	return p.asThere().verify(ctx, &p.flags.verify, p.name())
+}
+
+// resumeAt is the command line of a run that begins at a step.
+func resumeAt(path string, step int, flags []string) string {
+	return fmt.Sprintf("%s --from-step=%d %s", path, step, strings.Join(flags, " "))
+}
+
+// flagWords are a flag as it was given.
+func flagWords(f *pflag.Flag) []string {
+	if f.Name == "from-step" {
+		return nil
+	}
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		var out []string
+		for _, value := range many.GetSlice() {
+			out = append(out, shellQuote("--"+f.Name+"="+value))
+		}
+		return out
+	}
+	value := f.Value.String()
+	if f.Value.Type() == "stringToString" {
+		value = strings.Trim(value, "[]")
+	}
+	return []string{shellQuote("--" + f.Name + "=" + value)}
+}
+
+// shellQuote quotes a word where a shell would read it otherwise.
+func shellQuote(word string) string {
+	if strings.ContainsAny(word, " '\"$*?[]&;|<>()`\\") {
+		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+	}
+	return word
+}

@@ -42,7 +42,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	}
 	k := newCompiler(c, f)
 	for _, part := range []func(){
-		k.provider, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.ingress,
+		k.provider, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.ingress,
 	} {
 		part()
 	}
@@ -149,11 +149,19 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 	removeEmpty(content)
 	id := graph.ID(p.kind, o.GetNamespace(), p.name, k.c.Namespace)
 	n := graph.Node{ID: id, Object: &unstructured.Unstructured{Object: content}, Step: p.step, After: after}
-	if containsToken(content, k.unknown) {
-		n.Unresolved = kindProvider + "/" + ProviderName(k.c)
-	}
+	n.Unresolved = k.unresolved(content)
 	k.nodes = append(k.nodes, n)
 	return id
+}
+
+// unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
+func (k *compiler) unresolved(content any) string {
+	for _, id := range []string{kindProvider + "/" + ProviderName(k.c), k.poolID()} {
+		if id != "" && containsToken(content, placeholderFor(id)) {
+			return id
+		}
+	}
+	return ""
 }
 
 func (k *compiler) fail(err error) {

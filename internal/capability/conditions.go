@@ -20,7 +20,7 @@ import (
 // partConditions speak of the steps, and of the policies; Ready is true only when all objects of all of
 // them are done.
 var partConditions = []string{
-	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionIdentityReady,
+	nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady, nexusv1.ConditionSecretsReady, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady,
 	nexusv1.ConditionNamespaceReady, nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady,
 	nexusv1.ConditionPoliciesReady,
 }

@@ -73,6 +73,11 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		for _, name := range rapid.SliceOfNDistinct(purpose(40), 0, 16, func(s string) string { return s }).Draw(t, "secrets") {
 			c.Spec.Secrets = append(c.Spec.Secrets, nexusv1.SecretSpec{Name: name, Generate: &nexusv1.GenerateSpec{}})
 		}
+		if c.Spec.Ingress != nil && rapid.Bool().Draw(t, "host") {
+			c.Spec.Ingress.Host = "app.example.com"
+		}
+		c.Spec.Cognito = anySignIn(t, ingressHost(c))
+		c.Spec.EnableCognito = c.Spec.Cognito != nil
 		c.Spec.Security = anySecurity(t)
 		anyFields(t, &c.Spec.Backend.ComponentSpec)
 		anyFields(t, &c.Spec.Frontend.ComponentSpec)
@@ -104,6 +109,30 @@ func anySecurity(t *rapid.T) *nexusv1.SecuritySpec {
 		}
 	}
 	return s
+}
+
+func ingressHost(c *nexusv1.NexusAICapability) string {
+	if c.Spec.Ingress == nil {
+		return ""
+	}
+	return c.Spec.Ingress.Host
+}
+
+// anySignIn draws a sign-in on hosts of its own or on that of the ingress; nil for none.
+func anySignIn(t *rapid.T, host string) *nexusv1.CognitoSpec {
+	if rapid.Bool().Draw(t, "no sign-in") {
+		return nil
+	}
+	urls := []nexusv1.SignInURL{"https://a.example.com/callback", "https://b.example.com", "http://localhost:3000/callback"}
+	if host != "" {
+		urls = append(urls, "/callback", "/")
+	}
+	return &nexusv1.CognitoSpec{
+		CallbackURLs: rapid.SliceOfNDistinct(rapid.SampledFrom(urls), 1, 3, rapid.ID).Draw(t, "callbacks"),
+		LogoutURLs:   rapid.SliceOfNDistinct(rapid.SampledFrom(urls), 0, 3, rapid.ID).Draw(t, "logouts"),
+		Groups:       rapid.SliceOfNDistinct(rapid.Custom(func(t *rapid.T) nexusv1.UserGroup { return nexusv1.UserGroup(purpose(20).Draw(t, "group")) }), 0, 3, rapid.ID).Draw(t, "groups"),
+		DomainPrefix: rapid.SampledFrom([]string{"sign-in", "example"}).Draw(t, "prefix"),
+	}
 }
 
 func anyData(t *rapid.T) *nexusv1.DataServicesSpec {

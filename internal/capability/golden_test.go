@@ -159,6 +159,14 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			{Name: "billing", FIFO: true, MessageRetentionSeconds: new(int32(3600)), DeadLetter: &nexusv1.DeadLetterSpec{MaxReceiveCount: new(int32(2))}},
 		}
 	},
+	"sign-in": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		c.Spec.EnableCognito, c.Spec.Ingress = true, &nexusv1.IngressSpec{Host: "app.example.com"}
+	},
+	"sign-in-of-its-own": func(c *nexusv1.NexusAICapability, f *capability.Facts) {
+		c.Spec.EnableCognito, f.Owned = true, map[string]capability.Proof{}
+		c.Spec.Cognito = &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://b.example.com/callback", "https://a.example.com/callback"},
+			LogoutURLs: []nexusv1.SignInURL{"https://a.example.com/"}, Groups: []nexusv1.UserGroup{"readers"}, DomainPrefix: "sign-in", RecreateOnLoss: true}
+	},
 	"topics": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "mail"}, {Name: "orders", FIFO: true}}
 		c.Spec.DataServices.Topics = []nexusv1.TopicSpec{

@@ -106,6 +106,9 @@ func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.G
 	return g
 }
 
+// assigned stands for every identifier that Cognito assigns.
+const assigned = "assigned"
+
 // everything proves that each child of the graph owns what it is named after.
 func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capability.Facts) map[string]capability.Proof {
 	region := cmp.Or(f.ProviderRegion, c.Spec.Region, f.Region, capability.DefaultRegion)
@@ -139,6 +142,8 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN = arn("sqs", name("queueName"))
 		case "SNSTopic":
 			p.ARN = arn("sns", name("topicName"))
+		case "CognitoUserPool":
+			p.ARN, p.Client = arn("cognito-idp", "userpool/"+assigned), assigned
 		default:
 			continue
 		}

@@ -21,6 +21,7 @@ const (
 	kindSecret           = "SecretsManagerSecret"
 	kindQueue            = "SQSQueue"
 	kindTopic            = "SNSTopic"
+	kindPool             = "CognitoUserPool"
 	kindRole             = "IAMRole"
 	kindNamespace        = "Namespace"
 	kindQuota            = "ResourceQuota"

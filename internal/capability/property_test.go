@@ -50,6 +50,11 @@ func TestCompile_IgnoresTheOrderOfLists(t *testing.T) {
 			subscribed := &c.Spec.DataServices.Topics[i].SubscribeQueues
 			*subscribed = rapid.Permutation(*subscribed).Draw(t, "subscribed")
 		}
+		if in := c.Spec.Cognito; in != nil {
+			in.CallbackURLs = rapid.Permutation(in.CallbackURLs).Draw(t, "callbacks")
+			in.LogoutURLs = rapid.Permutation(in.LogoutURLs).Draw(t, "logouts")
+			in.Groups = rapid.Permutation(in.Groups).Draw(t, "groups")
+		}
 		c.Spec.Secrets = rapid.Permutation(c.Spec.Secrets).Draw(t, "secrets")
 		before := c.DeepCopy()
 		if again := manifests(t, compile(t, c, facts())); again != first {
@@ -158,6 +163,7 @@ var awsNames = map[string]struct {
 	"IAMRole":              {"roleName", regexp.MustCompile(`^[\w+=,.@-]+$`), 64},
 	"SecretsManagerSecret": {"secretName", regexp.MustCompile(`^[A-Za-z0-9/_+=.@-]+$`), 512},
 	"SQSQueue":             {"queueName", regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), 80},
+	"CognitoUserPool":      {"poolName", regexp.MustCompile(`^[\w\s+=,.@-]+$`), 128},
 	"SNSTopic":             {"topicName", regexp.MustCompile(`^[A-Za-z0-9_-]+([.]fifo)?$`), 256},
 	"SSMParameterSet":      {"path", regexp.MustCompile(`^(/[A-Za-z0-9_.-]+)+$`), 512},
 }

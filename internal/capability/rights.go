@@ -26,12 +26,18 @@ type Proof struct {
 	UID string
 	// Names are the SSM parameters of a parameter set, relative to its path.
 	Names []string
+	// Client is the ID of the app client of a user pool.
+	Client string
 }
 
 // wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
 
 // Granting are the kinds on whose resources the roles of a capability get rights.
 var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic}
+
+// Proving are the kinds whose proofs are gathered: the granting ones, and the user pool, whose identifiers, which AWS assigns,
+// go to the workloads.
+var Proving = append(slices.Clone(Granting), kindPool)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
@@ -47,6 +53,9 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
 	if set, is := child.(*awsv1.SSMParameterSet); is {
 		proof.Names = slices.Clone(set.Status.ManagedNames)
+	}
+	if pool, is := child.(*awsv1.CognitoUserPool); is {
+		proof.Client = pool.Status.ClientIDs[SignInClient]
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
 }

@@ -63,16 +63,18 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// Parts of the data services that the numbered steps do not count; the condition of the data services speaks of them.
+// Parts that the numbered steps do not count; the condition of the data services speaks of the first two.
 const (
-	StepSQS = "SQS"
-	StepSNS = "SNS"
+	StepSQS     = "SQS"
+	StepSNS     = "SNS"
+	StepCognito = "Cognito"
 )
 
 // UncountedSteps are these parts, with the number 0.
 var UncountedSteps = []Step{
 	{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
+	{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady},
 }
 
 // partStep returns the step of that name, also of a part that the numbered steps do not count.
@@ -99,6 +101,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindPolicies), nil},
 	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},
 	{kinds(kindRole), []string{StepIAM}},
+	{kinds(kindPool), nil},
 	{kinds(kindSecret), []string{StepSecrets}},
 	{kinds(kindParameters), []string{StepSSM}},
 	{kinds(kindTopic), nil},

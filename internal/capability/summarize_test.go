@@ -379,7 +379,7 @@ var (
 	reasonRule = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 	knownPhase = map[nexusv1.Phase]bool{
 		nexusv1.PhasePending: true, nexusv1.PhaseProvisioningDataServices: true, nexusv1.PhaseProvisioningSSM: true, nexusv1.PhaseProvisioningSecrets: true,
-		nexusv1.PhaseProvisioningIAM: true, nexusv1.PhaseDeploying: true, nexusv1.PhaseDeployingBackend: true, nexusv1.PhaseDeployingFrontend: true,
+		nexusv1.PhaseProvisioningCognito: true, nexusv1.PhaseProvisioningIAM: true, nexusv1.PhaseDeploying: true, nexusv1.PhaseDeployingBackend: true, nexusv1.PhaseDeployingFrontend: true,
 		nexusv1.PhaseUpdating: true, nexusv1.PhaseRunning: true, nexusv1.PhaseFailed: true,
 	}
 )

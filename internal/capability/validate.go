@@ -131,7 +131,7 @@ func (v *verdict) identity(c *nexusv1.NexusAICapability) {
 	if s.ProviderRef != nil {
 		v.require(s.ProviderRef.Name != "" && len(s.ProviderRef.Name) <= 253, "spec.providerRef.name", "1 to 253 characters")
 	}
-	v.require(!s.EnableCognito, "spec.enableCognito", "not available in this version")
+	v.signIn(s)
 	oneOf(v, "spec.deletionPolicy", s.DeletionPolicy, "", nexusv1.DeletionDelete, nexusv1.DeletionRetain, nexusv1.DeletionOrphan)
 	oneOf(v, "spec.driftPolicy", s.DriftPolicy, "", nexusv1.DriftCorrect, nexusv1.DriftReport)
 }

@@ -19,6 +19,18 @@ import (
 
 type edit = func(c *nexusv1.NexusAICapability)
 
+// signIn edits a capability whose users sign in.
+func signIn(e edit) edit {
+	return func(c *nexusv1.NexusAICapability) {
+		c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://example.com/callback"}}
+		e(c)
+	}
+}
+
+func callbacks(urls ...nexusv1.SignInURL) edit {
+	return func(c *nexusv1.NexusAICapability) { c.Spec.Cognito.CallbackURLs = urls }
+}
+
 // wrong is one capability for every rule, and the field that must be named.
 var wrong = map[string]struct {
 	edit
@@ -43,7 +55,24 @@ var wrong = map[string]struct {
 	"no label value":       {func(c *nexusv1.NexusAICapability) { c.Spec.Version = "1.0+x" }, "spec.version"},
 	"no region":            {func(c *nexusv1.NexusAICapability) { c.Spec.Region = "Frankfurt" }, "spec.region"},
 	"no provider name":     {func(c *nexusv1.NexusAICapability) { c.Spec.ProviderRef = &nexusv1.ProviderReference{} }, "spec.providerRef.name"},
-	"cognito":              {func(c *nexusv1.NexusAICapability) { c.Spec.EnableCognito = true }, "spec.enableCognito"},
+	"sign-in switched off": {func(c *nexusv1.NexusAICapability) { c.Spec.Cognito = &nexusv1.CognitoSpec{} }, "spec.cognito"},
+	"sign-in, no host":     {func(c *nexusv1.NexusAICapability) { c.Spec.EnableCognito = true }, "spec.cognito.callbackURLs"},
+	"sign-in, any host": {signIn(func(c *nexusv1.NexusAICapability) {
+		c.Spec.Ingress, c.Spec.Cognito.CallbackURLs = &nexusv1.IngressSpec{Host: "*.example.com"}, nil
+	}), "spec.cognito.callbackURLs"},
+	"a callback in clear":     {signIn(callbacks("http://example.com/callback")), "spec.cognito.callbackURLs[0]"},
+	"a callback to nowhere":   {signIn(callbacks("http://localhost.example.com/")), "spec.cognito.callbackURLs[0]"},
+	"a callback to a script":  {signIn(callbacks("javascript:alert(1)")), "spec.cognito.callbackURLs[0]"},
+	"a callback twice":        {signIn(callbacks("https://example.com/", "https://example.com/")), "spec.cognito.callbackURLs[1]"},
+	"a callback without host": {signIn(callbacks("https://example.com/", "/callback")), "spec.cognito.callbackURLs[1]"},
+	"a logout in clear": {signIn(func(c *nexusv1.NexusAICapability) {
+		c.Spec.Cognito.LogoutURLs = []nexusv1.SignInURL{"http://example.com/"}
+	}), "spec.cognito.logoutURLs[0]"},
+	"a group twice":        {signIn(func(c *nexusv1.NexusAICapability) { c.Spec.Cognito.Groups = []nexusv1.UserGroup{"a", "a"} }), "spec.cognito.groups[1]"},
+	"no group name":        {signIn(func(c *nexusv1.NexusAICapability) { c.Spec.Cognito.Groups = []nexusv1.UserGroup{"a b"} }), "spec.cognito.groups[0]"},
+	"no domain prefix":     {signIn(func(c *nexusv1.NexusAICapability) { c.Spec.Cognito.DomainPrefix = "a_b" }), "spec.cognito.domainPrefix"},
+	"a reserved prefix":    {signIn(func(c *nexusv1.NexusAICapability) { c.Spec.Cognito.DomainPrefix = "my-cognito" }), "spec.cognito.domainPrefix"},
+	"a reserved name":      {signIn(func(c *nexusv1.NexusAICapability) { c.Spec.CapabilityName = "laws" }), "spec.cognito.domainPrefix"},
 	"no deletionPolicy":    {func(c *nexusv1.NexusAICapability) { c.Spec.DeletionPolicy = "Keep" }, "spec.deletionPolicy"},
 	"no driftPolicy":       {func(c *nexusv1.NexusAICapability) { c.Spec.DriftPolicy = "Ignore" }, "spec.driftPolicy"},
 	"no image":             {func(c *nexusv1.NexusAICapability) { c.Spec.Frontend.Image = "" }, "spec.frontend.image"},

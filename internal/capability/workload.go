@@ -111,6 +111,9 @@ func (k *compiler) settings() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
 	}
+	for name, value := range k.signInValues() {
+		v["NEXUS_COGNITO_"+environmentVariable(name)] = value
+	}
 	maps.Copy(v, k.bedrockSettings())
 	return v
 }
@@ -118,8 +121,8 @@ func (k *compiler) settings() map[string]string {
 // checksum changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
 func (k *compiler) checksum(settings map[string]string) string {
 	for _, v := range settings {
-		if strings.Contains(v, k.unknown) {
-			return k.unknown
+		if id := k.unresolved(v); id != "" {
+			return placeholderFor(id)
 		}
 	}
 	b, err := json.Marshal(settings)

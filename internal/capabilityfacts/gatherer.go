@@ -94,7 +94,7 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 // owned gathers what the capability's children own in AWS, whatever their labels say: those can be edited.
 func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
 	out := map[string]capability.Proof{}
-	for _, kind := range capability.Granting {
+	for _, kind := range capability.Proving {
 		made, err := g.Scheme.New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 		if err != nil {
 			return nil, err

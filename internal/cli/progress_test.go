@@ -90,12 +90,13 @@ func TestMonitor_PrintsEveryChangeOnce(t *testing.T) {
 	golden.Check(t, "monitor-table.txt", tables.String())
 }
 
-// Queues and topics are shown where they are declared, and no step counts them.
-func TestMonitor_ShowsQueuesAndTopicsBesideTheSteps(t *testing.T) {
+// Queues, topics and the user pool are shown where they are declared, and no step counts them.
+func TestMonitor_ShowsOtherServicesBesideTheSteps(t *testing.T) {
 	r, screen := newRecorder(midday), &canvas{width: 80}
 	c := story()[4]
 	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "SQSQueue", Name: "myapp-dev-jobs", State: nexusv1.ResourceReady},
 		nexusv1.ResourceStatus{Kind: "SNSTopic", Name: "myapp-dev-news", State: nexusv1.ResourceProgressing, Reason: "Busy"})
+	c.Status.Resources = append(c.Status.Resources, nexusv1.ResourceStatus{Kind: "CognitoUserPool", Name: "myapp-dev-users", State: nexusv1.ResourceReady})
 	p := progressOf(c, nil, nil)
 	if p.done != 11 || p.declared != 11 {
 		t.Errorf("%d of %d steps are done", p.done, p.declared)
@@ -105,7 +106,7 @@ func TestMonitor_ShowsQueuesAndTopicsBesideTheSteps(t *testing.T) {
 		said.WriteString(lineOf(c) + "\n")
 	}
 	said.WriteString(strings.Join(screen.table(p, 0), "\n"))
-	for _, want := range []string{"data service SQS: done (1 ready)", "data service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             "} {
+	for _, want := range []string{"service SQS: done (1 ready)", "service SNS: in progress (0 of 1 ready; SNSTopic/myapp-dev-news: Busy)", "\n    SQS             ", "\n    SNS             ", "service Cognito: done (1 ready)"} {
 		if !strings.Contains(said.String(), want) {
 			t.Errorf("monitor does not say %q:\n%s", want, said.String())
 		}

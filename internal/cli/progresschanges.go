@@ -44,7 +44,7 @@ type change struct {
 	ElapsedSeconds float64 `json:"elapsedSeconds"`
 	// Type is Phase, Step, Workload, Address, Event or Result.
 	Type string `json:"type"`
-	// Number is that of a step; absent for a data service that the steps do not count.
+	// Number is that of a step; absent for a service that the steps do not count.
 	Number int `json:"number,omitempty"`
 	// Subject is the step, the Deployment, or the object that an event is about.
 	Subject string `json:"subject,omitempty"`

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// stepLabel begins what is said of a step, or of a data service that the steps do not count.
+// stepLabel begins what is said of a step, or of a service that the steps do not count.
 func stepLabel(number int) string {
-	return map[bool]string{true: "data service", false: fmt.Sprintf("step %d", number)}[number == 0]
+	return map[bool]string{true: "service", false: fmt.Sprintf("step %d", number)}[number == 0]
 }
 
 // lineOf is a change for a log.

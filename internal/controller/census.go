@@ -77,13 +77,13 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 
 func phases() []nexusv1.Phase {
 	return []nexusv1.Phase{nexusv1.PhasePending, nexusv1.PhaseProvisioningDataServices, nexusv1.PhaseProvisioningSSM, nexusv1.PhaseProvisioningSecrets,
-		nexusv1.PhaseProvisioningIAM, nexusv1.PhaseDeploying, nexusv1.PhaseDeployingBackend, nexusv1.PhaseDeployingFrontend, nexusv1.PhaseUpdating,
+		nexusv1.PhaseProvisioningCognito, nexusv1.PhaseProvisioningIAM, nexusv1.PhaseDeploying, nexusv1.PhaseDeployingBackend, nexusv1.PhaseDeployingFrontend, nexusv1.PhaseUpdating,
 		nexusv1.PhaseRunning, nexusv1.PhaseFailed, nexusv1.PhaseDeleting, nexusv1.PhaseSuspended}
 }
 
 func conditionTypes() []string {
 	return []string{status.Ready, status.Reconciling, status.Stall, status.Paused, nexusv1.ConditionDataServicesReady, nexusv1.ConditionParametersReady,
-		nexusv1.ConditionSecretsReady, nexusv1.ConditionSecretsPopulated, nexusv1.ConditionIdentityReady, nexusv1.ConditionNamespaceReady,
+		nexusv1.ConditionSecretsReady, nexusv1.ConditionSecretsPopulated, nexusv1.ConditionCognitoReady, nexusv1.ConditionIdentityReady, nexusv1.ConditionNamespaceReady,
 		nexusv1.ConditionBackendReady, nexusv1.ConditionFrontendReady, nexusv1.ConditionIngressReady, nexusv1.ConditionPoliciesReady,
 		nexusv1.ConditionDriftFree, nexusv1.ConditionCredentialsInPods}
 }

@@ -156,6 +156,7 @@ func (h *home) livesOfACapability() {
 	two := int32(2)
 	c.Spec.Backend.Replicas = &two
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
+	c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://rights.example.com/callback"}}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
@@ -163,6 +164,7 @@ func (h *home) livesOfACapability() {
 	h.shows(c, "Ready", "True", "Ready")
 	h.alter(c, func() {
 		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
+		c.Spec.EnableCognito, c.Spec.Cognito = false, nil
 	})
 	h.shows(c, "Ready", "True", "Ready")
 	h.remove(c)

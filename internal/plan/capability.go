@@ -82,7 +82,7 @@ func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capa
 // disputed finds the children whose AWS resource belongs to another owner.
 func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
 	found := map[string]bool{}
-	for _, k := range capability.Granting {
+	for _, k := range capability.Proving {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(k + "List"))
 		if err := p.Client.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {

@@ -43,6 +43,8 @@ var attacksOnCapabilities = []attack{
 	{wants: "a queue by its ARN", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: "arn:aws:sqs:ap-southeast-1:123456789012:finance"}]}`, refused: []string{"queues[0].name"}},
 	{wants: "the dead-letter queue of another queue", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: jobs-dlq}]}`, refused: []string{"queues[0].name", "dead-letter"}},
 	{wants: "to turn a queue into another", kind: "NexusAICapability", spec: `{suspend: true, dataServices: {queues: [{name: jobs}]}}`, edit: `{spec: {dataServices: {queues: [{name: jobs, fifo: true}]}}}`, refused: []string{"fifo is immutable"}},
+	{wants: "the sign-ins of a site in clear", kind: "NexusAICapability", spec: `enableCognito: true` + "\n" + `cognito: {callbackURLs: ["http://evil.example/callback"]}`, refused: []string{"cognito.callbackURLs[0]"}},
+	{wants: "a sign-in page that looks like one of AWS", kind: "NexusAICapability", spec: `enableCognito: true` + "\n" + `cognito: {callbackURLs: ["https://a.example/"], domainPrefix: aws-login}`, refused: []string{"domainPrefix must not contain aws"}},
 	{wants: "every topic", kind: "NexusAICapability", spec: `dataServices: {topics: [{name: "*"}]}`, refused: []string{"topics[0].name"}},
 	{wants: "the messages of another's topic", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: jobs}], topics: [{name: "arn:aws:sns:ap-southeast-1:123456789012:finance", subscribeQueues: [jobs]}]}`, refused: []string{"topics[0].name"}},
 	{wants: "to fill another's queue", kind: "NexusAICapability", spec: `dataServices: {topics: [{name: news, subscribeQueues: [finance]}]}`, refused: []string{"topics", "subscribeQueues"}},

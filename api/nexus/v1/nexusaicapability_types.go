@@ -30,6 +30,9 @@ const (
 // NexusAICapabilitySpec declares a capability.
 // +kubebuilder:validation:XValidation:rule="size(self.capabilityName) + size(self.environment) <= 41",message="capabilityName and environment together have at most 41 characters"
 // +kubebuilder:validation:XValidation:rule="has(self.region) == has(oldSelf.region) && (!has(self.region) || self.region == oldSelf.region)",message="region is immutable: create another capability"
+// +kubebuilder:validation:XValidation:rule="!has(self.cognito) || has(self.enableCognito) && self.enableCognito",message="cognito needs enableCognito: true"
+// +kubebuilder:validation:XValidation:rule="!has(self.enableCognito) || !self.enableCognito || has(self.ingress) && has(self.ingress.host) && !self.ingress.host.startsWith('*') || has(self.cognito) && has(self.cognito.callbackURLs) && self.cognito.callbackURLs.all(u, !u.startsWith('/')) && (!has(self.cognito.logoutURLs) || self.cognito.logoutURLs.all(u, !u.startsWith('/')))",message="cognito.callbackURLs: paths are completed with ingress.host, and the default is a path: set the host, without *, or declare whole URLs"
+// +kubebuilder:validation:XValidation:rule="!has(self.enableCognito) || !self.enableCognito || has(self.cognito) && has(self.cognito.domainPrefix) || ['aws', 'amazon', 'cognito'].all(w, !(self.capabilityName + '-' + self.environment).contains(w))",message="cognito.domainPrefix: the default contains aws, amazon or cognito, which Cognito reserves: declare another domainPrefix"
 type NexusAICapabilitySpec struct {
 	// CapabilityName is the first part of every derived name. Immutable.
 	// +kubebuilder:validation:MinLength=1
@@ -67,10 +70,13 @@ type NexusAICapabilitySpec struct {
 	// Ingress is the way in from outside; enabled unless it says otherwise.
 	// +optional
 	Ingress *IngressSpec `json:"ingress,omitempty"`
-	// EnableCognito is reserved for user sign-in.
+	// EnableCognito creates a user pool of Amazon Cognito, {capabilityName}-{environment}-users, in which administrators create
+	// users who sign in with their email addresses. Default false.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!self",message="enableCognito: not available in this version"
 	EnableCognito bool `json:"enableCognito,omitempty"`
+	// Cognito says how users sign in; needs enableCognito: true. Absent: the defaults of its fields.
+	// +optional
+	Cognito *CognitoSpec `json:"cognito,omitempty"`
 	// DataServices are the stores of the capability.
 	// +optional
 	DataServices *DataServicesSpec `json:"dataServices,omitempty"`

@@ -378,7 +378,7 @@ func (b *bed) is(c *nexusv1.NexusAICapability, kind string, want metav1.Conditio
 }
 
 // awsKinds are the kinds that a capability compiles to and for which the test answers.
-var awsKinds = append(slices.Clone(capability.Granting), "IAMRole", "AWSProvider")
+var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "AWSProvider")
 
 // answer reports every AWS child of a namespace as ready, as the controllers of their kinds do.
 func (b *bed) answer() {
@@ -412,6 +412,9 @@ func (b *bed) answerOne(o client.Object) error {
 	}
 	if r, ok := o.(v1alpha1.Resource); ok {
 		conditions, r.CommonStatus().ARN = &r.CommonStatus().Conditions, "arn:aws:test:::"+o.GetName()
+	}
+	if pool, ok := o.(*v1alpha1.CognitoUserPool); ok {
+		pool.Status.ARN, pool.Status.ClientIDs = "arn:aws:test:::userpool/"+pool.Name, map[string]string{capability.SignInClient: "client"}
 	}
 	if status.ReadyAt(*conditions, o.GetGeneration()) {
 		return nil

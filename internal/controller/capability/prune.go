@@ -28,7 +28,7 @@ import (
 // isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted. Secrets
 // Manager keeps a deleted secret for its recovery window.
 func isStore(kind string) bool {
-	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue"
+	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool"
 }
 
 // isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret
@@ -167,7 +167,7 @@ func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapabil
 func dataLossConfirmed(c *nexusv1.NexusAICapability, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	want, policy := live.DeepCopy(), capability.EffectiveDeletionPolicy(c)
 	err := unstructured.SetNestedField(want.Object, string(policy), "spec", "deletionPolicy")
-	if err == nil && live.GetKind() == "DynamoDBTable" {
+	if err == nil && (live.GetKind() == "DynamoDBTable" || live.GetKind() == "CognitoUserPool") {
 		err = unstructured.SetNestedField(want.Object, policy != nexusv1.DeletionDelete, "spec", "deletionProtection")
 	}
 	if err == nil && (live.GetKind() == "S3Bucket" || live.GetKind() == "SQSQueue") {

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+const (
+	usersPurpose = "users"
+	// SignInClient is the name of the only app client of a capability's user pool.
+	SignInClient = "app"
+	// defaultCallback is the path of a capability that declares no callback.
+	defaultCallback  = "/callback"
+	minimumPassword  = 12
+	maxSignInURL     = 512
+	maxDomainPrefix  = 63
+	maxGroupName     = 64
+	temporaryPwdDays = 7
+)
+
+var (
+	defaultGroups       = []nexusv1.UserGroup{"admin", "operator", "viewer"}
+	signInURLPattern    = regexp.MustCompile(`^(https://[^\s#/][^\s#]*|http://localhost(:[0-9]{1,5})?(/[^\s#]*)?|/[^\s#]*)$`)
+	domainPrefixPattern = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	groupNamePattern    = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
+	// reservedInDomains are the words that Cognito refuses in the prefix of a domain.
+	// https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-assign-domain-prefix.html
+	reservedInDomains = []string{"aws", "amazon", "cognito"}
+)
+
+// cognitoOf returns the settings of the sign-in with their defaults.
+func cognitoOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.CognitoSpec {
+	var out nexusv1.CognitoSpec
+	if s.Cognito != nil {
+		out = *s.Cognito
+	}
+	if len(out.CallbackURLs) == 0 {
+		out.CallbackURLs = []nexusv1.SignInURL{defaultCallback}
+	}
+	if len(out.Groups) == 0 {
+		out.Groups = defaultGroups
+	}
+	return out
+}
+
+// poolID is the ID of the node of the user pool; "" without one.
+func (k *compiler) poolID() string {
+	if !k.spec.EnableCognito {
+		return ""
+	}
+	return kindPool + "/" + k.names.Of(usersPurpose)
+}
+
+// signIn makes the user pool, with one public client for the frontend. It says every setting, so that what a user removes
+// goes back to its default; MFA is left to the administrators of the pool.
+func (k *compiler) signIn() {
+	if !k.spec.EnableCognito {
+		return
+	}
+	in := cognitoOf(k.spec)
+	host := ingressOf(k.spec).Host
+	o := &awsv1.CognitoUserPool{Spec: awsv1.CognitoUserPoolSpec{
+		PoolName:               k.names.Of(usersPurpose),
+		UsernameAttributes:     []awsv1.CognitoContact{"email"},
+		AutoVerifiedAttributes: &[]awsv1.CognitoContact{"email"},
+		AdminCreateUserOnly:    new(true),
+		PasswordPolicy: &awsv1.CognitoPasswordPolicy{MinimumLength: new(int32(minimumPassword)), RequireLowercase: new(true), RequireUppercase: new(true),
+			RequireNumbers: new(true), RequireSymbols: new(true), TemporaryPasswordValidityDays: new(int32(temporaryPwdDays))},
+		DeletionProtection: new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
+		Domain:             new(k.domainPrefix()),
+		Clients: []awsv1.CognitoUserPoolClient{{Name: SignInClient, CallbackURLs: completed(in.CallbackURLs, host),
+			LogoutURLs: new(completed(in.LogoutURLs, host)), Scopes: []awsv1.CognitoScope{"email", "openid", "profile"}}},
+		RecreateOnLoss: in.RecreateOnLoss,
+	}}
+	for _, name := range slices.Sorted(slices.Values(in.Groups)) {
+		o.Spec.Groups = append(o.Spec.Groups, awsv1.CognitoUserPoolGroup{Name: string(name), Description: new("")})
+	}
+	k.resource(part{kindPool, k.names.Of(usersPurpose), StepCognito, "cognito"}, o)
+}
+
+// completed returns the URLs in order, with the host before paths.
+func completed(urls []nexusv1.SignInURL, host string) []awsv1.CognitoURL {
+	out := make([]awsv1.CognitoURL, 0, len(urls))
+	for _, u := range urls {
+		if strings.HasPrefix(string(u), "/") {
+			u = nexusv1.SignInURL("https://"+host) + u
+		}
+		out = append(out, awsv1.CognitoURL(u))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (k *compiler) domainPrefix() string {
+	return cmp.Or(cognitoOf(k.spec).DomainPrefix, k.names.Prefix()+"-"+k.home.account)
+}
+
+// signInValues are what an application needs to sign users in and to check their tokens, by the ends of the parameters'
+// names. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
+func (k *compiler) signInValues() map[string]string {
+	id := k.poolID()
+	if id == "" {
+		return nil
+	}
+	proof, where := k.facts.Owned[id], k.home
+	where.partition = partitionOf(where.region) // the issuer depends on the region alone
+	_, pool, _ := strings.Cut(proof.ARN, ":userpool/")
+	pool = cmp.Or(pool, placeholderFor(id))
+	return map[string]string{
+		"user-pool-id": pool, "client-id": cmp.Or(proof.Client, placeholderFor(id)), "issuer": "https://" + where.service("cognito-idp") + "/" + pool,
+		"domain-url": "https://" + k.domainPrefix() + ".auth." + k.home.region + ".amazoncognito.com",
+	}
+}
+
+func (v *verdict) signIn(s *nexusv1.NexusAICapabilitySpec) {
+	const at = "spec.cognito"
+	v.require(s.Cognito == nil || s.EnableCognito, at, "needs enableCognito: true")
+	if !s.EnableCognito {
+		return
+	}
+	in := cognitoOf(s)
+	v.signInURLs(at+".callbackURLs", in.CallbackURLs, s)
+	v.signInURLs(at+".logoutURLs", in.LogoutURLs, s)
+	v.require(len(in.Groups) <= maxList, at+".groups", "at most %d", maxList)
+	for i, name := range in.Groups {
+		field := fmt.Sprintf("%s.groups[%d]", at, i)
+		v.matches(field, string(name), maxGroupName, groupNamePattern)
+		v.require(!slices.Contains(in.Groups[:i], name), field, "%q is there twice", string(name))
+	}
+	v.optional(at+".domainPrefix", in.DomainPrefix, maxDomainPrefix, domainPrefixPattern)
+	prefix := cmp.Or(in.DomainPrefix, s.CapabilityName+"-"+s.Environment)
+	for _, word := range reservedInDomains {
+		v.require(!strings.Contains(prefix, word), at+".domainPrefix", "%q contains %s, which Cognito reserves: declare another domainPrefix", prefix, word)
+	}
+}
+
+func (v *verdict) signInURLs(at string, urls []nexusv1.SignInURL, s *nexusv1.NexusAICapabilitySpec) {
+	v.require(len(urls) <= maxList, at, "at most %d", maxList)
+	host := ingressOf(s).Host
+	for i, u := range urls {
+		field := at
+		if s.Cognito != nil && len(s.Cognito.CallbackURLs) > 0 {
+			field = fmt.Sprintf("%s[%d]", at, i)
+		}
+		v.matches(field, string(u), maxSignInURL, signInURLPattern)
+		v.require(!strings.HasPrefix(string(u), "/") || host != "" && !strings.HasPrefix(host, "*"), field,
+			"%q is completed with spec.ingress.host: set the host, without *, or declare whole URLs", string(u))
+		v.require(!slices.Contains(urls[:i], u), field, "%q is there twice", string(u))
+	}
+}

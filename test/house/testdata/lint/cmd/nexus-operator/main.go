@@ -10,6 +10,7 @@ import (
 	"time"
 
 	_ "github.com/aws/aws-sdk-go-v2/service/s3"                    // want depguard: not allowed from list 'services'
+	_ "github.com/google/go-containerregistry/pkg/name"            // want depguard: not allowed from list 'images'
 	_ "github.com/nexus-operator/nexus-operator/internal/kinds/s3" // want depguard: not allowed from list 'kinds'
 )
 

@@ -34,12 +34,14 @@ type truth struct {
 	lies []string
 	// judged holds, by UID, the resource version of each claim that was compared with AWS last.
 	judged map[types.UID]string
+	// ready holds, by UID, the generation of the last claim.
+	ready map[types.UID]int64
 }
 
 // watchTruth begins to watch; at the end of the test every lie fails it.
 func watchTruth(r *rig) *truth {
 	ctx, cancel := context.WithCancel(r.Ctx())
-	t := &truth{r: r, cancel: cancel, judged: map[types.UID]string{}}
+	t := &truth{r: r, cancel: cancel, judged: map[types.UID]string{}, ready: map[types.UID]int64{}}
 	for _, l := range bed.Lists() {
 		t.group.Go(func() { t.follow(ctx, l) })
 	}
@@ -77,8 +79,11 @@ func (t *truth) checkClaim(ctx context.Context, o client.Object) {
 	if !claims(o) {
 		return
 	}
-	wrong := t.wrong(ctx, o)
-	lie := wrong != "" && ctx.Err() == nil && !t.corrected(ctx, o)
+	t.mu.Lock()
+	t.ready[o.GetUID()] = o.GetGeneration()
+	t.mu.Unlock()
+	wrong, stopped := t.wrong(ctx, o)
+	lie := wrong != "" && ctx.Err() == nil && !t.corrected(ctx, o, stopped)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.told++
@@ -90,10 +95,11 @@ func (t *truth) checkClaim(ctx context.Context, o client.Object) {
 }
 
 // corrected reports whether an object has changed since the claim. A failing read keeps an object Ready with Reconciling True, and is
-// repeated: then the next result must correct the claim.
-func (t *truth) corrected(ctx context.Context, o client.Object) bool {
+// repeated: then the next result must correct the claim. A child that stopped being Ready asks for a pass over its capability, which must
+// do the same.
+func (t *truth) corrected(ctx context.Context, o client.Object, stopped bool) bool {
 	deadline := time.Now()
-	if meta.IsStatusConditionTrue(bed.ConditionsOf(o), status.Reconciling) {
+	if stopped || meta.IsStatusConditionTrue(bed.ConditionsOf(o), status.Reconciling) {
 		deadline = deadline.Add(5 * time.Second)
 	}
 	for {
@@ -134,6 +140,13 @@ func (t *truth) hasJudged(o client.Object) bool {
 	return t.judged[o.GetUID()] == o.GetResourceVersion()
 }
 
+// wasReady reports whether an object said Ready at its generation before.
+func (t *truth) wasReady(o client.Object) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.ready[o.GetUID()] == o.GetGeneration()
+}
+
 // claims reports whether an object says Ready at its generation.
 func claims(o client.Object) bool {
 	if o.GetDeletionTimestamp() != nil {
@@ -147,7 +160,8 @@ func claims(o client.Object) bool {
 	return false
 }
 
-func (t *truth) wrong(ctx context.Context, o client.Object) string {
+// wrong says what is not as an object claims, and whether that is a child that was Ready before.
+func (t *truth) wrong(ctx context.Context, o client.Object) (problem string, stopped bool) {
 	switch o := o.(type) {
 	case *nexusv1.NexusAICapability:
 		return t.wrongCapability(ctx, o)
@@ -156,11 +170,11 @@ func (t *truth) wrong(ctx context.Context, o client.Object) string {
 		for _, name := range names {
 			tags, err := t.r.aws.Tags(ctx, kind, name)
 			if problem := disowned(o, kind+" "+name, tags, err); problem != "" {
-				return problem
+				return problem, false
 			}
 		}
 	}
-	return ""
+	return "", false
 }
 
 // disowned says what keeps a resource from being an object's.
@@ -201,14 +215,14 @@ func inInventory(o v1alpha1.Resource) (kind string, names []string) {
 }
 
 // wrongCapability looks at what Running promises: every workload available, every child ready.
-func (t *truth) wrongCapability(ctx context.Context, c *nexusv1.NexusAICapability) string {
+func (t *truth) wrongCapability(ctx context.Context, c *nexusv1.NexusAICapability) (problem string, stopped bool) {
 	namespace := client.InNamespace(c.Namespace)
 	deployments := &appsv1.DeploymentList{}
 	if err := t.r.Client.List(ctx, deployments, namespace); err != nil {
-		return err.Error()
+		return err.Error(), false
 	}
 	if len(deployments.Items) < 2 {
-		return fmt.Sprintf("%d deployments", len(deployments.Items))
+		return fmt.Sprintf("%d deployments", len(deployments.Items)), false
 	}
 	for _, d := range deployments.Items {
 		available := false
@@ -216,18 +230,18 @@ func (t *truth) wrongCapability(ctx context.Context, c *nexusv1.NexusAICapabilit
 			available = available || cond.Type == appsv1.DeploymentAvailable && cond.Status == corev1.ConditionTrue
 		}
 		if !available || d.Status.ObservedGeneration != d.Generation {
-			return "deployment " + d.Name + " is not available"
+			return "deployment " + d.Name + " is not available", false
 		}
 	}
 	for _, l := range bed.Lists() {
 		if err := t.r.Client.List(ctx, l, namespace); err != nil {
-			return err.Error()
+			return err.Error(), false
 		}
 		for _, o := range bed.Items(l) {
 			if o.GetUID() != c.UID && !claims(o) {
-				return fmt.Sprintf("%T %s is not ready", o, o.GetName())
+				return fmt.Sprintf("%T %s is not ready", o, o.GetName()), t.wasReady(o)
 			}
 		}
 	}
-	return ""
+	return "", false
 }

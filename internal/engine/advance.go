@@ -263,7 +263,7 @@ func (a *advance) finishDeletion(p Plan) (bool, error) {
 		a.out.Gone = true
 		return true, nil
 	}
-	if a.mem.createFailed() && !a.o.Known {
+	if a.mem.createFailed(a.o.Intent) && !a.o.Known {
 		a.out.Gone = true
 		return true, nil
 	}
@@ -297,7 +297,7 @@ func (a *advance) mayCreate(p Plan) error {
 		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the new resource", After: nextLook(now.Sub(at))}
 	}
 	i := a.o.Intent
-	if i == nil || i.At.IsZero() || a.mem.createFailed() || a.repeatable() {
+	if i == nil || i.At.IsZero() || a.mem.createFailed(i) || a.repeatable() {
 		return nil
 	}
 	if left := a.lostAnswerWait() - now.Sub(i.At); left > 0 {
@@ -323,7 +323,7 @@ func (a *advance) repeatable() bool {
 // needsNewToken reports whether the next create must not repeat the last one's token: it would return a
 // resource that no longer exists, or be refused because its parameters differ.
 func (a *advance) needsNewToken(i *Intent) bool {
-	return !i.At.IsZero() && (a.mem.createFailed() || a.o.Known || i.Generation != a.o.Generation)
+	return !i.At.IsZero() && (a.mem.createFailed(i) || a.o.Known || i.Generation != a.o.Generation)
 }
 
 // commit persists what must be known after a crash, before the first write it matters for.
@@ -371,8 +371,9 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	if a.needsNewToken(next) {
 		next.Attempt++
 	}
-	a.mem.recordAttempt(!next.At.IsZero())
-	next.At, next.Generation = a.h.Now(), a.o.Generation
+	now := a.h.Now()
+	a.mem.recordAttempt(next.At, now)
+	next.At, next.Generation = now, a.o.Generation
 	return next
 }
 

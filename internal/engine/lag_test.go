@@ -360,6 +360,38 @@ func TestAdvance_ALostRetryIsWaitedForByADeletion(t *testing.T) {
 	t.Fatal("the deletion does not end")
 }
 
+// Of two operators that begin with a new object, one has its record refused. It knows nothing of the other's create, which may
+// be under way: it neither creates a second resource nor ends the deletion.
+func TestAdvance_ARefusedRecordSaysNothingOfAnothersCreate(t *testing.T) {
+	for name, deleting := range map[string]bool{"create": false, "delete": true} {
+		t.Run(name, func(t *testing.T) {
+			b := &box{meta: kind.Meta{Identity: kind.ByTag}}
+			second := &host{t: t, b: b, now: noon, fail: errors.New("the object has been modified")}
+			o := us()
+			if _, err := advanceOn(t, second, o, nil); err == nil || len(b.writes) > 0 {
+				t.Fatalf("%v, wrote %v", err, b.writes)
+			}
+			second.fail, second.now = nil, noon.Add(time.Second)
+			o.Intent, o.HasFinalizer, o.Deleting = &Intent{Home: "aws/1/r", UID: "u", Attempt: 1, At: noon.Add(100 * time.Millisecond), Generation: o.Generation}, true, deleting
+			for second.now.Before(noon.Add(20 * time.Second)) {
+				out, err := advanceOn(t, second, o, nil)
+				if _, waits := status.AsWaiting(err); !waits || out.Gone || len(b.writes) > 0 {
+					t.Fatalf("after %s: %v, gone %t, wrote %v", second.now.Sub(noon), err, out.Gone, b.writes)
+				}
+				second.now = second.now.Add(time.Second)
+			}
+			b.exists, b.tags = true, o.OwnerTags() // the create of the first operator has its effect
+			for range 5 {
+				_, _ = advanceOn(t, second, o, nil)
+				second.now = second.now.Add(time.Second)
+			}
+			if slices.Contains(b.writes, "box:Create") || b.exists == deleting {
+				t.Errorf("exists %t, wrote %v", b.exists, b.writes)
+			}
+		})
+	}
+}
+
 func TestAdvance_TokensChangeOnlyWithKnownOutcomes(t *testing.T) {
 	lost := errors.New("the connection broke")
 	b := &box{meta: kind.Meta{Identity: kind.ByToken}, fail: map[string]error{"box:Create": lost}, hidden: 1000}

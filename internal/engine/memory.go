@@ -38,9 +38,10 @@ type Memory struct {
 	createdAt, existsAt, deletedAt time.Time
 	// deletes counts the acknowledged deletes.
 	deletes int
-	// attempted is true once this process sent a create; createOpen while the outcome of some create,
-	// sent by this process or recorded by an earlier one, is not known.
+	// attempted is true once this process was about to record a create, and attemptAt is the time in its last record;
+	// createOpen is true while the outcome of some create, sent by this process or recorded by another, is not known.
 	attempted, createOpen bool
+	attemptAt             time.Time
 	// untouched is true from an acknowledged create until the next call that writes to the resource is sent.
 	untouched bool
 	// notEmpty is true once AWS refused to delete the resource because of its contents.
@@ -112,15 +113,18 @@ func startOrClear(t *time.Time, holds bool, now time.Time) {
 	}
 }
 
-// recordAttempt notes that a create is about to be sent; earlier is true when one was recorded before.
-func (m *Memory) recordAttempt(earlier bool) {
-	m.createOpen = m.createOpen || earlier && !m.attempted
-	m.attempted = true
+// recordAttempt notes that a create is about to be recorded at a time, and then sent; earlier is the time in the record
+// before, zero without one.
+func (m *Memory) recordAttempt(earlier, at time.Time) {
+	m.createOpen = m.createOpen || !earlier.IsZero() && !earlier.Equal(m.attemptAt)
+	m.attempted, m.attemptAt = true, at
 }
 
-// createFailed reports whether every create that was ever sent is known to have had no effect.
-func (m *Memory) createFailed() bool {
-	return m.attempted && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()
+// createFailed reports whether every create that was ever sent is known to have had no effect. This process knows that
+// only of its own: where the object has another record, that of a second operator came first, and its create may be under way.
+func (m *Memory) createFailed(recorded *Intent) bool {
+	mine := recorded == nil || recorded.At.Equal(m.attemptAt)
+	return m.attempted && mine && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()
 }
 
 // lastWrite is when AWS last acknowledged a create or a changed setting; zero when none is remembered.

@@ -167,6 +167,25 @@ func TestOfTwoClientsOfOneNameTheFirstStays(t *testing.T) {
 	}
 }
 
+// Two operators that create one client at the same time end with the client that Cognito created first.
+func TestAClientThatAnotherOperatorMadeMeanwhileIsKept(t *testing.T) {
+	s, r := subject(t, poolOf(length(12)))
+	settled(t, s)
+	pool := pools(t, r)[0].Id
+	var first *string
+	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPoolClient", Times: 1}, awsproxy.After(func() {
+		out, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool, ClientName: aws.String("web")})
+		if err == nil {
+			first = out.UserPoolClient.ClientId
+		}
+	}))
+	s.Edit(poolOf(length(12), client("web")))
+	settled(t, s)
+	if got := clientsOf(t, api(r), pool); len(got) != 1 || aws.ToString(got[0].ClientId) != aws.ToString(first) || statusOf(s).ClientIDs["web"] != aws.ToString(first) {
+		t.Errorf("clients %v, want %v alone, status %v\n%s", got, first, statusOf(s).ClientIDs, r.AWS.Calls())
+	}
+}
+
 // A client and a group carry no owner: only the record shows that the operator made them.
 func TestAMemberWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 	for op, member := range map[string]func(*spec){"CreateUserPoolClient": client("web"), "CreateGroup": group("admin")} {
@@ -266,7 +285,7 @@ func TestUserPoolCosts(t *testing.T) {
 		do     func()
 	}{
 		{"create", 6, map[string]int{"ListUserPools": 2, "CreateUserPool": 1, "CreateUserPoolClient": 1, "CreateUserPoolDomain": 1, "CreateGroup": 3, "DescribeUserPool": 2,
-			"ListUserPoolClients": 1, "DescribeUserPoolClient": 1, "ListGroups": 1}, func() {}},
+			"ListUserPoolClients": 2, "DescribeUserPoolClient": 1, "ListGroups": 1}, func() {}},
 		{"check", 0, map[string]int{"DescribeUserPool": 1, "DescribeUserPoolClient": 1, "ListGroups": 1}, s.Forget},
 		{"delete", 2, map[string]int{"DeleteUserPoolDomain": 1, "DeleteUserPool": 1, "DescribeUserPool": 2, "ListUserPools": 1}, func() { s.Deleting = true }},
 	} {

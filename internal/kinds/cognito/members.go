@@ -3,6 +3,7 @@
 package cognito
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -95,12 +96,38 @@ func wantedGroup(in v1alpha1.CognitoUserPoolGroup) (string, *Group) {
 // the sign-in page, and errors do not reveal what users exist.
 func (p *userPool) addClient(ctx context.Context, want, have UserPoolState, names []string) error {
 	c := want.Clients[names[0]]
-	_, err := p.api.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: &have.ID, ClientName: &names[0],
+	out, err := p.api.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: &have.ID, ClientName: &names[0],
 		AllowedOAuthFlowsUserPoolClient: true, AllowedOAuthFlows: kind.Convert[[]types.OAuthFlowType](c.Flows), AllowedOAuthScopes: c.Scopes,
 		CallbackURLs: c.CallbackURLs, LogoutURLs: *kind.NonNil(c.LogoutURLs), SupportedIdentityProviders: []string{"COGNITO"},
 		ExplicitAuthFlows: []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}, EnableTokenRevocation: aws.Bool(true),
 		PreventUserExistenceErrors: types.PreventUserExistenceErrorTypesEnabled})
-	return err
+	if err != nil {
+		return err
+	}
+	return p.yieldToOlder(ctx, out.UserPoolClient)
+}
+
+// yieldToOlder deletes the client that a call just created if the pool has an older one of the same name: names of clients
+// are not unique, so that two operators, or one that repeats a call whose answer was lost, would leave one more way to sign
+// in. Only the answer of the create proves whose a client is. The create succeeded, also when the others cannot be read.
+func (p *userPool) yieldToOlder(ctx context.Context, made *types.UserPoolClientType) error {
+	others, _ := p.listClients(ctx, made.UserPoolId)
+	for _, listed := range others {
+		if aws.ToString(listed.ClientName) != aws.ToString(made.ClientName) || aws.ToString(listed.ClientId) == aws.ToString(made.ClientId) {
+			continue
+		}
+		other, err := p.api.DescribeUserPoolClient(ctx, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: made.UserPoolId, ClientId: listed.ClientId})
+		if err == nil && older(other.UserPoolClient, made) {
+			_, err := p.api.DeleteUserPoolClient(ctx, &cognitoidentityprovider.DeleteUserPoolClientInput{UserPoolId: made.UserPoolId, ClientId: made.ClientId})
+			return err
+		}
+	}
+	return nil
+}
+
+// older orders two clients, so that of those of one name every operator keeps the same.
+func older(a, b *types.UserPoolClientType) bool {
+	return cmp.Or(aws.ToTime(a.CreationDate).Compare(aws.ToTime(b.CreationDate)), cmp.Compare(aws.ToString(a.ClientId), aws.ToString(b.ClientId))) < 0
 }
 
 // changeClient sends what was found with the declared settings. UpdateUserPoolClient resets every setting that it leaves out.

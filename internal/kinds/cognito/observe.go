@@ -139,10 +139,7 @@ func (p *userPool) readClients(ctx context.Context, want UserPoolState, have *Us
 
 // readClientsByName adds the clients of which no ID led to one.
 func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, have *UserPoolState) error {
-	all, err := kind.AllPages(ctx, cognitoidentityprovider.NewListUserPoolClientsPaginator(p.api, &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: &have.ID, MaxResults: aws.Int32(page)}),
-		func(out *cognitoidentityprovider.ListUserPoolClientsOutput) []types.UserPoolClientDescription {
-			return out.UserPoolClients
-		})
+	all, err := p.listClients(ctx, &have.ID)
 	known := maps.Clone(have.Clients)
 	for _, listed := range all {
 		name := aws.ToString(listed.ClientName)
@@ -151,6 +148,13 @@ func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, ha
 		}
 	}
 	return err
+}
+
+func (p *userPool) listClients(ctx context.Context, pool *string) ([]types.UserPoolClientDescription, error) {
+	return kind.AllPages(ctx, cognitoidentityprovider.NewListUserPoolClientsPaginator(p.api, &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)}),
+		func(out *cognitoidentityprovider.ListUserPoolClientsOutput) []types.UserPoolClientDescription {
+			return out.UserPoolClients
+		})
 }
 
 // readClient adds a client to what was found, unless an older one of the name is there. An empty ID leads to none.
@@ -167,7 +171,7 @@ func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id strin
 		Scopes: found.AllowedOAuthScopes, CallbackURLs: found.CallbackURLs, LogoutURLs: kind.Ptr(found.LogoutURLs)}
 	found.ClientSecret = nil
 	name := aws.ToString(found.ClientName)
-	if other, ok := have.FoundClients[name]; ok && !aws.ToTime(found.CreationDate).Before(aws.ToTime(other.CreationDate)) {
+	if other, ok := have.FoundClients[name]; ok && !older(&found, &other) {
 		return nil
 	}
 	have.Clients[name], have.FoundClients[name] = client, found

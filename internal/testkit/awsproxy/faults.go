@@ -80,6 +80,14 @@ func BeforeThen(hook func()) Action {
 	}}
 }
 
+// After calls hook, in which others may be served first, and passes the request on.
+func After(hook func()) Action {
+	return Action{"", func(p *Proxy, t *transaction) {
+		hook()
+		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
+	}}
+}
+
 // Observe calls hook after the request has had its effect and before it is
 // answered; the answer is given as it is.
 func Observe(hook func()) Action {

@@ -21,6 +21,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -267,6 +268,57 @@ func TestTwoOperators_AStrayChildTakesNothingOver(t *testing.T) {
 	b.Running(next)
 	b.discard("stray-dev-call-data")
 	b.removeAll([]*nexusv1.NexusAICapability{next})
+}
+
+// Both operators meet a new object at once, and the create of one takes a while. Names of user pools are not unique, and AWS
+// has no client token for them.
+func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	second := operator.Start(t, b.World, operator.Options{})
+	defer second.Stop()
+	rule := b.World.AWS().Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPool"}, awsproxy.Delay(2*time.Second))
+	defer rule.Remove()
+	api := cloud.New(b.World.MotoURL())
+	var all []*v1alpha1.CognitoUserPool
+	for i := range 8 {
+		o := &v1alpha1.CognitoUserPool{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("users-", i)}, Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: through("aws"), PoolName: fmt.Sprint("users-", i)}}
+		o.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+		o.Spec.Clients = []v1alpha1.CognitoUserPoolClient{{Name: "web", CallbackURLs: []v1alpha1.CognitoURL{"http://localhost:3000/callback"}}}
+		b.Create(o)
+		all = append(all, o)
+	}
+	deleted := all[:4] // while the pool is created
+	b.Eventually(20*time.Second, "a create to be under way", func() error {
+		for _, o := range deleted {
+			if err := b.Get(o); err != nil || o.Annotations["nexus.ai/intent"] == "" {
+				return fmt.Errorf("%s: %v, %v", o.Name, err, o.Annotations)
+			}
+		}
+		return nil
+	})
+	for _, o := range deleted {
+		must(b, 0, b.Client.Delete(b.Ctx(), o))
+	}
+	for _, o := range all[4:] {
+		b.Ready(o)
+	}
+	rule.Remove()
+	for _, o := range deleted {
+		b.Gone(o)
+	}
+	for i, o := range all {
+		ids, err := api.Pools(b.Ctx(), o.Spec.PoolName)
+		if want := min(i/4, 1); len(must(b, ids, err)) != want {
+			t.Errorf("%d pools %s, want %d", len(ids), o.Spec.PoolName, want)
+		}
+	}
+	for _, o := range all[4:] {
+		b.Remove(o)
+	}
+	if left := b.Inventory()["cognito-idp/pool"]; len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
 }
 
 // An instance whose cache lags may write that a resource is not ready and be stopped right after that.

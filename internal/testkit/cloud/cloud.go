@@ -15,11 +15,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
@@ -35,12 +37,15 @@ type Cloud struct {
 	Glue    *glue.Client
 	SSM     *ssm.Client
 	Secrets *secretsmanager.Client
+	SNS     *sns.Client
+	Cognito *cognitoidentityprovider.Client
 }
 
 // New returns the services at an address.
 func New(url string) *Cloud {
 	c := aws.Config{Region: awsproxy.DefaultRegion, BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c)}
+	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c),
+		sns.NewFromConfig(c), cognitoidentityprovider.NewFromConfig(c)}
 }
 
 // ARN returns the ARN of a regional resource.
@@ -144,6 +149,14 @@ func (c *Cloud) describe(ctx context.Context, kind, name string) string {
 		text, _ := json.Marshal(answer)
 		b.Write(text)
 		b.WriteByte('\n')
+	}
+	switch kind {
+	case "sns/topic":
+		c.describeTopic(ctx, name, writeAnswer)
+		return b.String()
+	case "cognito-idp/pool":
+		c.describePools(ctx, name, writeAnswer)
+		return b.String()
 	}
 	tags, err := c.Tags(ctx, kind, name)
 	writeAnswer(tags, err)

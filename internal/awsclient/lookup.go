@@ -4,8 +4,10 @@ package awsclient
 
 import (
 	"context"
+	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Lookup makes the call op, which describes one resource. It returns nil for a resource that AWS does not
@@ -28,4 +30,15 @@ func MarkNotEmpty(err error) error {
 		return &kind.NotEmptyError{Err: err}
 	}
 	return err
+}
+
+// ExplainVanished returns a kind's Explain that turns "not found" for a part of a resource that was just described into
+// waiting: the resource was deleted between the two reads, or a replica of AWS lags. what says which answers differ.
+func ExplainVanished[S any](what string) func(error, kind.Seen[S]) error {
+	return func(err error, _ kind.Seen[S]) error {
+		if !IsNotFound(err) {
+			return err
+		}
+		return &status.Waiting{For: "a second look: " + what, After: time.Second, Usable: true}
+	}
 }

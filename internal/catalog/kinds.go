@@ -7,6 +7,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/cognito"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/ecr"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
@@ -34,6 +35,7 @@ func Kinds() []engine.Entry {
 		engine.For(sns.NewTopic),
 		engine.For(kms.NewKey),
 		engine.For(cognito.NewUserPool),
+		engine.For(ecr.NewRepository),
 		engine.For(ec2.NewRouteTable),
 		engine.For(ec2.NewInternetGateway),
 		engine.For(ec2.NewSecurityGroup),

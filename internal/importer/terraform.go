@@ -17,6 +17,7 @@ var terraformTypes = map[string]struct {
 }{
 	"aws_cognito_user_pool":     {"CognitoUserPool", []string{"id"}},
 	"aws_dynamodb_table":        {"DynamoDBTable", []string{"name"}},
+	"aws_ecr_repository":        {"ECRRepository", []string{"name"}},
 	"aws_glue_catalog_database": {"GlueDatabase", []string{"name"}},
 	"aws_glue_catalog_table":    {"GlueTable", []string{"database_name", "name"}},
 	"aws_glue_crawler":          {"GlueCrawler", []string{"name"}},
@@ -37,7 +38,7 @@ var terraformTypes = map[string]struct {
 
 // terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
 var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_secretsmanager_secret_version", "aws_dynamodb_table_item", "aws_s3_object",
-	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group"}
+	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy"}
 
 // FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of
 // those that no kind declares. Errors say why the text is no such file.

@@ -105,7 +105,7 @@ var limits = map[string]func(s Scope, operation string) target{
 
 // limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
 // before the name in the ARN. Read only.
-var limitedByName = map[string]string{"dynamodb": "table/", "secretsmanager": "secret:", "sqs": ""}
+var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "secretsmanager": "secret:", "sqs": ""}
 
 // everywhere is for actions for which AWS evaluates no resource.
 var everywhere = []string{"*"}

@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -130,9 +131,19 @@ func (p *past) pool(i int) {
 	p.made(err, "cognitouserpool/"+*id, "aws_cognito_user_pool", map[string]any{"id": *id})
 }
 
+func (p *past) repository(i int) {
+	api, name := ecr.NewFromConfig(p.config), fmt.Sprintf("old/shop-%d", i)
+	_, err := api.CreateRepository(p.Ctx(), &ecr.CreateRepositoryInput{RepositoryName: &name})
+	if err == nil {
+		_, err = api.PutLifecyclePolicy(p.Ctx(), &ecr.PutLifecyclePolicyInput{RepositoryName: &name,
+			LifecyclePolicyText: aws.String(`{"rules":[{"rulePriority":1,"selection":{"tagStatus":"untagged","countType":"sinceImagePushed","countUnit":"days","countNumber":14},"action":{"type":"expire"}}]}`)})
+	}
+	p.made(err, "ecrrepository/"+name, "aws_ecr_repository", map[string]any{"name": name})
+}
+
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 55 resources.
+// past makes 60 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -145,6 +156,7 @@ func (x *tool) past() *past {
 		p.vpc(i)
 		p.catalog(i)
 		p.pool(i)
+		p.repository(i)
 	}
 	return p
 }
@@ -152,7 +164,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 55 {
+	if len(old.resources) != 60 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -257,6 +269,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"GlueDatabase":         func() v1alpha1.Resource { return &v1alpha1.GlueDatabase{} },
 	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
 	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
+	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
 }
 

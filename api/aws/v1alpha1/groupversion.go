@@ -31,6 +31,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&SNSTopic{}, &SNSTopicList{},
 		&KMSKey{}, &KMSKeyList{},
 		&CognitoUserPool{}, &CognitoUserPoolList{},
+		&ECRRepository{}, &ECRRepositoryList{},
 		&Subnet{}, &SubnetList{},
 		&SecurityGroup{}, &SecurityGroupList{},
 		&InternetGateway{}, &InternetGatewayList{},

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
@@ -55,7 +54,7 @@ func NewTopic(cfg aws.Config) kind.Kind[*v1alpha1.SNSTopic, TopicState] {
 		Identify: func(sc kind.Scope, cr *v1alpha1.SNSTopic) (TopicState, error) {
 			return TopicState{Name: cr.Spec.TopicName, ARN: fmt.Sprintf("arn:%s:sns:%s:%s:%s", sc.Partition, sc.Region, sc.Account, cr.Spec.TopicName)}, nil
 		},
-		Declare: declare, Publish: publish, Explain: explain,
+		Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[TopicState]("SNS described the topic and answered that a part of it does not exist"),
 		Describe: kind.Read[TopicState]{Actions: []string{"sns:GetTopicAttributes"}, Do: t.describe},
 		// SNS answers with success where a topic of the name has the attributes of the request.
 		Create: kind.Call[TopicState]{Action: "sns:CreateTopic", Effect: kind.Ensures, Do: kind.Send(t.api.CreateTopic, func(want, _ TopicState) *sns.CreateTopicInput {
@@ -140,15 +139,6 @@ func (t *topic) tags(ctx context.Context, have TopicState) (map[string]string, e
 		return nil, err
 	}
 	return kind.TagMap(out.Tags), nil
-}
-
-// explain turns "not found" for a part of a topic that was just described into waiting: the topic or a subscription
-// was deleted between the two reads, or a replica of SNS lags.
-func explain(err error, _ kind.Seen[TopicState]) error {
-	if !awsclient.IsNotFound(err) {
-		return err
-	}
-	return &status.Waiting{For: "a second look: SNS described the topic and answered that a part of it does not exist", After: time.Second, Usable: true}
 }
 
 // creation returns the declared attributes of a new topic, which has no need of empty ones.

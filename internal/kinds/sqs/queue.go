@@ -68,7 +68,7 @@ func NewQueue(cfg aws.Config) kind.Kind[*v1alpha1.SQSQueue, QueueState] {
 	q := &queue{api: sqs.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.SQSQueue, QueueState]{
 		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, Settle: settling, References: []string{"KMSKey", "SQSQueue"}},
-		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Export: kind.Export[*v1alpha1.SQSQueue, QueueState]{Identity: []string{"queueName"}, Spec: exported},
+		Identify: identify, Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[QueueState]("SQS described the queue and answered that its tags do not exist"), Export: kind.Export[*v1alpha1.SQSQueue, QueueState]{Identity: []string{"queueName"}, Spec: exported},
 		Describe: kind.Read[QueueState]{Actions: []string{"sqs:GetQueueUrl", "sqs:GetQueueAttributes"}, Do: q.describe},
 		// SQS answers with success where a queue of the name has the attributes of the request.
 		Create: kind.Call[QueueState]{Action: "sqs:CreateQueue", Effect: kind.Ensures, Do: kind.Send(q.api.CreateQueue, func(want, _ QueueState) *sqs.CreateQueueInput {
@@ -224,15 +224,6 @@ func (q *queue) tags(ctx context.Context, have QueueState) (map[string]string, e
 		return nil, err
 	}
 	return out.Tags, nil
-}
-
-// explain turns "not found" for the tags of a queue that was just described into waiting: it was deleted between
-// the two reads, or a replica of SQS lags.
-func explain(err error, _ kind.Seen[QueueState]) error {
-	if !awsclient.IsNotFound(err) {
-		return err
-	}
-	return &status.Waiting{For: "a second look: SQS described the queue and answered that its tags do not exist", After: time.Second, Usable: true}
 }
 
 const redrivePolicy = "RedrivePolicy"

@@ -76,6 +76,7 @@ var corrections = []correction{
 	{name: "the policy of a queue", service: "sqs", ops: []string{"SetQueueAttributes"}, before: noteQueuePolicy, after: restoreQueuePolicy},
 	{name: "subscriptions wait for their confirmation", service: "sns", ops: []string{"ListSubscriptionsByTopic"}, after: hidePendingSubscriptions},
 	{name: "keys that are scheduled for deletion or disabled", service: "kms", before: refuseByKeyState},
+	{name: "scans that a request ends", service: "ecr", ops: []string{"PutImageScanningConfiguration"}, after: endScanning},
 	{name: "domains of user pools are unique", service: "cognito-idp", ops: []string{"CreateUserPoolDomain"}, before: refuseTakenDomain},
 	{name: "user pools in use are kept", service: "cognito-idp", ops: []string{"DeleteUserPool"}, before: refuseUserPoolDeletion},
 	{name: "settings of user pools that updates keep and reset", service: "cognito-idp", ops: []string{"UpdateUserPool"}, before: checkPoolUpdate, after: finishPoolUpdate},

@@ -104,6 +104,7 @@ var inventoryKinds = []inventoryKind{
 	{"ec2/key-pair", false, listXML("ec2", "DescribeKeyPairs", "2016-11-15", "keyName")},
 	{"ec2/instance", false, listXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
+	{"ecr/repository", false, listJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")},
 	{"kms/key", false, listKeys},
 }
 

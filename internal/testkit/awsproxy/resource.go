@@ -14,7 +14,7 @@ import (
 // most telling first. A dot leads into a member.
 var nameKeys = []string{
 	"TableName", "DatabaseInput.Name", "CrawlerName", "SecretId", "QueueName", "QueueUrl", "UserPoolId", "PoolName",
-	"Name", "Names", "LogGroupName", "logGroupName", "RepositoryName", "repositoryName", "FunctionName", "clusterName", "KeyId", "AliasName",
+	"Name", "Names", "LogGroupName", "logGroupName", "RepositoryName", "repositoryName", "repositoryNames", "FunctionName", "clusterName", "KeyId", "AliasName",
 	"CertificateArn", "DomainName", "Domain", "ResourceArn", "ResourceARN", "resourceArn", "TopicArn", "ResourceId",
 }
 

@@ -373,7 +373,8 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 
 // notEstablished says what a definition still waits for.
 func notEstablished(u *unstructured.Unstructured) (string, error) {
-	conditions, _, err := unstructured.NestedSlice(u.Object, "status", "conditions")
+	value, _, err := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
+	conditions, _ := value.([]any) // null for a moment after the definition was created
 	for _, c := range conditions {
 		if m, ok := c.(map[string]any); ok && m["type"] == "Established" && m["status"] == "True" {
 			return "", err

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -311,6 +312,12 @@ func TestTwoOperators_ANewObjectMakesOneResource(t *testing.T) {
 		ids, err := api.Pools(b.Ctx(), o.Spec.PoolName)
 		if want := min(i/4, 1); len(must(b, ids, err)) != want {
 			t.Errorf("%d pools %s, want %d", len(ids), o.Spec.PoolName, want)
+		}
+		for _, id := range ids {
+			clients, err := api.Cognito.ListUserPoolClients(b.Ctx(), &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: &id})
+			if n := len(must(b, clients, err).UserPoolClients); n != 1 {
+				t.Errorf("%d clients of %s, want 1", n, o.Spec.PoolName)
+			}
 		}
 	}
 	for _, o := range all[4:] {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -114,6 +115,10 @@ func (w *walk) stores() map[string]string {
 			out[part] = aws.ToTime(x.CreationDate).String()
 		}
 	}
+	pools, err := w.cloud.Pools(w.Ctx(), w.store(usersPart))
+	if must(w.bed, pools, err); len(pools) > 0 {
+		out[usersPart] = strings.Join(slices.Sorted(slices.Values(pools)), " and ")
+	}
 	tables, err := w.cloud.Dynamo.ListTables(w.Ctx(), &dynamodb.ListTablesInput{})
 	for _, name := range must(w.bed, tables, err).TableNames {
 		part := w.model.partOf("dynamodb/table", name)
@@ -181,6 +186,9 @@ func (w *walk) declareStores(s *nexusv1.NexusAICapabilitySpec) {
 	slices.Sort(tables)
 	slices.Sort(buckets)
 	setStores(s, tables, buckets)
+	if w.model.full[usersPart] != "" {
+		setSignIn(s, true)
+	}
 }
 
 // settle declares the last valid spec with every store that holds data, and waits until all runs.
@@ -228,18 +236,23 @@ func (w *walk) spreadTags() {
 	w.Running(w.c)
 }
 
-// fill settles and puts an item or an object into a store that is declared.
+// fill settles and puts an item, an object or a user into a store that is declared.
 func (w *walk) fill() string {
 	w.settle()
 	parts := slices.Sorted(maps.Keys(partsOf(&w.c.Spec)))
-	parts = slices.DeleteFunc(parts, func(p string) bool { return !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") })
+	parts = slices.DeleteFunc(parts, func(p string) bool {
+		return !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") && p != usersPart
+	})
 	if len(parts) == 0 {
 		return "no store"
 	}
 	part := parts[w.rnd.IntN(len(parts))]
-	if strings.HasPrefix(part, "s3/") {
+	switch {
+	case part == usersPart:
+		w.user(w.signUp)
+	case strings.HasPrefix(part, "s3/"):
 		w.put(w.store(part), "object", "precious")
-	} else {
+	default:
 		_, err := w.cloud.Dynamo.PutItem(w.Ctx(), &dynamodb.PutItemInput{TableName: aws.String(w.store(part)), Item: item})
 		must(w.bed, 0, err)
 	}
@@ -249,11 +262,41 @@ func (w *walk) fill() string {
 
 var item = map[string]dynamodbtypes.AttributeValue{"pk": &dynamodbtypes.AttributeValueMemberS{Value: "a"}, "sk": &dynamodbtypes.AttributeValueMemberS{Value: "b"}}
 
+// user does something with the only user of the pool.
+func (w *walk) user(do func(pool, name *string) error) {
+	w.Helper()
+	pools, err := w.cloud.Pools(w.Ctx(), w.store(usersPart))
+	for _, id := range must(w.bed, pools, err) {
+		must(w.bed, 0, do(&id, aws.String("ann@example.com")))
+	}
+}
+
+// signUp creates the user, who may be there.
+func (w *walk) signUp(pool, name *string) error {
+	_, err := w.cloud.Cognito.AdminCreateUser(w.Ctx(), &cognitoidentityprovider.AdminCreateUserInput{UserPoolId: pool, Username: name})
+	if err != nil && strings.Contains(err.Error(), "UsernameExists") {
+		return nil
+	}
+	return err
+}
+
+func (w *walk) leave(pool, name *string) error {
+	_, err := w.cloud.Cognito.AdminDeleteUser(w.Ctx(), &cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: pool, Username: name})
+	if err != nil && strings.Contains(err.Error(), "UserNotFound") {
+		return nil
+	}
+	return err
+}
+
 // empty removes what a store holds, as a person would.
 func (w *walk) empty(part string) {
 	w.Helper()
 	name := w.store(part)
 	delete(w.model.full, part)
+	if part == usersPart {
+		w.user(w.leave)
+		return
+	}
 	if strings.HasPrefix(part, "dynamodb/") {
 		_, err := w.cloud.Dynamo.DeleteItem(w.Ctx(), &dynamodb.DeleteItemInput{TableName: &name, Key: item})
 		must(w.bed, 0, err)
@@ -346,12 +389,42 @@ func (w *walk) state() map[string]string {
 		}
 	}
 	maps.Copy(out, w.cloud.State(w.Ctx(), mine, false))
+	ids := w.signInIDs()
 	for k, v := range out {
+		v = ids(v)
 		v = cloud.SecretSuffix.ReplaceAllString(assigned.ReplaceAllString(v, ""), "$1-~")
 		out[k] = strings.ReplaceAll(v, string(w.c.UID), "UID")
 	}
 	return out
 }
+
+// checksum is the annotation by which pods are replaced when their configuration changes.
+var checksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
+
+// signInIDs returns a function that replaces the identifiers of the user pool and its clients, which AWS chooses.
+func (w *walk) signInIDs() func(string) string {
+	pool := &v1alpha1.CognitoUserPool{ObjectMeta: named(w.c.Namespace, w.store(usersPart))}
+	if err := w.Get(pool); apierrors.IsNotFound(err) {
+		return func(s string) string { return s }
+	} else if err != nil {
+		w.Fatal(err)
+	}
+	if pool.Status.UserPoolID == "" {
+		w.Fatalf("the user pool at rest has no ID: %+v", pool.Status)
+	}
+	pairs := []string{pool.Status.UserPoolID, "POOL"}
+	for name, id := range pool.Status.ClientIDs {
+		pairs = append(pairs, id, "CLIENT "+name)
+	}
+	ids := strings.NewReplacer(pairs...)
+	return func(s string) string {
+		return strayClient.ReplaceAllString(checksum.ReplaceAllString(ids.Replace(s), ""), "")
+	}
+}
+
+// strayClient is an app client that no status records: names of clients are not unique, and one whose operator was stopped
+// right after the create may stay until its pool is deleted (docs/sign-in.md).
+var strayClient = regexp.MustCompile(`(?m)^\{"UserPoolClient":.*"ClientId":"[0-9a-z]+".*\n`)
 
 // rested is the state once it stays as it is: an operator that was resumed may have something under way.
 func (w *walk) rested() map[string]string {

@@ -35,16 +35,19 @@ func newWalkModel(prefix string) *walkModel {
 
 var separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-// partOf names the part of the capability to which a resource of an inventory belongs: a store, the catalog, a secret or
-// the rest; "" when it is not this capability's.
+// partOf names the part of the capability to which a resource of an inventory belongs: a store, the catalog, a secret, a
+// topic or the rest; "" when it is not this capability's.
 func (m *walkModel) partOf(kind, name string) string {
+	if kind == "sns/topic" { // an inventory has its ARN
+		name = name[strings.LastIndex(name, ":")+1:]
+	}
 	plain := strings.TrimPrefix(separators.ReplaceAllString(name, "-"), "-")
 	if !strings.HasPrefix(plain, m.prefix+"-") {
 		return ""
 	}
 	rest := strings.TrimPrefix(plain, m.prefix+"-")
 	switch {
-	case kind == "dynamodb/table" || kind == "s3/bucket" || kind == "secretsmanager/secret":
+	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "cognito-idp/pool"}, kind):
 		return kind + "/" + rest
 	case strings.HasPrefix(kind, "glue/") || rest == "glue-role":
 		return "glue"
@@ -52,6 +55,9 @@ func (m *walkModel) partOf(kind, name string) string {
 		return "the rest"
 	}
 }
+
+// usersPart is the user pool.
+const usersPart = "cognito-idp/pool/users"
 
 // partsOf are the parts that a spec declares, of those that an edit may drop.
 func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
@@ -64,6 +70,14 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 	}
 	if s.DataServices != nil && s.DataServices.Glue != nil {
 		parts["glue"] = true
+	}
+	if s.EnableCognito {
+		parts[usersPart] = true
+	}
+	if s.DataServices != nil {
+		for _, t := range s.DataServices.Topics {
+			parts["sns/topic/"+t.Name] = true
+		}
 	}
 	for _, x := range s.Secrets {
 		parts["secretsmanager/secret/"+x.Name] = true
@@ -141,8 +155,8 @@ func (m *walkModel) settled(s *nexusv1.NexusAICapabilitySpec) {
 	}
 }
 
-// deleting notes the deletion of the capability. Under Delete its tables may go with their items; a bucket goes only
-// once a person emptied it. Under Retain everything may stay, and what holds data must.
+// deleting notes the deletion of the capability. Under Delete its tables may go with their items, and its user pool with its
+// users; a bucket goes only once a person emptied it. Under Retain everything may stay, and what holds data must.
 func (m *walkModel) deleting(s *nexusv1.NexusAICapabilitySpec) {
 	if retains(s) {
 		for part := range partsOf(s) {
@@ -153,7 +167,7 @@ func (m *walkModel) deleting(s *nexusv1.NexusAICapabilitySpec) {
 		}
 		return
 	}
-	maps.DeleteFunc(m.full, func(store, _ string) bool { return strings.HasPrefix(store, "dynamodb/") })
+	maps.DeleteFunc(m.full, func(store, _ string) bool { return !strings.HasPrefix(store, "s3/") })
 }
 
 // lost compares the stores that hold data with those that are in AWS.

@@ -24,7 +24,7 @@ import (
 
 // droppable are the parts of a walk's capability that an edit may drop.
 var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes", "s3/bucket/logs",
-	"glue", "secretsmanager/secret/extra"}
+	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", usersPart}
 
 func setStores(s *nexusv1.NexusAICapabilitySpec, tables, buckets []string) {
 	if s.DataServices == nil {
@@ -74,6 +74,9 @@ var moves = []struct {
 	{"autoscaling switched", (*walk).switchAutoscaling},
 	{"the catalog switched", (*walk).switchCatalog},
 	{"secrets switched", (*walk).switchSecrets},
+	{"topics switched", (*walk).switchTopics},
+	{"sign-in switched", (*walk).switchSignIn},
+	{"sign-in switched", (*walk).switchSignIn},
 	{"another deletion policy", (*walk).anotherPolicy},
 	{"suspended or resumed", func(w *walk) string {
 		on := w.rnd.IntN(2) == 0
@@ -181,6 +184,39 @@ func (w *walk) switchSecrets() string {
 		}
 	})
 	return fmt.Sprint(on)
+}
+
+func (w *walk) switchTopics() string {
+	names := w.some("news", "alarms")
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if s.DataServices == nil {
+			s.DataServices = &nexusv1.DataServicesSpec{}
+		}
+		s.DataServices.Topics = nil
+		for _, name := range slices.Sorted(slices.Values(names)) {
+			s.DataServices.Topics = append(s.DataServices.Topics, nexusv1.TopicSpec{Name: name})
+		}
+	})
+	return fmt.Sprint(names)
+}
+
+func (w *walk) switchSignIn() string {
+	on, port := w.rnd.IntN(3) > 0, 3000+w.rnd.IntN(2)
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if setSignIn(s, on); on {
+			s.Cognito.CallbackURLs = []nexusv1.SignInURL{nexusv1.SignInURL(fmt.Sprintf("http://localhost:%d/callback", port))}
+		}
+	})
+	return fmt.Sprint(on, ", port ", port)
+}
+
+// setSignIn has a user pool or none. A pool that is there keeps its callback.
+func setSignIn(s *nexusv1.NexusAICapabilitySpec, on bool) {
+	if s.EnableCognito = on; !on {
+		s.Cognito = nil
+	} else if s.Cognito == nil {
+		s.Cognito = &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"http://localhost:3000/callback"}}
+	}
 }
 
 func (w *walk) anotherPolicy() string {
@@ -305,6 +341,10 @@ func (w *walk) partOfObject(o client.Object) string {
 		kind = "s3/bucket"
 	case *v1alpha1.SecretsManagerSecret:
 		kind = "secretsmanager/secret"
+	case *v1alpha1.SNSTopic:
+		kind = "sns/topic"
+	case *v1alpha1.CognitoUserPool:
+		kind = "cognito-idp/pool"
 	}
 	return w.model.partOf(kind, o.GetName())
 }
@@ -323,6 +363,9 @@ func (w *walk) dropNamed() string {
 	w.model.named(part)
 	w.openForGood(part)
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if part == usersPart {
+			setSignIn(s, false)
+		}
 		is := func(kind string) func(string) bool { return func(name string) bool { return kind+name == part } }
 		setStores(s, slices.DeleteFunc(tablesOf(s), is("dynamodb/table/")), slices.DeleteFunc(bucketsOf(s), is("s3/bucket/")))
 		w.c.Annotations = map[string]string{"nexus.ai/delete-data": w.store(part)}

@@ -368,7 +368,11 @@ func (w *walk) dropNamed() string {
 		}
 		is := func(kind string) func(string) bool { return func(name string) bool { return kind+name == part } }
 		setStores(s, slices.DeleteFunc(tablesOf(s), is("dynamodb/table/")), slices.DeleteFunc(bucketsOf(s), is("s3/bucket/")))
-		w.c.Annotations = map[string]string{"nexus.ai/delete-data": w.store(part)}
+		named := w.store(part)
+		if before := w.c.Annotations["nexus.ai/delete-data"]; before != "" { // an edit before this one may not be processed yet
+			named = before + "," + named
+		}
+		w.c.Annotations = map[string]string{"nexus.ai/delete-data": named}
 	})
 	w.openForGood(part) // a pass that was under way may have put the policy back
 	return part

@@ -201,7 +201,11 @@ func (c *Cloud) describeBucket(ctx context.Context, name string, writeAnswer fun
 }
 
 func (c *Cloud) describeRole(ctx context.Context, name string, writeAnswer func(any, error)) {
-	writeAnswer(ask(ctx, c.IAM.GetRole, &iam.GetRoleInput{RoleName: &name}))
+	role, err := c.IAM.GetRole(ctx, &iam.GetRoleInput{RoleName: &name})
+	if err == nil {
+		role.Role.Tags = nil // in the order of their writes; they were read before
+	}
+	writeAnswer(role, err)
 	writeAnswer(ask(ctx, c.IAM.ListAttachedRolePolicies, &iam.ListAttachedRolePoliciesInput{RoleName: &name}))
 	inline, err := c.IAM.ListRolePolicies(ctx, &iam.ListRolePoliciesInput{RoleName: &name})
 	writeAnswer(inline, err)

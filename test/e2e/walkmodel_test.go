@@ -46,6 +46,9 @@ func (m *walkModel) partOf(kind, name string) string {
 		return ""
 	}
 	rest := strings.TrimPrefix(plain, m.prefix+"-")
+	if of := storeParameter.FindStringSubmatch(rest); of != nil && kind == "ssm/parameter" {
+		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/"}[of[2]] + of[1]
+	}
 	switch {
 	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "cognito-idp/pool"}, kind):
 		return kind + "/" + rest
@@ -55,6 +58,10 @@ func (m *walkModel) partOf(kind, name string) string {
 		return "the rest"
 	}
 }
+
+// storeParameter is a parameter that names a store. It belongs to the store: one that Retain kept with a store which is no
+// longer declared stays with it.
+var storeParameter = regexp.MustCompile(`^(?:dynamodb|s3|sns)-(.*)-(table|bucket|topic-arn)$`)
 
 // usersPart is the user pool.
 const usersPart = "cognito-idp/pool/users"
@@ -208,6 +215,7 @@ func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
 	remove, keep := nexusv1.DeletionDelete, nexusv1.DeletionRetain
 	there := map[string]string{one: "1", bucket: "2"}
 	left := map[string][]string{"dynamodb/table": {"x-dev-one", "other-dev-one", "x-dev2-one"}, "ssm/parameter": {"/y/dev/aws/region"}}
+	parameter := map[string][]string{"ssm/parameter": {"/x/dev/dynamodb/one-table"}}
 	theTagsOfKeptParts(t, one, bucket)
 	for name, c := range map[string]struct {
 		people          func(m *walkModel)
@@ -228,6 +236,8 @@ func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
 		"dropped under Retain":           {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.deleting(spec(remove)) }, there, left, 0, 0},
 		"declared again and deleted":     {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove, "one")) }, there, left, 0, 1},
 		"a hand's deletion under Retain": {func(m *walkModel) { m.deletedByHand(one, spec(keep, "one")) }, there, left, 0, 0},
+		"a parameter of a kept store":    {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove)) }, there, parameter, 0, 0},
+		"a parameter of a dropped store": {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, there, parameter, 0, 1},
 		"a hand's deletion under Delete": {func(m *walkModel) { m.deletedByHand(one, spec(remove, "one")) }, there, left, 0, 1},
 	} {
 		m := newWalkModel("x-dev")

@@ -121,7 +121,7 @@ func (m *Memory) recordAttempt(earlier, at time.Time) {
 }
 
 // createFailed reports whether every create that was ever sent is known to have had no effect. This process knows that
-// only of its own: where the object has another record, that of a second operator came first, and its create may be under way.
+// only of what it sent: where the object has another record, a second operator came first, and its create may be under way.
 func (m *Memory) createFailed(recorded *Intent) bool {
 	mine := recorded == nil || recorded.At.Equal(m.attemptAt)
 	return m.attempted && mine && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()

@@ -7,6 +7,7 @@ import (
 	"context"
 	"maps"
 	"net/http"
+	"time"
 )
 
 // invalidParameter is the error by which Cognito refuses most requests.
@@ -121,6 +122,17 @@ var clientDefaults = map[string]any{
 	"RefreshTokenValidity": 30, "TokenValidityUnits": nil, "ReadAttributes": nil, "WriteAttributes": nil, "EnableTokenRevocation": true,
 }
 
+// dateClient: moto's app clients have no dates.
+func dateClient(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	body, ok := decodeJSON(a.body).(map[string]any)
+	if !a.ok() || !ok {
+		return a
+	}
+	now := float64(time.Now().UnixMilli()) / 1000
+	return p.changeClient(ctx, x, map[string]any{"UserPoolId": x.json["UserPoolId"], "ClientId": member(body, "UserPoolClient.ClientId"),
+		"CreationDate": now, "LastModifiedDate": now})
+}
+
 // resetClient: moto changes only the settings that an update names.
 func resetClient(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	if !a.ok() {
@@ -128,6 +140,10 @@ func resetClient(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer 
 	}
 	request := maps.Clone(clientDefaults)
 	maps.Copy(request, x.json)
+	return p.changeClient(ctx, x, request)
+}
+
+func (p *Proxy) changeClient(ctx context.Context, x *exchange, request map[string]any) *answer {
 	changed, _, err := p.askJSON(ctx, x, "UpdateUserPoolClient", request)
 	if err != nil {
 		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", err.Error()})

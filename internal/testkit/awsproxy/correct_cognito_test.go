@@ -4,6 +4,7 @@ package awsproxy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
@@ -75,5 +76,27 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 	must(t, err)
 	if got := changed.UserPoolClient; len(got.CallbackURLs) > 0 || len(got.LogoutURLs) != 1 || got.PreventUserExistenceErrors != types.PreventUserExistenceErrorTypesLegacy || *got.ClientName != "web" {
 		t.Errorf("after an update that names only the logout URL: %+v", got)
+	}
+}
+
+// Of two clients of one name the dates say which is older.
+func TestCognito_AppClientsHaveDates(t *testing.T) {
+	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
+	pool, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users")})
+	must(t, err)
+	made, err := c.CreateUserPoolClient(ctx, &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientName: aws.String("web"),
+		AllowedOAuthScopes: []string{"openid"}})
+	must(t, err)
+	created := aws.ToTime(made.UserPoolClient.CreationDate)
+	if age := time.Since(created); age < -time.Second || age > time.Minute || len(made.UserPoolClient.AllowedOAuthScopes) != 1 {
+		t.Errorf("created %s ago: %+v", age, made.UserPoolClient)
+	}
+	id := made.UserPoolClient.ClientId
+	_, err = c.UpdateUserPoolClient(ctx, &cognitoidentityprovider.UpdateUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientId: id, ClientName: aws.String("web")})
+	must(t, err)
+	out, err := c.DescribeUserPoolClient(ctx, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: pool.UserPool.Id, ClientId: id})
+	must(t, err)
+	if got := aws.ToTime(out.UserPoolClient.CreationDate); !got.Equal(created) {
+		t.Errorf("created at %s, and after an update at %s", created, got)
 	}
 }

@@ -81,6 +81,7 @@ var corrections = []correction{
 	{name: "user pools in use are kept", service: "cognito-idp", ops: []string{"DeleteUserPool"}, before: refuseUserPoolDeletion},
 	{name: "settings of user pools that updates keep and reset", service: "cognito-idp", ops: []string{"UpdateUserPool"}, before: checkPoolUpdate, after: finishPoolUpdate},
 	{name: "MFA of user pools", service: "cognito-idp", ops: []string{"DescribeUserPool"}, after: showMFA},
+	{name: "dates of app clients", service: "cognito-idp", ops: []string{"CreateUserPoolClient"}, after: dateClient},
 	{name: "settings of app clients that updates reset", service: "cognito-idp", ops: []string{"UpdateUserPoolClient"}, after: resetClient},
 	{name: "tags of the first parameters", service: "ssm", ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, before: prepareParameterTags},
 	{name: "operations that do not exist", after: notImplemented},

@@ -132,7 +132,6 @@ func TestEdit_ADroppedStoreWithDataIsHeldUntilItIsNamed(t *testing.T) {
 		t.Errorf("named and not deleted: %s", inv)
 	}
 	b.discard("dropped-dev-call-data")
-	b.unlock("dropped-dev-notes")
 	b.removeAll([]*nexusv1.NexusAICapability{c})
 }
 

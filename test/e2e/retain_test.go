@@ -47,31 +47,11 @@ func must[T any](b *bed, out T, err error) T {
 	return out
 }
 
-// open lifts a bucket's policy for a moment: the emulator reads a Deny without its condition on TLS.
-func (b *bed) open(bucket string, do func()) {
-	b.Helper()
-	p, err := b.s3().GetBucketPolicy(b.Ctx(), &s3.GetBucketPolicyInput{Bucket: &bucket})
-	policy := must(b, p, err).Policy
-	b.unlock(bucket)
-	do()
-	_, err = b.s3().PutBucketPolicy(b.Ctx(), &s3.PutBucketPolicyInput{Bucket: &bucket, Policy: policy})
-	must(b, 0, err)
-}
-
-// unlock lifts a bucket's policy for good.
-func (b *bed) unlock(bucket string) {
-	b.Helper()
-	_, err := b.s3().DeleteBucketPolicy(b.Ctx(), &s3.DeleteBucketPolicyInput{Bucket: &bucket})
-	must(b, 0, err)
-}
-
 // put writes an object into a bucket.
 func (b *bed) put(bucket, key, body string) {
 	b.Helper()
-	b.open(bucket, func() {
-		_, err := b.s3().PutObject(b.Ctx(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)})
-		must(b, 0, err)
-	})
+	_, err := b.s3().PutObject(b.Ctx(), &s3.PutObjectInput{Bucket: &bucket, Key: &key, Body: strings.NewReader(body)})
+	must(b, 0, err)
 }
 
 // seed puts an object, an item and a secret's value into a capability's stores.
@@ -90,11 +70,9 @@ func (b *bed) seed(prefix, path string) {
 func (b *bed) data(prefix string) map[string]string {
 	b.Helper()
 	out := map[string]string{}
-	b.open(prefix+"-call-data", func() {
-		object, err := b.s3().GetObject(b.Ctx(), &s3.GetObjectInput{Bucket: aws.String(prefix + "-call-data"), Key: aws.String("call-records/1.json")})
-		body, err := io.ReadAll(must(b, object, err).Body)
-		out["object"] = string(must(b, body, err)) + " " + aws.ToString(object.VersionId)
-	})
+	object, err := b.s3().GetObject(b.Ctx(), &s3.GetObjectInput{Bucket: aws.String(prefix + "-call-data"), Key: aws.String("call-records/1.json")})
+	body, err := io.ReadAll(must(b, object, err).Body)
+	out["object"] = string(must(b, body, err)) + " " + aws.ToString(object.VersionId)
 	scan, err := dynamodb.NewFromConfig(b.account()).Scan(b.Ctx(), &dynamodb.ScanInput{TableName: aws.String(prefix + "-license")})
 	out["items"] = fmt.Sprint(len(must(b, scan, err).Items))
 	sm := secretsmanager.NewFromConfig(b.account())
@@ -152,7 +130,6 @@ func TestRetainedDataIsTakenOverUntouched(t *testing.T) {
 		next.Spec.DeletionPolicy, next.Spec.DataServices.S3.ForceDestroy = nexusv1.DeletionDelete, true
 	})
 	b.Running(next)
-	b.unlock("kept-dev-call-data")
 	b.Remove(next)
 	if inv := b.Inventory(); len(inv) > 0 {
 		t.Errorf("left behind: %v", inv)
@@ -264,7 +241,6 @@ func TestADeletionWaitsForBucketsToBeEmptied(t *testing.T) {
 			})
 		},
 		func(c *nexusv1.NexusAICapability, _ *v1alpha1.S3Bucket) { // by order, though the capability is on its way out
-			b.unlock(c.Name + "-call-data")
 			b.Edit(c, func() { c.Spec.DataServices.S3.ForceDestroy = true })
 		},
 	} {
@@ -302,13 +278,11 @@ func TestADeletionWaitsForBucketsToBeEmptied(t *testing.T) {
 // discard removes every version of every object.
 func (b *bed) discard(bucket string) {
 	b.Helper()
-	b.open(bucket, func() {
-		list, err := b.s3().ListObjectVersions(b.Ctx(), &s3.ListObjectVersionsInput{Bucket: &bucket})
-		for _, v := range must(b, list, err).Versions {
-			_, err := b.s3().DeleteObject(b.Ctx(), &s3.DeleteObjectInput{Bucket: &bucket, Key: v.Key, VersionId: v.VersionId})
-			must(b, 0, err)
-		}
-	})
+	list, err := b.s3().ListObjectVersions(b.Ctx(), &s3.ListObjectVersionsInput{Bucket: &bucket})
+	for _, v := range must(b, list, err).Versions {
+		_, err := b.s3().DeleteObject(b.Ctx(), &s3.DeleteObjectInput{Bucket: &bucket, Key: v.Key, VersionId: v.VersionId})
+		must(b, 0, err)
+	}
 }
 
 // fill puts so many versions of objects into a bucket, some of each key, and a delete marker.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -361,7 +359,6 @@ func (w *walk) dropNamed() string {
 	slices.Sort(parts)
 	part := w.one(parts...)
 	w.model.named(part)
-	w.openForGood(part)
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
 		if part == usersPart {
 			setSignIn(s, false)
@@ -374,19 +371,7 @@ func (w *walk) dropNamed() string {
 		}
 		w.c.Annotations = map[string]string{"nexus.ai/delete-data": named}
 	})
-	w.openForGood(part) // a pass that was under way may have put the policy back
 	return part
-}
-
-// openForGood lifts the policy of a bucket that the operator is to empty: the emulator reads a Deny without its condition
-// on TLS.
-func (w *walk) openForGood(part string) {
-	if strings.HasPrefix(part, "s3/") {
-		_, err := w.cloud.S3.DeleteBucketPolicy(w.Ctx(), &s3.DeleteBucketPolicyInput{Bucket: aws.String(w.store(part))})
-		if err != nil && !strings.Contains(err.Error(), "NoSuchBucket") {
-			w.Fatal(err)
-		}
-	}
 }
 
 // deleteAndCreate deletes the capability in the middle of whatever is under way and creates it again with the last valid

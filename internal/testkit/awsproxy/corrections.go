@@ -34,6 +34,8 @@ var corrections = []correction{
 	{name: "system tags of buckets", service: "s3", ops: []string{"PutBucketTagging"}, before: checkSystemTags},
 	{name: "system tags of buckets", service: "s3", ops: []string{"GetBucketTagging"}, after: addSystemTags},
 	{name: "default encryption", service: "s3", ops: []string{"GetBucketEncryption"}, after: defaultEncryption},
+	{name: "conditions in policies of buckets", service: "s3", ops: []string{"PutBucketPolicy"}, after: hideConditions},
+	{name: "conditions in policies of buckets", service: "s3", ops: []string{"GetBucketPolicy"}, after: showConditions},
 	{name: "secret in its recovery window", service: "secretsmanager", ops: []string{"CreateSecret"}, after: secretScheduledForDeletion},
 	{name: "cleared descriptions of secrets", service: "secretsmanager", ops: []string{"CreateSecret", "UpdateSecret", "DescribeSecret"}, after: clearedDescription},
 	{name: "role to be assumed", service: "sts", ops: []string{"AssumeRole"}, before: checkAssumedRole},

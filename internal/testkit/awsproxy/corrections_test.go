@@ -89,6 +89,32 @@ func TestCreatingABucketAgainResetsNothing(t *testing.T) {
 	}
 }
 
+// A condition on TLS does not hold for requests that use it, as all in AWS do here.
+func TestOnlyStatementsWithoutConditionsDenyRequestsToABucket(t *testing.T) {
+	c, ctx := clientsOf(proxy(t).URL()), t.Context()
+	must(t, createBucket(ctx, c, *bucket))
+	write := func(policy string) string {
+		t.Helper()
+		_, err := c.s3.PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: bucket, Policy: &policy})
+		must(t, err)
+		out, err := c.s3.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: bucket})
+		must(t, err)
+		if *out.Policy != policy {
+			t.Errorf("read %s, written %s", *out.Policy, policy)
+		}
+		_, err = c.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: bucket, Key: aws.String("object")})
+		return code(err)
+	}
+	const plain = `{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":["arn:aws:s3:::some-bucket/*"],"Condition":{"Bool":{"aws:SecureTransport":"false"}}}`
+	const all = `{"Effect":"Deny","Principal":"*","Action":"s3:PutObject","Resource":"arn:aws:s3:::some-bucket/*"}`
+	if got := write(`{"Version":"2012-10-17","Statement":[` + plain + `]}`); got != "" {
+		t.Errorf("a condition that does not hold denies: %s", got)
+	}
+	if got := write(`{"Version":"2012-10-17","Statement":[` + plain + `,` + all + `]}`); got == "" {
+		t.Error("a denied request was answered")
+	}
+}
+
 func TestASecretInItsRecoveryWindowCannotBeCreatedAgain(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // scanAWS looks whose the credentials are.
@@ -147,15 +148,14 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 		return nil
 	}
 	vpc := aws.ToString(cluster.Cluster.ResourcesVpcConfig.VpcId)
-	var subnets []ec2types.Subnet
-	pages := ec2.NewDescribeSubnetsPaginator(ec2.NewFromConfig(session.Config), &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("vpc-id"), Values: []string{vpc}}}})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			x.add(x.awsFailure(title, err, "ec2:DescribeSubnets"))
-			return nil
-		}
-		subnets = append(subnets, page.Subnets...)
+	in := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("vpc-id"), Values: []string{vpc}}}}
+	subnets, err := kind.Pages(ctx, ec2.NewFromConfig(session.Config).DescribeSubnets, in, func(out *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) {
+		in.NextToken = out.NextToken
+		return out.Subnets, out.NextToken
+	})
+	if err != nil {
+		x.add(x.awsFailure(title, err, "ec2:DescribeSubnets"))
+		return nil
 	}
 	x.add(judgeSubnets(title, vpc, subnets))
 	return nil

@@ -13,8 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // Remove looks at something in the account that a record names, and returns what is to be done. Something that does not prove to be
@@ -158,28 +160,26 @@ func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Cha
 
 // rolesThatTrust are the names of roles that trust an OIDC provider and were not created by an installation.
 func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string, error) {
+	in := &iam.ListRolesInput{}
+	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) {
+		in.Marker = page.Marker
+		return page.Roles, page.Marker
+	})
 	var out []string
-	pages := iam.NewListRolesPaginator(a.iam, &iam.ListRolesInput{})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, awsclient.Explain(err, "iam:ListRoles")
+	for _, role := range roles {
+		trust, err := url.PathUnescape(aws.ToString(role.AssumeRolePolicyDocument))
+		if err != nil || !strings.Contains(trust, `"`+provider+`"`) {
+			continue
 		}
-		for _, role := range page.Roles {
-			trust, err := url.PathUnescape(aws.ToString(role.AssumeRolePolicyDocument))
-			if err != nil || !strings.Contains(trust, `"`+provider+`"`) {
-				continue
-			}
-			tags, err := a.iam.ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: role.RoleName}) // ListRoles does not answer with tags
-			if err != nil && !awsclient.IsNotFound(err) {
-				return nil, awsclient.Explain(err, "iam:ListRoleTags")
-			}
-			if err == nil && !a.isOurs(ofIAM(tags.Tags)) {
-				out = append(out, aws.ToString(role.RoleName))
-			}
+		tags, err := a.iam.ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: role.RoleName}) // ListRoles does not answer with tags
+		if err != nil && !awsclient.IsNotFound(err) {
+			return nil, awsclient.Explain(err, "iam:ListRoleTags")
+		}
+		if err == nil && !a.isOurs(ofIAM(tags.Tags)) {
+			out = append(out, aws.ToString(role.RoleName))
 		}
 	}
-	return out, nil
+	return out, awsclient.Explain(err, "iam:ListRoles")
 }
 
 // removeRepository deletes the image repository with its images.

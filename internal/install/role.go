@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // maxPolicyVersions is how many versions IAM keeps of a managed policy:
@@ -138,21 +139,19 @@ func (a *Account) policies(ctx context.Context, want OperatorRole) ([]Change, er
 
 // attached are the ARNs of the managed policies of a role; none of a role that does not exist yet.
 func (a *Account) attached(ctx context.Context, role string) ([]string, error) {
-	var out []string
-	pages := iam.NewListAttachedRolePoliciesPaginator(a.iam, &iam.ListAttachedRolePoliciesInput{RoleName: &role})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if awsclient.IsNotFound(err) {
-			return nil, nil
-		}
-		if err != nil {
-			return nil, awsclient.Explain(err, "iam:ListAttachedRolePolicies")
-		}
-		for _, p := range page.AttachedPolicies {
-			out = append(out, aws.ToString(p.PolicyArn))
-		}
+	in := &iam.ListAttachedRolePoliciesInput{RoleName: &role}
+	attached, err := kind.Pages(ctx, a.iam.ListAttachedRolePolicies, in, func(page *iam.ListAttachedRolePoliciesOutput) ([]iamtypes.AttachedPolicy, *string) {
+		in.Marker = page.Marker
+		return page.AttachedPolicies, page.Marker
+	})
+	if awsclient.IsNotFound(err) {
+		return nil, nil
 	}
-	return out, nil
+	out := make([]string, len(attached))
+	for i, p := range attached {
+		out[i] = aws.ToString(p.PolicyArn)
+	}
+	return out, awsclient.Explain(err, "iam:ListAttachedRolePolicies")
 }
 
 func (a *Account) attach(role, policy string) Change {
@@ -232,16 +231,12 @@ func (a *Account) newVersion(ctx context.Context, policy, text string) error {
 func isDefault(v iamtypes.PolicyVersion) bool { return v.IsDefaultVersion }
 
 func (a *Account) versions(ctx context.Context, policy string) ([]iamtypes.PolicyVersion, error) {
-	var out []iamtypes.PolicyVersion
-	pages := iam.NewListPolicyVersionsPaginator(a.iam, &iam.ListPolicyVersionsInput{PolicyArn: &policy})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, awsclient.Explain(err, "iam:ListPolicyVersions")
-		}
-		out = append(out, page.Versions...)
-	}
-	return out, nil
+	in := &iam.ListPolicyVersionsInput{PolicyArn: &policy}
+	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
+		in.Marker = page.Marker
+		return page.Versions, page.Marker
+	})
+	return out, awsclient.Explain(err, "iam:ListPolicyVersions")
 }
 
 func (a *Account) deleteVersion(ctx context.Context, policy string, v iamtypes.PolicyVersion) error {

@@ -44,23 +44,19 @@ func Collect[T any](read func(token *string) (items []T, next *string, err error
 	}
 }
 
-// AllPages returns the items of all pages of a paginator of the SDK.
-func AllPages[T, Out, Opt any](ctx context.Context, pages Paginator[Out, Opt], items func(*Out) []T) ([]T, error) {
-	var all []T
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
+// Pages returns the items of all pages of a list. The last function returns the items of an answer and the token of the
+// next page, which it also puts into the request. Unlike a paginator of the SDK it takes one method instead of the client:
+// a program that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an
+// interface, and those of the EC2 client are 35 MB.
+func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, page func(*Out) ([]T, *string)) ([]T, error) {
+	return Collect(func(*string) ([]T, *string, error) {
+		out, err := call(ctx, in)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		all = append(all, items(out)...)
-	}
-	return all, nil
-}
-
-// Paginator is what all paginators of the SDK have in common.
-type Paginator[Out, Opt any] interface {
-	HasMorePages() bool
-	NextPage(ctx context.Context, opts ...func(*Opt)) (*Out, error)
+		items, next := page(out)
+		return items, next, nil
+	})
 }
 
 // SDKTags turns tags into a list of a service's own Tag type, in the order of the keys.

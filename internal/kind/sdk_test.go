@@ -142,6 +142,35 @@ func TestCollect(t *testing.T) {
 	}
 }
 
+func TestPages(t *testing.T) {
+	type request struct{ token *string }
+	type answer struct {
+		items []int
+		next  *string
+	}
+	answers := map[string]*answer{"": {[]int{1, 2}, Ptr("next")}, "next": {[]int{3}, nil}}
+	in := &request{}
+	list := func(fails string) ([]int, error) {
+		in.token = nil
+		call := func(_ context.Context, in *request, _ ...func(*struct{})) (*answer, error) {
+			if fails != "" && *NonNil(in.token) == fails {
+				return nil, errors.New("throttled")
+			}
+			return answers[*NonNil(in.token)], nil
+		}
+		return Pages(t.Context(), call, in, func(out *answer) ([]int, *string) {
+			in.token = out.next
+			return out.items, out.next
+		})
+	}
+	if got, err := list(""); err != nil || !reflect.DeepEqual(got, []int{1, 2, 3}) {
+		t.Errorf("%v %v", got, err)
+	}
+	if got, err := list("next"); err == nil || got != nil {
+		t.Errorf("%v %v: a part of a list was taken for all of it", got, err)
+	}
+}
+
 func TestSend(t *testing.T) {
 	type input struct{ name string }
 	type output struct{}

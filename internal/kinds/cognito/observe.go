@@ -71,10 +71,11 @@ func (p *userPool) byID(ctx context.Context, id string) (*types.UserPoolType, er
 
 // byTags describes the pools of the name, because Cognito lists pools without their tags.
 func (p *userPool) byTags(ctx context.Context, name string, tags map[string][]string) ([]types.UserPoolType, error) {
-	all, err := kind.AllPages(ctx, cognitoidentityprovider.NewListUserPoolsPaginator(p.api, &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(page)}),
-		func(out *cognitoidentityprovider.ListUserPoolsOutput) []types.UserPoolDescriptionType {
-			return out.UserPools
-		})
+	in := &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(page)}
+	all, err := kind.Pages(ctx, p.api.ListUserPools, in, func(out *cognitoidentityprovider.ListUserPoolsOutput) ([]types.UserPoolDescriptionType, *string) {
+		in.NextToken = out.NextToken
+		return out.UserPools, out.NextToken
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +152,11 @@ func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, ha
 }
 
 func (p *userPool) listClients(ctx context.Context, pool *string) ([]types.UserPoolClientDescription, error) {
-	return kind.AllPages(ctx, cognitoidentityprovider.NewListUserPoolClientsPaginator(p.api, &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)}),
-		func(out *cognitoidentityprovider.ListUserPoolClientsOutput) []types.UserPoolClientDescription {
-			return out.UserPoolClients
-		})
+	in := &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)}
+	return kind.Pages(ctx, p.api.ListUserPoolClients, in, func(out *cognitoidentityprovider.ListUserPoolClientsOutput) ([]types.UserPoolClientDescription, *string) {
+		in.NextToken = out.NextToken
+		return out.UserPoolClients, out.NextToken
+	})
 }
 
 // readClient adds a client to what was found, unless an older one of the name is there. An empty ID leads to none.
@@ -180,8 +182,11 @@ func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id strin
 
 // readGroups reads the groups that are declared or recorded.
 func (p *userPool) readGroups(ctx context.Context, want UserPoolState, have *UserPoolState) error {
-	all, err := kind.AllPages(ctx, cognitoidentityprovider.NewListGroupsPaginator(p.api, &cognitoidentityprovider.ListGroupsInput{UserPoolId: &have.ID, Limit: aws.Int32(page)}),
-		func(out *cognitoidentityprovider.ListGroupsOutput) []types.GroupType { return out.Groups })
+	in := &cognitoidentityprovider.ListGroupsInput{UserPoolId: &have.ID, Limit: aws.Int32(page)}
+	all, err := kind.Pages(ctx, p.api.ListGroups, in, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
+		in.NextToken = out.NextToken
+		return out.Groups, out.NextToken
+	})
 	have.Groups = map[string]*Group{}
 	for _, g := range all {
 		name := aws.ToString(g.GroupName)

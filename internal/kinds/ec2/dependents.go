@@ -104,8 +104,11 @@ var dependentsOfGroup = []dependent{
 // https://docs.aws.amazon.com/vpc/latest/userguide/delete-igw.html
 var dependentsOfAttachment = []dependent{
 	{"network interfaces with public addresses", "ec2:DescribeNetworkInterfaces", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
-		pages := ec2.NewDescribeNetworkInterfacesPaginator(api, &ec2.DescribeNetworkInterfacesInput{Filters: filters})
-		all, err := kind.AllPages(ctx, pages, func(out *ec2.DescribeNetworkInterfacesOutput) []types.NetworkInterface { return out.NetworkInterfaces })
+		in := &ec2.DescribeNetworkInterfacesInput{Filters: filters}
+		all, err := kind.Pages(ctx, api.DescribeNetworkInterfaces, in, func(out *ec2.DescribeNetworkInterfacesOutput) ([]types.NetworkInterface, *string) {
+			in.NextToken = out.NextToken
+			return out.NetworkInterfaces, out.NextToken
+		})
 		public := slices.DeleteFunc(all, func(n types.NetworkInterface) bool { return n.Association == nil || n.Association.PublicIp == nil })
 		return len(public), false, err
 	}},

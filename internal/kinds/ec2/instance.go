@@ -313,12 +313,14 @@ func (i *instance) find(ctx context.Context, want InstanceState) (d, ended *type
 }
 
 func (i *instance) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Instance, error) {
-	return kind.AllPages(ctx, ec2.NewDescribeInstancesPaginator(i.api, &ec2.DescribeInstancesInput{InstanceIds: ids, Filters: filters}), func(out *ec2.DescribeInstancesOutput) []types.Instance {
+	in := &ec2.DescribeInstancesInput{InstanceIds: ids, Filters: filters}
+	return kind.Pages(ctx, i.api.DescribeInstances, in, func(out *ec2.DescribeInstancesOutput) ([]types.Instance, *string) {
+		in.NextToken = out.NextToken
 		var all []types.Instance
 		for _, r := range out.Reservations {
 			all = append(all, r.Instances...)
 		}
-		return all
+		return all, out.NextToken
 	})
 }
 

@@ -114,6 +114,9 @@ func (g *internetGateway) describe(ctx context.Context, want InternetGatewayStat
 }
 
 func (g *internetGateway) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.InternetGateway, error) {
-	return kind.AllPages(ctx, ec2.NewDescribeInternetGatewaysPaginator(g.api, &ec2.DescribeInternetGatewaysInput{InternetGatewayIds: ids, Filters: filters}),
-		func(out *ec2.DescribeInternetGatewaysOutput) []types.InternetGateway { return out.InternetGateways })
+	in := &ec2.DescribeInternetGatewaysInput{InternetGatewayIds: ids, Filters: filters}
+	return kind.Pages(ctx, g.api.DescribeInternetGateways, in, func(out *ec2.DescribeInternetGatewaysOutput) ([]types.InternetGateway, *string) {
+		in.NextToken = out.NextToken
+		return out.InternetGateways, out.NextToken
+	})
 }

@@ -123,8 +123,11 @@ func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look ki
 // list leaves out deleted gateways, which EC2 describes for about an hour.
 // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html
 func (n *natGateway) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.NatGateway, error) {
-	all, err := kind.AllPages(ctx, ec2.NewDescribeNatGatewaysPaginator(n.api, &ec2.DescribeNatGatewaysInput{NatGatewayIds: ids, Filter: filters}),
-		func(out *ec2.DescribeNatGatewaysOutput) []types.NatGateway { return out.NatGateways })
+	in := &ec2.DescribeNatGatewaysInput{NatGatewayIds: ids, Filter: filters}
+	all, err := kind.Pages(ctx, n.api.DescribeNatGateways, in, func(out *ec2.DescribeNatGatewaysOutput) ([]types.NatGateway, *string) {
+		in.NextToken = out.NextToken
+		return out.NatGateways, out.NextToken
+	})
 	return slices.DeleteFunc(all, func(d types.NatGateway) bool { return d.State == types.NatGatewayStateDeleted }), err
 }
 

@@ -242,6 +242,9 @@ func targetOf(r types.Route, wanted string) string {
 }
 
 func (t *routeTable) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.RouteTable, error) {
-	return kind.AllPages(ctx, ec2.NewDescribeRouteTablesPaginator(t.api, &ec2.DescribeRouteTablesInput{RouteTableIds: ids, Filters: filters}),
-		func(out *ec2.DescribeRouteTablesOutput) []types.RouteTable { return out.RouteTables })
+	in := &ec2.DescribeRouteTablesInput{RouteTableIds: ids, Filters: filters}
+	return kind.Pages(ctx, t.api.DescribeRouteTables, in, func(out *ec2.DescribeRouteTablesOutput) ([]types.RouteTable, *string) {
+		in.NextToken = out.NextToken
+		return out.RouteTables, out.NextToken
+	})
 }

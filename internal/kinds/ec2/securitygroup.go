@@ -192,6 +192,9 @@ func (g *securityGroup) holds(ctx context.Context, seen *kind.Seen[SecurityGroup
 }
 
 func (g *securityGroup) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.SecurityGroup, error) {
-	return kind.AllPages(ctx, ec2.NewDescribeSecurityGroupsPaginator(g.api, &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: filters}),
-		func(out *ec2.DescribeSecurityGroupsOutput) []types.SecurityGroup { return out.SecurityGroups })
+	in := &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: filters}
+	return kind.Pages(ctx, g.api.DescribeSecurityGroups, in, func(out *ec2.DescribeSecurityGroupsOutput) ([]types.SecurityGroup, *string) {
+		in.NextToken = out.NextToken
+		return out.SecurityGroups, out.NextToken
+	})
 }

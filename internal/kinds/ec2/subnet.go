@@ -101,6 +101,9 @@ func (s *subnet) describe(ctx context.Context, want SubnetState, look kind.Look)
 }
 
 func (s *subnet) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Subnet, error) {
-	return kind.AllPages(ctx, ec2.NewDescribeSubnetsPaginator(s.api, &ec2.DescribeSubnetsInput{SubnetIds: ids, Filters: filters}),
-		func(out *ec2.DescribeSubnetsOutput) []types.Subnet { return out.Subnets })
+	in := &ec2.DescribeSubnetsInput{SubnetIds: ids, Filters: filters}
+	return kind.Pages(ctx, s.api.DescribeSubnets, in, func(out *ec2.DescribeSubnetsOutput) ([]types.Subnet, *string) {
+		in.NextToken = out.NextToken
+		return out.Subnets, out.NextToken
+	})
 }

@@ -138,14 +138,20 @@ func (r *role) readInline(ctx context.Context, want RoleState, listed bool, have
 }
 
 func (r *role) listInline(ctx context.Context, role string) ([]string, error) {
-	pages := iam.NewListRolePoliciesPaginator(r.api, &iam.ListRolePoliciesInput{RoleName: &role})
-	names, err := kind.AllPages(ctx, pages, func(out *iam.ListRolePoliciesOutput) []string { return out.PolicyNames })
+	in := &iam.ListRolePoliciesInput{RoleName: &role}
+	names, err := kind.Pages(ctx, r.api.ListRolePolicies, in, func(out *iam.ListRolePoliciesOutput) ([]string, *string) {
+		in.Marker = out.Marker
+		return out.PolicyNames, out.Marker
+	})
 	return names, explainHidden(err)
 }
 
 func (r *role) listAttached(ctx context.Context, role string) ([]string, error) {
-	pages := iam.NewListAttachedRolePoliciesPaginator(r.api, &iam.ListAttachedRolePoliciesInput{RoleName: &role})
-	attached, err := kind.AllPages(ctx, pages, func(out *iam.ListAttachedRolePoliciesOutput) []types.AttachedPolicy { return out.AttachedPolicies })
+	in := &iam.ListAttachedRolePoliciesInput{RoleName: &role}
+	attached, err := kind.Pages(ctx, r.api.ListAttachedRolePolicies, in, func(out *iam.ListAttachedRolePoliciesOutput) ([]types.AttachedPolicy, *string) {
+		in.Marker = out.Marker
+		return out.AttachedPolicies, out.Marker
+	})
 	arns := make([]string, len(attached))
 	for i, p := range attached {
 		arns[i] = aws.ToString(p.PolicyArn)
@@ -160,8 +166,11 @@ func (r *role) holds(ctx context.Context, want RoleState, seen *kind.Seen[RoleSt
 	if others := kind.SortedKeys(seen.State.Undeclared); len(others) > 0 && !want.Exclusive {
 		why = append(why, "the policies that others added to the role to be removed ("+joinNames(others)+"; set exclusivePolicies: true to have them removed)")
 	}
-	pages := iam.NewListInstanceProfilesForRolePaginator(r.api, &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name})
-	profiles, err := kind.AllPages(ctx, pages, func(out *iam.ListInstanceProfilesForRoleOutput) []types.InstanceProfile { return out.InstanceProfiles })
+	in := &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name}
+	profiles, err := kind.Pages(ctx, r.api.ListInstanceProfilesForRole, in, func(out *iam.ListInstanceProfilesForRoleOutput) ([]types.InstanceProfile, *string) {
+		in.Marker = out.Marker
+		return out.InstanceProfiles, out.Marker
+	})
 	if err != nil {
 		return explainHidden(err)
 	}

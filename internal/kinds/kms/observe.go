@@ -61,7 +61,11 @@ func (k *key) byID(ctx context.Context, id string, deleting bool) (*found, error
 	if out == nil || out.KeyMetadata == nil || deleting && isScheduled(out.KeyMetadata.KeyState) {
 		return nil, err
 	}
-	tags, err := kind.AllPages(ctx, kms.NewListResourceTagsPaginator(k.api, &kms.ListResourceTagsInput{KeyId: &id}), func(out *kms.ListResourceTagsOutput) []types.Tag { return out.Tags })
+	in := &kms.ListResourceTagsInput{KeyId: &id}
+	tags, err := kind.Pages(ctx, k.api.ListResourceTags, in, func(out *kms.ListResourceTagsOutput) ([]types.Tag, *string) {
+		in.Marker = out.NextMarker
+		return out.Tags, out.NextMarker
+	})
 	if awsclient.IsNotFound(err) {
 		return nil, nil
 	}
@@ -78,7 +82,10 @@ func (k *key) byTags(ctx context.Context, tags map[string][]string, deleting boo
 	for _, name := range kind.SortedKeys(tags) {
 		in.TagFilters = append(in.TagFilters, tagtypes.TagFilter{Key: &name, Values: tags[name]})
 	}
-	all, err := kind.AllPages(ctx, tagging.NewGetResourcesPaginator(k.tags, in), func(out *tagging.GetResourcesOutput) []tagtypes.ResourceTagMapping { return out.ResourceTagMappingList })
+	all, err := kind.Pages(ctx, k.tags.GetResources, in, func(out *tagging.GetResourcesOutput) ([]tagtypes.ResourceTagMapping, *string) {
+		in.PaginationToken = out.PaginationToken
+		return out.ResourceTagMappingList, out.PaginationToken
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +121,11 @@ func (k *key) rotation(ctx context.Context, _ KeyState, have *KeyState) error {
 
 // aliases reads which of the declared and recorded aliases the key has.
 func (k *key) aliases(ctx context.Context, want KeyState, have *KeyState) error {
-	all, err := kind.AllPages(ctx, kms.NewListAliasesPaginator(k.api, &kms.ListAliasesInput{KeyId: &have.ID}), func(out *kms.ListAliasesOutput) []types.AliasListEntry { return out.Aliases })
+	in := &kms.ListAliasesInput{KeyId: &have.ID}
+	all, err := kind.Pages(ctx, k.api.ListAliases, in, func(out *kms.ListAliasesOutput) ([]types.AliasListEntry, *string) {
+		in.Marker = out.NextMarker
+		return out.Aliases, out.NextMarker
+	})
 	have.Aliases = map[string]*bool{}
 	for _, a := range all {
 		name := aws.ToString(a.AliasName)

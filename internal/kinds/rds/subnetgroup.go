@@ -101,8 +101,11 @@ const namedUsers = 5
 
 // users holds the deletion of a group that DB instances use, for which RDS refused it.
 func (g *subnetGroup) users(ctx context.Context, name string) ([]kind.Hold, error) {
-	pages := rds.NewDescribeDBInstancesPaginator(g.api, &rds.DescribeDBInstancesInput{})
-	all, err := kind.AllPages(ctx, pages, func(out *rds.DescribeDBInstancesOutput) []types.DBInstance { return out.DBInstances })
+	in := &rds.DescribeDBInstancesInput{}
+	all, err := kind.Pages(ctx, g.api.DescribeDBInstances, in, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {
+		in.Marker = out.Marker
+		return out.DBInstances, out.Marker
+	})
 	var names []string
 	for _, d := range all {
 		if d.DBSubnetGroup != nil && strings.EqualFold(aws.ToString(d.DBSubnetGroup.DBSubnetGroupName), name) {

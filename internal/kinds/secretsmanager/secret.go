@@ -221,10 +221,10 @@ func (s *secret) judgeSource(ctx context.Context, want SecretState, labeled bool
 }
 
 func (s *secret) hasVersion(ctx context.Context, name, id string) (bool, error) {
-	pages := secretsmanager.NewListSecretVersionIdsPaginator(s.api, &secretsmanager.ListSecretVersionIdsInput{
-		SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)}) // AWS keeps about 100 versions
-	all, err := kind.AllPages(ctx, pages, func(out *secretsmanager.ListSecretVersionIdsOutput) []types.SecretVersionsListEntry {
-		return out.Versions
+	in := &secretsmanager.ListSecretVersionIdsInput{SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)} // AWS keeps about 100 versions
+	all, err := kind.Pages(ctx, s.api.ListSecretVersionIds, in, func(out *secretsmanager.ListSecretVersionIdsOutput) ([]types.SecretVersionsListEntry, *string) {
+		in.NextToken = out.NextToken
+		return out.Versions, out.NextToken
 	})
 	return slices.ContainsFunc(all, func(v types.SecretVersionsListEntry) bool { return aws.ToString(v.VersionId) == id }), err
 }

@@ -112,8 +112,11 @@ func isJSON(text *string) bool {
 // subscriptions reads the subscriptions that are declared or recorded, and the attributes of the confirmed ones.
 func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicState) error {
 	have.Subscriptions, have.ARNs, have.Settings = map[string]*bool{}, map[string]string{}, map[string]*string{}
-	all, err := kind.AllPages(ctx, sns.NewListSubscriptionsByTopicPaginator(t.api, &sns.ListSubscriptionsByTopicInput{TopicArn: &have.ARN}),
-		func(out *sns.ListSubscriptionsByTopicOutput) []types.Subscription { return out.Subscriptions })
+	in := &sns.ListSubscriptionsByTopicInput{TopicArn: &have.ARN}
+	all, err := kind.Pages(ctx, t.api.ListSubscriptionsByTopic, in, func(out *sns.ListSubscriptionsByTopicOutput) ([]types.Subscription, *string) {
+		in.NextToken = out.NextToken
+		return out.Subscriptions, out.NextToken
+	})
 	if err != nil {
 		return err
 	}

@@ -239,17 +239,15 @@ func (p *parameterSet) search(ctx context.Context, want ParameterSetState) (map[
 }
 
 func (p *parameterSet) describe(ctx context.Context, each func(types.ParameterMetadata), filters ...types.ParameterStringFilter) error {
-	pages := ssm.NewDescribeParametersPaginator(p.api, &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: filters})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return err
-		}
-		for _, m := range out.Parameters {
-			each(m)
-		}
+	in := &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: filters}
+	all, err := kind.Pages(ctx, p.api.DescribeParameters, in, func(out *ssm.DescribeParametersOutput) ([]types.ParameterMetadata, *string) {
+		in.NextToken = out.NextToken
+		return out.Parameters, out.NextToken
+	})
+	for _, m := range all {
+		each(m)
 	}
-	return nil
+	return err
 }
 
 // values reads ten names a call. Secure ones are read together, so that others are read without

@@ -3,4 +3,6 @@
 // Package s3 may import the SDK of its service.
 package s3
 
-import _ "github.com/aws/aws-sdk-go-v2/service/s3"
+import "github.com/aws/aws-sdk-go-v2/service/s3"
+
+var _ = s3.NewListBucketsPaginator // want forbidigo: kind.Pages takes one method

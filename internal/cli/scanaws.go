@@ -149,10 +149,7 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 	}
 	vpc := aws.ToString(cluster.Cluster.ResourcesVpcConfig.VpcId)
 	in := &ec2.DescribeSubnetsInput{Filters: []ec2types.Filter{{Name: aws.String("vpc-id"), Values: []string{vpc}}}}
-	subnets, err := kind.Pages(ctx, ec2.NewFromConfig(session.Config).DescribeSubnets, in, func(out *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) {
-		in.NextToken = out.NextToken
-		return out.Subnets, out.NextToken
-	})
+	subnets, err := kind.Pages(ctx, ec2.NewFromConfig(session.Config).DescribeSubnets, in, &in.NextToken, func(out *ec2.DescribeSubnetsOutput) ([]ec2types.Subnet, *string) { return out.Subnets, out.NextToken })
 	if err != nil {
 		x.add(x.awsFailure(title, err, "ec2:DescribeSubnets"))
 		return nil

@@ -161,10 +161,7 @@ func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Cha
 // rolesThatTrust are the names of roles that trust an OIDC provider and were not created by an installation.
 func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string, error) {
 	in := &iam.ListRolesInput{}
-	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) {
-		in.Marker = page.Marker
-		return page.Roles, page.Marker
-	})
+	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, &in.Marker, func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) { return page.Roles, page.Marker })
 	var out []string
 	for _, role := range roles {
 		trust, err := url.PathUnescape(aws.ToString(role.AssumeRolePolicyDocument))

@@ -140,8 +140,7 @@ func (a *Account) policies(ctx context.Context, want OperatorRole) ([]Change, er
 // attached are the ARNs of the managed policies of a role; none of a role that does not exist yet.
 func (a *Account) attached(ctx context.Context, role string) ([]string, error) {
 	in := &iam.ListAttachedRolePoliciesInput{RoleName: &role}
-	attached, err := kind.Pages(ctx, a.iam.ListAttachedRolePolicies, in, func(page *iam.ListAttachedRolePoliciesOutput) ([]iamtypes.AttachedPolicy, *string) {
-		in.Marker = page.Marker
+	attached, err := kind.Pages(ctx, a.iam.ListAttachedRolePolicies, in, &in.Marker, func(page *iam.ListAttachedRolePoliciesOutput) ([]iamtypes.AttachedPolicy, *string) {
 		return page.AttachedPolicies, page.Marker
 	})
 	if awsclient.IsNotFound(err) {
@@ -232,8 +231,7 @@ func isDefault(v iamtypes.PolicyVersion) bool { return v.IsDefaultVersion }
 
 func (a *Account) versions(ctx context.Context, policy string) ([]iamtypes.PolicyVersion, error) {
 	in := &iam.ListPolicyVersionsInput{PolicyArn: &policy}
-	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
-		in.Marker = page.Marker
+	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, &in.Marker, func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
 		return page.Versions, page.Marker
 	})
 	return out, awsclient.Explain(err, "iam:ListPolicyVersions")

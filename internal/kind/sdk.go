@@ -44,18 +44,19 @@ func Collect[T any](read func(token *string) (items []T, next *string, err error
 	}
 }
 
-// Pages returns the items of all pages of a list. The last function returns the items of an answer and the token of the
-// next page, which it also puts into the request. Unlike a paginator of the SDK it takes one method instead of the client:
-// a program that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an
-// interface, and those of the EC2 client are 35 MB.
-func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, page func(*Out) ([]T, *string)) ([]T, error) {
-	return Collect(func(*string) ([]T, *string, error) {
+// Pages returns the items of all pages of a list: next is the member of the request for the token that the last function
+// returns with the items of an answer. Unlike a paginator of the SDK it takes one method instead of the client: a program
+// that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an interface, and
+// those of the EC2 client are 35 MB.
+func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, next **string, page func(*Out) ([]T, *string)) ([]T, error) {
+	return Collect(func(token *string) ([]T, *string, error) {
+		*next = token
 		out, err := call(ctx, in)
 		if err != nil {
 			return nil, nil, err
 		}
-		items, next := page(out)
-		return items, next, nil
+		items, following := page(out)
+		return items, following, nil
 	})
 }
 

@@ -151,17 +151,13 @@ func TestPages(t *testing.T) {
 	answers := map[string]*answer{"": {[]int{1, 2}, Ptr("next")}, "next": {[]int{3}, nil}}
 	in := &request{}
 	list := func(fails string) ([]int, error) {
-		in.token = nil
 		call := func(_ context.Context, in *request, _ ...func(*struct{})) (*answer, error) {
 			if fails != "" && *NonNil(in.token) == fails {
 				return nil, errors.New("throttled")
 			}
 			return answers[*NonNil(in.token)], nil
 		}
-		return Pages(t.Context(), call, in, func(out *answer) ([]int, *string) {
-			in.token = out.next
-			return out.items, out.next
-		})
+		return Pages(t.Context(), call, in, &in.token, func(out *answer) ([]int, *string) { return out.items, out.next })
 	}
 	if got, err := list(""); err != nil || !reflect.DeepEqual(got, []int{1, 2, 3}) {
 		t.Errorf("%v %v", got, err)

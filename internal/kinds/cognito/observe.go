@@ -72,8 +72,7 @@ func (p *userPool) byID(ctx context.Context, id string) (*types.UserPoolType, er
 // byTags describes the pools of the name, because Cognito lists pools without their tags.
 func (p *userPool) byTags(ctx context.Context, name string, tags map[string][]string) ([]types.UserPoolType, error) {
 	in := &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(page)}
-	all, err := kind.Pages(ctx, p.api.ListUserPools, in, func(out *cognitoidentityprovider.ListUserPoolsOutput) ([]types.UserPoolDescriptionType, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, p.api.ListUserPools, in, &in.NextToken, func(out *cognitoidentityprovider.ListUserPoolsOutput) ([]types.UserPoolDescriptionType, *string) {
 		return out.UserPools, out.NextToken
 	})
 	if err != nil {
@@ -153,8 +152,7 @@ func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, ha
 
 func (p *userPool) listClients(ctx context.Context, pool *string) ([]types.UserPoolClientDescription, error) {
 	in := &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: pool, MaxResults: aws.Int32(page)}
-	return kind.Pages(ctx, p.api.ListUserPoolClients, in, func(out *cognitoidentityprovider.ListUserPoolClientsOutput) ([]types.UserPoolClientDescription, *string) {
-		in.NextToken = out.NextToken
+	return kind.Pages(ctx, p.api.ListUserPoolClients, in, &in.NextToken, func(out *cognitoidentityprovider.ListUserPoolClientsOutput) ([]types.UserPoolClientDescription, *string) {
 		return out.UserPoolClients, out.NextToken
 	})
 }
@@ -183,8 +181,7 @@ func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id strin
 // readGroups reads the groups that are declared or recorded.
 func (p *userPool) readGroups(ctx context.Context, want UserPoolState, have *UserPoolState) error {
 	in := &cognitoidentityprovider.ListGroupsInput{UserPoolId: &have.ID, Limit: aws.Int32(page)}
-	all, err := kind.Pages(ctx, p.api.ListGroups, in, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, p.api.ListGroups, in, &in.NextToken, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
 		return out.Groups, out.NextToken
 	})
 	have.Groups = map[string]*Group{}

@@ -105,8 +105,7 @@ var dependentsOfGroup = []dependent{
 var dependentsOfAttachment = []dependent{
 	{"network interfaces with public addresses", "ec2:DescribeNetworkInterfaces", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
 		in := &ec2.DescribeNetworkInterfacesInput{Filters: filters}
-		all, err := kind.Pages(ctx, api.DescribeNetworkInterfaces, in, func(out *ec2.DescribeNetworkInterfacesOutput) ([]types.NetworkInterface, *string) {
-			in.NextToken = out.NextToken
+		all, err := kind.Pages(ctx, api.DescribeNetworkInterfaces, in, &in.NextToken, func(out *ec2.DescribeNetworkInterfacesOutput) ([]types.NetworkInterface, *string) {
 			return out.NetworkInterfaces, out.NextToken
 		})
 		public := slices.DeleteFunc(all, func(n types.NetworkInterface) bool { return n.Association == nil || n.Association.PublicIp == nil })

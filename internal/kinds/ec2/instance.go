@@ -314,8 +314,7 @@ func (i *instance) find(ctx context.Context, want InstanceState) (d, ended *type
 
 func (i *instance) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Instance, error) {
 	in := &ec2.DescribeInstancesInput{InstanceIds: ids, Filters: filters}
-	return kind.Pages(ctx, i.api.DescribeInstances, in, func(out *ec2.DescribeInstancesOutput) ([]types.Instance, *string) {
-		in.NextToken = out.NextToken
+	return kind.Pages(ctx, i.api.DescribeInstances, in, &in.NextToken, func(out *ec2.DescribeInstancesOutput) ([]types.Instance, *string) {
 		var all []types.Instance
 		for _, r := range out.Reservations {
 			all = append(all, r.Instances...)

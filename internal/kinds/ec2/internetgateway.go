@@ -115,8 +115,7 @@ func (g *internetGateway) describe(ctx context.Context, want InternetGatewayStat
 
 func (g *internetGateway) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.InternetGateway, error) {
 	in := &ec2.DescribeInternetGatewaysInput{InternetGatewayIds: ids, Filters: filters}
-	return kind.Pages(ctx, g.api.DescribeInternetGateways, in, func(out *ec2.DescribeInternetGatewaysOutput) ([]types.InternetGateway, *string) {
-		in.NextToken = out.NextToken
+	return kind.Pages(ctx, g.api.DescribeInternetGateways, in, &in.NextToken, func(out *ec2.DescribeInternetGatewaysOutput) ([]types.InternetGateway, *string) {
 		return out.InternetGateways, out.NextToken
 	})
 }

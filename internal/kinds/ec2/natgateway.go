@@ -124,8 +124,7 @@ func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look ki
 // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html
 func (n *natGateway) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.NatGateway, error) {
 	in := &ec2.DescribeNatGatewaysInput{NatGatewayIds: ids, Filter: filters}
-	all, err := kind.Pages(ctx, n.api.DescribeNatGateways, in, func(out *ec2.DescribeNatGatewaysOutput) ([]types.NatGateway, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, n.api.DescribeNatGateways, in, &in.NextToken, func(out *ec2.DescribeNatGatewaysOutput) ([]types.NatGateway, *string) {
 		return out.NatGateways, out.NextToken
 	})
 	return slices.DeleteFunc(all, func(d types.NatGateway) bool { return d.State == types.NatGatewayStateDeleted }), err

@@ -243,8 +243,7 @@ func targetOf(r types.Route, wanted string) string {
 
 func (t *routeTable) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.RouteTable, error) {
 	in := &ec2.DescribeRouteTablesInput{RouteTableIds: ids, Filters: filters}
-	return kind.Pages(ctx, t.api.DescribeRouteTables, in, func(out *ec2.DescribeRouteTablesOutput) ([]types.RouteTable, *string) {
-		in.NextToken = out.NextToken
+	return kind.Pages(ctx, t.api.DescribeRouteTables, in, &in.NextToken, func(out *ec2.DescribeRouteTablesOutput) ([]types.RouteTable, *string) {
 		return out.RouteTables, out.NextToken
 	})
 }

@@ -193,8 +193,7 @@ func (g *securityGroup) holds(ctx context.Context, seen *kind.Seen[SecurityGroup
 
 func (g *securityGroup) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.SecurityGroup, error) {
 	in := &ec2.DescribeSecurityGroupsInput{GroupIds: ids, Filters: filters}
-	return kind.Pages(ctx, g.api.DescribeSecurityGroups, in, func(out *ec2.DescribeSecurityGroupsOutput) ([]types.SecurityGroup, *string) {
-		in.NextToken = out.NextToken
+	return kind.Pages(ctx, g.api.DescribeSecurityGroups, in, &in.NextToken, func(out *ec2.DescribeSecurityGroupsOutput) ([]types.SecurityGroup, *string) {
 		return out.SecurityGroups, out.NextToken
 	})
 }

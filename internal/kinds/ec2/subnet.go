@@ -102,8 +102,5 @@ func (s *subnet) describe(ctx context.Context, want SubnetState, look kind.Look)
 
 func (s *subnet) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Subnet, error) {
 	in := &ec2.DescribeSubnetsInput{SubnetIds: ids, Filters: filters}
-	return kind.Pages(ctx, s.api.DescribeSubnets, in, func(out *ec2.DescribeSubnetsOutput) ([]types.Subnet, *string) {
-		in.NextToken = out.NextToken
-		return out.Subnets, out.NextToken
-	})
+	return kind.Pages(ctx, s.api.DescribeSubnets, in, &in.NextToken, func(out *ec2.DescribeSubnetsOutput) ([]types.Subnet, *string) { return out.Subnets, out.NextToken })
 }

@@ -107,10 +107,7 @@ func (v *vpc) describe(ctx context.Context, want VPCState, look kind.Look) (kind
 
 func (v *vpc) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Vpc, error) {
 	in := &ec2.DescribeVpcsInput{VpcIds: ids, Filters: filters}
-	return kind.Pages(ctx, v.api.DescribeVpcs, in, func(out *ec2.DescribeVpcsOutput) ([]types.Vpc, *string) {
-		in.NextToken = out.NextToken
-		return out.Vpcs, out.NextToken
-	})
+	return kind.Pages(ctx, v.api.DescribeVpcs, in, &in.NextToken, func(out *ec2.DescribeVpcsOutput) ([]types.Vpc, *string) { return out.Vpcs, out.NextToken })
 }
 
 // dns is the part of one DNS attribute; ModifyVpcAttribute sets one at a time. DNS hostnames need DNS

@@ -139,17 +139,13 @@ func (r *role) readInline(ctx context.Context, want RoleState, listed bool, have
 
 func (r *role) listInline(ctx context.Context, role string) ([]string, error) {
 	in := &iam.ListRolePoliciesInput{RoleName: &role}
-	names, err := kind.Pages(ctx, r.api.ListRolePolicies, in, func(out *iam.ListRolePoliciesOutput) ([]string, *string) {
-		in.Marker = out.Marker
-		return out.PolicyNames, out.Marker
-	})
+	names, err := kind.Pages(ctx, r.api.ListRolePolicies, in, &in.Marker, func(out *iam.ListRolePoliciesOutput) ([]string, *string) { return out.PolicyNames, out.Marker })
 	return names, explainHidden(err)
 }
 
 func (r *role) listAttached(ctx context.Context, role string) ([]string, error) {
 	in := &iam.ListAttachedRolePoliciesInput{RoleName: &role}
-	attached, err := kind.Pages(ctx, r.api.ListAttachedRolePolicies, in, func(out *iam.ListAttachedRolePoliciesOutput) ([]types.AttachedPolicy, *string) {
-		in.Marker = out.Marker
+	attached, err := kind.Pages(ctx, r.api.ListAttachedRolePolicies, in, &in.Marker, func(out *iam.ListAttachedRolePoliciesOutput) ([]types.AttachedPolicy, *string) {
 		return out.AttachedPolicies, out.Marker
 	})
 	arns := make([]string, len(attached))
@@ -167,8 +163,7 @@ func (r *role) holds(ctx context.Context, want RoleState, seen *kind.Seen[RoleSt
 		why = append(why, "the policies that others added to the role to be removed ("+joinNames(others)+"; set exclusivePolicies: true to have them removed)")
 	}
 	in := &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name}
-	profiles, err := kind.Pages(ctx, r.api.ListInstanceProfilesForRole, in, func(out *iam.ListInstanceProfilesForRoleOutput) ([]types.InstanceProfile, *string) {
-		in.Marker = out.Marker
+	profiles, err := kind.Pages(ctx, r.api.ListInstanceProfilesForRole, in, &in.Marker, func(out *iam.ListInstanceProfilesForRoleOutput) ([]types.InstanceProfile, *string) {
 		return out.InstanceProfiles, out.Marker
 	})
 	if err != nil {

@@ -62,10 +62,7 @@ func (k *key) byID(ctx context.Context, id string, deleting bool) (*found, error
 		return nil, err
 	}
 	in := &kms.ListResourceTagsInput{KeyId: &id}
-	tags, err := kind.Pages(ctx, k.api.ListResourceTags, in, func(out *kms.ListResourceTagsOutput) ([]types.Tag, *string) {
-		in.Marker = out.NextMarker
-		return out.Tags, out.NextMarker
-	})
+	tags, err := kind.Pages(ctx, k.api.ListResourceTags, in, &in.Marker, func(out *kms.ListResourceTagsOutput) ([]types.Tag, *string) { return out.Tags, out.NextMarker })
 	if awsclient.IsNotFound(err) {
 		return nil, nil
 	}
@@ -82,8 +79,7 @@ func (k *key) byTags(ctx context.Context, tags map[string][]string, deleting boo
 	for _, name := range kind.SortedKeys(tags) {
 		in.TagFilters = append(in.TagFilters, tagtypes.TagFilter{Key: &name, Values: tags[name]})
 	}
-	all, err := kind.Pages(ctx, k.tags.GetResources, in, func(out *tagging.GetResourcesOutput) ([]tagtypes.ResourceTagMapping, *string) {
-		in.PaginationToken = out.PaginationToken
+	all, err := kind.Pages(ctx, k.tags.GetResources, in, &in.PaginationToken, func(out *tagging.GetResourcesOutput) ([]tagtypes.ResourceTagMapping, *string) {
 		return out.ResourceTagMappingList, out.PaginationToken
 	})
 	if err != nil {
@@ -122,10 +118,7 @@ func (k *key) rotation(ctx context.Context, _ KeyState, have *KeyState) error {
 // aliases reads which of the declared and recorded aliases the key has.
 func (k *key) aliases(ctx context.Context, want KeyState, have *KeyState) error {
 	in := &kms.ListAliasesInput{KeyId: &have.ID}
-	all, err := kind.Pages(ctx, k.api.ListAliases, in, func(out *kms.ListAliasesOutput) ([]types.AliasListEntry, *string) {
-		in.Marker = out.NextMarker
-		return out.Aliases, out.NextMarker
-	})
+	all, err := kind.Pages(ctx, k.api.ListAliases, in, &in.Marker, func(out *kms.ListAliasesOutput) ([]types.AliasListEntry, *string) { return out.Aliases, out.NextMarker })
 	have.Aliases = map[string]*bool{}
 	for _, a := range all {
 		name := aws.ToString(a.AliasName)

@@ -102,8 +102,7 @@ const namedUsers = 5
 // users holds the deletion of a group that DB instances use, for which RDS refused it.
 func (g *subnetGroup) users(ctx context.Context, name string) ([]kind.Hold, error) {
 	in := &rds.DescribeDBInstancesInput{}
-	all, err := kind.Pages(ctx, g.api.DescribeDBInstances, in, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {
-		in.Marker = out.Marker
+	all, err := kind.Pages(ctx, g.api.DescribeDBInstances, in, &in.Marker, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {
 		return out.DBInstances, out.Marker
 	})
 	var names []string

@@ -216,10 +216,7 @@ func (b *bucket) unseen(ctx context.Context, name string, err error) (kind.Seen[
 // listed reports whether the bucket belongs to the account, and when it was created.
 func (b *bucket) listed(ctx context.Context, name string) (mine bool, created time.Time, err error) {
 	in := &s3.ListBucketsInput{Prefix: &name}
-	all, err := kind.Pages(ctx, b.api.ListBuckets, in, func(out *s3.ListBucketsOutput) ([]types.Bucket, *string) {
-		in.ContinuationToken = out.ContinuationToken
-		return out.Buckets, out.ContinuationToken
-	})
+	all, err := kind.Pages(ctx, b.api.ListBuckets, in, &in.ContinuationToken, func(out *s3.ListBucketsOutput) ([]types.Bucket, *string) { return out.Buckets, out.ContinuationToken })
 	for _, e := range all {
 		if aws.ToString(e.Name) == name {
 			mine, created = true, aws.ToTime(e.CreationDate)

@@ -222,8 +222,7 @@ func (s *secret) judgeSource(ctx context.Context, want SecretState, labeled bool
 
 func (s *secret) hasVersion(ctx context.Context, name, id string) (bool, error) {
 	in := &secretsmanager.ListSecretVersionIdsInput{SecretId: &name, IncludeDeprecated: aws.Bool(true), MaxResults: aws.Int32(100)} // AWS keeps about 100 versions
-	all, err := kind.Pages(ctx, s.api.ListSecretVersionIds, in, func(out *secretsmanager.ListSecretVersionIdsOutput) ([]types.SecretVersionsListEntry, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, s.api.ListSecretVersionIds, in, &in.NextToken, func(out *secretsmanager.ListSecretVersionIdsOutput) ([]types.SecretVersionsListEntry, *string) {
 		return out.Versions, out.NextToken
 	})
 	return slices.ContainsFunc(all, func(v types.SecretVersionsListEntry) bool { return aws.ToString(v.VersionId) == id }), err

@@ -113,8 +113,7 @@ func isJSON(text *string) bool {
 func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicState) error {
 	have.Subscriptions, have.ARNs, have.Settings = map[string]*bool{}, map[string]string{}, map[string]*string{}
 	in := &sns.ListSubscriptionsByTopicInput{TopicArn: &have.ARN}
-	all, err := kind.Pages(ctx, t.api.ListSubscriptionsByTopic, in, func(out *sns.ListSubscriptionsByTopicOutput) ([]types.Subscription, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, t.api.ListSubscriptionsByTopic, in, &in.NextToken, func(out *sns.ListSubscriptionsByTopicOutput) ([]types.Subscription, *string) {
 		return out.Subscriptions, out.NextToken
 	})
 	if err != nil {

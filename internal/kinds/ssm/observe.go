@@ -240,8 +240,7 @@ func (p *parameterSet) search(ctx context.Context, want ParameterSetState) (map[
 
 func (p *parameterSet) describe(ctx context.Context, each func(types.ParameterMetadata), filters ...types.ParameterStringFilter) error {
 	in := &ssm.DescribeParametersInput{MaxResults: aws.Int32(filterValues), ParameterFilters: filters}
-	all, err := kind.Pages(ctx, p.api.DescribeParameters, in, func(out *ssm.DescribeParametersOutput) ([]types.ParameterMetadata, *string) {
-		in.NextToken = out.NextToken
+	all, err := kind.Pages(ctx, p.api.DescribeParameters, in, &in.NextToken, func(out *ssm.DescribeParametersOutput) ([]types.ParameterMetadata, *string) {
 		return out.Parameters, out.NextToken
 	})
 	for _, m := range all {

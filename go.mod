@@ -16,6 +16,7 @@ require (
 	github.com/aws/aws-sdk-go-v2/service/kms v1.62.1
 	github.com/aws/aws-sdk-go-v2/service/rds v1.132.0
 	github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi v1.41.7
+	github.com/aws/aws-sdk-go-v2/service/route53 v1.70.7
 	github.com/aws/aws-sdk-go-v2/service/s3 v1.114.7
 	github.com/aws/aws-sdk-go-v2/service/secretsmanager v1.50.9
 	github.com/aws/aws-sdk-go-v2/service/sns v1.47.7

@@ -130,6 +130,10 @@ func (d *request) decodeREST() {
 		d.protocol = protocolXML
 	}
 	d.op, d.resource = d.http.Method, d.http.URL.Path
+	if d.service == "route53" {
+		d.decodeRoute53()
+		return
+	}
 	if len(d.body) > 0 {
 		_ = json.Unmarshal(d.body, &d.json)
 	}

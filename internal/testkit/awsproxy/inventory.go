@@ -106,6 +106,8 @@ var inventoryKinds = []inventoryKind{
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
 	{"ecr/repository", false, listJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")},
 	{"kms/key", false, listKeys},
+	{"route53/zone", true, listZones},
+	{"route53/record", true, listRecords},
 }
 
 // lister asks an endpoint in one region.
@@ -120,13 +122,26 @@ func (l *lister) send(ctx context.Context, service, method, contentType, target 
 	if err != nil {
 		return nil, err
 	}
-	r.Header.Set("Authorization", scope("inventory", l.region, service))
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
 	if target != "" {
 		r.Header.Set("X-Amz-Target", target)
 	}
+	return l.answerTo(r, service)
+}
+
+// get reads a path of a REST service.
+func (l *lister) get(ctx context.Context, service, path string) ([]byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.url+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return l.answerTo(r, service)
+}
+
+func (l *lister) answerTo(r *http.Request, service string) ([]byte, error) {
+	r.Header.Set("Authorization", scope("inventory", l.region, service))
 	a, err := l.trip(r)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,7 @@ func (s *state) identity(x *exchange, service, resource string) string {
 	if assumed, ok := s.accounts[x.accessKey]; ok {
 		account = assumed
 	}
-	if service == "iam" || service == "s3" {
+	if service == "iam" || service == "s3" || service == "route53" {
 		region = "" // their names are not regional
 	}
 	return account + "|" + region + "|" + service + "|" + resource

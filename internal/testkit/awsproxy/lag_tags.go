@@ -40,6 +40,7 @@ var tagReads = []tagRead{
 	{service: "kms", op: "ListResourceTags", where: "Tags"},
 	{service: "logs", op: "ListTags*", where: "tags"},
 	{service: "rds", op: "*", where: "TagList"},
+	{service: "route53", op: "ListTagsForResource*", where: "Tags"},
 	{service: "s3", op: "GetBucketTagging", where: "TagSet", none: awsError{http.StatusNotFound, "NoSuchTagSet", "The TagSet does not exist"}},
 	{service: "s3", op: "ListTagsForResource", where: "Tags"},
 	{service: "secretsmanager", op: "DescribeSecret", where: "Tags"},

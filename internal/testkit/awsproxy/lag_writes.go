@@ -47,6 +47,9 @@ func createdID(x *exchange, a *answer) string {
 		_ = json.Unmarshal(a.body, &parsed)
 		return text(member(parsed, path))
 	}
+	if x.op == "CreateHostedZone" {
+		return firstMatch(zoneID, a.body)
+	}
 	if x.service != "ec2" {
 		return ""
 	}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsproxy_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// zoneIn makes a hosted zone and returns its ID.
+func zoneIn(t *testing.T, c *route53.Client, reference string) *string {
+	t.Helper()
+	out, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: &reference,
+		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: vpcNamed("vpc-1")})
+	must(t, err)
+	return aws.String((*out.HostedZone.Id)[len("/hostedzone/"):])
+}
+
+func vpcNamed(id string) *types.VPC { return &types.VPC{VPCId: &id, VPCRegion: types.VPCRegionEuWest1} }
+
+func zonesOf(t *testing.T) (*awsproxy.Proxy, *route53.Client) {
+	p := proxy(t)
+	return p, route53.NewFromConfig(config(p.URL()))
+}
+
+func TestRoute53_MakesOneZoneForACallerReference(t *testing.T) {
+	_, c := zonesOf(t)
+	zoneIn(t, c, "one")
+	_, err := c.CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String("example.com"), CallerReference: aws.String("one")})
+	if code(err) != "HostedZoneAlreadyExists" {
+		t.Errorf("%v", err)
+	}
+	zoneIn(t, c, "two")
+}
+
+func TestRoute53_KeepsZonesWithDelegations(t *testing.T) {
+	p, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	record := func(action types.ChangeAction) {
+		t.Helper()
+		_, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{Action: action,
+			ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("sub.example.com"), Type: types.RRTypeNs, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: aws.String("ns.example.net")}}}}}}})
+		must(t, err)
+	}
+	record(types.ChangeActionCreate)
+	_, err := c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
+	if code(err) != "HostedZoneNotEmpty" {
+		t.Errorf("%v", err)
+	}
+	found, err := p.Inventory(t.Context())
+	must(t, err)
+	if zones, records := found["route53/zone"], found["route53/record"]; !slices.Equal(zones, []string{"example.com."}) || !slices.Equal(records, []string{"sub.example.com. NS"}) {
+		t.Errorf("zones %q, records %q", zones, records)
+	}
+	record(types.ChangeActionDelete)
+	_, err = c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
+	must(t, err)
+}
+
+func TestRoute53_AssociatesAVPCOnce(t *testing.T) {
+	_, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	associate := func(vpc string) error {
+		_, err := c.AssociateVPCWithHostedZone(t.Context(), &route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id, VPC: vpcNamed(vpc)})
+		return err
+	}
+	disassociate := func(vpc string) error {
+		_, err := c.DisassociateVPCFromHostedZone(t.Context(), &route53.DisassociateVPCFromHostedZoneInput{HostedZoneId: id, VPC: vpcNamed(vpc)})
+		return err
+	}
+	must(t, associate("vpc-2"))
+	if err := associate("vpc-2"); code(err) != "ConflictingDomainExists" {
+		t.Errorf("%v", err)
+	}
+	must(t, disassociate("vpc-2"))
+	if err := disassociate("vpc-2"); code(err) != "VPCAssociationNotFound" {
+		t.Errorf("%v", err)
+	}
+	if err := disassociate("vpc-1"); code(err) != "LastVPCAssociation" {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestRoute53_LimitsTagsToThoseOfAZone(t *testing.T) {
+	_, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	var tags []types.Tag
+	for i := range 11 {
+		tags = append(tags, types.Tag{Key: aws.String(fmt.Sprint("k", i)), Value: aws.String("v")})
+	}
+	for _, n := range []int{10, 11} {
+		_, err := c.ChangeTagsForResource(t.Context(), &route53.ChangeTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id, AddTags: tags[:n]})
+		if (code(err) == "InvalidInput") != (n > 10) {
+			t.Errorf("%d tags: %v", n, err)
+		}
+	}
+	_, err := c.DeleteHostedZone(t.Context(), &route53.DeleteHostedZoneInput{Id: id})
+	must(t, err)
+	_, err = c.ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id})
+	if code(err) != "NoSuchHostedZone" {
+		t.Errorf("%v", err)
+	}
+}

@@ -182,7 +182,9 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 		p, err := d.planObserved()
 		return p, Ours, err
 	}
-	verdict, why := Judge(d.o.ofMember(d.seen.Member), d.seen.Tags, d.seen.Created)
+	o := d.o.ofMember(d.seen.Member)
+	o.Proven = d.seen.Proven
+	verdict, why := Judge(o, d.seen.Tags, d.seen.Created)
 	if m := d.seen.Member; m != nil {
 		why += " (" + m.Name + ")"
 	}

@@ -52,6 +52,8 @@ type Owner struct {
 	CreatedAt time.Time
 	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
 	NoCreationTime bool
+	// Proven is that of kind.Seen.
+	Proven         bool
 	RecreateOnLoss bool
 	// Import is the identifier of the resource that the spec imports; empty for none.
 	Import string
@@ -134,7 +136,7 @@ type Verdict int
 
 // The verdicts of Judge.
 const (
-	// Ours: the tags carry our UID, or records that a tenant cannot forge prove the same.
+	// Ours: the tags carry our UID, or records or members of the resource that a tenant cannot forge prove the same.
 	Ours Verdict = iota
 	// TakeOver: left by an earlier object of the same kind, namespace and name.
 	TakeOver
@@ -194,7 +196,7 @@ func (o Owner) inherits(cluster string) bool {
 
 func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	switch {
-	case o.Recent.Created, o.TrustAttempts && !o.OnlyOwn && o.Intent.proves(created):
+	case o.Proven, o.Recent.Created, o.TrustAttempts && !o.OnlyOwn && o.Intent.proves(created):
 		return Ours, ""
 	case o.onRecord() && !o.Recent.UntaggedSettled:
 		return Unknown, "AWS to show the owner tags of the resource"

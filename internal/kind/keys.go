@@ -16,6 +16,8 @@ type Keys[S any] struct {
 	OneByOne bool
 	// New are the keys that a new resource has.
 	New []string
+	// InCreate returns the keys of those wanted entries that the create makes; nil is none.
+	InCreate func(want S) []string
 }
 
 // KeysCall is one AWS call for some keys of a map.
@@ -75,13 +77,25 @@ func (d Diff) entries(field string) (set, changed, unset []string) {
 	return set, changed, unset
 }
 
+// ofNew returns the keys that a new resource has before its entries are settled.
+func (k *Keys[S]) ofNew(want S) []string {
+	switch {
+	case k == nil:
+		return nil
+	case k.InCreate != nil:
+		return append(slices.Clone(k.New), k.InCreate(want)...)
+	default:
+		return k.New
+	}
+}
+
 // newEntries returns the changes that give a new resource the wanted entries.
 func newEntries[S any](p Part[S], want S) Diff {
 	var diff Diff
 	for _, field := range p.Fields {
 		wanted := wantedKeys(want, field)
 		for _, key := range wanted {
-			if p.Keys == nil || !slices.Contains(p.Keys.New, key) {
+			if !slices.Contains(p.Keys.ofNew(want), key) {
 				diff = append(diff, Change{Path: field + "[" + key + "]"})
 			}
 		}

@@ -113,6 +113,9 @@ type Seen[S any] struct {
 	Member *Member
 	// Created is AWS's creation time; zero when AWS reports none.
 	Created time.Time
+	// Proven is true when something of the resource that cannot be changed shows that this object created it, such as a
+	// caller reference that contains the object's UID. It is for resources whose create cannot carry tags.
+	Proven bool
 	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
 	// Notes become conditions of the object beside Ready, such as SecretsPopulated.

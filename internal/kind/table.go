@@ -134,6 +134,9 @@ type Tagging[S any] struct {
 	Sets, Removes string
 	Set           func(ctx context.Context, have S, tags map[string]string) error
 	Remove        func(ctx context.Context, have S, keys []string) error
+	// AfterCreate is true where the create carries no tags, so that another call sets them. The create's effect is
+	// then Ensures, and Seen.Proven tells whose a resource without tags is.
+	AfterCreate bool
 	// Replaces is the IAM action of Replace, which is used instead of Set and Remove where the API
 	// replaces all tags at once.
 	Replaces string
@@ -398,7 +401,19 @@ func (t *table[CR, S]) settlesWithCreate(create Effect, want S) bool {
 func (t *table[CR, S]) Follow(want S) []Step {
 	after := func(p Part[S]) bool { return p.NeedsLook || !t.settlesWithCreate(t.Create.Effect, want) }
 	var nothing S
-	return t.newSettings(want, nothing, after)
+	return append(t.firstTags(want), t.newSettings(want, nothing, after)...)
+}
+
+// firstTags returns the step that gives a new resource its tags, where the create does not.
+func (t *table[CR, S]) firstTags(want S) []Step {
+	if !t.Tagging.AfterCreate {
+		return nil
+	}
+	var diff Diff
+	for _, path := range KeyPaths("Tags", wantedKeys(want, "Tags")) {
+		diff = append(diff, Change{Path: path})
+	}
+	return t.tagSteps(want, Seen[S]{}, diff)
 }
 
 // Continue implements Follower.

@@ -12,6 +12,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/rds"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/route53"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/secretsmanager"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/sns"
@@ -36,6 +37,7 @@ func Kinds() []engine.Entry {
 		engine.For(kms.NewKey),
 		engine.For(cognito.NewUserPool),
 		engine.For(ecr.NewRepository),
+		engine.For(route53.NewHostedZone),
 		engine.For(ec2.NewRouteTable),
 		engine.For(ec2.NewInternetGateway),
 		engine.For(ec2.NewSecurityGroup),

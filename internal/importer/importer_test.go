@@ -21,7 +21,7 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"a name in two parts":           {state: begin + `{"mode": "managed", "type": "aws_glue_catalog_table", "instances": [{"attributes": {"name": "t", "database_name": "d"}}]}]}`, found: []string{"GlueTable/d/t"}},
 		"settings of another":           {state: begin + bucket + `, {"mode": "managed", "type": "aws_s3_bucket_versioning", "name": "v"}]}`, found: []string{"S3Bucket/one", "S3Bucket/two"}},
 		"data sources":                  {state: begin + `{"mode": "data", "type": "aws_vpc", "name": "default", "instances": [{"attributes": {"id": "vpc-1"}}]}]}`},
-		"a type without a kind":         {state: begin + `{"mode": "managed", "type": "aws_route53_zone", "name": "z"}]}`, others: []string{"aws_route53_zone.z"}},
+		"a type without a kind":         {state: begin + `{"mode": "managed", "type": "aws_route53_health_check", "name": "z"}]}`, others: []string{"aws_route53_health_check.z"}},
 		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_record", "name": "e"}]}`, others: []string{"module.net.aws_route53_record.e"}},
 		"an instance that has no name":  {state: begin + `{"mode": "managed", "type": "aws_vpc", "instances": [{"attributes": {}}]}]}`, found: []string{"VPC/"}},
 		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},

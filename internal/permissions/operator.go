@@ -47,6 +47,11 @@ var passes = map[string]string{
 	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
 }
 
+// uses are the actions that need a right to another action, for which AWS evaluates no resource. No call has its name.
+var uses = map[string]string{
+	"route53:CreateHostedZone": "ec2:DescribeVpcs", "route53:AssociateVPCWithHostedZone": "ec2:DescribeVpcs", // a private zone
+}
+
 // Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
 func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 	g := grants{}
@@ -58,6 +63,9 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 		g.add(action, where)
 		if parents := scope.ec2Parents(action); parents != nil {
 			g.add(action, target{resources: parents})
+		}
+		if used := uses[action]; used != "" {
+			g.add(used, target{resources: everywhere})
 		}
 		if service := passes[action]; service != "" {
 			g.add(passRole, target{scope.roles(), stringEquals("iam:PassedToService", service)})
@@ -99,7 +107,7 @@ func (s Scope) of(action string) (target, error) {
 
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
-	"s3": Scope.s3, "iam": Scope.iam, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds,
+	"s3": Scope.s3, "iam": Scope.iam, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds, "route53": Scope.route53,
 	"tag": func(Scope, string) target { return target{resources: everywhere} }, // reads the tags of every service
 }
 
@@ -251,5 +259,19 @@ func (s Scope) rds(operation string) target {
 		return target{resources: s.arns("rds", instances, "snapshot:*")}
 	default:
 		return target{resources: s.arns("rds", instances, "subgrp:*", "secgrp:*", "og:*", "pg:*")}
+	}
+}
+
+// route53 limits by type: AWS chooses the identifiers, and knows no condition on the tags of a hosted zone.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonroute53.html
+func (s Scope) route53(operation string) target {
+	resources := "arn:" + s.partition() + ":route53:::"
+	switch operation {
+	case "CreateHostedZone", "ListHostedZonesByName":
+		return target{resources: everywhere}
+	case "AssociateVPCWithHostedZone", "DisassociateVPCFromHostedZone":
+		return target{resources: []string{resources + "hostedzone/*", fmt.Sprintf("arn:%s:ec2:*:%s:vpc/*", s.partition(), cmp.Or(s.Account, "*"))}}
+	default:
+		return target{resources: []string{resources + "hostedzone/*"}}
 	}
 }

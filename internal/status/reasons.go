@@ -50,6 +50,7 @@ const (
 	ReasonDatabaseNotEmpty   = "DatabaseNotEmpty"
 	ReasonQueueNotEmpty      = "QueueNotEmpty"
 	ReasonRepositoryNotEmpty = "RepositoryNotEmpty"
+	ReasonHostedZoneNotEmpty = "HostedZoneNotEmpty"
 	ReasonDeletionProtected  = "DeletionProtected"
 	ReasonDataWouldBeLost    = "DataWouldBeLost"
 	ReasonOwnedByCapability  = "OwnedByCapability"

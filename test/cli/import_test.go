@@ -23,6 +23,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -141,9 +142,19 @@ func (p *past) repository(i int) {
 	p.made(err, "ecrrepository/"+name, "aws_ecr_repository", map[string]any{"name": name})
 }
 
+func (p *past) zone(i int) {
+	name := fmt.Sprintf("old-%d.example.com", i)
+	out, err := route53.NewFromConfig(p.config).CreateHostedZone(p.Ctx(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: &name})
+	if err != nil {
+		p.Fatal(err)
+	}
+	id := strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
+	p.made(nil, "route53hostedzone/"+id, "aws_route53_zone", map[string]any{"zone_id": id})
+}
+
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 60 resources.
+// past makes 65 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -157,6 +168,7 @@ func (x *tool) past() *past {
 		p.catalog(i)
 		p.pool(i)
 		p.repository(i)
+		p.zone(i)
 	}
 	return p
 }
@@ -164,7 +176,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 60 {
+	if len(old.resources) != 65 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -270,6 +282,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
 	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
 	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
+	"Route53HostedZone":    func() v1alpha1.Resource { return &v1alpha1.Route53HostedZone{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
 }
 

@@ -68,6 +68,7 @@ var harmless = map[string]string{
 	"SQSQueue":             `{providerRef: {name: aws}, queueName: NAME}`,
 	"SNSTopic":             `{providerRef: {name: aws}, topicName: NAME}`,
 	"KMSKey":               `{providerRef: {name: aws}}`,
+	"Route53HostedZone":    `{providerRef: {name: aws}, name: NAME.example.com}`,
 	"ECRRepository":        `{providerRef: {name: aws}, repositoryName: NAME}`,
 	"CognitoUserPool":      `{providerRef: {name: aws}, poolName: NAME}`,
 	"Subnet":               `{providerRef: {name: aws}, vpcRef: {name: net}, cidrBlock: 10.0.1.0/24}`,

@@ -32,6 +32,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&KMSKey{}, &KMSKeyList{},
 		&CognitoUserPool{}, &CognitoUserPoolList{},
 		&ECRRepository{}, &ECRRepositoryList{},
+		&Route53HostedZone{}, &Route53HostedZoneList{},
 		&Subnet{}, &SubnetList{},
 		&SecurityGroup{}, &SecurityGroupList{},
 		&InternetGateway{}, &InternetGatewayList{},

@@ -171,6 +171,12 @@ var otherRows = []row{
 	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
 	{service: "route53", code: "TooManyHostedZones|LimitsExceeded", class: Limit},
 	{service: "route53", code: "ConflictingDomainExists|InvalidDomainName|InvalidVPCId|LastVPCAssociation|PublicZoneVPCAssociation", class: Invalid},
+	// One message for each change that Route 53 cannot make; it makes none of the batch.
+	{service: "route53", code: "InvalidChangeBatch", message: "already exists", class: Exists},
+	{service: "route53", code: "InvalidChangeBatch", message: "but it was not found", class: NotFound},
+	{service: "route53", code: "InvalidChangeBatch", message: "do not match the current values", class: Conflict},
+	{service: "route53", code: "InvalidChangeBatch", class: Invalid},
+	{service: "route53", code: "NoSuchChange", class: NotFound},
 	{service: "route53", code: "DelegationSetNotAvailable", class: Transient},
 	{service: "acm", code: "ResourceNotFound", class: NotFound},
 	{service: "acm", code: "ResourceInUse", class: Busy},

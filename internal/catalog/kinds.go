@@ -38,6 +38,7 @@ func Kinds() []engine.Entry {
 		engine.For(cognito.NewUserPool),
 		engine.For(ecr.NewRepository),
 		engine.For(route53.NewHostedZone),
+		engine.For(route53.NewRecordSet),
 		engine.For(ec2.NewRouteTable),
 		engine.For(ec2.NewInternetGateway),
 		engine.For(ec2.NewSecurityGroup),

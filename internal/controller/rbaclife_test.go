@@ -256,6 +256,7 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.NATGateway{ObjectMeta: named("nat"), Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
 		&v1alpha1.ECRRepository{ObjectMeta: named("shop"), Spec: v1alpha1.ECRRepositorySpec{CommonSpec: common, RepositoryName: "roles/shop"}},
 		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"), Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
+		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"), Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"}, Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},
 		&v1alpha1.EC2KeyPair{ObjectMeta: named("login"), Spec: v1alpha1.EC2KeyPairSpec{CommonSpec: common, PublicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}},
 		&v1alpha1.EC2Instance{ObjectMeta: named("server"), Spec: v1alpha1.EC2InstanceSpec{CommonSpec: common, ImageID: "ami-12c6146b", InstanceType: "t3.micro", SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}}},
 		&v1alpha1.DBSubnetGroup{ObjectMeta: named("databases"), Spec: v1alpha1.DBSubnetGroupSpec{CommonSpec: common, DBSubnetGroupName: "rights",

@@ -142,14 +142,11 @@ func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, err
 	}
 	e := im.Kinds[i]
 	fields := e.ExportIdentity()
-	values := strings.SplitN(r.Name, "/", len(fields))
-	if len(values) != len(fields) || slices.Contains(values, "") {
+	spec, ok := identityIn(r.Name, fields)
+	if !ok {
 		return nil, nil, &MalformedError{Resource: r, Fields: fields}
 	}
-	spec := map[string]any{"providerRef": map[string]any{"name": im.Provider}}
-	for j, field := range fields {
-		spec[field] = values[j]
-	}
+	spec["providerRef"] = map[string]any{"name": im.Provider}
 	obj := e.New()
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": spec}, obj); err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", r, err)
@@ -165,6 +162,27 @@ func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, err
 	}
 	common.DeletionPolicy = v1alpha1.DeletionRetain
 	return e, obj, nil
+}
+
+// identityIn divides a name into the fields of the spec that identify the resource. The last one is left out where it may be.
+func identityIn(name string, fields []string) (spec map[string]any, ok bool) {
+	values := strings.SplitN(name, "/", len(fields))
+	last, optional := strings.CutSuffix(fields[len(fields)-1], kind.OptionalIdentity)
+	if optional && len(values) == len(fields)-1 {
+		values = append(values, "")
+	}
+	if len(values) != len(fields) || slices.Contains(values[:len(values)-1], "") {
+		return nil, false
+	}
+	spec = map[string]any{}
+	for i, value := range values[:len(values)-1] {
+		spec[fields[i]] = value
+	}
+	if value := values[len(values)-1]; value != "" {
+		spec[last] = value
+		return spec, true
+	}
+	return spec, optional
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)

@@ -4,6 +4,7 @@ package importer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -22,7 +23,8 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"settings of another":           {state: begin + bucket + `, {"mode": "managed", "type": "aws_s3_bucket_versioning", "name": "v"}]}`, found: []string{"S3Bucket/one", "S3Bucket/two"}},
 		"data sources":                  {state: begin + `{"mode": "data", "type": "aws_vpc", "name": "default", "instances": [{"attributes": {"id": "vpc-1"}}]}]}`},
 		"a type without a kind":         {state: begin + `{"mode": "managed", "type": "aws_route53_health_check", "name": "z"}]}`, others: []string{"aws_route53_health_check.z"}},
-		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_record", "name": "e"}]}`, others: []string{"module.net.aws_route53_record.e"}},
+		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_health_check", "name": "e"}]}`, others: []string{"module.net.aws_route53_health_check.e"}},
+		"a part that is left out":       {state: begin + `{"mode": "managed", "type": "aws_route53_record", "instances": [{"attributes": {"zone_id": "Z1", "fqdn": "a.example.com", "type": "A", "set_identifier": ""}}]}]}`, found: []string{"Route53RecordSet/Z1/a.example.com/A/"}},
 		"an instance that has no name":  {state: begin + `{"mode": "managed", "type": "aws_vpc", "instances": [{"attributes": {}}]}]}`, found: []string{"VPC/"}},
 		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},
 		"no state":                      {state: "resource {}", fails: "reading the Terraform state"},
@@ -52,6 +54,29 @@ func TestNames_AreValidAndDistinct(t *testing.T) {
 	} {
 		if got := im.nameOf(c.kind, c.name); got != c.want {
 			t.Errorf("%d: %s", i, fmt.Sprintf("%s/%s is %q, want %q", c.kind, c.name, got, c.want))
+		}
+	}
+}
+
+func TestANameIsDividedIntoTheFieldsThatIdentify(t *testing.T) {
+	one, optional := []string{"name"}, []string{"zone", "name", "set?"}
+	for name, c := range map[string]struct {
+		fields []string
+		want   map[string]any // nil where the name is refused
+	}{
+		"":        {one, nil},
+		"a":       {one, map[string]any{"name": "a"}},
+		"a/b":     {one, map[string]any{"name": "a/b"}},
+		"z":       {optional, nil},
+		"z/":      {optional, nil},
+		"z/n":     {optional, map[string]any{"zone": "z", "name": "n"}},
+		"z/n/":    {optional, map[string]any{"zone": "z", "name": "n"}},
+		"z/n/s/t": {optional, map[string]any{"zone": "z", "name": "n", "set": "s/t"}},
+		"/n/s":    {optional, nil},
+	} {
+		got, ok := identityIn(name, c.fields)
+		if ok != (c.want != nil) || ok && !maps.Equal(got, c.want) {
+			t.Errorf("%q: %v, %v, want %v", name, got, ok, c.want)
 		}
 	}
 }

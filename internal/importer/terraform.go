@@ -22,6 +22,7 @@ var terraformTypes = map[string]struct {
 	"aws_glue_catalog_table":    {"GlueTable", []string{"database_name", "name"}},
 	"aws_glue_crawler":          {"GlueCrawler", []string{"name"}},
 	"aws_iam_role":              {"IAMRole", []string{"name"}},
+	"aws_route53_record":        {"Route53RecordSet", []string{"zone_id", "fqdn", "type", "set_identifier"}},
 	"aws_route53_zone":          {"Route53HostedZone", []string{"zone_id"}},
 	"aws_s3_bucket":             {"S3Bucket", []string{"bucket"}},
 	"aws_secretsmanager_secret": {"SecretsManagerSecret", []string{"name"}},

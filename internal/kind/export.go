@@ -18,9 +18,13 @@ type Exporter[CR any, S any] interface {
 	Export(ctx context.Context, sc Scope, cr CR) (Seen[S], error)
 }
 
+// OptionalIdentity ends the name of a field that does not identify every resource of its kind.
+const OptionalIdentity = "?"
+
 // Export says how a resource is declared as it is.
 type Export[CR any, S any] struct {
-	// Identity are the fields of the spec that identify a resource, by their names in JSON, the outermost first.
+	// Identity are the fields of the spec that identify a resource, by their names in JSON, the outermost first. The last one
+	// ends in OptionalIdentity where not every resource has it.
 	Identity []string
 	// Ask adds to a wanted state what Describe reads only when it is asked for, and reports whether another look is
 	// needed. It is called before the first look, when have is nil, and after it.

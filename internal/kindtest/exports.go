@@ -122,6 +122,7 @@ func (s *Subject) likeness(t *testing.T) *Subject {
 	}
 	spec, identity := content["spec"].(map[string]any), map[string]any{}
 	for _, field := range s.Entry.ExportIdentity() {
+		field = strings.TrimSuffix(field, kind.OptionalIdentity)
 		identity[field] = spec[field]
 		if field == "importID" {
 			identity[field] = s.Object.CommonStatus().ID

@@ -271,6 +271,8 @@ func (s Scope) route53(operation string) target {
 		return target{resources: everywhere}
 	case "AssociateVPCWithHostedZone", "DisassociateVPCFromHostedZone":
 		return target{resources: []string{resources + "hostedzone/*", fmt.Sprintf("arn:%s:ec2:*:%s:vpc/*", s.partition(), cmp.Or(s.Account, "*"))}}
+	case "GetChange":
+		return target{resources: []string{resources + "change/*"}}
 	default:
 		return target{resources: []string{resources + "hostedzone/*"}}
 	}

@@ -24,6 +24,7 @@ import (
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -149,12 +150,17 @@ func (p *past) zone(i int) {
 		p.Fatal(err)
 	}
 	id := strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
+	if i == 0 {
+		_, err = route53.NewFromConfig(p.config).ChangeResourceRecordSets(p.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &id, ChangeBatch: &r53types.ChangeBatch{Changes: []r53types.Change{{Action: r53types.ChangeActionCreate,
+			ResourceRecordSet: &r53types.ResourceRecordSet{Name: aws.String("www." + name), Type: r53types.RRTypeA, TTL: aws.Int64(60), ResourceRecords: []r53types.ResourceRecord{{Value: aws.String("192.0.2.1")}}}}}}})
+		p.made(err, "route53recordset/"+id+"/www."+name+"/A", "aws_route53_record", map[string]any{"zone_id": id, "fqdn": "www." + name, "type": "A", "set_identifier": ""})
+	}
 	p.made(nil, "route53hostedzone/"+id, "aws_route53_zone", map[string]any{"zone_id": id})
 }
 
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 65 resources.
+// past makes 66 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -176,7 +182,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 65 {
+	if len(old.resources) != 66 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -223,9 +229,9 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x.apply(adopting.out)
 	x.allReady(adopting.out)
 	for action := range x.writesSince(mark) {
-		// A table of the Data Catalog has no tags: its owner is among its parameters. Those of a user pool are written with
+		// A table of the Data Catalog has no tags: its owner is among its parameters, and that of a record set in another record. Those of a user pool are written with
 		// all its settings.
-		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "cognito-idp:UpdateUserPool" {
+		if !strings.Contains(strings.ToLower(action), "tag") && action != "glue:UpdateTable" && action != "route53:ChangeResourceRecordSets" && action != "cognito-idp:UpdateUserPool" {
 			t.Errorf("the adoption called %s", action)
 		}
 	}
@@ -283,6 +289,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
 	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
 	"Route53HostedZone":    func() v1alpha1.Resource { return &v1alpha1.Route53HostedZone{} },
+	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
 }
 

@@ -33,6 +33,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&CognitoUserPool{}, &CognitoUserPoolList{},
 		&ECRRepository{}, &ECRRepositoryList{},
 		&Route53HostedZone{}, &Route53HostedZoneList{},
+		&Route53RecordSet{}, &Route53RecordSetList{},
 		&Subnet{}, &SubnetList{},
 		&SecurityGroup{}, &SecurityGroupList{},
 		&InternetGateway{}, &InternetGatewayList{},

@@ -19,3 +19,22 @@ func exportedZone(cr *v1alpha1.Route53HostedZone, have HostedZoneState) {
 		out.VPCs = append(out.VPCs, v1alpha1.HostedZoneVPC{VPCID: id, VPCRegion: have.VPCs[id].Region})
 	}
 }
+
+// exportedRecords declares a record set as it is.
+func exportedRecords(cr *v1alpha1.Route53RecordSet, have RecordSetState) {
+	out := &cr.Spec
+	out.Name = strings.TrimSuffix(have.Name, ".")
+	for _, v := range have.Values {
+		out.ResourceRecords = append(out.ResourceRecords, v1alpha1.RecordValue(v))
+	}
+	if have.Alias.DNSName != "" {
+		out.AliasTarget = &v1alpha1.RecordAliasTarget{HostedZoneID: have.Alias.HostedZoneID, DNSName: have.Alias.DNSName, EvaluateTargetHealth: have.Alias.EvaluateTargetHealth}
+	} else {
+		out.TTL = &have.TTL
+	}
+	out.Weight, out.Region, out.Failover = parsedWeight(have.Weight), have.Region, have.Failover
+	if have.Geo != (Geo{}) {
+		out.GeoLocation = &v1alpha1.RecordGeoLocation{ContinentCode: have.Geo.ContinentCode, CountryCode: have.Geo.CountryCode, SubdivisionCode: have.Geo.SubdivisionCode}
+	}
+	out.MultiValueAnswer, out.HealthCheckID = have.MultiValue, have.HealthCheckID
+}

@@ -3,9 +3,12 @@
 package awsproxy_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
@@ -106,5 +109,90 @@ func TestRoute53_LimitsTagsToThoseOfAZone(t *testing.T) {
 	_, err = c.ListTagsForResource(t.Context(), &route53.ListTagsForResourceInput{ResourceType: types.TagResourceTypeHostedzone, ResourceId: id})
 	if code(err) != "NoSuchHostedZone" {
 		t.Errorf("%v", err)
+	}
+}
+
+// changes requests changes of one address.
+func changes(t *testing.T, c *route53.Client, zone *string, name string, changes ...string) (string, error) {
+	t.Helper()
+	batch := &types.ChangeBatch{}
+	for _, text := range changes {
+		action, value, _ := strings.Cut(text, " ")
+		batch.Changes = append(batch.Changes, types.Change{Action: types.ChangeAction(action),
+			ResourceRecordSet: &types.ResourceRecordSet{Name: &name, Type: types.RRTypeA, TTL: aws.Int64(60), ResourceRecords: []types.ResourceRecord{{Value: &value}}}})
+	}
+	out, err := c.ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: zone, ChangeBatch: batch})
+	if err != nil {
+		return "", err
+	}
+	return *out.ChangeInfo.Id, nil
+}
+
+func TestRoute53_MakesAllChangesOfARequestOrNone(t *testing.T) {
+	p, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	for _, tt := range []struct {
+		request []string
+		refused string
+		left    int
+	}{
+		{[]string{"CREATE 192.0.2.1"}, "", 1},
+		{[]string{"CREATE 192.0.2.2"}, "but it already exists", 1},
+		{[]string{"DELETE 192.0.2.2"}, "do not match the current values", 1},
+		{[]string{"DELETE 192.0.2.1", "DELETE 192.0.2.1"}, "but it was not found", 1},
+		{[]string{"UPSERT 192.0.2.2"}, "", 1},
+		{[]string{"DELETE 192.0.2.2", "CREATE 192.0.2.1"}, "", 1},
+		{[]string{"DELETE 192.0.2.1"}, "", 0},
+		{[]string{"CREATE 192.0.2.1"}, "", 1},
+	} {
+		_, err := changes(t, c, id, "www.example.com", tt.request...)
+		var batch *types.InvalidChangeBatch
+		if (err != nil) != (tt.refused != "") || err != nil && (!errors.As(err, &batch) || !strings.Contains(strings.Join(batch.Messages, ""), tt.refused)) {
+			t.Errorf("%s: %v, want %q", tt.request, err, tt.refused)
+		}
+		found, err := p.Inventory(t.Context())
+		must(t, err)
+		if n := len(found["route53/record"]); n != tt.left {
+			t.Errorf("%s: %d records are left, want %d", tt.request, n, tt.left)
+		}
+	}
+}
+
+func TestRoute53_AnswersWithEscapedNames(t *testing.T) {
+	_, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	_, err := changes(t, c, id, "*.example.com", "CREATE 192.0.2.1")
+	must(t, err)
+	out, err := c.ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: id, StartRecordName: aws.String("*.example.com"), StartRecordType: types.RRTypeA})
+	must(t, err)
+	name := *out.ResourceRecordSets[0].Name
+	if name != `\052.example.com.` {
+		t.Errorf("%s", name)
+	}
+	_, err = changes(t, c, id, name, "DELETE 192.0.2.1")
+	must(t, err)
+}
+
+func TestRoute53_ChangesTakeTheirTime(t *testing.T) {
+	p, c := zonesOf(t)
+	id := zoneIn(t, c, "one")
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	p.SetRecordChangesTake(time.Minute)
+	t.Cleanup(func() { p.SetClock(nil); p.SetRecordChangesTake(0) })
+	first, err := changes(t, c, id, "www.example.com", "UPSERT 192.0.2.1")
+	must(t, err)
+	second, err := changes(t, c, id, "www.example.com", "UPSERT 192.0.2.2")
+	must(t, err)
+	if first == second {
+		t.Errorf("two changes have the identifier %s", first)
+	}
+	for _, want := range []types.ChangeStatus{types.ChangeStatusPending, types.ChangeStatusInsync} {
+		out, err := c.GetChange(t.Context(), &route53.GetChangeInput{Id: &second})
+		must(t, err)
+		if out.ChangeInfo.Status != want {
+			t.Errorf("%s, want %s", out.ChangeInfo.Status, want)
+		}
+		now = now.Add(time.Minute)
 	}
 }

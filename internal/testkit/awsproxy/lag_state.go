@@ -39,7 +39,8 @@ type state struct {
 	databases     map[string]*database // by identity
 	databaseDelay time.Duration        // how long DB instances are creating, modifying and deleting
 	instances     map[string]*instance // by identity
-	instancesTake time.Duration        // how long changes of their states take
+	records       recordChanges
+	instancesTake time.Duration // how long changes of their states take
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -87,6 +88,7 @@ func (s *state) clear() {
 	s.made = map[string]*answer{}
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
 	s.databases, s.databaseDelay = map[string]*database{}, 0
+	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.system, s.diverted = map[string][]bucketTag{}, map[string]http.Handler{}
 	s.setLag(Lag{})

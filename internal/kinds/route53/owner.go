@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route53
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	// maxString is how many characters one string of a TXT record can have.
+	// https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html#TXTFormat
+	maxString = 255
+	ownerTTL  = 300
+)
+
+// ownerName is the name of the TXT record that holds the owner tags of a record set. It lies below the name of the record set,
+// so that it is in the same zone, and differs for each type and set identifier.
+func (s RecordSetState) ownerName() string {
+	sum := sha256.Sum256([]byte(s.Name + "/" + s.Type + "/" + s.SetIdentifier))
+	return "_nexus-" + hex.EncodeToString(sum[:6]) + "." + strings.TrimPrefix(s.Name, "*.")
+}
+
+// inText escapes what divides tags and strings; the ID of a cluster may be any text.
+var inText = strings.NewReplacer("%", "%25", ",", "%2C", `"`, "%22", `\`, "%5C")
+
+// ownerRecord is the TXT record that holds the tags.
+func (s RecordSetState) ownerRecord(tags map[string]string) *types.ResourceRecordSet {
+	var parts []string
+	for _, key := range kind.SortedKeys(tags) {
+		parts = append(parts, key+"="+inText.Replace(tags[key]))
+	}
+	var quoted []string
+	for chunk := range slices.Chunk([]byte(strings.Join(parts, ",")), maxString) {
+		quoted = append(quoted, `"`+string(chunk)+`"`)
+	}
+	return &types.ResourceRecordSet{Name: kind.Ptr(s.ownerName()), Type: types.RRTypeTxt, TTL: aws.Int64(ownerTTL),
+		ResourceRecords: []types.ResourceRecord{{Value: kind.Ptr(strings.Join(quoted, " "))}}}
+}
+
+// tagsIn returns the tags that an owner record holds; nil for none.
+func tagsIn(owner *types.ResourceRecordSet) map[string]string {
+	if owner == nil || len(owner.ResourceRecords) == 0 {
+		return nil
+	}
+	text := strings.ReplaceAll(strings.Trim(aws.ToString(owner.ResourceRecords[0].Value), `"`), `" "`, "")
+	tags := map[string]string{}
+	for part := range strings.SplitSeq(text, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		if plain, err := url.PathUnescape(value); err == nil && plain != "" {
+			tags[key] = plain
+		}
+	}
+	return tags
+}
+
+// isOwn reports whether the tags are those of the object with the wanted ones, and not of an earlier one of its name.
+func isOwn(want, have map[string]string) bool {
+	uid := want[wellknown.TagOwnerUID]
+	return uid != "" && have[wellknown.TagOwnerUID] == uid
+}
+
+// refuseClaimed refuses to create a record set whose owner record is another object's: that one may create its record set again.
+func refuseClaimed(want, have RecordSetState) error {
+	if have.Owner == nil || isOwn(want.Tags, have.Tags) || have.Tags[wellknown.TagOwner] == want.Tags[wellknown.TagOwner] && have.Tags[wellknown.TagCluster] == want.Tags[wellknown.TagCluster] {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf("the record set does not exist, and its owner record %s names another owner: %s=%s; delete that TXT record if its owner is gone",
+		want.ownerName(), wellknown.TagOwner, have.Tags[wellknown.TagOwner])}
+}
+
+// explainBatch moves the messages of a refused batch to where every other error has its message; the SDK has a fixed text there.
+func explainBatch(err error) error {
+	if batch, ok := errors.AsType[*types.InvalidChangeBatch](err); ok && len(batch.Messages) > 0 {
+		batch.Message = kind.Ptr(strings.Join(batch.Messages, "; "))
+	}
+	return err
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route53
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// RecordSetState is a record set as both the spec and Route 53 can express it.
+type RecordSetState struct {
+	ZoneID        string `drift:"identity"`
+	Name          string `drift:"identity"`
+	Type          string `drift:"identity"`
+	SetIdentifier string `drift:"identity"`
+
+	// Found and Owner are the record set and its owner record as Route 53 returned them, which a deletion must repeat.
+	Found, Owner *types.ResourceRecordSet `drift:"observed"`
+	Change       Change                   `drift:"observed"`
+
+	TTL           int64
+	Values        []string `drift:"set"`
+	Alias         Alias
+	Weight        string // "" where there is none
+	Region        string
+	Failover      string
+	Geo           Geo
+	MultiValue    bool
+	HealthCheckID string
+	// Tags are the owner tags, which are in the owner record.
+	Tags map[string]string `drift:"tags"`
+}
+
+// Change is a change of the record set that the operator requested.
+type Change struct{ ID, Status string }
+
+// Alias is what an alias record leads to.
+type Alias struct {
+	HostedZoneID, DNSName string
+	EvaluateTargetHealth  bool
+}
+
+// Geo is where the users are who get the record set.
+type Geo struct{ ContinentCode, CountryCode, SubdivisionCode string }
+
+// maxOfName is how many record sets of one name and type are read at a time.
+const maxOfName = 100
+
+type recordSet struct {
+	api *route53.Client
+	// requested are the last changes of record sets that the status of an object may not hold yet, by identifier.
+	requested sync.Map
+}
+
+// NewRecordSet binds the Route53RecordSet kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonroute53.html
+func NewRecordSet(cfg aws.Config) kind.Kind[*v1alpha1.Route53RecordSet, RecordSetState] {
+	r := &recordSet{api: route53.NewFromConfig(cfg)}
+	const changes = "route53:ChangeResourceRecordSets"
+	return kind.FromTable(kind.Table[*v1alpha1.Route53RecordSet, RecordSetState]{
+		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"Route53HostedZone"}},
+		Identify: identifyRecords, Declare: declareRecords, Publish: publishRecords,
+		Export:   kind.Export[*v1alpha1.Route53RecordSet, RecordSetState]{Identity: []string{"hostedZoneID", "name", "type", "setIdentifier" + kind.OptionalIdentity}, Spec: exportedRecords},
+		Describe: kind.Read[RecordSetState]{Actions: []string{"route53:ListResourceRecordSets", "route53:GetChange"}, Do: r.describe},
+		Create:   kind.Call[RecordSetState]{Action: changes, Do: r.create},
+		Parts: []kind.Part[RecordSetState]{{Fields: []string{"TTL", "Values", "Alias", "Weight", "Region", "Failover", "Geo", "MultiValue", "HealthCheckID", "Tags"},
+			InCreate: true, Write: kind.Call[RecordSetState]{Action: changes, DoDiff: r.update}}},
+		Delete: []kind.Ending[RecordSetState]{{Call: kind.Call[RecordSetState]{Action: changes, Effect: kind.Ends, Do: r.remove}}},
+	})
+}
+
+func identifyRecords(sc kind.Scope, cr *v1alpha1.Route53RecordSet) (RecordSetState, error) {
+	in := cr.Spec
+	s := RecordSetState{ZoneID: in.HostedZoneID, Name: canonicalName(in.Name), Type: in.Type, SetIdentifier: in.SetIdentifier,
+		Change: Change{cr.Status.ChangeID, cr.Status.ChangeStatus}, Tags: kind.Only(sc.Tags, kind.SortedKeys(sc.OwnerTags))}
+	if in.HostedZoneRef == nil {
+		return s, nil
+	}
+	target, err := sc.Ref("Route53HostedZone", in.HostedZoneRef.Name)
+	s.ZoneID = target.ID
+	return s, err
+}
+
+func declareRecords(_ kind.Scope, cr *v1alpha1.Route53RecordSet, s *RecordSetState) error {
+	in := cr.Spec
+	s.TTL, s.Values = aws.ToInt64(in.TTL), make([]string, 0, len(in.ResourceRecords))
+	for _, v := range in.ResourceRecords {
+		s.Values = append(s.Values, canonicalValue(in.Type, string(v)))
+	}
+	if in.AliasTarget != nil {
+		s.Alias = Alias(*in.AliasTarget)
+		s.Alias.DNSName = canonicalName(s.Alias.DNSName)
+	}
+	s.Weight, s.Region, s.Failover = *kind.NonNil(kind.Text(in.Weight)), in.Region, in.Failover
+	s.Geo, s.MultiValue, s.HealthCheckID = Geo(*kind.NonNil(in.GeoLocation)), in.MultiValueAnswer, in.HealthCheckID
+	return nil
+}
+
+// canonicalValue returns an IPv6 address in its shortest form, and every other value as it is.
+func canonicalValue(recordType, value string) string {
+	if address, err := netip.ParseAddr(value); err == nil && recordType == string(types.RRTypeAaaa) {
+		return address.String()
+	}
+	return value
+}
+
+func publishRecords(cr *v1alpha1.Route53RecordSet, s RecordSetState) {
+	st := &cr.Status
+	st.ID, st.HostedZoneID, st.OwnerRecord = s.id(), s.ZoneID, s.ownerName()
+	st.ChangeID, st.ChangeStatus = s.Change.ID, s.Change.Status
+}
+
+// id names the record set among those of all zones.
+func (s RecordSetState) id() string {
+	return strings.TrimSuffix(strings.Join([]string{s.ZoneID, strings.TrimSuffix(s.Name, "."), s.Type, s.SetIdentifier}, "_"), "_")
+}
+
+// wanted returns the record set as Route 53 takes it.
+func (s RecordSetState) wanted() *types.ResourceRecordSet {
+	out := &types.ResourceRecordSet{Name: &s.Name, Type: types.RRType(s.Type), SetIdentifier: kind.NonEmpty(&s.SetIdentifier), HealthCheckId: kind.NonEmpty(&s.HealthCheckID),
+		Region: types.ResourceRecordSetRegion(s.Region), Failover: types.ResourceRecordSetFailover(s.Failover)}
+	for _, v := range s.Values {
+		out.ResourceRecords = append(out.ResourceRecords, types.ResourceRecord{Value: &v})
+	}
+	if len(s.Values) > 0 {
+		out.TTL = &s.TTL
+	}
+	if s.Alias.DNSName != "" {
+		out.AliasTarget = &types.AliasTarget{HostedZoneId: &s.Alias.HostedZoneID, DNSName: &s.Alias.DNSName, EvaluateTargetHealth: s.Alias.EvaluateTargetHealth}
+	}
+	if s.Weight != "" {
+		out.Weight = parsedWeight(s.Weight)
+	}
+	if s.Geo != (Geo{}) {
+		out.GeoLocation = &types.GeoLocation{ContinentCode: kind.NonEmpty(&s.Geo.ContinentCode), CountryCode: kind.NonEmpty(&s.Geo.CountryCode), SubdivisionCode: kind.NonEmpty(&s.Geo.SubdivisionCode)}
+	}
+	if s.MultiValue {
+		out.MultiValueAnswer = &s.MultiValue
+	}
+	return out
+}
+
+// settings fills in the state from what Route 53 returned.
+func (s *RecordSetState) settings(d *types.ResourceRecordSet) {
+	alias, geo := kind.NonNil(d.AliasTarget), kind.NonNil(d.GeoLocation)
+	s.Found, s.TTL, s.Values = d, aws.ToInt64(d.TTL), []string{}
+	for _, v := range d.ResourceRecords {
+		s.Values = append(s.Values, canonicalValue(s.Type, aws.ToString(v.Value)))
+	}
+	if d.AliasTarget != nil {
+		s.Alias = Alias{aws.ToString(alias.HostedZoneId), canonicalName(aws.ToString(alias.DNSName)), alias.EvaluateTargetHealth}
+		s.TTL = 0
+	}
+	s.Weight, s.Region, s.Failover = *kind.NonNil(kind.Text(d.Weight)), string(d.Region), string(d.Failover)
+	s.Geo = Geo{aws.ToString(geo.ContinentCode), aws.ToString(geo.CountryCode), aws.ToString(geo.SubdivisionCode)}
+	s.MultiValue, s.HealthCheckID = aws.ToBool(d.MultiValueAnswer), aws.ToString(d.HealthCheckId)
+}
+
+// describe reads the record set, its owner record, and how far the last change is. While deleting, an owner record without a
+// record set counts as the resource, so that it is not left behind.
+func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind.Look) (kind.Seen[RecordSetState], error) {
+	s := RecordSetState{ZoneID: want.ZoneID, Name: want.Name, Type: want.Type, SetIdentifier: want.SetIdentifier}
+	d, inZone, err := r.lookup(ctx, want.ZoneID, types.ResourceRecordSet{Name: &want.Name, Type: types.RRType(want.Type), SetIdentifier: kind.NonEmpty(&want.SetIdentifier)})
+	if err != nil {
+		return kind.Seen[RecordSetState]{}, err
+	}
+	owner, stillInZone, err := r.lookup(ctx, want.ZoneID, types.ResourceRecordSet{Name: kind.Ptr(want.ownerName()), Type: types.RRTypeTxt})
+	if err != nil {
+		return kind.Seen[RecordSetState]{}, err
+	}
+	if inZone != stillInZone { // an owner record without its record set would be deleted, and leave that behind
+		return kind.Seen[RecordSetState]{}, &status.Waiting{For: "a second look: Route 53 listed records of zone " + want.ZoneID + " and answered that it does not exist", After: time.Second, Usable: true}
+	}
+	s.Owner = owner
+	s.Tags = tagsIn(s.Owner)
+	seen := kind.Seen[RecordSetState]{Exists: d != nil, Tags: s.Tags}
+	switch {
+	case d != nil:
+		s.settings(d)
+	case look.Deleting:
+		seen.Exists = isOwn(want.Tags, s.Tags)
+	default:
+		err = refuseClaimed(want, s)
+	}
+	if err == nil && d != nil && !look.Deleting {
+		s.Change, err = r.change(ctx, want)
+		if s.Change.Status == string(types.ChangeStatusPending) {
+			seen.Busy = "Route 53 brings change " + s.Change.ID + " to its name servers"
+		}
+	}
+	seen.State = s
+	return seen, err
+}
+
+// lookup returns the record set with the name, type and identifier of key, nil where there is none, and whether the zone exists.
+func (r *recordSet) lookup(ctx context.Context, zone string, key types.ResourceRecordSet) (found *types.ResourceRecordSet, inZone bool, err error) {
+	in := &route53.ListResourceRecordSetsInput{HostedZoneId: &zone, StartRecordName: key.Name, StartRecordType: key.Type, MaxItems: aws.Int32(maxOfName)}
+	if key.SetIdentifier == nil {
+		in.MaxItems = aws.Int32(1)
+	}
+	for {
+		page, err := awsclient.Lookup(ctx, r.api.ListResourceRecordSets, in)
+		if page == nil {
+			return nil, false, err
+		}
+		for _, d := range page.ResourceRecordSets {
+			switch {
+			case canonicalName(aws.ToString(d.Name)) != *key.Name || d.Type != key.Type:
+				return nil, true, nil
+			case aws.ToString(d.SetIdentifier) == aws.ToString(key.SetIdentifier):
+				return &d, true, nil
+			}
+		}
+		if !page.IsTruncated || *in.MaxItems == 1 {
+			return nil, true, nil
+		}
+		in.StartRecordName, in.StartRecordType, in.StartRecordIdentifier = page.NextRecordName, page.NextRecordType, page.NextRecordIdentifier
+	}
+}
+
+// change returns how far the last change is that the operator requested.
+func (r *recordSet) change(ctx context.Context, want RecordSetState) (Change, error) {
+	last := want.Change
+	if id, ok := r.requested.Load(want.id()); ok && id != last.ID {
+		last = Change{id.(string), string(types.ChangeStatusPending)}
+	}
+	if last.Status != string(types.ChangeStatusPending) {
+		r.requested.Delete(want.id())
+		return last, nil
+	}
+	out, err := awsclient.Lookup(ctx, r.api.GetChange, &route53.GetChangeInput{Id: &last.ID})
+	if err != nil {
+		return last, err
+	}
+	last.Status = string(types.ChangeStatusInsync) // of a change that Route 53 no longer knows
+	if out != nil && out.ChangeInfo != nil {
+		last.Status = string(out.ChangeInfo.Status)
+	}
+	return last, nil
+}
+
+// send requests changes, of which Route 53 makes all or none, and remembers the request.
+func (r *recordSet) send(ctx context.Context, s RecordSetState, changes ...types.Change) error {
+	out, err := r.api.ChangeResourceRecordSets(ctx, &route53.ChangeResourceRecordSetsInput{HostedZoneId: &s.ZoneID, ChangeBatch: &types.ChangeBatch{Changes: changes}})
+	if err != nil {
+		return explainBatch(err)
+	}
+	if out.ChangeInfo != nil {
+		r.requested.Store(s.id(), strings.TrimPrefix(aws.ToString(out.ChangeInfo.Id), "/change/"))
+	}
+	return nil
+}
+
+func changeOf(action types.ChangeAction, records *types.ResourceRecordSet) types.Change {
+	return types.Change{Action: action, ResourceRecordSet: records}
+}
+
+// create is refused where either record exists. An owner record that this object, or an earlier one of its name, left is replaced.
+func (r *recordSet) create(ctx context.Context, want, have RecordSetState) error {
+	action := kind.Either(have.Owner == nil, types.ChangeActionCreate, types.ChangeActionUpsert)
+	return r.send(ctx, want, changeOf(types.ChangeActionCreate, want.wanted()), changeOf(action, want.ownerRecord(want.Tags)))
+}
+
+// update replaces the record set, its owner record, or both.
+func (r *recordSet) update(ctx context.Context, want, have RecordSetState, diff kind.Diff) error {
+	var changes []types.Change
+	if slices.ContainsFunc(diff, func(c kind.Change) bool { return !c.At("Tags") }) {
+		changes = append(changes, changeOf(types.ChangeActionUpsert, want.wanted()))
+	}
+	set, removed := diff.Keys("Tags")
+	tags := kind.MergeTags(have.Tags, kind.Only(want.Tags, set), removed)
+	switch {
+	case len(set)+len(removed) == 0:
+	case len(tags) == 0:
+		changes = append(changes, changeOf(types.ChangeActionDelete, have.Owner))
+	default:
+		changes = append(changes, changeOf(types.ChangeActionUpsert, want.ownerRecord(tags)))
+	}
+	return r.send(ctx, want, changes...)
+}
+
+// remove repeats what it deletes: Route 53 refuses the request if either record was changed since.
+func (r *recordSet) remove(ctx context.Context, _, have RecordSetState) error {
+	var changes []types.Change
+	for _, records := range []*types.ResourceRecordSet{have.Found, have.Owner} {
+		if records != nil {
+			changes = append(changes, changeOf(types.ChangeActionDelete, records))
+		}
+	}
+	err := r.send(ctx, have, changes...)
+	r.requested.Delete(have.id())
+	return err
+}
+
+func parsedWeight(text string) *int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return &n
+}

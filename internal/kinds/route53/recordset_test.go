@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route53
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+const (
+	www          = "www." + domain
+	loadBalancer = "shop-1.eu-west-1.elb.amazonaws.com"
+	zoneOfTest   = "7O259OWOO3SB09GLSHV616"
+	changeRecord = "route53:ChangeResourceRecordSets"
+)
+
+type (
+	recordSpec = v1alpha1.Route53RecordSetSpec
+	recordEdit = func(s *recordSpec)
+)
+
+// recordsOf is an address of www in the zone that inZone makes.
+func recordsOf(edits ...recordEdit) *v1alpha1.Route53RecordSet {
+	o := &v1alpha1.Route53RecordSet{}
+	o.Name = "www"
+	o.Spec.HostedZoneID, o.Spec.Name, o.Spec.Type = zoneOfTest, www, "A"
+	values(300, "192.0.2.1")(&o.Spec)
+	for _, e := range edits {
+		e(&o.Spec)
+	}
+	return o
+}
+
+func values(ttl int64, of ...v1alpha1.RecordValue) recordEdit {
+	return func(s *recordSpec) { s.TTL, s.ResourceRecords, s.AliasTarget = &ttl, of, nil }
+}
+
+func ofType(recordType string, of ...v1alpha1.RecordValue) recordEdit {
+	return func(s *recordSpec) { s.Type, s.ResourceRecords = recordType, of }
+}
+
+func named(name string) recordEdit { return func(s *recordSpec) { s.Name = name } }
+
+func alias(name string, evaluates bool) recordEdit {
+	return func(s *recordSpec) {
+		s.TTL, s.ResourceRecords = nil, nil
+		s.AliasTarget = &v1alpha1.RecordAliasTarget{HostedZoneID: "Z32O12XQLNTSW2", DNSName: name, EvaluateTargetHealth: evaluates}
+	}
+}
+
+func weighted(w int64) recordEdit {
+	return func(s *recordSpec) { s.SetIdentifier, s.Weight = "one", &w }
+}
+
+func ofRegion(region string) recordEdit {
+	return func(s *recordSpec) { s.SetIdentifier, s.Region = "one", region }
+}
+
+func failover(role string) recordEdit {
+	return func(s *recordSpec) { s.SetIdentifier, s.Failover = "one", role }
+}
+
+func geo(g v1alpha1.RecordGeoLocation) recordEdit {
+	return func(s *recordSpec) { s.SetIdentifier, s.GeoLocation = "one", &g }
+}
+
+func multi(s *recordSpec) { s.SetIdentifier, s.MultiValueAnswer = "one", true }
+
+func checked(id string) recordEdit { return func(s *recordSpec) { s.HealthCheckID = id } }
+
+func orphaned(s *recordSpec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }
+
+func adoptsRecords(s *recordSpec) {
+	s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionDelete
+}
+
+// inZone makes a zone without an owner, with the same identifier each time.
+func inZone(t *testing.T, s *kindtest.Subject) {
+	t.Helper()
+	r, err := http.Post(world.Shared(t).MotoURL()+"/moto-api/seed?a=1", "", nil)
+	must(t, err)
+	must(t, r.Body.Close())
+	if id := makeZone(t, s.Rig, domain, "of a test", nil); id != zoneOfTest {
+		t.Fatalf("the zone is %s", id)
+	}
+}
+
+func byRef(s *recordSpec) {
+	s.HostedZoneID, s.HostedZoneRef = "", &v1alpha1.ObjectReference{Name: "shop"}
+}
+
+func toZone(s *kindtest.Subject) {
+	s.Targets = map[string]kind.Target{"Route53HostedZone/shop": {ID: zoneOfTest}}
+}
+
+func recordSubject(t *testing.T, o *v1alpha1.Route53RecordSet) (*kindtest.Subject, *kindtest.Rig) {
+	t.Helper()
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewRecordSet), o)
+	inZone(t, s)
+	return s, r
+}
+
+// records are the record sets beside those that each zone has.
+func records(t *testing.T, r *kindtest.Rig) []types.ResourceRecordSet {
+	t.Helper()
+	out, err := api(r).ListResourceRecordSets(t.Context(), &route53.ListResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id})
+	must(t, err)
+	return slices.DeleteFunc(out.ResourceRecordSets, func(d types.ResourceRecordSet) bool { return canonicalName(*d.Name) == domain+"." })
+}
+
+// ofWWW are the record sets of www, and of www with owner records.
+func ofWWW(t *testing.T, r *kindtest.Rig) (found []types.ResourceRecordSet, owners int) {
+	t.Helper()
+	for _, d := range records(t, r) {
+		if strings.HasPrefix(*d.Name, "_nexus-") {
+			owners++
+		} else {
+			found = append(found, d)
+		}
+	}
+	return found, owners
+}
+
+func changed(changes func(t *testing.T, r *kindtest.Rig) []types.Change) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		_, err := api(r).ChangeResourceRecordSets(t.Context(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: zones(t, r)[0].Id, ChangeBatch: &types.ChangeBatch{Changes: changes(t, r)}})
+		must(t, err)
+	}
+}
+
+// byHand creates or replaces the address of www outside the operator.
+var byHand = changed(func(*testing.T, *kindtest.Rig) []types.Change {
+	return []types.Change{changeOf(types.ChangeActionUpsert, stateOf(recordsOf(values(60, "198.51.100.1"))).wanted())}
+})
+
+func stateOf(o *v1alpha1.Route53RecordSet) RecordSetState {
+	s := RecordSetState{Name: canonicalName(o.Spec.Name), Type: o.Spec.Type, SetIdentifier: o.Spec.SetIdentifier}
+	_ = declareRecords(kind.Scope{}, o, &s)
+	return s
+}
+
+// dropRecords deletes those record sets whose names begin so.
+func dropRecords(prefix string) func(*testing.T, *kindtest.Rig) {
+	return changed(func(t *testing.T, r *kindtest.Rig) (out []types.Change) {
+		for _, d := range records(t, r) {
+			if strings.HasPrefix(*d.Name, prefix) {
+				out = append(out, changeOf(types.ChangeActionDelete, &d))
+			}
+		}
+		return out
+	})
+}
+
+// claimed makes an owner record, and the address where it is to exist.
+func claimed(uid, cluster string, exists bool) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		tags := engine.Owner{Kind: "Route53RecordSet", Namespace: kindtest.Namespace, Name: "www", UID: uid, Cluster: cluster}.OwnerTags()
+		changed(func(*testing.T, *kindtest.Rig) []types.Change {
+			return []types.Change{changeOf(types.ChangeActionCreate, stateOf(recordsOf()).ownerRecord(tags))}
+		})(t, r)
+		if exists {
+			byHand(t, r)
+		}
+	}
+}
+
+func TestRecordSet(t *testing.T) {
+	kindtest.RunWith(t, engine.For(NewRecordSet), inZone, slices.Concat(recordLives(), recordEdits(), recordDrifts(), recordDeletions(), recordOwners()))
+}
+
+func recordLives() []kindtest.Case {
+	row := func(name string, edits ...recordEdit) kindtest.Case {
+		return kindtest.Case{Name: name, Object: recordsOf(edits...), Cause: engine.New, Actions: []string{changeRecord}}
+	}
+	refused := func(name string, edits ...recordEdit) kindtest.Case {
+		return kindtest.Case{Name: name, Object: recordsOf(edits...), Stalled: status.ReasonInvalidSpec}
+	}
+	referred := row("in a zone by reference", byRef)
+	referred.Facts = toZone
+	return []kindtest.Case{
+		row("absent is created with its owner record by one call"), referred,
+		row("an alias", alias(loadBalancer, true)),
+		row("an alias with capitals and a trailing dot", alias("Shop-1.eu-west-1.elb.amazonaws.com.", false)),
+		row("of all other names", named("*."+domain)),
+		row("with capitals", named("WWW.Shop.example.com.")),
+		row("IPv6 addresses in other words", ofType("AAAA", "2001:0DB8::0001")),
+		row("texts", ofType("TXT", `"v=spf1 -all"`, `"one" "two"`)),
+		row("mail servers", ofType("MX", "10 mail."+domain+".")),
+		row("weighted", weighted(0)),
+		row("one of many values", multi),
+		refused("neither values nor an alias", func(s *recordSpec) { s.ResourceRecords, s.TTL = nil, nil }),
+		refused("values without a time", func(s *recordSpec) { s.TTL = nil }),
+		refused("an alias with a time", alias(loadBalancer, false), func(s *recordSpec) { s.TTL = aws.Int64(60) }),
+		refused("a weight without an identifier", weighted(1), func(s *recordSpec) { s.SetIdentifier = "" }),
+		refused("two ways to route", weighted(1), ofRegion("eu-west-1")),
+		refused("the record of the zone itself", ofType("SOA", "a b 1 1 1 1 1")),
+		refused("no name", named("www..com")),
+	}
+}
+
+func recordEdits() []kindtest.Case {
+	row := func(name string, from, to recordEdit, diff ...string) kindtest.Case {
+		return kindtest.Case{Name: name, Existing: recordsOf(from), Object: recordsOf(to), Cause: engine.Edited, Diff: diff, Actions: []string{changeRecord}}
+	}
+	stalled := func(name, reason string, to recordEdit) kindtest.Case {
+		return kindtest.Case{Name: name, Existing: recordsOf(), Object: recordsOf(to), Stalled: reason}
+	}
+	withCheck := func(id string) recordEdit {
+		return func(s *recordSpec) { weighted(1)(s); checked(id)(s) }
+	}
+	return []kindtest.Case{
+		row("another time", values(300, "192.0.2.1"), values(60, "192.0.2.1"), "TTL"),
+		row("another value", values(300, "192.0.2.1"), values(300, "192.0.2.1", "192.0.2.2"), "Values"),
+		row("an alias instead of values", values(300, "192.0.2.1"), alias(loadBalancer, false), "TTL", "Values", "Alias.HostedZoneID", "Alias.DNSName"),
+		row("values instead of an alias", alias(loadBalancer, false), values(300, "192.0.2.1"), "TTL", "Values", "Alias.HostedZoneID", "Alias.DNSName"),
+		row("another target", alias(loadBalancer, false), alias("other.eu-west-1.elb.amazonaws.com", true), "Alias.DNSName", "Alias.EvaluateTargetHealth"),
+		row("another weight", weighted(1), weighted(2), "Weight"),
+		row("another region", ofRegion("eu-west-1"), ofRegion("eu-central-1"), "Region"),
+		row("the second of two", failover("PRIMARY"), failover("SECONDARY"), "Failover"),
+		row("a state instead of a continent", geo(v1alpha1.RecordGeoLocation{ContinentCode: "EU"}), geo(v1alpha1.RecordGeoLocation{CountryCode: "US", SubdivisionCode: "CA"}), "Geo.ContinentCode", "Geo.CountryCode", "Geo.SubdivisionCode"),
+		row("a health check", withCheck(""), withCheck("0123-4567"), "HealthCheckID"),
+		row("no health check", withCheck("0123-4567"), withCheck(""), "HealthCheckID"),
+		{Name: "the same values in another order", Existing: recordsOf(values(300, "192.0.2.1", "192.0.2.2")), Object: recordsOf(values(300, "192.0.2.2", "192.0.2.1")), Cause: engine.InSync},
+		stalled("another name", status.ReasonIdentityChanged, named("other."+domain)),
+		stalled("another type", status.ReasonIdentityChanged, ofType("AAAA", "2001:db8::1")),
+		stalled("an identifier", status.ReasonIdentityChanged, weighted(1)),
+	}
+}
+
+func recordDrifts() []kindtest.Case {
+	gone := kindtest.Case{Name: "a record set that vanished is created again", Existing: recordsOf(), Object: recordsOf(), Drift: true, Before: dropRecords(""), Cause: engine.New, Actions: []string{changeRecord}}
+	alone := gone
+	alone.Name, alone.Before = "one that vanished without its owner record, too", dropRecords("www")
+	return []kindtest.Case{
+		{Name: "values are restored", Existing: recordsOf(), Object: recordsOf(), Drift: true, Before: byHand, Cause: engine.Drifted, Diff: []string{"TTL", "Values"}, Actions: []string{changeRecord}},
+		gone, alone,
+	}
+}
+
+func recordDeletions() []kindtest.Case {
+	row := func(name string, o *v1alpha1.Route53RecordSet, before func(*testing.T, *kindtest.Rig), actions ...string) kindtest.Case {
+		return kindtest.Case{Name: name, Existing: o, Object: o, Deleting: true, Drift: true, Before: before, Cause: engine.Deleting, Actions: actions}
+	}
+	gone := row("deleting what is gone", recordsOf(), dropRecords(""))
+	gone.Cause = engine.Gone
+	orphan := row("Orphan removes the owner record and nothing else", recordsOf(orphaned), nil, changeRecord)
+	orphan.Diff = ownerPaths
+	return []kindtest.Case{
+		row("deleting", recordsOf(), nil, changeRecord), row("deleting an alias", recordsOf(alias(loadBalancer, true)), nil, changeRecord),
+		row("deleting that of all other names", recordsOf(named("*."+domain)), nil, changeRecord),
+		row("deleting what somebody changed", recordsOf(), byHand, changeRecord),
+		row("deleting an owner record that was left", recordsOf(), dropRecords("www"), changeRecord),
+		gone, orphan,
+	}
+}
+
+func recordOwners() []kindtest.Case {
+	adopting := recordsOf(adoptsRecords)
+	return []kindtest.Case{
+		{Name: "left by an earlier object of this name, it is taken over", Object: recordsOf(adoptsRecords), Before: claimed("an-earlier-one", kindtest.Cluster, true),
+			Cause: engine.Edited, Diff: []string{"TTL", "Values", "Tags[nexus.ai/owner-uid]"}, Actions: []string{changeRecord}},
+		{Name: "without an owner it is adopted where allowed", Object: adopting, Before: byHand, Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+			Cause: engine.Edited, Diff: append([]string{"TTL", "Values"}, ownerPaths...), Actions: []string{changeRecord}},
+		{Name: "another's is not taken", Object: recordsOf(), Before: byHand, Stalled: status.ReasonConflict, OnRun: true},
+		{Name: "another cluster's is not taken", Object: recordsOf(), Before: claimed("theirs", "another", true), Stalled: status.ReasonConflict, OnRun: true},
+		{Name: "a name that another cluster claims is not taken", Object: recordsOf(), Before: claimed("theirs", "another", false), Stalled: status.ReasonConflict, OnRun: true},
+	}
+}
+
+func recordLife(t *testing.T) kindtest.Life {
+	return kindtest.Life{
+		Sample: recordsOf(weighted(1)), Facts: func(s *kindtest.Subject) { inZone(t, s) },
+		Foreign: changed(func(*testing.T, *kindtest.Rig) []types.Change {
+			return []types.Change{changeOf(types.ChangeActionUpsert, stateOf(recordsOf(weighted(9))).wanted())}
+		}),
+		Exists: func(t *testing.T, r *kindtest.Rig) bool {
+			t.Helper()
+			found, owners := ofWWW(t, r)
+			if owners > len(found) {
+				t.Errorf("%d owner records of %d record sets", owners, len(found))
+			}
+			return len(found) > 0
+		},
+		Edited:  recordsOf(weighted(2), values(60, "192.0.2.3")),
+		Invalid: []v1alpha1.Resource{recordsOf(weighted(300))},
+	}
+}
+
+func TestRecordSetSurvivesFaults(t *testing.T) {
+	kindtest.Faults(t, engine.For(NewRecordSet), recordLife(t))
+}
+
+func TestRecordSetSurvivesLag(t *testing.T) {
+	kindtest.Lag(t, engine.For(NewRecordSet), recordLife(t))
+}
+
+// An object is Ready once all name servers have its change, and no pass waits for that.
+func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
+	s, r := recordSubject(t, recordsOf())
+	r.AWS.SetClock(func() time.Time { return s.Clock })
+	r.AWS.SetRecordChangesTake(30 * time.Second)
+	t.Cleanup(func() { r.AWS.SetRecordChangesTake(0); r.AWS.SetClock(nil) })
+	pending := func() {
+		t.Helper()
+		for range 2 {
+			_, err := s.Pass(t.Context(), nil)
+			st := s.Object.(*v1alpha1.Route53RecordSet).Status
+			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || !strings.Contains(w.For, "brings change "+st.ChangeID) || st.ChangeStatus != "PENDING" || st.Ready {
+				t.Fatalf("%v, %+v", err, st)
+			}
+		}
+	}
+	inSync := func() {
+		t.Helper()
+		s.Clock = s.Clock.Add(time.Minute)
+		settled(t, s)
+		if st := s.Object.(*v1alpha1.Route53RecordSet).Status; st.ChangeStatus != "INSYNC" || !st.Ready {
+			t.Fatalf("%+v", st)
+		}
+	}
+	pending()
+	inSync()
+	s.Edit(recordsOf(values(60, "192.0.2.9")))
+	pending()
+	s.Forget() // a restart, after which only the status knows of the change
+	fresh := kindtest.NewSubject(r, engine.For(NewRecordSet), s.Object)
+	fresh.Intent, fresh.Clock = s.Intent, s.Clock
+	s = fresh
+	pending()
+	inSync()
+}
+
+// A record set without its owner record may be somebody else's: the operator neither writes to it nor gives it up.
+func TestARecordSetWithoutItsOwnerRecordIsLeftAlone(t *testing.T) {
+	s, r := recordSubject(t, recordsOf())
+	settled(t, s)
+	dropRecords("_nexus-")(t, r)
+	s.Forget()
+	for range 2 {
+		mark := r.AWS.Mark()
+		_, err := s.Settle(t.Context(), nil)
+		if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonOwnershipUnknown || len(r.AWS.Since(mark).Writes()) > 0 {
+			t.Fatalf("%v\n%s", err, r.AWS.Since(mark))
+		}
+		s.Deleting = true
+	}
+	s.Deleting, s.AllowAdoption = false, true
+	s.Edit(recordsOf(adoptsRecords))
+	settled(t, s)
+	if found, owners := ofWWW(t, r); len(found) != 1 || owners != 1 {
+		t.Errorf("%+v, %d owner records", found, owners)
+	}
+}
+
+// Two objects divide the answers for one name.
+func TestWeightedRecordSetsOfOneName(t *testing.T) {
+	s, r := recordSubject(t, recordsOf(weighted(1)))
+	settled(t, s)
+	o := recordsOf(weighted(3), func(s *recordSpec) { s.SetIdentifier = "two" })
+	o.Name = "other"
+	other := kindtest.NewSubject(r, engine.For(NewRecordSet), o)
+	settled(t, other)
+	if found, owners := ofWWW(t, r); len(found) != 2 || owners != 2 {
+		t.Fatalf("%d record sets, %d owner records", len(found), owners)
+	}
+	s.Deleting = true
+	settled(t, s)
+	if found, owners := ofWWW(t, r); len(found) != 1 || *found[0].SetIdentifier != "two" || owners != 1 {
+		t.Fatalf("%+v, %d owner records", found, owners)
+	}
+}
+
+func TestAZoneThatIsNotReadyIsWaitedFor(t *testing.T) {
+	s, r := recordSubject(t, recordsOf(byRef))
+	mark := r.AWS.Mark()
+	_, err := s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || w.For != "Route53HostedZone/shop" || r.AWS.Since(mark).Count() > 0 {
+		t.Fatalf("got %v, want to wait for the zone", err)
+	}
+}
+
+// The owner tags of a long name fill more than one string of a TXT record.
+func TestAnOwnerRecordHoldsLongTags(t *testing.T) {
+	s, r := recordSubject(t, recordsOf())
+	s.Object.SetName(strings.Repeat("n", 150))
+	s.Object.SetNamespace(strings.Repeat("a", 63))
+	settled(t, s)
+	want := s.Owner().OwnerTags()
+	for _, d := range records(t, r) {
+		if strings.HasPrefix(*d.Name, "_nexus-") {
+			if got := tagsIn(&d); !maps.Equal(got, want) || !strings.Contains(*d.ResourceRecords[0].Value, `" "`) {
+				t.Errorf("%v, want %v", got, want)
+			}
+			return
+		}
+	}
+	t.Error("there is no owner record")
+}
+
+func TestAnOwnerRecordHoldsAnyTag(t *testing.T) {
+	for _, want := range []map[string]string{
+		{"nexus.ai/cluster": `a,b="c" \052 100%`, "nexus.ai/owner": strings.Repeat(`"`, 300)}, {"nexus.ai/owner-uid": "uid"},
+	} {
+		if got := tagsIn(stateOf(recordsOf()).ownerRecord(want)); !maps.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	}
+	if got := tagsIn(&types.ResourceRecordSet{ResourceRecords: []types.ResourceRecord{{Value: aws.String(`"somebody's text"`)}}}); len(got) > 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestRecordSetCosts(t *testing.T) {
+	s, r := recordSubject(t, recordsOf())
+	for _, c := range []struct {
+		name string
+		want map[string]int
+		do   func()
+	}{
+		{"create", map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 2, "GetChange": 1}, func() {}},
+		{"check", map[string]int{"ListResourceRecordSets": 2}, s.Forget},
+		{"delete", map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1}, func() { s.Deleting = true }},
+	} {
+		c.do()
+		mark := r.AWS.Mark()
+		settled(t, s)
+		got := map[string]int{}
+		for _, call := range r.AWS.Since(mark) {
+			got[call.Op]++
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
+		}
+	}
+}
+
+func TestPublishedFieldsOfARecordSet(t *testing.T) {
+	s, r := recordSubject(t, recordsOf(weighted(1)))
+	settled(t, s)
+	st, zone := s.Object.(*v1alpha1.Route53RecordSet).Status, zoneIDOf(zones(t, r)[0].Id)
+	if st.ID != zone+"_"+www+"_A_one" || st.HostedZoneID != zone || !strings.HasPrefix(st.OwnerRecord, "_nexus-") || !strings.HasSuffix(st.OwnerRecord, "."+www+".") || st.ChangeID == "" || st.ChangeStatus != "INSYNC" {
+		t.Errorf("%+v", st)
+	}
+}

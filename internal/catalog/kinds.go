@@ -4,6 +4,7 @@ package catalog
 
 import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/acm"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/cognito"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
@@ -35,6 +36,7 @@ func Kinds() []engine.Entry {
 		engine.For(sqs.NewQueue),
 		engine.For(sns.NewTopic),
 		engine.For(kms.NewKey),
+		engine.For(acm.NewCertificate),
 		engine.For(cognito.NewUserPool),
 		engine.For(ecr.NewRepository),
 		engine.For(route53.NewHostedZone),

@@ -266,6 +266,7 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.SQSQueue{ObjectMeta: named("queue"), Spec: v1alpha1.SQSQueueSpec{CommonSpec: common, QueueName: "rights"}},
 		&v1alpha1.SNSTopic{ObjectMeta: named("topic"), Spec: v1alpha1.SNSTopicSpec{CommonSpec: common, TopicName: "rights"}},
 		&v1alpha1.CognitoUserPool{ObjectMeta: named("users"), Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}, PoolName: "rights"}},
+		&v1alpha1.Certificate{ObjectMeta: named("certificate"), Spec: v1alpha1.CertificateSpec{CommonSpec: common, DomainName: "life.example.com"}},
 		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
 	}
 	h.create(append(others, vpc)...)

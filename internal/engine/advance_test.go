@@ -19,14 +19,15 @@ import (
 
 // box is an AWS resource that keeps its state and fails on request.
 type box struct {
-	meta    kind.Meta
-	exists  bool
-	color   string
-	tags    map[string]string
-	created time.Time
-	busy    string
-	holds   []kind.Hold
-	usable  bool
+	meta     kind.Meta
+	exists   bool
+	color    string
+	tags     map[string]string
+	created  time.Time
+	busy     string
+	holds    []kind.Hold
+	usable   bool
+	writable bool // AWS accepts changes while it is busy
 	// hidden, untagged and stale are how many looks do not see the box, its tags, its color yet.
 	hidden, untagged, stale int
 	was                     string // the color that stale looks see
@@ -96,7 +97,7 @@ func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Se
 		b.stale--
 		color = b.was
 	}
-	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Holds: holds}, nil
+	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, Holds: holds}, nil
 }
 
 func (b *box) do(action string, fixes []string, effect func() error) kind.Step {

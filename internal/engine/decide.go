@@ -199,7 +199,7 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
 	case verdict == Foreign:
 		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
-	case d.seen.Busy != "" && !d.usable(verdict):
+	case d.seen.Busy != "" && !d.usable(verdict) && !d.writable():
 		return Plan{Cause: Busy, Reason: d.seen.Busy, Usable: d.seen.Usable}, nil
 	case d.orphaned(verdict):
 		return Plan{Cause: Gone, Reason: "orphaned"}, nil
@@ -230,6 +230,11 @@ func (d decider[CR, S]) foreignCause() Cause {
 // usable reports whether a busy resource serves its users and is as declared, so that nothing waits for it.
 func (d decider[CR, S]) usable(v Verdict) bool {
 	return v == Ours && d.seen.Usable && !d.o.Deleting && len(d.diff()) == 0
+}
+
+// writable reports whether something is to be written to a busy resource that accepts it.
+func (d decider[CR, S]) writable() bool {
+	return d.seen.Writable && (d.o.Deleting || len(d.diff()) > 0)
 }
 
 func (d decider[CR, S]) diff() kind.Diff {

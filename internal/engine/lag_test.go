@@ -461,6 +461,20 @@ func TestAdvance_BusyButUsableStaysReady(t *testing.T) {
 	}
 }
 
+func TestAdvance_BusyButWritableIsEditedAndDeleted(t *testing.T) {
+	o := known()
+	b := boxOf(o)
+	b.busy, b.writable = "PENDING_VALIDATION", true
+	_, _, err := advanceBox(t, b, o, map[string]string{"color": "green"})
+	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || w.Usable || len(b.writes) != 1 || b.color != "green" {
+		t.Errorf("%v %v", err, b.writes)
+	}
+	o.Deleting = true
+	if out, _, err := advanceBox(t, b, o, map[string]string{"color": "green"}); err != nil || !out.Gone || b.exists {
+		t.Errorf("%+v %v %v", out, err, b.writes)
+	}
+}
+
 func TestAdvance_ADeleteIsNotRepeatedWhileAWSDeletes(t *testing.T) {
 	o := known()
 	o.Deleting = true

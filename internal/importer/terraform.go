@@ -15,6 +15,7 @@ var terraformTypes = map[string]struct {
 	kind       string
 	attributes []string
 }{
+	"aws_acm_certificate":       {"Certificate", []string{"arn"}},
 	"aws_cognito_user_pool":     {"CognitoUserPool", []string{"id"}},
 	"aws_dynamodb_table":        {"DynamoDBTable", []string{"name"}},
 	"aws_ecr_repository":        {"ECRRepository", []string{"name"}},
@@ -40,7 +41,7 @@ var terraformTypes = map[string]struct {
 
 // terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
 var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_secretsmanager_secret_version", "aws_dynamodb_table_item", "aws_s3_object",
-	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_route53_zone_association"}
+	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_route53_zone_association", "aws_acm_certificate_validation"}
 
 // FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of
 // those that no kind declares. Errors say why the text is no such file.

@@ -105,6 +105,9 @@ type Seen[S any] struct {
 	// Usable is true when a busy resource serves its users meanwhile, such as a table that is
 	// UPDATING or a database that is backing up: an object that was Ready stays Ready.
 	Usable bool
+	// Writable is true when AWS accepts changes and the deletion of a busy resource, such as a certificate that waits for its
+	// validation: it may wait for days.
+	Writable bool
 	// Tags are all tags found on the resource (for a Glue table: its nexus.ai/ parameters). The
 	// engine reads the owner from them. Nil means that the resource carries none.
 	Tags map[string]string

@@ -107,7 +107,7 @@ func (s Scope) of(action string) (target, error) {
 
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
-	"s3": Scope.s3, "iam": Scope.iam, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds, "route53": Scope.route53,
+	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds, "route53": Scope.route53,
 	"tag": func(Scope, string) target { return target{resources: everywhere} }, // reads the tags of every service
 }
 
@@ -214,6 +214,20 @@ func (s Scope) kms(operation string) target {
 		return target{resources: keys}
 	default:
 		return target{keys, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+	}
+}
+
+// acm limits by tags, because AWS chooses the identifiers. A certificate that an object adopts has no tags yet.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awscertificatemanager.html
+func (s Scope) acm(operation string) target {
+	certificates := s.arns("acm", "certificate/*")
+	switch operation {
+	case "RequestCertificate":
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case "DescribeCertificate", "ListTagsForCertificate", "AddTagsToCertificate":
+		return target{resources: certificates}
+	default:
+		return target{certificates, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	}
 }
 

@@ -29,7 +29,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, err := Operator([]kind.Meta{{
 		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -50,6 +50,9 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"ssm:PutParameter":             "[arn:aws:ssm:eu-west-1:123456789012:parameter/team-*] map[]",
 		"ssm:GetServiceSetting":        "[arn:aws:ssm:eu-west-1:123456789012:servicesetting/ssm/parameter-store/*] map[]",
 		"kms:CreateKey":                "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"acm:RequestCertificate":       "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"acm:AddTagsToCertificate":     "[arn:aws:acm:eu-west-1:123456789012:certificate/*] map[]",
+		"acm:DeleteCertificate":        "[arn:aws:acm:eu-west-1:123456789012:certificate/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"kms:CreateAlias":              "[arn:aws:kms:eu-west-1:123456789012:alias/team-* arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
 		"kms:TagResource":              "[arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
 		"kms:ScheduleKeyDeletion":      "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",

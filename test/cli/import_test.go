@@ -14,6 +14,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	acmtypes "github.com/aws/aws-sdk-go-v2/service/acm/types"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	cognitotypes "github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -158,9 +160,18 @@ func (p *past) zone(i int) {
 	p.made(nil, "route53hostedzone/"+id, "aws_route53_zone", map[string]any{"zone_id": id})
 }
 
+func (p *past) certificate(i int) {
+	out, err := acm.NewFromConfig(p.config).RequestCertificate(p.Ctx(), &acm.RequestCertificateInput{DomainName: aws.String(fmt.Sprintf("old-%d.example.com", i)),
+		SubjectAlternativeNames: []string{"*.example.com"}, ValidationMethod: acmtypes.ValidationMethodDns})
+	if err != nil {
+		p.Fatal(err)
+	}
+	p.made(err, "certificate/"+*out.CertificateArn, "aws_acm_certificate", map[string]any{"arn": *out.CertificateArn})
+}
+
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 66 resources.
+// past makes 71 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -175,6 +186,7 @@ func (x *tool) past() *past {
 		p.pool(i)
 		p.repository(i)
 		p.zone(i)
+		p.certificate(i)
 	}
 	return p
 }
@@ -182,7 +194,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 66 {
+	if len(old.resources) != 71 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -290,6 +302,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
 	"Route53HostedZone":    func() v1alpha1.Resource { return &v1alpha1.Route53HostedZone{} },
 	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },
+	"Certificate":          func() v1alpha1.Resource { return &v1alpha1.Certificate{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
 }
 

@@ -70,6 +70,7 @@ var harmless = map[string]string{
 	"KMSKey":               `{providerRef: {name: aws}}`,
 	"Route53HostedZone":    `{providerRef: {name: aws}, name: NAME.example.com}`,
 	"Route53RecordSet":     `{providerRef: {name: aws}, hostedZoneID: Z1D633PJN98FT9, name: NAME.example.com, type: A, ttl: 60, resourceRecords: ["192.0.2.1"]}`,
+	"Certificate":          `{providerRef: {name: aws}, domainName: x.example.com}`,
 	"ECRRepository":        `{providerRef: {name: aws}, repositoryName: NAME}`,
 	"CognitoUserPool":      `{providerRef: {name: aws}, poolName: NAME}`,
 	"Subnet":               `{providerRef: {name: aws}, vpcRef: {name: net}, cidrBlock: 10.0.1.0/24}`,

@@ -34,6 +34,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&ECRRepository{}, &ECRRepositoryList{},
 		&Route53HostedZone{}, &Route53HostedZoneList{},
 		&Route53RecordSet{}, &Route53RecordSetList{},
+		&Certificate{}, &CertificateList{},
 		&Subnet{}, &SubnetList{},
 		&SecurityGroup{}, &SecurityGroupList{},
 		&InternetGateway{}, &InternetGatewayList{},

@@ -9,8 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
-	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
-	tagtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -75,19 +73,12 @@ func (k *key) byID(ctx context.Context, id string, deleting bool) (*found, error
 
 // byTags asks the tagging API, because KMS lists keys without their tags.
 func (k *key) byTags(ctx context.Context, tags map[string][]string, deleting bool) ([]found, error) {
-	in := &tagging.GetResourcesInput{ResourceTypeFilters: []string{"kms:key"}}
-	for _, name := range kind.SortedKeys(tags) {
-		in.TagFilters = append(in.TagFilters, tagtypes.TagFilter{Key: &name, Values: tags[name]})
-	}
-	all, err := kind.Pages(ctx, k.tags.GetResources, in, &in.PaginationToken, func(out *tagging.GetResourcesOutput) ([]tagtypes.ResourceTagMapping, *string) {
-		return out.ResourceTagMappingList, out.PaginationToken
-	})
+	arns, err := awsclient.TaggedARNs(ctx, k.tags.GetResources, "kms:key", tags)
 	if err != nil {
 		return nil, err
 	}
 	var out []found
-	for _, r := range all {
-		arn := aws.ToString(r.ResourceARN)
+	for _, arn := range arns {
 		f, err := k.byID(ctx, arn[strings.LastIndex(arn, "/")+1:], deleting)
 		if err != nil {
 			return nil, err

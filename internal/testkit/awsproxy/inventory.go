@@ -108,6 +108,7 @@ var inventoryKinds = []inventoryKind{
 	{"kms/key", false, listKeys},
 	{"route53/zone", true, listZones},
 	{"route53/record", true, listRecords},
+	{"acm/certificate", false, listJSON("acm", "CertificateManager.ListCertificates", "CertificateSummaryList", "CertificateArn")},
 }
 
 // lister asks an endpoint in one region.

@@ -41,6 +41,7 @@ type state struct {
 	instances     map[string]*instance // by identity
 	records       recordChanges
 	instancesTake time.Duration // how long changes of their states take
+	certificates  certificates
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -90,6 +91,7 @@ func (s *state) clear() {
 	s.databases, s.databaseDelay = map[string]*database{}, 0
 	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
+	s.certificates = certificates{}
 	s.system, s.diverted = map[string][]bucketTag{}, map[string]http.Handler{}
 	s.setLag(Lag{})
 }

@@ -30,6 +30,7 @@ var idempotentCreates = []string{"sqs.CreateQueue", "sns.CreateTopic", "logs.Cre
 var createdIDs = map[string]string{
 	"kms.CreateKey":              "KeyMetadata.KeyId",
 	"cognito-idp.CreateUserPool": "UserPool.Id",
+	"acm.RequestCertificate":     "CertificateArn",
 }
 
 // ec2IDs are the elements of ids that differ from the noun: of the group of
@@ -37,7 +38,7 @@ var createdIDs = map[string]string{
 var ec2IDs = map[string]string{"CreateSecurityGroup": "groupId", "RunInstances": "instanceId", "AllocateAddress": "allocationId"}
 
 // endings are the deletions of what was created by operations that do not begin with Create.
-var endings = map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair", "RunInstances": "TerminateInstances"}
+var endings = map[string]string{"AllocateAddress": "ReleaseAddress", "ImportKeyPair": "DeleteKeyPair", "RunInstances": "TerminateInstances", "RequestCertificate": "DeleteCertificate"}
 
 // createdID returns the id that AWS has given to a new resource; "" if the
 // request names it.
@@ -45,7 +46,7 @@ func createdID(x *exchange, a *answer) string {
 	if path, ok := createdIDs[x.service+"."+x.op]; ok {
 		parsed := map[string]any{}
 		_ = json.Unmarshal(a.body, &parsed)
-		return text(member(parsed, path))
+		return shortName(text(member(parsed, path)))
 	}
 	if x.op == "CreateHostedZone" {
 		return firstMatch(zoneID, a.body)

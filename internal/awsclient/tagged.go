@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsclient
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// TaggedARNs returns the ARNs of the resources of a type, such as kms:key, that carry each of the tags with one of its values.
+// It is for services whose lists show no tags. The tagging API shows new resources and tags after some seconds. Errors are
+// those of the SDK.
+func TaggedARNs(ctx context.Context, call func(context.Context, *tagging.GetResourcesInput, ...func(*tagging.Options)) (*tagging.GetResourcesOutput, error),
+	resourceType string, tags map[string][]string) ([]string, error) {
+	in := &tagging.GetResourcesInput{ResourceTypeFilters: []string{resourceType}}
+	for _, name := range kind.SortedKeys(tags) {
+		in.TagFilters = append(in.TagFilters, types.TagFilter{Key: &name, Values: tags[name]})
+	}
+	return kind.Pages(ctx, call, in, &in.PaginationToken, func(out *tagging.GetResourcesOutput) (arns []string, next *string) {
+		for _, r := range out.ResourceTagMappingList {
+			arns = append(arns, aws.ToString(r.ResourceARN))
+		}
+		return arns, out.PaginationToken
+	})
+}

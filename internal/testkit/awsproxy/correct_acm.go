@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsproxy
+
+import (
+	"context"
+	"net/http"
+	"slices"
+)
+
+// certificates is what moto does not know of certificates, by ARN.
+type certificates struct {
+	algorithms map[string]string
+	users      map[string][]string
+	pending    bool
+}
+
+// SetUnvalidated lets certificates wait for their validation until it is ended. Otherwise ACM finds their records at once.
+func (p *Proxy) SetUnvalidated(on bool) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.certificates.pending = on
+}
+
+// SetCertificateUsers says what uses a certificate, such as the ARNs of load balancers: AWS keeps it so long.
+func (p *Proxy) SetCertificateUsers(arn string, users ...string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.state.certificates.users == nil {
+		p.state.certificates.users = map[string][]string{}
+	}
+	p.state.certificates.users[arn] = users
+}
+
+func (s *state) certificate(arn string) (algorithm string, users []string, pending bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.certificates.algorithms[arn], slices.Clone(s.certificates.users[arn]), s.certificates.pending
+}
+
+// recordCertificate: moto makes keys of RSA whatever the request asks for.
+func recordCertificate(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	body, _ := decodeJSON(a.body).(map[string]any)
+	arn, algorithm := text(body["CertificateArn"]), text(x.json["KeyAlgorithm"])
+	if a.ok() && arn != "" && algorithm != "" {
+		p.state.mu.Lock()
+		defer p.state.mu.Unlock()
+		if p.state.certificates.algorithms == nil {
+			p.state.certificates.algorithms = map[string]string{}
+		}
+		p.state.certificates.algorithms[arn] = algorithm
+	}
+	return a
+}
+
+// showCertificate: moto issues certificates after a minute, and shows dates of those that are not issued.
+func showCertificate(_ context.Context, p *Proxy, _ *exchange, a *answer) *answer {
+	body, _ := decodeJSON(a.body).(map[string]any)
+	c, _ := member(body, "Certificate").(map[string]any)
+	if !a.ok() || c == nil {
+		return a
+	}
+	algorithm, users, pending := p.state.certificate(text(c["CertificateArn"]))
+	if algorithm != "" {
+		c["KeyAlgorithm"] = algorithm
+	}
+	if len(users) > 0 {
+		c["InUseBy"] = users
+	}
+	if c["Type"] != "AMAZON_ISSUED" {
+		return a.withJSON(body)
+	}
+	validation := "SUCCESS"
+	if c["Status"] = "ISSUED"; pending {
+		validation, c["Status"] = "PENDING_VALIDATION", "PENDING_VALIDATION"
+		for _, name := range []string{"IssuedAt", "NotAfter", "NotBefore", "Serial"} {
+			delete(c, name)
+		}
+	}
+	options, _ := c["DomainValidationOptions"].([]any)
+	for _, o := range options {
+		if option, ok := o.(map[string]any); ok {
+			option["ValidationStatus"] = validation
+		}
+	}
+	return a.withJSON(body)
+}
+
+// keepUsedCertificate: moto deletes certificates that are in use.
+func keepUsedCertificate(_ context.Context, p *Proxy, x *exchange) *answer {
+	arn := text(x.json["CertificateArn"])
+	if _, users, _ := p.state.certificate(arn); len(users) > 0 {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "ResourceInUseException", "Certificate " + arn + " in account " + defaultAccount + " is in use."})
+	}
+	return nil
+}

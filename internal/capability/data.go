@@ -145,10 +145,10 @@ func lifecycle(rules []nexusv1.LifecycleRule) []awsv1.S3LifecycleRule {
 			AbortIncompleteMultipartUploadDays: r.AbortIncompleteMultipartUploadDays,
 		}
 		if r.ExpirationDays != nil {
-			rule.Expiration = &awsv1.S3Expiration{Days: *r.ExpirationDays}
+			rule.Expiration = &awsv1.S3Expiration{Days: r.ExpirationDays}
 		}
 		for _, t := range r.Transitions {
-			rule.Transitions = append(rule.Transitions, awsv1.S3Transition(t))
+			rule.Transitions = append(rule.Transitions, awsv1.S3Transition{Days: new(t.Days), StorageClass: t.StorageClass})
 		}
 		out = append(out, rule)
 	}

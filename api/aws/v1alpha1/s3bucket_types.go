@@ -26,10 +26,12 @@ type S3BucketSpec struct {
 	// Encryption at rest; AWS's own default is AES256 (SSE-S3).
 	// +optional
 	Encryption *S3Encryption `json:"encryption,omitempty"`
-	// LifecycleRules expire or move objects; [] removes all rules, also those that were set elsewhere. Parts of
-	// a rule that cannot be declared here, such as a filter by tag, are kept as they are in AWS.
+	// LifecycleRules expire or move objects; [] removes all rules, also those that were set elsewhere. Absent:
+	// the rules stay as they are in AWS.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
+	// +listType=map
+	// +listMapKey=id
 	LifecycleRules *[]S3LifecycleRule `json:"lifecycleRules,omitempty"`
 	// PublicAccessBlock keeps the bucket private whatever its policy and ACLs say.
 	// +optional
@@ -73,6 +75,12 @@ type S3Encryption struct {
 }
 
 // S3LifecycleRule is one rule of the bucket's lifecycle configuration.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/intro-lifecycle-rules.html
+// +kubebuilder:validation:XValidation:rule="!has(self.tags) || size(self.tags) == 0 || !has(self.abortIncompleteMultipartUploadDays) && !(has(self.expiration) && has(self.expiration.expiredObjectDeleteMarker) && self.expiration.expiredObjectDeleteMarker)",message="a rule with tags cannot have abortIncompleteMultipartUploadDays or expiredObjectDeleteMarker"
+// +kubebuilder:validation:XValidation:rule="!has(self.abortIncompleteMultipartUploadDays) || (!has(self.objectSizeGreaterThan) || self.objectSizeGreaterThan == 0) && (!has(self.objectSizeLessThan) || self.objectSizeLessThan == 0)",message="a rule with objectSizeGreaterThan or objectSizeLessThan cannot have abortIncompleteMultipartUploadDays"
+// +kubebuilder:validation:XValidation:rule="!has(self.objectSizeGreaterThan) || !has(self.objectSizeLessThan) || self.objectSizeLessThan == 0 || self.objectSizeGreaterThan < self.objectSizeLessThan",message="objectSizeGreaterThan must be less than objectSizeLessThan"
+// +kubebuilder:validation:XValidation:rule="!has(self.newerNoncurrentVersions) || self.newerNoncurrentVersions == 0 || has(self.noncurrentVersionExpirationDays)",message="newerNoncurrentVersions needs noncurrentVersionExpirationDays"
+// +kubebuilder:validation:XValidation:rule="!has(self.transitions) || self.transitions.all(t, has(t.days)) || self.transitions.all(t, has(t.date))",message="the transitions of a rule have either days or a date"
 type S3LifecycleRule struct {
 	// ID is the rule's name, unique in the bucket.
 	// +kubebuilder:validation:MinLength=1
@@ -84,35 +92,96 @@ type S3LifecycleRule struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	Prefix string `json:"prefix,omitempty"`
-	// Expiration removes current objects.
+	// Tags limit the rule to objects that have all of them. Absent leaves the tags of the rule as they are in
+	// AWS; {} removes them, so that the rule is for more objects.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",message="the key of an object's tag has 1 to 128 characters"
+	Tags map[string]TagValue `json:"tags,omitempty"`
+	// ObjectSizeGreaterThan limits the rule to objects of more bytes. Absent leaves the limit as it is in AWS; 0
+	// removes it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObjectSizeGreaterThan *int64 `json:"objectSizeGreaterThan,omitempty"`
+	// ObjectSizeLessThan limits the rule to objects of fewer bytes. Absent leaves the limit as it is in AWS; 0
+	// removes it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ObjectSizeLessThan *int64 `json:"objectSizeLessThan,omitempty"`
+	// Expiration removes current objects; absent means that the rule removes none.
 	// +optional
 	Expiration *S3Expiration `json:"expiration,omitempty"`
-	// Transitions move current objects to other storage classes.
+	// Transitions move current objects to other storage classes; absent means that the rule moves none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=8
 	Transitions []S3Transition `json:"transitions,omitempty"`
-	// NoncurrentVersionExpirationDays removes old versions after so many days.
+	// NoncurrentVersionExpirationDays removes old versions after so many days; absent means that the rule
+	// removes none.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	NoncurrentVersionExpirationDays *int32 `json:"noncurrentVersionExpirationDays,omitempty"`
-	// AbortIncompleteMultipartUploadDays removes the parts of unfinished uploads after so many days.
+	// NewerNoncurrentVersions is how many of the newest noncurrent versions noncurrentVersionExpirationDays
+	// retains. Absent leaves the number as it is in AWS; 0 removes it.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=100
+	NewerNoncurrentVersions *int32 `json:"newerNoncurrentVersions,omitempty"`
+	// NoncurrentVersionTransitions move old versions to other storage classes. Absent leaves those of the rule
+	// as they are in AWS; [] removes them.
+	// +optional
+	// +kubebuilder:validation:MaxItems=8
+	NoncurrentVersionTransitions *[]S3NoncurrentVersionTransition `json:"noncurrentVersionTransitions,omitempty"`
+	// AbortIncompleteMultipartUploadDays removes the parts of unfinished uploads after so many days; absent
+	// means that the rule removes none.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	AbortIncompleteMultipartUploadDays *int32 `json:"abortIncompleteMultipartUploadDays,omitempty"`
 }
 
-// S3Expiration removes objects by age.
+// S3Expiration removes objects by age, on a date, or the delete markers that nothing is left behind.
+// +kubebuilder:validation:XValidation:rule="[has(self.days), has(self.date), has(self.expiredObjectDeleteMarker)].filter(x, x).size() == 1",message="expiration has exactly one of days, date and expiredObjectDeleteMarker"
 type S3Expiration struct {
 	// Days since the object was created.
+	// +optional
 	// +kubebuilder:validation:Minimum=1
-	Days int32 `json:"days"`
+	Days *int32 `json:"days,omitempty"`
+	// Date, such as 2030-01-31, at whose beginning in UTC the objects expire.
+	// +optional
+	// +kubebuilder:validation:Format=date
+	Date string `json:"date,omitempty"`
+	// ExpiredObjectDeleteMarker removes delete markers behind which no version is left; false ends that. In a
+	// rule without expiration, this setting stays as it is in AWS.
+	// +optional
+	ExpiredObjectDeleteMarker *bool `json:"expiredObjectDeleteMarker,omitempty"`
 }
 
-// S3Transition moves objects by age.
+// S3Transition moves objects by age or on a date.
+// +kubebuilder:validation:XValidation:rule="has(self.days) != has(self.date)",message="a transition has either days or a date"
 type S3Transition struct {
 	// Days since the object was created.
+	// +optional
 	// +kubebuilder:validation:Minimum=0
-	Days int32 `json:"days"`
+	Days *int32 `json:"days,omitempty"`
+	// Date, such as 2030-01-31, at whose beginning in UTC the objects move.
+	// +optional
+	// +kubebuilder:validation:Format=date
+	Date string `json:"date,omitempty"`
+	// StorageClass to move to.
+	// +kubebuilder:validation:Enum=GLACIER;DEEP_ARCHIVE;INTELLIGENT_TIERING;STANDARD_IA;ONEZONE_IA;GLACIER_IR
+	StorageClass string `json:"storageClass"`
+}
+
+// S3NoncurrentVersionTransition moves old versions of objects.
+type S3NoncurrentVersionTransition struct {
+	// NoncurrentDays since the version was replaced.
+	// +kubebuilder:validation:Minimum=0
+	NoncurrentDays int32 `json:"noncurrentDays"`
+	// NewerNoncurrentVersions is how many of the newest noncurrent versions stay where they are; absent means
+	// none.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	NewerNoncurrentVersions *int32 `json:"newerNoncurrentVersions,omitempty"`
 	// StorageClass to move to.
 	// +kubebuilder:validation:Enum=GLACIER;DEEP_ARCHIVE;INTELLIGENT_TIERING;STANDARD_IA;ONEZONE_IA;GLACIER_IR
 	StorageClass string `json:"storageClass"`

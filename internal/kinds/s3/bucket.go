@@ -38,9 +38,10 @@ type BucketState struct {
 	Versioning        *v1alpha1.S3Versioning
 	Encryption        *v1alpha1.S3Encryption
 	PublicAccessBlock *v1alpha1.S3PublicAccessBlock
-	Policy            *string                     `drift:"json"`
-	Lifecycle         *[]v1alpha1.S3LifecycleRule `drift:"set"`
-	Tags              map[string]string           `drift:"tags"`
+	Policy            *string `drift:"json"`
+	// Lifecycle are the rules by their IDs.
+	Lifecycle map[string]v1alpha1.S3LifecycleRule `drift:"exact,set"`
+	Tags      map[string]string                   `drift:"tags"`
 }
 
 // usEast1 is the region that must not be named when a bucket is created, and in which creating an
@@ -122,11 +123,11 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			})},
 		{Fields: []string{"Lifecycle"}, Reads: "s3:GetLifecycleConfiguration",
 			Read: read(b.api.GetBucketLifecycleConfiguration, func(out *s3.GetBucketLifecycleConfigurationOutput, _ BucketState, have *BucketState) {
-				have.FoundLifecycle, have.Lifecycle = *out, kind.Ptr(fromLifecycle(out.Rules))
+				have.FoundLifecycle, have.Lifecycle = *out, fromLifecycle(out.Rules)
 			}),
 			Write: write("s3:PutLifecycleConfiguration", b.api.PutBucketLifecycleConfiguration, func(in *s3.PutBucketLifecycleConfigurationInput, want, have BucketState) {
 				in.TransitionDefaultMinimumObjectSize = have.FoundLifecycle.TransitionDefaultMinimumObjectSize
-				in.LifecycleConfiguration = &types.BucketLifecycleConfiguration{Rules: toLifecycle(*want.Lifecycle, have.FoundLifecycle.Rules)}
+				in.LifecycleConfiguration = &types.BucketLifecycleConfiguration{Rules: toLifecycle(want.Lifecycle, have.FoundLifecycle.Rules)}
 			}),
 			Clear: write("s3:PutLifecycleConfiguration", b.api.DeleteBucketLifecycle, func(*s3.DeleteBucketLifecycleInput, BucketState, BucketState) {})},
 	}
@@ -154,14 +155,15 @@ func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 
 func declare(_ kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
-	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock, s.Lifecycle = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock, in.LifecycleRules
+	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock
 	if e := in.Encryption; e != nil {
 		s.Encryption = &v1alpha1.S3Encryption{Algorithm: strings.ReplaceAll(e.Algorithm, "_", ":"), KMSKeyID: kind.CustomerKMSKey("s3", e.KMSKeyID), BucketKeyEnabled: e.BucketKeyEnabled}
 	}
 	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
 		return status.Invalid("spec.policy", "%v", err)
 	}
-	return nil
+	s.Lifecycle, err = declareLifecycle(in.LifecycleRules)
+	return err
 }
 
 func publish(cr *v1alpha1.S3Bucket, s BucketState) {
@@ -199,7 +201,7 @@ func (b *bucket) describe(ctx context.Context, want BucketState, look kind.Look)
 }
 
 func declaresSettings(s BucketState) bool {
-	return s.Versioning != nil || s.Encryption != nil || s.PublicAccessBlock != nil || s.Policy != nil || s.Lifecycle != nil || s.ObjectOwnership != nil
+	return !reflect.DeepEqual(s, BucketState{Name: s.Name, ARN: s.ARN, Account: s.Account, Region: s.Region, ForceDestroy: s.ForceDestroy, Guarded: s.Guarded, Tags: s.Tags})
 }
 
 // unseen interprets the failure to read the tags. S3 answers 403 for a bucket of another account and

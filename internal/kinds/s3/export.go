@@ -17,5 +17,22 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	if out.Policy == nil {
 		out.Policy = aws.String("")
 	}
-	out.LifecycleRules = have.Lifecycle
+	out.LifecycleRules = exportedLifecycle(have.Lifecycle)
+}
+
+// exportedLifecycle leaves out what a rule does not have.
+func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3LifecycleRule {
+	out := make([]v1alpha1.S3LifecycleRule, 0, len(rules))
+	for _, id := range kind.SortedKeys(rules) {
+		r := rules[id]
+		r.ObjectSizeGreaterThan, r.ObjectSizeLessThan, r.NewerNoncurrentVersions = nonZero(r.ObjectSizeGreaterThan), nonZero(r.ObjectSizeLessThan), nonZero(r.NewerNoncurrentVersions)
+		r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays = nonZero(r.NoncurrentVersionExpirationDays), nonZero(r.AbortIncompleteMultipartUploadDays)
+		e := *r.Expiration
+		e.Days, e.ExpiredObjectDeleteMarker = nonZero(e.Days), nonZero(e.ExpiredObjectDeleteMarker)
+		if r.Expiration = nonZero(&e); len(*r.NoncurrentVersionTransitions) == 0 {
+			r.NoncurrentVersionTransitions = nil
+		}
+		out = append(out, r)
+	}
+	return &out
 }

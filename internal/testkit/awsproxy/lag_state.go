@@ -27,6 +27,7 @@ type state struct {
 	answers   map[string]recorded     // by read
 	diverted  map[string]http.Handler // service → what answers in the emulator's place
 	system    map[string][]bucketTag  // bucket → its tags that only AWS may change
+	documents map[documentKey][]byte  // configurations of buckets, as they were sent
 	// encryption is what UpdateTable asked for, by identity.
 	encryption map[string]map[string]any
 	cleared    map[string]bool // identities of secrets whose description was cleared
@@ -92,7 +93,7 @@ func (s *state) clear() {
 	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.certificates = certificates{}
-	s.system, s.diverted = map[string][]bucketTag{}, map[string]http.Handler{}
+	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
 	s.setLag(Lag{})
 }
 

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package s3
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// fullRule has everything that fits one rule.
+func fullRule(s *spec) {
+	s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Tags: map[string]v1alpha1.TagValue{"class": "log", "team": "a"},
+		ObjectSizeGreaterThan: aws.Int64(1000), ObjectSizeLessThan: aws.Int64(100000), Expiration: &v1alpha1.S3Expiration{Date: "2030-01-31"},
+		Transitions:                     []v1alpha1.S3Transition{{Date: "2029-01-31", StorageClass: "GLACIER"}},
+		NoncurrentVersionExpirationDays: aws.Int32(90), NewerNoncurrentVersions: aws.Int32(3),
+		NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{{NoncurrentDays: 30, NewerNoncurrentVersions: aws.Int32(3), StorageClass: "GLACIER_IR"}}}}
+}
+
+func with(edits ...func(s *spec)) *v1alpha1.S3Bucket {
+	return bucketOf(func(s *spec) {
+		for _, edit := range edits {
+			edit(s)
+		}
+	})
+}
+
+// settingsRows are the rows of the settings that have many members.
+func settingsRows() []kindtest.Case {
+	bare := func(s *spec) {
+		s.LifecycleRules = &[]v1alpha1.S3LifecycleRule{{ID: "old", Enabled: true, Prefix: "logs/", Tags: map[string]v1alpha1.TagValue{}, ObjectSizeGreaterThan: aws.Int64(0),
+			Expiration: &v1alpha1.S3Expiration{ExpiredObjectDeleteMarker: aws.Bool(true)}, NoncurrentVersionTransitions: &[]v1alpha1.S3NoncurrentVersionTransition{}}}
+	}
+	return []kindtest.Case{
+		{Name: "a lifecycle rule of every member", Object: with(fullRule), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutLifecycleConfiguration"}},
+		{Name: "members of a lifecycle rule are unset", Existing: with(fullRule), Object: with(bare), Cause: engine.Edited,
+			Diff: []string{"Lifecycle[old].Tags[class]", "Lifecycle[old].Tags[team]", "Lifecycle[old].ObjectSizeGreaterThan", "Lifecycle[old].Expiration.Date",
+				"Lifecycle[old].Expiration.ExpiredObjectDeleteMarker", "Lifecycle[old].Transitions", "Lifecycle[old].NoncurrentVersionExpirationDays", "Lifecycle[old].NoncurrentVersionTransitions"},
+			Actions: []string{"s3:PutLifecycleConfiguration"}},
+		{Name: "a lifecycle rule that was changed is corrected", Existing: with(fullRule), Object: with(fullRule), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			changed := *with(fullRule).Spec.LifecycleRules
+			changed[0].NewerNoncurrentVersions, changed[0].Tags["team"] = aws.Int32(1), "b"
+			putRules(t, r, changed)
+		}, Cause: engine.Drifted, Diff: []string{"Lifecycle[old].Tags[team]", "Lifecycle[old].NewerNoncurrentVersions"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
+		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
+	}
+}
+
+// TestSettingsThatAdmissionRefuses checks the messages of the rules in the definition.
+func TestSettingsThatAdmissionRefuses(t *testing.T) {
+	rule := func(edit func(r *v1alpha1.S3LifecycleRule)) func(s *spec) {
+		return func(s *spec) { s.LifecycleRules = rules(); edit(&(*s.LifecycleRules)[0]) }
+	}
+	for message, edit := range map[string]func(s *spec){
+		"expiration has exactly one of days, date and expiredObjectDeleteMarker": rule(func(r *v1alpha1.S3LifecycleRule) { r.Expiration.Date = "2030-01-31" }),
+		"spec.lifecycleRules[0].expiration.date":                                 rule(func(r *v1alpha1.S3LifecycleRule) { r.Expiration = &v1alpha1.S3Expiration{Date: "2030-02-31"} }),
+		"a transition has either days or a date":                                 rule(func(r *v1alpha1.S3LifecycleRule) { r.Transitions[0].Date = "2030-01-31" }),
+		"the transitions of a rule have either days or a date": rule(func(r *v1alpha1.S3LifecycleRule) {
+			r.Transitions = append(r.Transitions, v1alpha1.S3Transition{Date: "2030-01-31", StorageClass: "GLACIER"})
+		}),
+		"a rule with tags cannot have abortIncompleteMultipartUploadDays": rule(func(r *v1alpha1.S3LifecycleRule) { r.Tags = map[string]v1alpha1.TagValue{"a": "b"} }),
+		"a rule with objectSizeGreaterThan or objectSizeLessThan cannot":  rule(func(r *v1alpha1.S3LifecycleRule) { r.ObjectSizeLessThan = aws.Int64(1) }),
+		"objectSizeGreaterThan must be less than objectSizeLessThan": rule(func(r *v1alpha1.S3LifecycleRule) {
+			r.AbortIncompleteMultipartUploadDays, r.ObjectSizeGreaterThan, r.ObjectSizeLessThan = nil, aws.Int64(2), aws.Int64(2)
+		}),
+		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
+			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
+		}),
+	} {
+		t.Run(message, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			_, err := kindtest.NewSubject(r, engine.For(NewBucket), with(edit)).Settle(t.Context(), nil)
+			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || !strings.Contains(st.Error(), message) {
+				t.Errorf("got %v, want InvalidSpec with %s", err, message)
+			}
+			if n := r.AWS.Calls().Count(); n > 0 {
+				t.Errorf("%d calls were made", n)
+			}
+		})
+	}
+}

@@ -43,6 +43,11 @@ type S3BucketSpec struct {
 	// TLSOnly adds a statement to the bucket policy that refuses requests without TLS.
 	// +optional
 	TLSOnly *bool `json:"tlsOnly,omitempty"`
+	// CORSRules let web pages of other origins use the bucket; browsers take the first rule that matches. [] removes
+	// all rules, also those that were set elsewhere. Absent: the rules stay as they are in AWS.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	CORSRules *[]S3CORSRule `json:"corsRules,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
 	// the deletion of a bucket that holds any waits.
 	// +optional
@@ -185,6 +190,46 @@ type S3NoncurrentVersionTransition struct {
 	// StorageClass to move to.
 	// +kubebuilder:validation:Enum=GLACIER;DEEP_ARCHIVE;INTELLIGENT_TIERING;STANDARD_IA;ONEZONE_IA;GLACIER_IR
 	StorageClass string `json:"storageClass"`
+}
+
+// S3CORSRule is one rule of the bucket's CORS configuration.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/ManageCorsUsing.html
+type S3CORSRule struct {
+	// ID names the rule; absent leaves the ID of an equal rule as it is in AWS.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id,omitempty"`
+	// AllowedOrigins, such as https://www.example.com, each with one * at most.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=1024
+	// +kubebuilder:validation:items:Pattern=`^[^*]*[*]?[^*]*$`
+	AllowedOrigins []string `json:"allowedOrigins"`
+	// AllowedMethods are the HTTP methods that the origins may use.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=5
+	// +kubebuilder:validation:items:Enum=GET;PUT;HEAD;POST;DELETE
+	AllowedMethods []string `json:"allowedMethods"`
+	// AllowedHeaders are the headers that a preflight request may ask for, each with one * at most; absent means
+	// none.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^[^*]*[*]?[^*]*$`
+	AllowedHeaders []string `json:"allowedHeaders,omitempty"`
+	// ExposeHeaders are the headers of an answer that scripts may read; absent means none.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +kubebuilder:validation:items:MaxLength=256
+	ExposeHeaders []string `json:"exposeHeaders,omitempty"`
+	// MaxAgeSeconds is how long a browser may remember the answer to a preflight request; absent leaves that to
+	// the browser.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	MaxAgeSeconds *int32 `json:"maxAgeSeconds,omitempty"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

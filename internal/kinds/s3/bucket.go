@@ -29,10 +29,11 @@ type BucketState struct {
 	ForceDestroy, Guarded bool `drift:"id"`
 	// Objects is a page of versions and delete markers, read once S3 refused to delete the bucket.
 	Objects []types.ObjectIdentifier `drift:"observed"`
-	// FoundEncryption and FoundLifecycle are S3's answers, for the writes that replace them: they have
+	// FoundEncryption, FoundLifecycle and FoundCORS are S3's answers, for the writes that replace them: they have
 	// more settings than the spec can declare.
 	FoundEncryption *types.ServerSideEncryptionConfiguration `drift:"observed"`
 	FoundLifecycle  s3.GetBucketLifecycleConfigurationOutput `drift:"observed"`
+	FoundCORS       []types.CORSRule                         `drift:"observed"`
 
 	ObjectOwnership   *string
 	Versioning        *v1alpha1.S3Versioning
@@ -41,7 +42,8 @@ type BucketState struct {
 	Policy            *string `drift:"json"`
 	// Lifecycle are the rules by their IDs.
 	Lifecycle map[string]v1alpha1.S3LifecycleRule `drift:"exact,set"`
-	Tags      map[string]string                   `drift:"tags"`
+	CORSRules *[]v1alpha1.S3CORSRule
+	Tags      map[string]string `drift:"tags"`
 }
 
 // usEast1 is the region that must not be named when a bucket is created, and in which creating an
@@ -130,6 +132,14 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 				in.LifecycleConfiguration = &types.BucketLifecycleConfiguration{Rules: toLifecycle(want.Lifecycle, have.FoundLifecycle.Rules)}
 			}),
 			Clear: write("s3:PutLifecycleConfiguration", b.api.DeleteBucketLifecycle, func(*s3.DeleteBucketLifecycleInput, BucketState, BucketState) {})},
+		{Fields: []string{"CORSRules"}, Reads: "s3:GetBucketCORS",
+			Read: read(b.api.GetBucketCors, func(out *s3.GetBucketCorsOutput, want BucketState, have *BucketState) {
+				have.FoundCORS, have.CORSRules = out.CORSRules, fromCORS(out.CORSRules, *want.CORSRules)
+			}),
+			Write: write("s3:PutBucketCORS", b.api.PutBucketCors, func(in *s3.PutBucketCorsInput, want, have BucketState) {
+				in.CORSConfiguration = &types.CORSConfiguration{CORSRules: toCORS(*want.CORSRules, have.FoundCORS)}
+			}),
+			Clear: write("s3:PutBucketCORS", b.api.DeleteBucketCors, func(*s3.DeleteBucketCorsInput, BucketState, BucketState) {})},
 	}
 }
 
@@ -155,7 +165,7 @@ func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 
 func declare(_ kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
-	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock
+	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock, s.CORSRules = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock, in.CORSRules
 	if e := in.Encryption; e != nil {
 		s.Encryption = &v1alpha1.S3Encryption{Algorithm: strings.ReplaceAll(e.Algorithm, "_", ":"), KMSKeyID: kind.CustomerKMSKey("s3", e.KMSKeyID), BucketKeyEnabled: e.BucketKeyEnabled}
 	}

@@ -4,6 +4,7 @@ package s3
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -41,6 +42,25 @@ func fromEncryption(found *types.ServerSideEncryptionConfiguration, want v1alpha
 	key := kind.CustomerKMSKey("s3", aws.ToString(use.KMSMasterKeyID))
 	return &v1alpha1.S3Encryption{Algorithm: string(cmp.Or(use.SSEAlgorithm, types.ServerSideEncryptionAes256)),
 		KMSKeyID: *kind.KMSKeyAs(&want.KMSKeyID, &key), BucketKeyEnabled: kind.NonNil(rule.BucketKeyEnabled)}
+}
+
+// fromCORS leaves out the IDs where the wanted rule has none.
+func fromCORS(found []types.CORSRule, want []v1alpha1.S3CORSRule) *[]v1alpha1.S3CORSRule {
+	out := kind.NonNil(kind.Convert[*[]v1alpha1.S3CORSRule](&found))
+	for i := range min(len(want), len(*out)) {
+		if want[i].ID == "" {
+			(*out)[i].ID = ""
+		}
+	}
+	return out
+}
+
+// toCORS keeps the IDs of found rules for equal rules without one.
+func toCORS(want []v1alpha1.S3CORSRule, found []types.CORSRule) []types.CORSRule {
+	same := func(w v1alpha1.S3CORSRule, h types.CORSRule) bool {
+		return w.ID == "" && reflect.DeepEqual(w, (*fromCORS([]types.CORSRule{h}, []v1alpha1.S3CORSRule{w}))[0])
+	}
+	return kind.OverlayEach(want, found, same, func(h *types.CORSRule, w v1alpha1.S3CORSRule) { kind.Overlay(h, w) })
 }
 
 // wantedPolicy returns the user's statements and, with tlsOnly, a further one behind them. Nil means that

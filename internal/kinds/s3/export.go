@@ -17,7 +17,7 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	if out.Policy == nil {
 		out.Policy = aws.String("")
 	}
-	out.LifecycleRules = exportedLifecycle(have.Lifecycle)
+	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
 }
 
 // exportedLifecycle leaves out what a rule does not have.

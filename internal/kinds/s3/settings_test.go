@@ -3,10 +3,13 @@
 package s3
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -31,6 +34,18 @@ func with(edits ...func(s *spec)) *v1alpha1.S3Bucket {
 	})
 }
 
+func cors(s *spec) {
+	s.CORSRules = &[]v1alpha1.S3CORSRule{
+		{ID: "app", AllowedOrigins: []string{"https://app.example.com"}, AllowedMethods: []string{"PUT", "GET"}, AllowedHeaders: []string{"*"}, ExposeHeaders: []string{"ETag"}},
+		{AllowedOrigins: []string{"*"}, AllowedMethods: []string{"GET"}, MaxAgeSeconds: aws.Int32(60)}}
+}
+
+func putCORS(t *testing.T, r *kindtest.Rig, rules []types.CORSRule) {
+	t.Helper()
+	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{CORSRules: rules}})
+	must(t, err)
+}
+
 // settingsRows are the rows of the settings that have many members.
 func settingsRows() []kindtest.Case {
 	bare := func(s *spec) {
@@ -48,6 +63,21 @@ func settingsRows() []kindtest.Case {
 			changed[0].NewerNoncurrentVersions, changed[0].Tags["team"] = aws.Int32(1), "b"
 			putRules(t, r, changed)
 		}, Cause: engine.Drifted, Diff: []string{"Lifecycle[old].Tags[team]", "Lifecycle[old].NewerNoncurrentVersions"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
+		{Name: "CORS rules", Object: with(cors), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketCORS"}},
+		{Name: "CORS rules change", Existing: with(cors), Object: with(func(s *spec) { cors(s); (*s.CORSRules)[1].MaxAgeSeconds = nil }), Cause: engine.Edited,
+			Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
+		{Name: "the order of CORS rules is corrected", Existing: with(cors), Object: with(cors), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			changed := *with(cors).Spec.CORSRules
+			slices.Reverse(changed)
+			putCORS(t, r, toCORS(changed, nil))
+		}, Cause: engine.Drifted, Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
+		{Name: "IDs of CORS rules that the spec leaves out mean nothing", Existing: with(cors), Object: with(cors), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			rules := toCORS(*with(cors).Spec.CORSRules, nil)
+			rules[1].ID = aws.String("theirs")
+			putCORS(t, r, rules)
+		}, Cause: engine.InSync},
+		{Name: "an empty list clears the CORS rules", Existing: with(cors), Object: with(func(s *spec) { s.CORSRules = &[]v1alpha1.S3CORSRule{} }), Cause: engine.Edited,
+			Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -69,6 +99,8 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		"objectSizeGreaterThan must be less than objectSizeLessThan": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.AbortIncompleteMultipartUploadDays, r.ObjectSizeGreaterThan, r.ObjectSizeLessThan = nil, aws.Int64(2), aws.Int64(2)
 		}),
+		"spec.corsRules[0].allowedMethods[0]": func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedMethods[0] = "PATCH" },
+		"spec.corsRules[0].allowedOrigins[0]": func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedOrigins[0] = "https://*.*" },
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

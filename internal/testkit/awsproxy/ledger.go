@@ -46,6 +46,7 @@ var s3Actions = map[string]string{
 	"GetBucketLifecycleConfiguration": "GetLifecycleConfiguration", "PutBucketLifecycleConfiguration": "PutLifecycleConfiguration",
 	"DeleteBucketLifecycle": "PutLifecycleConfiguration", "ListObjectVersions": "ListBucketVersions", "ListBuckets": "ListAllMyBuckets",
 	"DeleteObjects": "DeleteObjectVersion", "HeadBucket": "ListBucket",
+	"GetBucketCors": "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
 }
 
 // Action is the IAM action that the call needs, such as s3:PutEncryptionConfiguration.

@@ -48,6 +48,10 @@ type S3BucketSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	CORSRules *[]S3CORSRule `json:"corsRules,omitempty"`
+	// Logging writes server access logs of the bucket into another one; {} turns it off. Absent: logging stays as
+	// it is in AWS.
+	// +optional
+	Logging *S3Logging `json:"logging,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
 	// the deletion of a bucket that holds any waits.
 	// +optional
@@ -230,6 +234,26 @@ type S3CORSRule struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	MaxAgeSeconds *int32 `json:"maxAgeSeconds,omitempty"`
+}
+
+// S3Logging says where the access logs go. Grants and the format of the names of logs stay as they are in AWS.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/ServerLogs.html
+// +kubebuilder:validation:XValidation:rule="!has(self.targetBucket) || !has(self.targetBucketRef)",message="targetBucket and targetBucketRef exclude each other"
+// +kubebuilder:validation:XValidation:rule="!has(self.targetPrefix) || has(self.targetBucket) || has(self.targetBucketRef)",message="targetPrefix needs targetBucket or targetBucketRef"
+type S3Logging struct {
+	// TargetBucket is the name of the bucket that receives the logs, in the same account and region. Its policy must
+	// let logging.s3.amazonaws.com put objects.
+	// +optional
+	// +kubebuilder:validation:MinLength=3
+	// +kubebuilder:validation:MaxLength=63
+	TargetBucket string `json:"targetBucket,omitempty"`
+	// TargetBucketRef names an S3Bucket of the namespace, instead of targetBucket.
+	// +optional
+	TargetBucketRef *ObjectReference `json:"targetBucketRef,omitempty"`
+	// TargetPrefix begins the keys of the logs; absent means that they have no prefix.
+	// +optional
+	// +kubebuilder:validation:MaxLength=800
+	TargetPrefix string `json:"targetPrefix,omitempty"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

@@ -29,11 +29,12 @@ type BucketState struct {
 	ForceDestroy, Guarded bool `drift:"id"`
 	// Objects is a page of versions and delete markers, read once S3 refused to delete the bucket.
 	Objects []types.ObjectIdentifier `drift:"observed"`
-	// FoundEncryption, FoundLifecycle and FoundCORS are S3's answers, for the writes that replace them: they have
+	// FoundEncryption and the others of these names are S3's answers, for the writes that replace them: they have
 	// more settings than the spec can declare.
 	FoundEncryption *types.ServerSideEncryptionConfiguration `drift:"observed"`
 	FoundLifecycle  s3.GetBucketLifecycleConfigurationOutput `drift:"observed"`
 	FoundCORS       []types.CORSRule                         `drift:"observed"`
+	FoundLogging    *types.LoggingEnabled                    `drift:"observed"`
 
 	ObjectOwnership   *string
 	Versioning        *v1alpha1.S3Versioning
@@ -43,6 +44,7 @@ type BucketState struct {
 	// Lifecycle are the rules by their IDs.
 	Lifecycle map[string]v1alpha1.S3LifecycleRule `drift:"exact,set"`
 	CORSRules *[]v1alpha1.S3CORSRule
+	Logging   *Logging
 	Tags      map[string]string `drift:"tags"`
 }
 
@@ -64,7 +66,7 @@ type bucket struct{ api *s3.Client }
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	b := &bucket{api: s3.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
-		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, CreatesFirst: cfg.Region != usEast1},
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"S3Bucket"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
 		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
@@ -140,6 +142,13 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 				in.CORSConfiguration = &types.CORSConfiguration{CORSRules: toCORS(*want.CORSRules, have.FoundCORS)}
 			}),
 			Clear: write("s3:PutBucketCORS", b.api.DeleteBucketCors, func(*s3.DeleteBucketCorsInput, BucketState, BucketState) {})},
+		{Fields: []string{"Logging"}, Reads: "s3:GetBucketLogging",
+			Read: read(b.api.GetBucketLogging, func(out *s3.GetBucketLoggingOutput, _ BucketState, have *BucketState) {
+				have.FoundLogging, have.Logging = out.LoggingEnabled, kind.Ptr(kind.Convert[Logging](kind.NonNil(out.LoggingEnabled)))
+			}),
+			Write: write("s3:PutBucketLogging", b.api.PutBucketLogging, func(in *s3.PutBucketLoggingInput, want, have BucketState) {
+				in.BucketLoggingStatus = toLogging(*want.Logging, have.FoundLogging)
+			})},
 	}
 }
 
@@ -163,7 +172,7 @@ func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData}, nil
 }
 
-func declare(_ kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
+func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
 	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock, s.CORSRules = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock, in.CORSRules
 	if e := in.Encryption; e != nil {
@@ -171,6 +180,9 @@ func declare(_ kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	}
 	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
 		return status.Invalid("spec.policy", "%v", err)
+	}
+	if s.Logging, err = declareLogging(sc, cr); err != nil {
+		return err
 	}
 	s.Lifecycle, err = declareLifecycle(in.LifecycleRules)
 	return err

@@ -63,6 +63,40 @@ func toCORS(want []v1alpha1.S3CORSRule, found []types.CORSRule) []types.CORSRule
 	return kind.OverlayEach(want, found, same, func(h *types.CORSRule, w v1alpha1.S3CORSRule) { kind.Overlay(h, w) })
 }
 
+// Logging says where the access logs of a bucket go; zero for nowhere.
+type Logging struct{ TargetBucket, TargetPrefix string }
+
+// declareLogging needs no reference for a bucket that receives its own logs: it would wait for itself.
+func declareLogging(sc kind.Scope, cr *v1alpha1.S3Bucket) (*Logging, error) {
+	in := cr.Spec.Logging
+	if in == nil {
+		return nil, nil
+	}
+	out := &Logging{in.TargetBucket, in.TargetPrefix}
+	switch ref := in.TargetBucketRef; {
+	case ref == nil:
+	case ref.Name == cr.Name:
+		out.TargetBucket = cr.Spec.BucketName
+	default:
+		target, err := sc.Ref("S3Bucket", ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		out.TargetBucket = target.ID
+	}
+	return out, nil
+}
+
+// toLogging overlays the found settings. S3 turns logging off where none are sent, and demands a prefix, even an empty one.
+func toLogging(want Logging, found *types.LoggingEnabled) *types.BucketLoggingStatus {
+	if want == (Logging{}) {
+		return &types.BucketLoggingStatus{}
+	}
+	out := *kind.NonNil(found)
+	out.TargetBucket, out.TargetPrefix = &want.TargetBucket, &want.TargetPrefix
+	return &types.BucketLoggingStatus{LoggingEnabled: &out}
+}
+
 // wantedPolicy returns the user's statements and, with tlsOnly, a further one behind them. Nil means that
 // neither is declared; "" that the bucket is to have no policy. The user's Version stays: with another
 // one, the document would change its meaning.

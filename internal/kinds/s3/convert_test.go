@@ -26,3 +26,14 @@ func TestEncryptionKeepsBlockedEncryptionTypes(t *testing.T) {
 		t.Error("the answer was changed")
 	}
 }
+
+func TestLoggingKeepsTheFormatOfTheNamesOfLogs(t *testing.T) {
+	found := &types.LoggingEnabled{TargetBucket: aws.String("a"), TargetObjectKeyFormat: keyFormat()}
+	got := toLogging(Logging{TargetBucket: "b"}, found).LoggingEnabled
+	if *got.TargetBucket != "b" || got.TargetPrefix == nil || got.TargetObjectKeyFormat == nil || *found.TargetBucket != "a" {
+		t.Errorf("got %+v of %+v", got, found)
+	}
+	if off := toLogging(Logging{}, found); off.LoggingEnabled != nil {
+		t.Errorf("got %+v, want none", off.LoggingEnabled)
+	}
+}

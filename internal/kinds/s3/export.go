@@ -18,6 +18,7 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 		out.Policy = aws.String("")
 	}
 	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
+	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
 }
 
 // exportedLifecycle leaves out what a rule does not have.

@@ -3,6 +3,7 @@
 package s3
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -44,6 +46,31 @@ func putCORS(t *testing.T, r *kindtest.Rig, rules []types.CORSRule) {
 	t.Helper()
 	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{CORSRules: rules}})
 	must(t, err)
+}
+
+// logsBucket receives logs.
+const logsBucket = "myapp-dev-logs"
+
+func logging(s *spec) {
+	s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: "logs"}, TargetPrefix: "calls/"}
+}
+
+func keyFormat() *types.TargetObjectKeyFormat {
+	return &types.TargetObjectKeyFormat{PartitionedPrefix: &types.PartitionedPrefix{PartitionDateSource: types.PartitionDateSourceEventTime}}
+}
+
+// targets makes what the references of a bucket name.
+func targets(s *kindtest.Subject) {
+	ctx, r := context.Background(), s.Rig
+	_, err := api(r).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(logsBucket), CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
+	if err == nil {
+		_, err = api(r).PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: aws.String(logsBucket), Policy: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +
+			`"Principal":{"Service":"logging.s3.amazonaws.com"},"Action":["s3:PutObject"],"Resource":"arn:aws:s3:::` + logsBucket + `/*"}]}`)})
+	}
+	if err != nil {
+		panic(err)
+	}
+	s.Targets = map[string]kind.Target{"S3Bucket/logs": {ID: logsBucket, ARN: "arn:aws:s3:::" + logsBucket}}
 }
 
 // settingsRows are the rows of the settings that have many members.
@@ -78,6 +105,17 @@ func settingsRows() []kindtest.Case {
 		}, Cause: engine.InSync},
 		{Name: "an empty list clears the CORS rules", Existing: with(cors), Object: with(func(s *spec) { s.CORSRules = &[]v1alpha1.S3CORSRule{} }), Cause: engine.Edited,
 			Diff: []string{"CORSRules"}, Actions: []string{"s3:PutBucketCORS"}},
+		{Name: "access logs go to another bucket", Existing: bucketOf(nil), Object: with(logging), Facts: targets, Cause: engine.Edited,
+			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
+		{Name: "their prefix is corrected, and their format stays", Existing: with(logging), Object: with(logging), Facts: targets, Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			_, err := api(r).PutBucketLogging(t.Context(), &s3.PutBucketLoggingInput{Bucket: aws.String(name), BucketLoggingStatus: &types.BucketLoggingStatus{
+				LoggingEnabled: &types.LoggingEnabled{TargetBucket: aws.String(logsBucket), TargetPrefix: aws.String("other/"), TargetObjectKeyFormat: keyFormat()}}})
+			must(t, err)
+		}, Cause: engine.Drifted, Diff: []string{"Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
+		{Name: "logging is turned off", Existing: with(logging), Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{} }), Facts: targets, Cause: engine.Edited,
+			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
+		{Name: "a bucket that receives its own logs waits for no reference", Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: name}} }),
+			Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketLogging"}, PlanOnly: true},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -99,8 +137,10 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		"objectSizeGreaterThan must be less than objectSizeLessThan": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.AbortIncompleteMultipartUploadDays, r.ObjectSizeGreaterThan, r.ObjectSizeLessThan = nil, aws.Int64(2), aws.Int64(2)
 		}),
-		"spec.corsRules[0].allowedMethods[0]": func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedMethods[0] = "PATCH" },
-		"spec.corsRules[0].allowedOrigins[0]": func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedOrigins[0] = "https://*.*" },
+		"spec.corsRules[0].allowedMethods[0]":                 func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedMethods[0] = "PATCH" },
+		"spec.corsRules[0].allowedOrigins[0]":                 func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedOrigins[0] = "https://*.*" },
+		"targetBucket and targetBucketRef exclude each other": func(s *spec) { logging(s); s.Logging.TargetBucket = logsBucket },
+		"targetPrefix needs targetBucket or targetBucketRef":  func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetPrefix: "a/"} },
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

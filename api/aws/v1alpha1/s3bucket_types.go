@@ -52,6 +52,10 @@ type S3BucketSpec struct {
 	// it is in AWS.
 	// +optional
 	Logging *S3Logging `json:"logging,omitempty"`
+	// Notification sends events of the bucket to queues, topics, functions and Amazon EventBridge. Absent: the
+	// notifications stay as they are in AWS.
+	// +optional
+	Notification *S3Notification `json:"notification,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
 	// the deletion of a bucket that holds any waits.
 	// +optional
@@ -254,6 +258,96 @@ type S3Logging struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=800
 	TargetPrefix string `json:"targetPrefix,omitempty"`
+}
+
+// S3Notification says which events S3 sends where. Each list is managed alone.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/EventNotifications.html
+type S3Notification struct {
+	// EventBridge sends all events of the bucket to Amazon EventBridge; false ends that. Absent: this stays as it is
+	// in AWS.
+	// +optional
+	EventBridge *bool `json:"eventBridge,omitempty"`
+	// Queues receive events. [] removes all of them, also those that were set elsewhere. Absent: they stay as they are
+	// in AWS.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=id
+	Queues *[]S3QueueNotification `json:"queues,omitempty"`
+	// Topics receive events. [] removes all of them, also those that were set elsewhere. Absent: they stay as they are
+	// in AWS.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=id
+	Topics *[]S3TopicNotification `json:"topics,omitempty"`
+	// LambdaFunctions receive events. [] removes all of them, also those that were set elsewhere. Absent: they stay as
+	// they are in AWS.
+	// +optional
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=id
+	LambdaFunctions *[]S3LambdaFunctionNotification `json:"lambdaFunctions,omitempty"`
+}
+
+// S3NotificationEvents says which events are sent.
+type S3NotificationEvents struct {
+	// ID names the notification, unique in the bucket.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id"`
+	// Events to send, such as s3:ObjectCreated:*.
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:items:Pattern=`^s3:[A-Za-z]+(:([A-Za-z]+|[*]))?$`
+	Events []string `json:"events"`
+	// FilterPrefix limits the events to objects whose keys begin with it; absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	FilterPrefix string `json:"filterPrefix,omitempty"`
+	// FilterSuffix limits the events to objects whose keys end with it; absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	FilterSuffix string `json:"filterSuffix,omitempty"`
+}
+
+// S3QueueNotification sends events to a queue. The policy of the queue must allow s3.amazonaws.com to send messages.
+// +kubebuilder:validation:XValidation:rule="has(self.queueArn) != has(self.queueRef)",message="a notification needs exactly one of queueArn and queueRef"
+type S3QueueNotification struct {
+	S3NotificationEvents `json:",inline"`
+	// QueueARN is the ARN of a standard queue in the region of the bucket.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:sqs:`
+	QueueARN string `json:"queueArn,omitempty"`
+	// QueueRef names an SQSQueue of the same namespace instead.
+	// +optional
+	QueueRef *ObjectReference `json:"queueRef,omitempty"`
+}
+
+// S3TopicNotification sends events to a topic. The policy of the topic must allow s3.amazonaws.com to publish.
+// +kubebuilder:validation:XValidation:rule="has(self.topicArn) != has(self.topicRef)",message="a notification needs exactly one of topicArn and topicRef"
+type S3TopicNotification struct {
+	S3NotificationEvents `json:",inline"`
+	// TopicARN is the ARN of a standard topic in the region of the bucket.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:sns:`
+	TopicARN string `json:"topicArn,omitempty"`
+	// TopicRef names an SNSTopic of the same namespace instead.
+	// +optional
+	TopicRef *ObjectReference `json:"topicRef,omitempty"`
+}
+
+// S3LambdaFunctionNotification sends events to a function. The policy of the function must allow s3.amazonaws.com to
+// invoke it.
+type S3LambdaFunctionNotification struct {
+	S3NotificationEvents `json:",inline"`
+	// LambdaFunctionARN is the ARN of a function in the region of the bucket.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:lambda:`
+	LambdaFunctionARN string `json:"lambdaFunctionArn"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

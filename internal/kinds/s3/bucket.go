@@ -31,10 +31,11 @@ type BucketState struct {
 	Objects []types.ObjectIdentifier `drift:"observed"`
 	// FoundEncryption and the others of these names are S3's answers, for the writes that replace them: they have
 	// more settings than the spec can declare.
-	FoundEncryption *types.ServerSideEncryptionConfiguration `drift:"observed"`
-	FoundLifecycle  s3.GetBucketLifecycleConfigurationOutput `drift:"observed"`
-	FoundCORS       []types.CORSRule                         `drift:"observed"`
-	FoundLogging    *types.LoggingEnabled                    `drift:"observed"`
+	FoundEncryption   *types.ServerSideEncryptionConfiguration    `drift:"observed"`
+	FoundLifecycle    s3.GetBucketLifecycleConfigurationOutput    `drift:"observed"`
+	FoundCORS         []types.CORSRule                            `drift:"observed"`
+	FoundLogging      *types.LoggingEnabled                       `drift:"observed"`
+	FoundNotification s3.GetBucketNotificationConfigurationOutput `drift:"observed"`
 
 	ObjectOwnership   *string
 	Versioning        *v1alpha1.S3Versioning
@@ -45,7 +46,10 @@ type BucketState struct {
 	Lifecycle map[string]v1alpha1.S3LifecycleRule `drift:"exact,set"`
 	CORSRules *[]v1alpha1.S3CORSRule
 	Logging   *Logging
-	Tags      map[string]string `drift:"tags"`
+	// Queues, Topics and Functions are the notifications by their IDs.
+	Queues, Topics, Functions map[string]Notification `drift:"exact,set"`
+	EventBridge               *bool
+	Tags                      map[string]string `drift:"tags"`
 }
 
 // usEast1 is the region that must not be named when a bucket is created, and in which creating an
@@ -66,7 +70,7 @@ type bucket struct{ api *s3.Client }
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	b := &bucket{api: s3.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
-		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"S3Bucket"}, CreatesFirst: cfg.Region != usEast1},
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
 		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
@@ -149,6 +153,11 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: write("s3:PutBucketLogging", b.api.PutBucketLogging, func(in *s3.PutBucketLoggingInput, want, have BucketState) {
 				in.BucketLoggingStatus = toLogging(*want.Logging, have.FoundLogging)
 			})},
+		{Fields: []string{"Queues", "Topics", "Functions", "EventBridge"}, Reads: "s3:GetBucketNotification",
+			Read: read(b.api.GetBucketNotificationConfiguration, fromNotification),
+			Write: explained(write("s3:PutBucketNotification", b.api.PutBucketNotificationConfiguration, func(in *s3.PutBucketNotificationConfigurationInput, want, have BucketState) {
+				in.NotificationConfiguration = toNotification(want, have.FoundNotification)
+			}), explainTargets)},
 	}
 }
 
@@ -184,8 +193,10 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	if s.Logging, err = declareLogging(sc, cr); err != nil {
 		return err
 	}
-	s.Lifecycle, err = declareLifecycle(in.LifecycleRules)
-	return err
+	if s.Lifecycle, err = declareLifecycle(in.LifecycleRules); err != nil {
+		return err
+	}
+	return declareNotification(sc, in.Notification, s)
 }
 
 func publish(cr *v1alpha1.S3Bucket, s BucketState) {
@@ -337,4 +348,11 @@ func write[In, Out any](action string, op operation[In, Out], fill func(in *In, 
 		_, err := send(ctx, want, op, in)
 		return err
 	}}
+}
+
+// explained returns the call with an explanation of its errors.
+func explained(c kind.Call[BucketState], explain func(err error, want BucketState) error) kind.Call[BucketState] {
+	do := c.Do
+	c.Do = func(ctx context.Context, want, have BucketState) error { return explain(do(ctx, want, have), want) }
+	return c
 }

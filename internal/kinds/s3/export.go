@@ -19,6 +19,17 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	}
 	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
 	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
+	out.Notification = &v1alpha1.S3Notification{EventBridge: have.EventBridge, Queues: new([]v1alpha1.S3QueueNotification{}),
+		Topics: new([]v1alpha1.S3TopicNotification{}), LambdaFunctions: new([]v1alpha1.S3LambdaFunctionNotification{})}
+	eachNotification(have.Queues, func(e v1alpha1.S3NotificationEvents, arn string) {
+		*out.Notification.Queues = append(*out.Notification.Queues, v1alpha1.S3QueueNotification{S3NotificationEvents: e, QueueARN: arn})
+	})
+	eachNotification(have.Topics, func(e v1alpha1.S3NotificationEvents, arn string) {
+		*out.Notification.Topics = append(*out.Notification.Topics, v1alpha1.S3TopicNotification{S3NotificationEvents: e, TopicARN: arn})
+	})
+	eachNotification(have.Functions, func(e v1alpha1.S3NotificationEvents, arn string) {
+		*out.Notification.LambdaFunctions = append(*out.Notification.LambdaFunctions, v1alpha1.S3LambdaFunctionNotification{S3NotificationEvents: e, LambdaFunctionARN: arn})
+	})
 }
 
 // exportedLifecycle leaves out what a rule does not have.
@@ -36,4 +47,12 @@ func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3
 		out = append(out, r)
 	}
 	return &out
+}
+
+// eachNotification calls add with each notification in the order of their IDs.
+func eachNotification(all map[string]Notification, add func(events v1alpha1.S3NotificationEvents, arn string)) {
+	for _, id := range kind.SortedKeys(all) {
+		n := all[id]
+		add(v1alpha1.S3NotificationEvents{ID: id, Events: n.Events, FilterPrefix: n.Prefix, FilterSuffix: n.Suffix}, n.TargetARN)
+	}
 }

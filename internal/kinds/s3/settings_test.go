@@ -11,12 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // fullRule has everything that fits one rule.
@@ -51,6 +55,11 @@ func putCORS(t *testing.T, r *kindtest.Rig, rules []types.CORSRule) {
 // logsBucket receives logs.
 const logsBucket = "myapp-dev-logs"
 
+const (
+	queueARN = "arn:aws:sqs:ap-southeast-1:123456789012:events"
+	topicARN = "arn:aws:sns:ap-southeast-1:123456789012:removed"
+)
+
 func logging(s *spec) {
 	s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: "logs"}, TargetPrefix: "calls/"}
 }
@@ -67,10 +76,76 @@ func targets(s *kindtest.Subject) {
 		_, err = api(r).PutBucketPolicy(ctx, &s3.PutBucketPolicyInput{Bucket: aws.String(logsBucket), Policy: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow",` +
 			`"Principal":{"Service":"logging.s3.amazonaws.com"},"Action":["s3:PutObject"],"Resource":"arn:aws:s3:::` + logsBucket + `/*"}]}`)})
 	}
+	if err == nil {
+		_, err = sqs.NewFromConfig(r.Config).CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: aws.String("events")})
+	}
+	if err == nil {
+		_, err = sns.NewFromConfig(r.Config).CreateTopic(ctx, &sns.CreateTopicInput{Name: aws.String("removed")})
+	}
 	if err != nil {
 		panic(err)
 	}
-	s.Targets = map[string]kind.Target{"S3Bucket/logs": {ID: logsBucket, ARN: "arn:aws:s3:::" + logsBucket}}
+	s.Targets = map[string]kind.Target{"S3Bucket/logs": {ID: logsBucket, ARN: "arn:aws:s3:::" + logsBucket}, "SQSQueue/events": {ID: "events", ARN: queueARN}}
+}
+
+func events(s *spec) {
+	queue := v1alpha1.S3QueueNotification{QueueRef: &v1alpha1.ObjectReference{Name: "events"}}
+	queue.ID, queue.Events, queue.FilterPrefix, queue.FilterSuffix = "created", []string{"s3:ObjectCreated:*", "s3:ObjectRestore:Post"}, "in/", ".json"
+	topic := v1alpha1.S3TopicNotification{TopicARN: topicARN}
+	topic.ID, topic.Events, topic.FilterSuffix = "removed", []string{"s3:ObjectRemoved:*"}, ".json"
+	s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(true), Queues: &[]v1alpha1.S3QueueNotification{queue}, Topics: &[]v1alpha1.S3TopicNotification{topic}}
+}
+
+func notificationOf(t *testing.T, r *kindtest.Rig) s3.GetBucketNotificationConfigurationOutput {
+	t.Helper()
+	out, err := api(r).GetBucketNotificationConfiguration(t.Context(), &s3.GetBucketNotificationConfigurationInput{Bucket: aws.String(name)})
+	must(t, err)
+	var have BucketState
+	fromNotification(out, BucketState{}, &have)
+	return have.FoundNotification
+}
+
+func putNotification(t *testing.T, r *kindtest.Rig, all types.NotificationConfiguration) {
+	t.Helper()
+	_, err := api(r).PutBucketNotificationConfiguration(t.Context(), &s3.PutBucketNotificationConfigurationInput{Bucket: aws.String(name), NotificationConfiguration: &all})
+	must(t, err)
+}
+
+// A list that the spec leaves out stays, although the request replaces all of them.
+func TestNotificationsOfOthersStay(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewBucket), with(events, func(s *spec) { s.Notification.Topics = nil }))
+	targets(s)
+	_, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	function := types.LambdaFunctionConfiguration{Id: aws.String("theirs"), LambdaFunctionArn: aws.String("arn:aws:lambda:ap-southeast-1:123456789012:function:f"),
+		Events: []types.Event{types.EventS3ObjectRestore}}
+	all := toNotification(BucketState{}, notificationOf(t, r))
+	all.LambdaFunctionConfigurations = []types.LambdaFunctionConfiguration{function}
+	putNotification(t, r, *all)
+	s.Edit(with(func(s *spec) { s.Notification = &v1alpha1.S3Notification{Queues: &[]v1alpha1.S3QueueNotification{}} }))
+	_, err = s.Settle(t.Context(), nil)
+	must(t, err)
+	if got := notificationOf(t, r); got.EventBridgeConfiguration == nil || len(got.LambdaFunctionConfigurations) != 1 || len(got.QueueConfigurations) != 0 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// S3 does not say which target refuses its messages, nor why.
+func TestARefusedTargetNamesTheMissingPolicy(t *testing.T) {
+	r := kindtest.NewRig(t)
+	r.AWS.Fault(awsproxy.Match{Service: "s3", Op: "PutBucketNotificationConfiguration"}, awsproxy.Fail(400, "InvalidArgument", "Unable to validate the following destination configurations"))
+	s := kindtest.NewSubject(r, engine.For(NewBucket), with(events))
+	targets(s)
+	_, err := s.Pass(t.Context(), nil)
+	if err == nil {
+		t.Fatal("not refused")
+	}
+	for _, part := range []string{"Unable to validate", "with aws:SourceArn arn:aws:s3:::" + name, "sqs:SendMessage in the policy of " + queueARN, "sns:Publish in the policy of " + topicARN} {
+		if text := awsclient.Refused(err, "s3:PutBucketNotification").Error(); !strings.Contains(text, part) {
+			t.Errorf("%q does not contain %q", text, part)
+		}
+	}
 }
 
 // settingsRows are the rows of the settings that have many members.
@@ -116,6 +191,25 @@ func settingsRows() []kindtest.Case {
 			Diff: []string{"Logging.TargetBucket", "Logging.TargetPrefix"}, Actions: []string{"s3:PutBucketLogging"}},
 		{Name: "a bucket that receives its own logs waits for no reference", Object: with(func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetBucketRef: &v1alpha1.ObjectReference{Name: name}} }),
 			Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketLogging"}, PlanOnly: true},
+		{Name: "events go to queues, topics and EventBridge", Existing: bucketOf(nil), Object: with(events), Facts: targets, Cause: engine.Edited,
+			Diff: []string{"Queues[created]", "Topics[removed]", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
+		{Name: "notifications that were changed are corrected, and those that are not declared stay", Existing: with(events), Object: with(events), Facts: targets, Drift: true,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				changed := *toNotification(BucketState{}, notificationOf(t, r))
+				changed.EventBridgeConfiguration, changed.QueueConfigurations[0].Id = nil, aws.String("theirs")
+				changed.TopicConfigurations[0].Filter = nil
+				putNotification(t, r, changed)
+			}, Cause: engine.Drifted, Diff: []string{"Queues[created]", "Queues[theirs]", "Topics[removed].Suffix", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
+		{Name: "the order and the spelling of notifications mean nothing", Existing: with(events), Object: with(func(s *spec) { events(s); slices.Reverse((*s.Notification.Queues)[0].Events) }),
+			Facts: targets, Cause: engine.InSync},
+		{Name: "notifications are unset", Existing: with(events), Object: with(func(s *spec) {
+			s.Notification = &v1alpha1.S3Notification{EventBridge: aws.Bool(false), Queues: &[]v1alpha1.S3QueueNotification{}, Topics: &[]v1alpha1.S3TopicNotification{}}
+		}), Facts: targets, Cause: engine.Edited, Diff: []string{"Queues[created]", "Topics[removed]", "EventBridge"}, Actions: []string{"s3:PutBucketNotification"}},
+		{Name: "two notifications of one id", Object: with(func(s *spec) {
+			events(s)
+			two := append(*s.Notification.Queues, *s.Notification.Queues...)
+			s.Notification.Queues = &two
+		}), Facts: targets, Stalled: status.ReasonInvalidSpec},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -141,6 +235,9 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		"spec.corsRules[0].allowedOrigins[0]":                 func(s *spec) { cors(s); (*s.CORSRules)[0].AllowedOrigins[0] = "https://*.*" },
 		"targetBucket and targetBucketRef exclude each other": func(s *spec) { logging(s); s.Logging.TargetBucket = logsBucket },
 		"targetPrefix needs targetBucket or targetBucketRef":  func(s *spec) { s.Logging = &v1alpha1.S3Logging{TargetPrefix: "a/"} },
+		"exactly one of queueArn and queueRef":                func(s *spec) { events(s); (*s.Notification.Queues)[0].QueueARN = queueARN },
+		"exactly one of topicArn and topicRef":                func(s *spec) { events(s); (*s.Notification.Topics)[0].TopicARN = "" },
+		"spec.notification.queues[0].events[0]":               func(s *spec) { events(s); (*s.Notification.Queues)[0].Events[0] = "ObjectCreated" },
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

@@ -5,6 +5,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // S3BucketSpec declares a general purpose bucket.
+// +kubebuilder:validation:XValidation:rule="!has(self.objectLock) || !self.objectLock.enabled || !has(self.versioning) || self.versioning.enabled",message="objectLock needs versioning: S3 does not suspend it on a bucket with object lock"
 type S3BucketSpec struct {
 	CommonSpec `json:",inline"`
 
@@ -56,8 +57,12 @@ type S3BucketSpec struct {
 	// notifications stay as they are in AWS.
 	// +optional
 	Notification *S3Notification `json:"notification,omitempty"`
+	// ObjectLock keeps versions of objects from being deleted or replaced. Absent: it stays as it is in AWS.
+	// +optional
+	ObjectLock *S3ObjectLock `json:"objectLock,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
-	// the deletion of a bucket that holds any waits.
+	// the deletion of a bucket that holds any waits. Locked versions are not deleted: the deletion waits for the end of
+	// their retention.
 	// +optional
 	ForceDestroy bool `json:"forceDestroy,omitempty"`
 	// RecreateOnLoss makes the bucket anew, empty, when it vanished behind our back; default is to report Missing.
@@ -348,6 +353,39 @@ type S3LambdaFunctionNotification struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:lambda:`
 	LambdaFunctionARN string `json:"lambdaFunctionArn"`
+}
+
+// S3ObjectLock is the object lock of the bucket.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock.html
+// +kubebuilder:validation:XValidation:rule="self.enabled || !has(self.defaultRetention) || !has(self.defaultRetention.mode)",message="defaultRetention needs enabled: true"
+type S3ObjectLock struct {
+	// Enabled turns object lock on: with the bucket, which then has versioning, or later where versioning is enabled.
+	// S3 never turns it off.
+	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="enabled: object lock cannot be turned off"
+	Enabled bool `json:"enabled"`
+	// DefaultRetention locks new versions for a time. Absent: it stays as it is in AWS; {} removes it.
+	// +optional
+	DefaultRetention *S3DefaultRetention `json:"defaultRetention,omitempty"`
+}
+
+// S3DefaultRetention locks each new version for a time.
+// +kubebuilder:validation:XValidation:rule="!has(self.days) || !has(self.years)",message="defaultRetention has either days or years"
+// +kubebuilder:validation:XValidation:rule="has(self.mode) == (has(self.days) || has(self.years))",message="defaultRetention needs a mode, and days or years"
+type S3DefaultRetention struct {
+	// Mode GOVERNANCE lets users with a special right delete locked versions; COMPLIANCE lets none.
+	// +optional
+	// +kubebuilder:validation:Enum=GOVERNANCE;COMPLIANCE
+	Mode string `json:"mode,omitempty"`
+	// Days of the retention.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=36500
+	Days int32 `json:"days,omitempty"`
+	// Years of the retention.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100
+	Years int32 `json:"years,omitempty"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

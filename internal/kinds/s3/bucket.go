@@ -26,7 +26,8 @@ type BucketState struct {
 	Name                 string `drift:"identity"`
 	ARN, Account, Region string `drift:"id"`
 	// Guarded is set while the bucket must not be emptied, whatever ForceDestroy says.
-	ForceDestroy, Guarded bool `drift:"id"`
+	// Locked is set where the spec has object lock, which explains why S3 refuses to delete versions.
+	ForceDestroy, Guarded, Locked bool `drift:"id"`
 	// Objects is a page of versions and delete markers, read once S3 refused to delete the bucket.
 	Objects []types.ObjectIdentifier `drift:"observed"`
 	// FoundEncryption and the others of these names are S3's answers, for the writes that replace them: they have
@@ -36,6 +37,7 @@ type BucketState struct {
 	FoundCORS         []types.CORSRule                            `drift:"observed"`
 	FoundLogging      *types.LoggingEnabled                       `drift:"observed"`
 	FoundNotification s3.GetBucketNotificationConfigurationOutput `drift:"observed"`
+	FoundLock         *types.ObjectLockConfiguration              `drift:"observed"`
 
 	ObjectOwnership   *string
 	Versioning        *v1alpha1.S3Versioning
@@ -49,6 +51,8 @@ type BucketState struct {
 	// Queues, Topics and Functions are the notifications by their IDs.
 	Queues, Topics, Functions map[string]Notification `drift:"exact,set"`
 	EventBridge               *bool
+	ObjectLock                *bool
+	Retention                 *v1alpha1.S3DefaultRetention
 	Tags                      map[string]string `drift:"tags"`
 }
 
@@ -71,7 +75,7 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	b := &bucket{api: s3.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
 		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
-		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
+		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Refuse: refuse, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
 		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
 		SettleWithCreate: func(BucketState) bool { return true },
@@ -89,7 +93,8 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 // written before the policy, any other after it. New buckets block all public access; a bucket without
 // the configuration blocks none. New buckets have SSE-S3; the write of the encryption replaces settings of
 // theirs that the spec cannot declare, such as blocked encryption types, so that they must be read first.
-// Versioning that was never enabled counts as suspended.
+// Versioning that was never enabled counts as suspended. A bucket that is created with object lock has versioning; later,
+// versioning comes first.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
 func (b *bucket) parts() []kind.Part[BucketState] {
 	closed := v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
@@ -114,7 +119,7 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: write("s3:PutBucketOwnershipControls", b.api.PutBucketOwnershipControls, func(in *s3.PutBucketOwnershipControlsInput, want, _ BucketState) {
 				in.OwnershipControls = &types.OwnershipControls{Rules: []types.OwnershipControlsRule{{ObjectOwnership: types.ObjectOwnership(*want.ObjectOwnership)}}}
 			})},
-		{Fields: []string{"Versioning"}, Reads: "s3:GetBucketVersioning",
+		{Fields: []string{"Versioning"}, Default: func(want BucketState) bool { return want.Versioning.Enabled == aws.ToBool(want.ObjectLock) }, Reads: "s3:GetBucketVersioning",
 			Read: read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
 				have.Versioning = &v1alpha1.S3Versioning{Enabled: out.Status == types.BucketVersioningStatusEnabled}
 			}),
@@ -158,6 +163,15 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: explained(write("s3:PutBucketNotification", b.api.PutBucketNotificationConfiguration, func(in *s3.PutBucketNotificationConfigurationInput, want, have BucketState) {
 				in.NotificationConfiguration = toNotification(want, have.FoundNotification)
 			}), explainTargets)},
+		{Fields: []string{"ObjectLock", "Retention"}, Default: func(want BucketState) bool { return *kind.NonNil(want.Retention) == v1alpha1.S3DefaultRetention{} },
+			Stage: func(BucketState, BucketState) int { return 1 }, Reads: "s3:GetBucketObjectLockConfiguration",
+			Read: read(b.api.GetObjectLockConfiguration, func(out *s3.GetObjectLockConfigurationOutput, _ BucketState, have *BucketState) {
+				have.FoundLock, have.ObjectLock = out.ObjectLockConfiguration, kind.Ptr(kind.NonNil(out.ObjectLockConfiguration).ObjectLockEnabled == types.ObjectLockEnabledEnabled)
+				have.Retention = kind.Ptr(kind.Convert[v1alpha1.S3DefaultRetention](kind.NonNil(kind.NonNil(kind.NonNil(out.ObjectLockConfiguration).Rule).DefaultRetention)))
+			}),
+			Write: write("s3:PutBucketObjectLockConfiguration", b.api.PutObjectLockConfiguration, func(in *s3.PutObjectLockConfigurationInput, want, have BucketState) {
+				in.ObjectLockConfiguration = toLock(want.Retention, have.FoundLock)
+			})},
 	}
 }
 
@@ -178,7 +192,7 @@ func stageOfPolicy(want, have BucketState) int { return kind.Either(admitsPolici
 
 func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 	return BucketState{Name: cr.Spec.BucketName, ARN: fmt.Sprintf("arn:%s:s3:::%s", sc.Partition, cr.Spec.BucketName),
-		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData}, nil
+		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData, Locked: kind.NonNil(cr.Spec.ObjectLock).Enabled}, nil
 }
 
 func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
@@ -190,6 +204,9 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
 		return status.Invalid("spec.policy", "%v", err)
 	}
+	if lock := in.ObjectLock; lock != nil {
+		s.ObjectLock, s.Retention = &lock.Enabled, lock.DefaultRetention
+	}
 	if s.Logging, err = declareLogging(sc, cr); err != nil {
 		return err
 	}
@@ -199,13 +216,21 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	return declareNotification(sc, in.Notification, s)
 }
 
+// refuse keeps a spec that gained enabled: false past the definition from asking S3 for what it cannot do.
+func refuse(want, _ BucketState, diff kind.Diff) error {
+	if diff.Under("ObjectLock") && !*want.ObjectLock {
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.objectLock.enabled", Message: "S3 cannot turn object lock off: set enabled: true, or remove objectLock"}
+	}
+	return nil
+}
+
 func publish(cr *v1alpha1.S3Bucket, s BucketState) {
 	cr.Status.ARN, cr.Status.ID, cr.Status.Region = s.ARN, s.Name, s.Region
 	cr.Status.BucketDomainName = s.Name + ".s3." + s.Region + ".amazonaws.com" + kind.Either(strings.HasPrefix(s.Region, "cn-"), ".cn", "")
 }
 
 func creation(want, _ BucketState) *s3.CreateBucketInput {
-	return &s3.CreateBucketInput{Bucket: &want.Name, ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)),
+	return &s3.CreateBucketInput{Bucket: &want.Name, ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)), ObjectLockEnabledForBucket: nonZero(want.ObjectLock),
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{Tags: kind.SDKTags[types.Tag](want.Tags),
 			LocationConstraint: types.BucketLocationConstraint(kind.Either(want.Region == usEast1, "", want.Region))}}
 }
@@ -234,7 +259,7 @@ func (b *bucket) describe(ctx context.Context, want BucketState, look kind.Look)
 }
 
 func declaresSettings(s BucketState) bool {
-	return !reflect.DeepEqual(s, BucketState{Name: s.Name, ARN: s.ARN, Account: s.Account, Region: s.Region, ForceDestroy: s.ForceDestroy, Guarded: s.Guarded, Tags: s.Tags})
+	return !reflect.DeepEqual(s, BucketState{Name: s.Name, ARN: s.ARN, Account: s.Account, Region: s.Region, ForceDestroy: s.ForceDestroy, Guarded: s.Guarded, Locked: s.Locked, Tags: s.Tags})
 }
 
 // unseen interprets the failure to read the tags. S3 answers 403 for a bucket of another account and
@@ -302,10 +327,23 @@ func (b *bucket) contents(ctx context.Context, want BucketState, seen *kind.Seen
 func (b *bucket) deleteObjects(ctx context.Context, want, have BucketState) error {
 	out, err := send(ctx, want, b.api.DeleteObjects, &s3.DeleteObjectsInput{Delete: &types.Delete{Objects: have.Objects, Quiet: aws.Bool(true)}})
 	if err == nil && len(out.Errors) > 0 {
-		e := out.Errors[0]
-		return &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
+		return keptObjects(want, len(have.Objects), out.Errors)
 	}
 	return err
+}
+
+// lockedAfter is how long a deletion waits before it tries again to delete locked versions, whose retention is days.
+const lockedAfter = 5 * time.Minute
+
+// keptObjects waits for locks to end. Governance could be bypassed, which forceDestroy does not consent to.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-lock-managing.html
+func keptObjects(want BucketState, of int, kept []types.Error) error {
+	e := kept[0]
+	if want.Locked || strings.Contains(strings.ToLower(aws.ToString(e.Message)), "object lock") {
+		return &status.Waiting{Reason: status.ReasonBucketNotEmpty, After: lockedAfter, For: fmt.Sprintf(
+			"the locks of %d of %d object versions to end, such as of %s: S3 refuses to delete versions under retention or a legal hold, and forceDestroy does not bypass governance", len(kept), of, aws.ToString(e.Key))}
+	}
+	return &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
 }
 
 // deleteBucket relies on S3, which never deletes a bucket that holds a version or a delete marker.

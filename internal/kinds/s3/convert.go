@@ -97,6 +97,19 @@ func toLogging(want Logging, found *types.LoggingEnabled) *types.BucketLoggingSt
 	return &types.BucketLoggingStatus{LoggingEnabled: &out}
 }
 
+// toLock turns object lock on and replaces the default retention where it is declared; what the spec cannot declare of
+// it stays.
+func toLock(want *v1alpha1.S3DefaultRetention, found *types.ObjectLockConfiguration) *types.ObjectLockConfiguration {
+	out := &types.ObjectLockConfiguration{ObjectLockEnabled: types.ObjectLockEnabledEnabled, Rule: kind.NonNil(found).Rule}
+	if want == nil {
+		return out
+	}
+	retention := *kind.NonNil(kind.NonNil(out.Rule).DefaultRetention)
+	retention.Mode, retention.Days, retention.Years = types.ObjectLockRetentionMode(want.Mode), nonZero(&want.Days), nonZero(&want.Years)
+	out.Rule = kind.Either(retention == types.DefaultRetention{}, nil, &types.ObjectLockRule{DefaultRetention: &retention})
+	return out
+}
+
 // wantedPolicy returns the user's statements and, with tlsOnly, a further one behind them. Nil means that
 // neither is declared; "" that the bucket is to have no policy. The user's Version stays: with another
 // one, the document would change its meaning.

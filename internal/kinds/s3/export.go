@@ -18,6 +18,9 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 		out.Policy = aws.String("")
 	}
 	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
+	if aws.ToBool(have.ObjectLock) { // false says nothing
+		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: have.Retention}
+	}
 	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
 	out.Notification = &v1alpha1.S3Notification{EventBridge: have.EventBridge, Queues: new([]v1alpha1.S3QueueNotification{}),
 		Topics: new([]v1alpha1.S3TopicNotification{}), LambdaFunctions: new([]v1alpha1.S3LambdaFunctionNotification{})}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -148,6 +149,44 @@ func TestARefusedTargetNamesTheMissingPolicy(t *testing.T) {
 	}
 }
 
+func locked(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true} }
+
+func retention(s *spec) {
+	locked(s)
+	s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Days: 30}
+}
+
+func forced(s *spec) { s.ForceDestroy = true }
+
+// lockObject puts an object that governance protects for a day.
+func lockObject(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(name), Key: aws.String("kept"), Body: strings.NewReader("x"),
+		ChecksumAlgorithm: types.ChecksumAlgorithmSha256, ObjectLockMode: types.ObjectLockModeGovernance, ObjectLockRetainUntilDate: aws.Time(time.Now().Add(24 * time.Hour))})
+	must(t, err)
+}
+
+func TestADeletionSaysHowManyVersionsAreLocked(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, with(locked, forced))
+	lockObject(t, r)
+	putObject(t, r, "free")
+	s.Deleting = true
+	_, err := s.Settle(t.Context(), nil)
+	w, ok := status.AsWaiting(err)
+	if !ok || w.Reason != status.ReasonBucketNotEmpty || !strings.Contains(w.For, "such as of kept") {
+		t.Fatalf("got %v, want to wait for the lock of kept", err)
+	}
+	if n := versions(t, r); n != 1 {
+		t.Errorf("%d versions are left, want the locked one", n)
+	}
+	for _, w := range r.AWS.Calls().Match("s3", "DeleteObjects", "*") {
+		if strings.Contains(w.Body, "ypass") {
+			t.Errorf("bypassed: %s", w)
+		}
+	}
+}
+
 // settingsRows are the rows of the settings that have many members.
 func settingsRows() []kindtest.Case {
 	bare := func(s *spec) {
@@ -210,6 +249,20 @@ func settingsRows() []kindtest.Case {
 			two := append(*s.Notification.Queues, *s.Notification.Queues...)
 			s.Notification.Queues = &two
 		}), Facts: targets, Stalled: status.ReasonInvalidSpec},
+		{Name: "a bucket is created with object lock, and so with versioning", Object: with(locked, versioned), Cause: engine.New, Actions: []string{"s3:CreateBucket"}},
+		{Name: "a bucket is created with a default retention", Object: with(retention), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketObjectLockConfiguration"}},
+		{Name: "object lock comes later, after versioning", Existing: bucketOf(nil), Object: with(retention, versioned), Cause: engine.Edited,
+			Diff: []string{"Versioning.Enabled", "ObjectLock", "Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketVersioning", "s3:PutBucketObjectLockConfiguration"}},
+		{Name: "the default retention is corrected", Existing: with(retention), Object: with(retention), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			_, err := api(r).PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: aws.String(name),
+				ObjectLockConfiguration: toLock(&v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Years: 1}, nil)})
+			must(t, err)
+		}, Cause: engine.Drifted, Diff: []string{"Retention.Days", "Retention.Years"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
+		{Name: "the default retention is removed", Existing: with(retention), Object: with(func(s *spec) { locked(s); s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{} }), Cause: engine.Edited,
+			Diff: []string{"Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
+		{Name: "object lock is never turned off", Existing: with(locked), Object: with(func(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{} }), Stalled: status.ReasonImmutable},
+		{Name: "forceDestroy does not delete locked versions", Existing: with(locked, forced), Object: with(locked, forced), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonBucketNotEmpty,
+			Before: func(t *testing.T, r *kindtest.Rig) { lockObject(t, r) }},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -238,6 +291,10 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		"exactly one of queueArn and queueRef":                func(s *spec) { events(s); (*s.Notification.Queues)[0].QueueARN = queueARN },
 		"exactly one of topicArn and topicRef":                func(s *spec) { events(s); (*s.Notification.Topics)[0].TopicARN = "" },
 		"spec.notification.queues[0].events[0]":               func(s *spec) { events(s); (*s.Notification.Queues)[0].Events[0] = "ObjectCreated" },
+		"objectLock needs versioning":                         func(s *spec) { retention(s); s.Versioning = &v1alpha1.S3Versioning{} },
+		"defaultRetention needs enabled: true":                func(s *spec) { retention(s); s.ObjectLock.Enabled = false },
+		"defaultRetention has either days or years":           func(s *spec) { retention(s); s.ObjectLock.DefaultRetention.Years = 1 },
+		"defaultRetention needs a mode, and days or years":    func(s *spec) { retention(s); s.ObjectLock.DefaultRetention.Days = 0 },
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

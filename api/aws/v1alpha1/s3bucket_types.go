@@ -60,6 +60,9 @@ type S3BucketSpec struct {
 	// ObjectLock keeps versions of objects from being deleted or replaced. Absent: it stays as it is in AWS.
 	// +optional
 	ObjectLock *S3ObjectLock `json:"objectLock,omitempty"`
+	// Website serves the bucket as a website; {} ends that. Absent: this stays as it is in AWS.
+	// +optional
+	Website *S3Website `json:"website,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
 	// the deletion of a bucket that holds any waits. Locked versions are not deleted: the deletion waits for the end of
 	// their retention.
@@ -386,6 +389,39 @@ type S3DefaultRetention struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=100
 	Years int32 `json:"years,omitempty"`
+}
+
+// S3Website says what the website endpoint of the bucket answers. Routing rules stay as they are in AWS.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/WebsiteHosting.html
+// +kubebuilder:validation:XValidation:rule="!has(self.redirectAllRequestsTo) || !has(self.indexDocument) && !has(self.errorDocument)",message="redirectAllRequestsTo excludes indexDocument and errorDocument"
+// +kubebuilder:validation:XValidation:rule="!has(self.errorDocument) || has(self.indexDocument)",message="errorDocument needs indexDocument"
+type S3Website struct {
+	// IndexDocument is the name of the object that answers for a directory, such as index.html.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^[^/]+$`
+	IndexDocument string `json:"indexDocument,omitempty"`
+	// ErrorDocument is the key of the object that answers failed requests; absent means a page of S3.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	ErrorDocument string `json:"errorDocument,omitempty"`
+	// RedirectAllRequestsTo redirects all requests to another host. Routing rules of the bucket are then removed.
+	// +optional
+	RedirectAllRequestsTo *S3WebsiteRedirect `json:"redirectAllRequestsTo,omitempty"`
+}
+
+// S3WebsiteRedirect is the host to which all requests are redirected.
+type S3WebsiteRedirect struct {
+	// HostName, such as www.example.com.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	HostName string `json:"hostName"`
+	// Protocol of the redirection; absent means that of the request.
+	// +optional
+	// +kubebuilder:validation:Enum=http;https
+	Protocol string `json:"protocol,omitempty"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

@@ -38,6 +38,7 @@ type BucketState struct {
 	FoundLogging      *types.LoggingEnabled                       `drift:"observed"`
 	FoundNotification s3.GetBucketNotificationConfigurationOutput `drift:"observed"`
 	FoundLock         *types.ObjectLockConfiguration              `drift:"observed"`
+	FoundRoutes       []types.RoutingRule                         `drift:"observed"`
 
 	ObjectOwnership   *string
 	Versioning        *v1alpha1.S3Versioning
@@ -53,6 +54,7 @@ type BucketState struct {
 	EventBridge               *bool
 	ObjectLock                *bool
 	Retention                 *v1alpha1.S3DefaultRetention
+	Website                   *Website
 	Tags                      map[string]string `drift:"tags"`
 }
 
@@ -172,6 +174,14 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: write("s3:PutBucketObjectLockConfiguration", b.api.PutObjectLockConfiguration, func(in *s3.PutObjectLockConfigurationInput, want, have BucketState) {
 				in.ObjectLockConfiguration = toLock(want.Retention, have.FoundLock)
 			})},
+		{Fields: []string{"Website"}, Reads: "s3:GetBucketWebsite",
+			Read: read(b.api.GetBucketWebsite, func(out *s3.GetBucketWebsiteOutput, _ BucketState, have *BucketState) {
+				have.FoundRoutes, have.Website = out.RoutingRules, fromWebsite(out)
+			}),
+			Write: write("s3:PutBucketWebsite", b.api.PutBucketWebsite, func(in *s3.PutBucketWebsiteInput, want, have BucketState) {
+				in.WebsiteConfiguration = toWebsite(*want.Website, have.FoundRoutes)
+			}),
+			Clear: write("s3:DeleteBucketWebsite", b.api.DeleteBucketWebsite, func(*s3.DeleteBucketWebsiteInput, BucketState, BucketState) {})},
 	}
 }
 
@@ -204,6 +214,7 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
 		return status.Invalid("spec.policy", "%v", err)
 	}
+	s.Website = declareWebsite(in.Website)
 	if lock := in.ObjectLock; lock != nil {
 		s.ObjectLock, s.Retention = &lock.Enabled, lock.DefaultRetention
 	}

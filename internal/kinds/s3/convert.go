@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -107,6 +108,34 @@ func toLock(want *v1alpha1.S3DefaultRetention, found *types.ObjectLockConfigurat
 	retention := *kind.NonNil(kind.NonNil(out.Rule).DefaultRetention)
 	retention.Mode, retention.Days, retention.Years = types.ObjectLockRetentionMode(want.Mode), nonZero(&want.Days), nonZero(&want.Years)
 	out.Rule = kind.Either(retention == types.DefaultRetention{}, nil, &types.ObjectLockRule{DefaultRetention: &retention})
+	return out
+}
+
+// Website says what the website of a bucket answers; zero where it has none.
+type Website struct{ IndexDocument, ErrorDocument, RedirectHost, RedirectProtocol string }
+
+func declareWebsite(in *v1alpha1.S3Website) *Website {
+	if in == nil {
+		return nil
+	}
+	to := kind.NonNil(in.RedirectAllRequestsTo)
+	return &Website{in.IndexDocument, in.ErrorDocument, to.HostName, to.Protocol}
+}
+
+func fromWebsite(out *s3.GetBucketWebsiteOutput) *Website {
+	to := kind.NonNil(out.RedirectAllRequestsTo)
+	return &Website{aws.ToString(kind.NonNil(out.IndexDocument).Suffix), aws.ToString(kind.NonNil(out.ErrorDocument).Key), aws.ToString(to.HostName), string(to.Protocol)}
+}
+
+// toWebsite keeps the routing rules, which S3 refuses beside a redirection of all requests.
+func toWebsite(want Website, routes []types.RoutingRule) *types.WebsiteConfiguration {
+	if want.RedirectHost != "" {
+		return &types.WebsiteConfiguration{RedirectAllRequestsTo: &types.RedirectAllRequestsTo{HostName: &want.RedirectHost, Protocol: types.Protocol(want.RedirectProtocol)}}
+	}
+	out := &types.WebsiteConfiguration{IndexDocument: &types.IndexDocument{Suffix: &want.IndexDocument}, RoutingRules: routes}
+	if want.ErrorDocument != "" {
+		out.ErrorDocument = &types.ErrorDocument{Key: &want.ErrorDocument}
+	}
 	return out
 }
 

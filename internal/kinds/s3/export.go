@@ -21,6 +21,11 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	if aws.ToBool(have.ObjectLock) { // false says nothing
 		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: have.Retention}
 	}
+	w := kind.NonNil(have.Website)
+	out.Website = &v1alpha1.S3Website{IndexDocument: w.IndexDocument, ErrorDocument: w.ErrorDocument}
+	if w.RedirectHost != "" {
+		out.Website.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: w.RedirectHost, Protocol: w.RedirectProtocol}
+	}
 	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
 	out.Notification = &v1alpha1.S3Notification{EventBridge: have.EventBridge, Queues: new([]v1alpha1.S3QueueNotification{}),
 		Topics: new([]v1alpha1.S3TopicNotification{}), LambdaFunctions: new([]v1alpha1.S3LambdaFunctionNotification{})}

@@ -187,6 +187,29 @@ func TestADeletionSaysHowManyVersionsAreLocked(t *testing.T) {
 	}
 }
 
+func website(s *spec) {
+	s.Website = &v1alpha1.S3Website{IndexDocument: "index.html", ErrorDocument: "errors/404.html"}
+}
+
+func putWebsite(t *testing.T, r *kindtest.Rig, w *types.WebsiteConfiguration) {
+	t.Helper()
+	_, err := api(r).PutBucketWebsite(t.Context(), &s3.PutBucketWebsiteInput{Bucket: aws.String(name), WebsiteConfiguration: w})
+	must(t, err)
+}
+
+func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, with(website))
+	putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, []types.RoutingRule{{Redirect: &types.Redirect{HostName: aws.String("www.example.com")}}}))
+	_, err := s.Settle(t.Context(), nil)
+	must(t, err)
+	out, err := api(r).GetBucketWebsite(t.Context(), &s3.GetBucketWebsiteInput{Bucket: aws.String(name)})
+	must(t, err)
+	if len(out.RoutingRules) != 1 || *out.IndexDocument.Suffix != "index.html" {
+		t.Errorf("got %+v", out)
+	}
+}
+
 // settingsRows are the rows of the settings that have many members.
 func settingsRows() []kindtest.Case {
 	bare := func(s *spec) {
@@ -263,6 +286,15 @@ func settingsRows() []kindtest.Case {
 		{Name: "object lock is never turned off", Existing: with(locked), Object: with(func(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{} }), Stalled: status.ReasonImmutable},
 		{Name: "forceDestroy does not delete locked versions", Existing: with(locked, forced), Object: with(locked, forced), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonBucketNotEmpty,
 			Before: func(t *testing.T, r *kindtest.Rig) { lockObject(t, r) }},
+		{Name: "a website", Object: with(website), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketWebsite"}},
+		{Name: "a website redirects instead", Existing: with(website), Object: with(func(s *spec) {
+			s.Website = &v1alpha1.S3Website{RedirectAllRequestsTo: &v1alpha1.S3WebsiteRedirect{HostName: "www.example.com", Protocol: "https"}}
+		}), Cause: engine.Edited, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument", "Website.RedirectHost", "Website.RedirectProtocol"}, Actions: []string{"s3:PutBucketWebsite"}},
+		{Name: "the documents of a website are corrected", Existing: with(website), Object: with(website), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			putWebsite(t, r, toWebsite(Website{IndexDocument: "other.html"}, nil))
+		}, Cause: engine.Drifted, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:PutBucketWebsite"}},
+		{Name: "a website is removed", Existing: with(website), Object: with(func(s *spec) { s.Website = &v1alpha1.S3Website{} }), Cause: engine.Edited,
+			Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:DeleteBucketWebsite"}},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -295,6 +327,11 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		"defaultRetention needs enabled: true":                func(s *spec) { retention(s); s.ObjectLock.Enabled = false },
 		"defaultRetention has either days or years":           func(s *spec) { retention(s); s.ObjectLock.DefaultRetention.Years = 1 },
 		"defaultRetention needs a mode, and days or years":    func(s *spec) { retention(s); s.ObjectLock.DefaultRetention.Days = 0 },
+		"errorDocument needs indexDocument":                   func(s *spec) { website(s); s.Website.IndexDocument = "" },
+		"redirectAllRequestsTo excludes indexDocument": func(s *spec) {
+			website(s)
+			s.Website.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: "a"}
+		},
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

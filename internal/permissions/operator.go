@@ -147,7 +147,7 @@ func (s Scope) s3(operation string) target {
 	switch {
 	case operation == "ListAllMyBuckets":
 		return target{resources: everywhere}
-	case strings.Contains(operation, "Object"):
+	case strings.Contains(operation, "Object") && !strings.Contains(operation, "Bucket"): // such as PutBucketObjectLockConfiguration
 		return target{resources: []string{bucket + "/*"}}
 	default:
 		return target{resources: []string{bucket}}

@@ -29,7 +29,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, err := Operator([]kind.Meta{{
 		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable", "iam:CreateRole", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -82,6 +82,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"ec2:ReleaseAddress":           "[arn:aws:ec2:eu-west-1:123456789012:elastic-ip/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:DeleteSubnet":             "[arn:aws:ec2:eu-west-1:123456789012:subnet/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:DeleteVpc":                "[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+
+		"s3:PutBucketObjectLockConfiguration": "[arn:aws:s3:::team-*] map[]",
 	} {
 		s := statementOf(t, documents, action)
 		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {

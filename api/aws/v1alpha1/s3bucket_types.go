@@ -6,6 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // S3BucketSpec declares a general purpose bucket.
 // +kubebuilder:validation:XValidation:rule="!has(self.objectLock) || !self.objectLock.enabled || !has(self.versioning) || self.versioning.enabled",message="objectLock needs versioning: S3 does not suspend it on a bucket with object lock"
+// +kubebuilder:validation:XValidation:rule="!has(self.acl) || self.acl == 'private' || has(self.objectOwnership) && self.objectOwnership != 'BucketOwnerEnforced'",message="acl needs objectOwnership BucketOwnerPreferred or ObjectWriter: BucketOwnerEnforced, which is AWS's default, disables access control lists"
+// +kubebuilder:validation:XValidation:rule="!has(self.acl) || self.acl == 'private' || !has(self.publicAccessBlock) || !has(self.publicAccessBlock.blockPublicAcls) || !self.publicAccessBlock.blockPublicAcls",message="acl is public, which publicAccessBlock.blockPublicAcls refuses"
 type S3BucketSpec struct {
 	CommonSpec `json:",inline"`
 
@@ -21,6 +23,11 @@ type S3BucketSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=BucketOwnerEnforced;BucketOwnerPreferred;ObjectWriter
 	ObjectOwnership *string `json:"objectOwnership,omitempty"`
+	// ACL is a canned access control list of the bucket. Anything but private needs objectOwnership BucketOwnerPreferred
+	// or ObjectWriter. Absent: the list stays as it is in AWS, whose default is private.
+	// +optional
+	// +kubebuilder:validation:Enum=private;public-read;public-read-write;authenticated-read
+	ACL *string `json:"acl,omitempty"`
 	// Versioning keeps every version of every object.
 	// +optional
 	Versioning *S3Versioning `json:"versioning,omitempty"`

@@ -3231,6 +3231,11 @@ func (in *S3BucketSpec) DeepCopyInto(out *S3BucketSpec) {
 		*out = new(string)
 		**out = **in
 	}
+	if in.ACL != nil {
+		in, out := &in.ACL, &out.ACL
+		*out = new(string)
+		**out = **in
+	}
 	if in.Versioning != nil {
 		in, out := &in.Versioning, &out.Versioning
 		*out = new(S3Versioning)

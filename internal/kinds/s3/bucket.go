@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,7 @@ type BucketState struct {
 	FoundRoutes       []types.RoutingRule                         `drift:"observed"`
 
 	ObjectOwnership   *string
+	ACL               *string
 	Versioning        *v1alpha1.S3Versioning
 	Encryption        *v1alpha1.S3Encryption
 	PublicAccessBlock *v1alpha1.S3PublicAccessBlock
@@ -91,14 +93,16 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	})
 }
 
-// parts are the settings of a bucket. A public access block that no longer refuses public policies is
-// written before the policy, any other after it. New buckets block all public access; a bucket without
-// the configuration blocks none. New buckets have SSE-S3; the write of the encryption replaces settings of
-// theirs that the spec cannot declare, such as blocked encryption types, so that they must be read first.
-// Versioning that was never enabled counts as suspended. A bucket that is created with object lock has versioning; later,
-// versioning comes first.
-// https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+// parts are the settings of a bucket.
 func (b *bucket) parts() []kind.Part[BucketState] {
+	return slices.Concat(b.accessParts(), b.storageParts(), b.serviceParts())
+}
+
+// accessParts say who may use the bucket. A public access block that no longer refuses public policies is
+// written before the policy, any other after it. New buckets block all public access; a bucket without
+// the configuration blocks none.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html
+func (b *bucket) accessParts() []kind.Part[BucketState] {
 	closed := v1alpha1.S3PublicAccessBlock{BlockPublicAcls: true, IgnorePublicAcls: true, BlockPublicPolicy: true, RestrictPublicBuckets: true}
 	return []kind.Part[BucketState]{
 		{Fields: []string{"PublicAccessBlock"}, Default: func(want BucketState) bool { return *want.PublicAccessBlock == closed }, Stage: stageOfBlock, Reads: "s3:GetBucketPublicAccessBlock",
@@ -112,7 +116,12 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Read:  read(b.api.GetBucketPolicy, func(out *s3.GetBucketPolicyOutput, _ BucketState, have *BucketState) { have.Policy = out.Policy }),
 			Write: write("s3:PutBucketPolicy", b.api.PutBucketPolicy, func(in *s3.PutBucketPolicyInput, want, _ BucketState) { in.Policy = want.Policy }),
 			Clear: write("s3:DeleteBucketPolicy", b.api.DeleteBucketPolicy, func(*s3.DeleteBucketPolicyInput, BucketState, BucketState) {})},
-		{Fields: []string{"ObjectOwnership"}, InCreate: true, Reads: "s3:GetBucketOwnershipControls",
+		{Fields: []string{"ACL"}, Default: isPrivate, Stage: stageOfACL, Reads: "s3:GetBucketAcl",
+			Read: read(b.api.GetBucketAcl, func(out *s3.GetBucketAclOutput, _ BucketState, have *BucketState) {
+				have.ACL = kind.Ptr(cannedACL(out))
+			}),
+			Write: write("s3:PutBucketAcl", b.api.PutBucketAcl, func(in *s3.PutBucketAclInput, want, _ BucketState) { in.ACL = types.BucketCannedACL(*want.ACL) })},
+		{Fields: []string{"ObjectOwnership"}, InCreate: true, Stage: func(want, have BucketState) int { return kind.Either(isPrivate(want) && !isPrivate(have), 1, 0) }, Reads: "s3:GetBucketOwnershipControls",
 			Read: read(b.api.GetBucketOwnershipControls, func(out *s3.GetBucketOwnershipControlsOutput, _ BucketState, have *BucketState) {
 				for _, r := range kind.NonNil(out.OwnershipControls).Rules { // one at most
 					have.ObjectOwnership = kind.Ptr(string(r.ObjectOwnership))
@@ -121,6 +130,15 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: write("s3:PutBucketOwnershipControls", b.api.PutBucketOwnershipControls, func(in *s3.PutBucketOwnershipControlsInput, want, _ BucketState) {
 				in.OwnershipControls = &types.OwnershipControls{Rules: []types.OwnershipControlsRule{{ObjectOwnership: types.ObjectOwnership(*want.ObjectOwnership)}}}
 			})},
+	}
+}
+
+// storageParts say how objects are kept. New buckets have SSE-S3; the write of the encryption replaces settings of
+// theirs that the spec cannot declare, such as blocked encryption types, so that they must be read first.
+// Versioning that was never enabled counts as suspended. A bucket that is created with object lock has versioning; later,
+// versioning comes first.
+func (b *bucket) storageParts() []kind.Part[BucketState] {
+	return []kind.Part[BucketState]{
 		{Fields: []string{"Versioning"}, Default: func(want BucketState) bool { return want.Versioning.Enabled == aws.ToBool(want.ObjectLock) }, Reads: "s3:GetBucketVersioning",
 			Read: read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
 				have.Versioning = &v1alpha1.S3Versioning{Enabled: out.Status == types.BucketVersioningStatusEnabled}
@@ -145,6 +163,21 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 				in.LifecycleConfiguration = &types.BucketLifecycleConfiguration{Rules: toLifecycle(want.Lifecycle, have.FoundLifecycle.Rules)}
 			}),
 			Clear: write("s3:PutLifecycleConfiguration", b.api.DeleteBucketLifecycle, func(*s3.DeleteBucketLifecycleInput, BucketState, BucketState) {})},
+		{Fields: []string{"ObjectLock", "Retention"}, Default: func(want BucketState) bool { return *kind.NonNil(want.Retention) == v1alpha1.S3DefaultRetention{} },
+			Stage: func(BucketState, BucketState) int { return 1 }, Reads: "s3:GetBucketObjectLockConfiguration",
+			Read: read(b.api.GetObjectLockConfiguration, func(out *s3.GetObjectLockConfigurationOutput, _ BucketState, have *BucketState) {
+				have.FoundLock, have.ObjectLock = out.ObjectLockConfiguration, kind.Ptr(kind.NonNil(out.ObjectLockConfiguration).ObjectLockEnabled == types.ObjectLockEnabledEnabled)
+				have.Retention = kind.Ptr(kind.Convert[v1alpha1.S3DefaultRetention](kind.NonNil(kind.NonNil(kind.NonNil(out.ObjectLockConfiguration).Rule).DefaultRetention)))
+			}),
+			Write: write("s3:PutBucketObjectLockConfiguration", b.api.PutObjectLockConfiguration, func(in *s3.PutObjectLockConfigurationInput, want, have BucketState) {
+				in.ObjectLockConfiguration = toLock(want.Retention, have.FoundLock)
+			})},
+	}
+}
+
+// serviceParts say what else S3 does with requests and objects.
+func (b *bucket) serviceParts() []kind.Part[BucketState] {
+	return []kind.Part[BucketState]{
 		{Fields: []string{"CORSRules"}, Reads: "s3:GetBucketCORS",
 			Read: read(b.api.GetBucketCors, func(out *s3.GetBucketCorsOutput, want BucketState, have *BucketState) {
 				have.FoundCORS, have.CORSRules = out.CORSRules, fromCORS(out.CORSRules, *want.CORSRules)
@@ -165,15 +198,6 @@ func (b *bucket) parts() []kind.Part[BucketState] {
 			Write: explained(write("s3:PutBucketNotification", b.api.PutBucketNotificationConfiguration, func(in *s3.PutBucketNotificationConfigurationInput, want, have BucketState) {
 				in.NotificationConfiguration = toNotification(want, have.FoundNotification)
 			}), explainTargets)},
-		{Fields: []string{"ObjectLock", "Retention"}, Default: func(want BucketState) bool { return *kind.NonNil(want.Retention) == v1alpha1.S3DefaultRetention{} },
-			Stage: func(BucketState, BucketState) int { return 1 }, Reads: "s3:GetBucketObjectLockConfiguration",
-			Read: read(b.api.GetObjectLockConfiguration, func(out *s3.GetObjectLockConfigurationOutput, _ BucketState, have *BucketState) {
-				have.FoundLock, have.ObjectLock = out.ObjectLockConfiguration, kind.Ptr(kind.NonNil(out.ObjectLockConfiguration).ObjectLockEnabled == types.ObjectLockEnabledEnabled)
-				have.Retention = kind.Ptr(kind.Convert[v1alpha1.S3DefaultRetention](kind.NonNil(kind.NonNil(kind.NonNil(out.ObjectLockConfiguration).Rule).DefaultRetention)))
-			}),
-			Write: write("s3:PutBucketObjectLockConfiguration", b.api.PutObjectLockConfiguration, func(in *s3.PutObjectLockConfigurationInput, want, have BucketState) {
-				in.ObjectLockConfiguration = toLock(want.Retention, have.FoundLock)
-			})},
 		{Fields: []string{"Website"}, Reads: "s3:GetBucketWebsite",
 			Read: read(b.api.GetBucketWebsite, func(out *s3.GetBucketWebsiteOutput, _ BucketState, have *BucketState) {
 				have.FoundRoutes, have.Website = out.RoutingRules, fromWebsite(out)
@@ -200,6 +224,15 @@ func stageOfBlock(want, have BucketState) int {
 
 func stageOfPolicy(want, have BucketState) int { return kind.Either(admitsPolicies(want, have), 1, 0) }
 
+// isPrivate reports whether the state has an access control list that grants nothing to others.
+func isPrivate(s BucketState) bool {
+	return aws.ToString(s.ACL) == string(types.BucketCannedACLPrivate)
+}
+
+// stageOfACL sends a private list before BucketOwnerEnforced, which S3 refuses for a bucket that grants rights to others, and
+// any other one after the object ownership and the public access block that admit it.
+func stageOfACL(want, _ BucketState) int { return kind.Either(isPrivate(want), 0, 2) }
+
 func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 	return BucketState{Name: cr.Spec.BucketName, ARN: fmt.Sprintf("arn:%s:s3:::%s", sc.Partition, cr.Spec.BucketName),
 		Account: sc.Account, Region: sc.Region, ForceDestroy: cr.Spec.ForceDestroy, Guarded: sc.GuardData, Locked: kind.NonNil(cr.Spec.ObjectLock).Enabled}, nil
@@ -207,7 +240,7 @@ func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 
 func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
-	s.ObjectOwnership, s.Versioning, s.PublicAccessBlock, s.CORSRules = in.ObjectOwnership, in.Versioning, in.PublicAccessBlock, in.CORSRules
+	s.ObjectOwnership, s.ACL, s.Versioning, s.PublicAccessBlock, s.CORSRules = in.ObjectOwnership, in.ACL, in.Versioning, in.PublicAccessBlock, in.CORSRules
 	if e := in.Encryption; e != nil {
 		s.Encryption = &v1alpha1.S3Encryption{Algorithm: strings.ReplaceAll(e.Algorithm, "_", ":"), KMSKeyID: kind.CustomerKMSKey("s3", e.KMSKeyID), BucketKeyEnabled: e.BucketKeyEnabled}
 	}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -137,6 +138,23 @@ func toWebsite(want Website, routes []types.RoutingRule) *types.WebsiteConfigura
 		out.ErrorDocument = &types.ErrorDocument{Key: &want.ErrorDocument}
 	}
 	return out
+}
+
+// cannedACL returns the name of the canned access control list that grants the same, or else the grants to others.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/acl-overview.html#canned-acl
+func cannedACL(out *s3.GetBucketAclOutput) string {
+	var grants []string
+	for _, g := range out.Grants {
+		who := kind.NonNil(g.Grantee)
+		if owner := aws.ToString(kind.NonNil(out.Owner).ID); aws.ToString(who.ID) != owner || owner == "" || g.Permission != types.PermissionFullControl {
+			to := aws.ToString(cmp.Or(who.URI, who.ID))
+			grants = append(grants, to[strings.LastIndex(to, "/")+1:]+" "+string(g.Permission))
+		}
+	}
+	slices.Sort(grants)
+	all := strings.Join(grants, ", ")
+	return cmp.Or(map[string]string{"": "private", "AllUsers READ": "public-read", "AllUsers READ, AllUsers WRITE": "public-read-write",
+		"AuthenticatedUsers READ": "authenticated-read"}[all], all)
 }
 
 // wantedPolicy returns the user's statements and, with tlsOnly, a further one behind them. Nil means that

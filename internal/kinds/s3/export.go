@@ -3,6 +3,8 @@
 package s3
 
 import (
+	"strings"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -18,6 +20,9 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 		out.Policy = aws.String("")
 	}
 	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
+	if acl := aws.ToString(have.ACL); strings.HasPrefix(acl, "public-read") || acl == "authenticated-read" { // other lists cannot be declared
+		out.ACL = have.ACL
+	}
 	if aws.ToBool(have.ObjectLock) { // false says nothing
 		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: have.Retention}
 	}

@@ -210,6 +210,31 @@ func TestRoutingRulesOfAWebsiteStay(t *testing.T) {
 	}
 }
 
+func publicACL(s *spec) {
+	s.ACL, s.ObjectOwnership, s.PublicAccessBlock = aws.String("public-read"), aws.String("BucketOwnerPreferred"), &v1alpha1.S3PublicAccessBlock{}
+}
+
+func privateACL(s *spec) { s.ACL = aws.String("private") }
+
+func TestCannedACL(t *testing.T) {
+	owner := types.Grant{Grantee: &types.Grantee{ID: aws.String("o")}, Permission: types.PermissionFullControl}
+	group := func(name string, p types.Permission) types.Grant {
+		return types.Grant{Grantee: &types.Grantee{URI: aws.String("http://acs.amazonaws.com/groups/global/" + name)}, Permission: p}
+	}
+	for want, grants := range map[string][]types.Grant{
+		"private":            {owner},
+		"public-read":        {owner, group("AllUsers", types.PermissionRead)},
+		"public-read-write":  {group("AllUsers", types.PermissionWrite), owner, group("AllUsers", types.PermissionRead)},
+		"authenticated-read": {owner, group("AuthenticatedUsers", types.PermissionRead)},
+		"else FULL_CONTROL":  {owner, {Grantee: &types.Grantee{ID: aws.String("else")}, Permission: types.PermissionFullControl}},
+		"o READ_ACP":         {owner, {Grantee: &types.Grantee{ID: aws.String("o")}, Permission: types.PermissionReadAcp}},
+	} {
+		if got := cannedACL(&s3.GetBucketAclOutput{Owner: &types.Owner{ID: aws.String("o")}, Grants: grants}); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 // settingsRows are the rows of the settings that have many members.
 func settingsRows() []kindtest.Case {
 	bare := func(s *spec) {
@@ -295,6 +320,14 @@ func settingsRows() []kindtest.Case {
 		}, Cause: engine.Drifted, Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:PutBucketWebsite"}},
 		{Name: "a website is removed", Existing: with(website), Object: with(func(s *spec) { s.Website = &v1alpha1.S3Website{} }), Cause: engine.Edited,
 			Diff: []string{"Website.IndexDocument", "Website.ErrorDocument"}, Actions: []string{"s3:DeleteBucketWebsite"}},
+		{Name: "a public access control list", Object: with(publicACL), Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketAcl"}},
+		{Name: "the access control list becomes private, before it is disabled", Existing: with(publicACL), Object: with(func(s *spec) {
+			s.ACL, s.ObjectOwnership = aws.String("private"), aws.String("BucketOwnerEnforced")
+		}), Cause: engine.Edited, Diff: []string{"ObjectOwnership", "ACL"}, Actions: []string{"s3:PutBucketAcl", "s3:PutBucketOwnershipControls"}},
+		{Name: "the access control list is corrected", Existing: with(privateACL), Object: with(privateACL), Drift: true, Before: func(t *testing.T, r *kindtest.Rig) {
+			_, err := api(r).PutBucketAcl(t.Context(), &s3.PutBucketAclInput{Bucket: aws.String(name), ACL: types.BucketCannedACLAuthenticatedRead})
+			must(t, err)
+		}, Cause: engine.Drifted, Diff: []string{"ACL"}, Actions: []string{"s3:PutBucketAcl"}},
 		{Name: "two lifecycle rules of one id", Object: with(func(s *spec) { two := append(*rules(), *rules()...); s.LifecycleRules = &two }), Stalled: status.ReasonInvalidSpec},
 	}
 }
@@ -332,6 +365,8 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 			website(s)
 			s.Website.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: "a"}
 		},
+		"acl needs objectOwnership BucketOwnerPreferred or ObjectWriter": func(s *spec) { publicACL(s); s.ObjectOwnership = aws.String("BucketOwnerEnforced") },
+		"acl is public, which publicAccessBlock.blockPublicAcls refuses": func(s *spec) { publicACL(s); s.PublicAccessBlock = blocked() },
 		"newerNoncurrentVersions needs noncurrentVersionExpirationDays": rule(func(r *v1alpha1.S3LifecycleRule) {
 			r.NoncurrentVersionExpirationDays, r.NewerNoncurrentVersions = nil, aws.Int32(2)
 		}),

@@ -30,8 +30,8 @@ func declareLifecycle(rules *[]v1alpha1.S3LifecycleRule) (map[string]v1alpha1.S3
 	return out, nil
 }
 
-// complete sets to zero what a rule does not have and what is managed all the same. What stays nil is left as it is
-// in AWS: a filter that became wider would delete objects.
+// complete sets to zero what a rule does not have and what is managed all the same. Members that stay nil are left as
+// they are in AWS: a filter that became wider would delete objects.
 func complete(r v1alpha1.S3LifecycleRule) v1alpha1.S3LifecycleRule {
 	e := *kind.NonNil(r.Expiration)
 	e.Days = kind.NonNil(e.Days)

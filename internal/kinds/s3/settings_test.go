@@ -337,6 +337,7 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 	rule := func(edit func(r *v1alpha1.S3LifecycleRule)) func(s *spec) {
 		return func(s *spec) { s.LifecycleRules = rules(); edit(&(*s.LifecycleRules)[0]) }
 	}
+	r := kindtest.NewRig(t)
 	for message, edit := range map[string]func(s *spec){
 		"expiration has exactly one of days, date and expiredObjectDeleteMarker": rule(func(r *v1alpha1.S3LifecycleRule) { r.Expiration.Date = "2030-01-31" }),
 		"spec.lifecycleRules[0].expiration.date":                                 rule(func(r *v1alpha1.S3LifecycleRule) { r.Expiration = &v1alpha1.S3Expiration{Date: "2030-02-31"} }),
@@ -372,7 +373,6 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		}),
 	} {
 		t.Run(message, func(t *testing.T) {
-			r := kindtest.NewRig(t)
 			_, err := kindtest.NewSubject(r, engine.For(NewBucket), with(edit)).Settle(t.Context(), nil)
 			if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || !strings.Contains(st.Error(), message) {
 				t.Errorf("got %v, want InvalidSpec with %s", err, message)

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -57,9 +59,31 @@ func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, chang
 	return nil
 }
 
+// planRecorded records in the ledger what changes are about to create. Without changes it writes nothing.
+func planRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	err := ledger.Plan(ctx, changes)
+	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("another nexusctl is at work on this installation: run the command again when it is done: %w", err)
+	}
+	return err
+}
+
+// saveLedger saves what was done, also after an interruption.
+func saveLedger(ctx context.Context, ledger *install.Ledger) error {
+	if !ledger.Exists() {
+		return nil
+	}
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	defer cancel()
+	return ledger.Save(saving)
+}
+
 // makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
 func makeChange(ctx context.Context, c install.Change) error {
-	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(c.Limit, patchTimeout))
 	defer cancel()
 	for {
 		err := c.Do(doing)
@@ -140,6 +164,14 @@ type stillWaiting struct{ left string }
 
 // Error implements error.
 func (w *stillWaiting) Error() string { return w.left }
+
+// notReadyWithin explains a wait that was too short, and returns other errors as they are.
+func notReadyWithin(err error, u *unstructured.Unstructured, timeout time.Duration, see string) error {
+	if waiting, ok := errors.AsType[*stillWaiting](err); ok {
+		return &failure{code: exitTimeout, err: fmt.Errorf("%s: not ready within %s: %s; see %s", titleOfObject(u), timeout, waiting.left, see)}
+	}
+	return err
+}
 
 // waitFor waits until an object needs nothing any more. The error is a *stillWaiting when the time is over, and an
 // *interruption when the command is interrupted.

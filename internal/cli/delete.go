@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/install"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // deleteFlags are those of delete.
@@ -42,7 +40,8 @@ func (s *shared) deleteCommand() *cobra.Command {
 		Use:   "delete",
 		Short: "Remove the operator; with --full, also what deploy created in AWS",
 		Long: "delete removes the operator that nexusctl deploy installed: its Deployment and its rights. With --full it also removes the definitions, the\n" +
-			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nothing else needs them.\n" +
+			"namespace, the role, the image repository and the OIDC provider, if deploy created them and nothing else needs them, and what\n" +
+			"install-alb-controller created.\n" +
 			"What existed before deploy stays. delete refuses to run while objects need the operator to be deleted, and names them:\n" +
 			"--cascade=delete deletes these objects first, by their deletion policies, and --cascade=orphan leaves them, and what they\n" +
 			"stand for, for the next installation.",
@@ -82,13 +81,13 @@ func (f *deleteFlags) check() error {
 // deleter holds what a removal has found.
 type deleter struct {
 	*shared
-	flags  *deleteFlags
-	client client.Client
-	ledger *install.Ledger
+	removal
+	flags *deleteFlags
 	// objects are those that need the operator; all of them with --full.
 	objects []*unstructured.Unstructured
-	changes []install.Change
-	notes   []string
+	// controller is the load balancer controller that goes first; nil when it stays.
+	controller *controllerRemoval
+	notes      []string
 }
 
 func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
@@ -109,13 +108,16 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 		if err := d.deleteObjects(ctx); err != nil {
 			return err
 		}
+		if d, err = s.lookAtRemoval(ctx, f); err != nil { // what the objects needed may be needed no more, or by others
+			return err
+		}
 	}
 	return d.remove(ctx)
 }
 
 // lookAtRemoval finds what is to be removed. It only reads.
 func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, error) {
-	d := &deleter{shared: s, flags: f}
+	d := &deleter{shared: s, flags: f, removal: removal{timeout: f.timeout}}
 	cfg, c, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -144,16 +146,45 @@ func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 	if !d.flags.full {
 		return nil
 	}
-	if slices.ContainsFunc(records, func(r install.Record) bool { return r.ARN != "" }) {
+	if err := d.lookAtController(ctx); err != nil {
+		return err
+	}
+	if inAWS(records) || d.controller != nil && inAWS(d.controller.ledger.Records()) {
 		cloud, err := d.openCloud(ctx, cfg, d.client, "")
 		if err != nil {
 			return err
 		}
-		if err := d.lookAtAWS(ctx, cloud.account, records); err != nil {
+		if d.controller != nil { // its role no longer needs the OIDC provider
+			if err := d.controller.lookAtAWS(ctx, cloud.account); err != nil {
+				return err
+			}
+		}
+		changes, err := removalsInAWS(ctx, cloud.account, records)
+		if err != nil {
 			return err
 		}
+		d.changes = append(d.changes, changes...)
 	}
 	return d.lookAtNamespace(ctx, records)
+}
+
+// lookAtController finds whether the load balancer controller is ours, and needed by nothing that stays.
+func (d *deleter) lookAtController(ctx context.Context) error {
+	r, err := d.lookAtControllerRemoval(ctx, d.client, d.timeout)
+	if err != nil || !r.ledger.Exists() {
+		return err
+	}
+	users := r.users
+	if d.flags.cascade == cascadeDelete {
+		users = slices.DeleteFunc(slices.Clone(users), belongsToCapability)
+	}
+	if len(users) > 0 {
+		d.notes = append(d.notes, fmt.Sprintf("the AWS Load Balancer Controller stays: it is needed by others (%s); nexusctl delete-alb-controller removes it later", namesOf(users)))
+		return nil
+	}
+	d.controller = r
+	d.notes = append(d.notes, r.notes...)
+	return nil
 }
 
 // notInstalled says what to do about an operator that deploy did not install.
@@ -175,7 +206,7 @@ func (d *deleter) findObjects(ctx context.Context) ([]*unstructured.Unstructured
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	err = d.list(ctx, kinds, func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+	err = listObjects(ctx, d.client, kinds, func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		if d.flags.full || len(m.Finalizers) > 0 {
 			out = append(out, u)
 		}
@@ -183,12 +214,12 @@ func (d *deleter) findObjects(ctx context.Context) ([]*unstructured.Unstructured
 	return out, err
 }
 
-// list passes every object of some kinds to a function. Kinds that are not served have none.
-func (d *deleter) list(ctx context.Context, kinds []schema.GroupVersionKind, take func(*metav1.PartialObjectMetadata, *unstructured.Unstructured), opts ...client.ListOption) error {
+// listObjects passes every object of some kinds to a function. Kinds that are not served have none.
+func listObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersionKind, take func(*metav1.PartialObjectMetadata, *unstructured.Unstructured), opts ...client.ListOption) error {
 	for _, k := range kinds {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(k)
-		err := d.client.List(ctx, list, opts...)
+		err := c.List(ctx, list, opts...)
 		if err != nil && !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err) {
 			return fmt.Errorf("listing %s objects: %w", k.Kind, err)
 		}
@@ -222,37 +253,25 @@ func (d *deleter) servedKinds() ([]schema.GroupVersionKind, error) {
 		if u.GetKind() != "CustomResourceDefinition" {
 			continue
 		}
-		group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
-		name, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
-		versions, _, err := unstructured.NestedSlice(u.Object, "spec", "versions")
-		if err != nil || len(versions) == 0 {
-			return nil, fmt.Errorf("%s has no version: %w", u.GetName(), err)
+		k, err := kindOfDefinition(u)
+		if err != nil {
+			return nil, err
 		}
-		version, _ := versions[0].(map[string]any)
-		out = append(out, schema.GroupVersionKind{Group: group, Version: fmt.Sprint(version["name"]), Kind: name})
+		out = append(out, k)
 	}
 	return out, nil
 }
 
-// lookAtAWS finds what is to be removed from the account: the role before its policies.
-func (d *deleter) lookAtAWS(ctx context.Context, a *install.Account, records []install.Record) error {
-	order := []string{":role/", ":policy/", ":oidc-provider/", ":repository/"}
-	for _, part := range order {
-		for _, r := range records {
-			if !strings.Contains(r.ARN, part) {
-				continue
-			}
-			changes, err := a.Remove(ctx, r)
-			if elsewhere, ok := errors.AsType[*install.ElsewhereError](err); ok {
-				return precondition(elsewhere)
-			}
-			if err != nil {
-				return err
-			}
-			d.changes = append(d.changes, changes...)
-		}
+// kindOfDefinition is the kind that a definition defines, in its first version.
+func kindOfDefinition(u *unstructured.Unstructured) (schema.GroupVersionKind, error) {
+	group, _, _ := unstructured.NestedString(u.Object, "spec", "group")
+	name, _, _ := unstructured.NestedString(u.Object, "spec", "names", "kind")
+	versions, _, err := unstructured.NestedSlice(u.Object, "spec", "versions")
+	if err != nil || len(versions) == 0 {
+		return schema.GroupVersionKind{}, fmt.Errorf("%s has no version: %w", u.GetName(), err)
 	}
-	return nil
+	version, _ := versions[0].(map[string]any)
+	return schema.GroupVersionKind{Group: group, Version: fmt.Sprint(version["name"]), Kind: name}, nil
 }
 
 // lookAtNamespace removes the namespace if deploy created it and nothing of others is in it; otherwise the ledger alone.
@@ -283,7 +302,7 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
-	err = d.list(ctx, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+	err = listObjects(ctx, d.client, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		ours := slices.ContainsFunc(records, func(r install.Record) bool { return r.UID == u.GetUID() })
 		kept := slices.Contains(keptByKubernetes, u.GetKind()) || slices.Contains(keptByKubernetes, u.GetKind()+" "+u.GetName())
 		if !ours && !kept && metav1.GetControllerOf(u) == nil {
@@ -320,16 +339,17 @@ func (d *deleter) namespacedKinds() ([]schema.GroupVersionKind, error) {
 
 // print says what is to be removed.
 func (d *deleter) print() error {
-	var b strings.Builder
 	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
-		b.WriteString(wrapText(fmt.Sprintf("%d objects are deleted first, by their deletion policies: %s.", len(d.objects), namesOf(roots(d.objects))), ""))
+		text := wrapText(fmt.Sprintf("%d objects are deleted first, by their deletion policies: %s.", len(d.objects), namesOf(roots(d.objects))), "")
+		if _, err := d.Out.Write([]byte(text)); err != nil {
+			return err
+		}
 	}
-	writeChanges(&b, d.changes, d.flags.dryRun)
-	for _, note := range d.notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+	var first []install.Change
+	if d.controller != nil {
+		first = d.controller.changes
 	}
-	_, err := d.Out.Write([]byte(b.String()))
-	return err
+	return d.printRemoval(slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
 }
 
 // roots are the objects that go with no other one.
@@ -377,32 +397,15 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 }
 
 // remove makes the changes. The operator's pods are gone before its rights are, so that it can end in order.
-func (d *deleter) remove(ctx context.Context) (err error) {
-	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
-		defer cancel()
-		err = errors.Join(err, d.ledger.Close(ending))
-	}()
-	limited, cancel := context.WithTimeout(ctx, d.flags.timeout)
-	defer cancel()
-	runs := func(c install.Change) bool { return c.Removes != nil && c.Removes.Kind == "Deployment" }
-	slices.SortStableFunc(d.changes, func(x, y install.Change) int { return rankOf(runs(x)) - rankOf(runs(y)) })
-	for _, c := range d.changes {
-		if err := d.makeRecorded(ctx, d.ledger, []install.Change{c}); err != nil {
+func (d *deleter) remove(ctx context.Context) error {
+	if d.controller != nil {
+		if err := d.makeRemoval(ctx, d.controller.removal); err != nil {
 			return err
 		}
-		if runs(c) {
-			if err := d.waitUntilGone(ctx, limited, *c.Removes); err != nil {
-				return err
-			}
-		}
 	}
-	for _, c := range d.changes {
-		if c.Removes != nil && c.Removes.ARN == "" {
-			if err := d.waitUntilGone(ctx, limited, *c.Removes); err != nil {
-				return err
-			}
-		}
+	slices.SortStableFunc(d.changes, func(x, y install.Change) int { return rankOf(isWorkload(x)) - rankOf(isWorkload(y)) })
+	if err := d.makeRemoval(ctx, d.removal); err != nil {
+		return err
 	}
 	d.say("The operator was removed.")
 	return nil
@@ -413,19 +416,4 @@ func rankOf(first bool) int {
 		return 0
 	}
 	return 1
-}
-
-// waitUntilGone waits until an object is gone: of a workload, its pods have ended then.
-func (d *deleter) waitUntilGone(ctx, limited context.Context, r install.Record) error {
-	if r.UID == "" {
-		return nil
-	}
-	err := d.waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
-		there, err := install.Objects{Client: d.client}.IsThere(ctx, r)
-		return !there, err
-	})
-	if limited.Err() != nil && ctx.Err() == nil {
-		return &failure{code: exitTimeout, err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, d.flags.timeout)}
-	}
-	return err
 }

@@ -232,7 +232,7 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	if warning != "" {
 		d.report.Notes = append(d.report.Notes, warning)
 	}
-	role, more, err := cloud.account.OperatorRole(ctx, install.OperatorRole{Name: scope.Role, Policies: documents,
+	role, more, err := cloud.account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
 		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: operatorName}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {
 		return precondition(foreign)
@@ -294,19 +294,13 @@ func (d *deployer) lookAtIngress(ctx context.Context) error {
 			return nil
 		}
 	}
-	d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until it is installed; see nexusctl scan --only ingress")
+	d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
 	return nil
 }
 
 // make makes the changes and waits until the operator is ready.
 func (d *deployer) make(ctx context.Context) (err error) {
-	defer func() {
-		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
-		defer cancel()
-		if d.ledger.Exists() {
-			err = errors.Join(err, d.ledger.Save(saving))
-		}
-	}()
+	defer func() { err = errors.Join(err, saveLedger(ctx, d.ledger)) }()
 	changes := slices.Concat(d.inAWS, d.inCluster)
 	if len(changes) > 0 {
 		if changes, err = d.prepare(ctx, changes); err != nil {
@@ -339,11 +333,7 @@ func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]ins
 		}
 		changes = slices.Delete(slices.Clone(changes), namespace, namespace+1)
 	}
-	err := d.ledger.Plan(ctx, changes)
-	if apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("another nexusctl is at work on this installation: run the command again when it is done: %w", err)
-	}
-	return changes, err
+	return changes, planRecorded(ctx, d.ledger, changes)
 }
 
 // waitUntilReady waits for the definitions and the pods.
@@ -360,10 +350,7 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 		default:
 			continue
 		}
-		if timeout, ok := errors.AsType[*stillWaiting](err); ok {
-			return &failure{code: exitTimeout, err: fmt.Errorf("%s: not ready within %s: %s; see nexusctl status", titleOfObject(u), d.flags.timeout, timeout.left)}
-		}
-		if err != nil {
+		if err := notReadyWithin(err, u, d.flags.timeout, "nexusctl status"); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func (p Program) command(name string) *cobra.Command {
 	flags.StringVar(&s.operatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
 	root.AddCommand(s.planCommand(), s.renderCommand(), s.validateCommand(), s.versionCommand(), s.importCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(),
 		s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.driftCommand(), s.iamCommand(), s.secretsCommand(), s.monitorCommand(), s.verifyCommand(),
-		s.fixIRSACommand(), s.scanCommand(), s.updateCommand(), s.deployCommand(), s.deleteCommand(), s.kubeconfigCommand(), s.tokenCommand(), s.buildCommand(), s.rolloutCommand(), s.e2eCommand(),
+		s.fixIRSACommand(), s.scanCommand(), s.updateCommand(), s.deployCommand(), s.deleteCommand(), s.installControllerCommand(), s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand(), s.buildCommand(), s.rolloutCommand(), s.e2eCommand(),
 		s.diffCommand(), s.docsCommand())
 	return root
 }

@@ -133,13 +133,13 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		return nil
 	}
 	name, ok := found[albController]
-	const fix = "install the AWS Load Balancer Controller: https://docs.aws.amazon.com/eks/latest/userguide/aws-load-balancer-controller.html"
+	const fix = "nexusctl install-alb-controller"
 	if !ok {
 		x.add(warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
 		return nil
 	}
 	deployments := &appsv1.DeploymentList{}
-	if err := x.client.List(ctx, deployments, client.MatchingLabels{"app.kubernetes.io/name": "aws-load-balancer-controller"}); err != nil {
+	if err := x.client.List(ctx, deployments, client.MatchingLabels{"app.kubernetes.io/name": albRelease}); err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(deployments.Items, func(d appsv1.Deployment) bool { return d.Status.ReadyReplicas > 0 }) {

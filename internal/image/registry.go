@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 
@@ -131,4 +132,29 @@ func imagesIn(index v1.ImageIndex, platforms []v1.Platform) ([]v1.Image, error) 
 		out = append(out, image)
 	}
 	return out, nil
+}
+
+// Artifact downloads the layer of a media type from what a reference names, such as the archive of a Helm chart. The error is a
+// *DeniedError where rights are missing.
+func (r Registry) Artifact(ctx context.Context, ref name.Reference, mediaType string) ([]byte, error) {
+	found, err := remote.Image(ref, r.options(ctx)...)
+	if err != nil {
+		return nil, explain(err)
+	}
+	layers, err := found.Layers()
+	if err != nil {
+		return nil, explain(err)
+	}
+	for _, layer := range layers {
+		if kind, err := layer.MediaType(); err != nil || string(kind) != mediaType {
+			continue
+		}
+		content, err := layer.Compressed()
+		if err != nil {
+			return nil, explain(err)
+		}
+		text, err := io.ReadAll(content)
+		return text, errors.Join(err, content.Close())
+	}
+	return nil, fmt.Errorf("%s has no content of type %s", ref, mediaType)
 }

@@ -2,7 +2,10 @@
 
 package install
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // TagCreatedBy marks what this package creates.
 const TagCreatedBy = "nexus.ai/created-by"
@@ -22,6 +25,8 @@ type Change struct {
 	Creates *Record `json:"-"`
 	// Removes is the record of what the change removes; nil when it removes nothing.
 	Removes *Record `json:"-"`
+	// Limit is how long the change may take; 0 for what a single request may take.
+	Limit time.Duration `json:"-"`
 
 	do func(context.Context) error
 }
@@ -29,3 +34,14 @@ type Change struct {
 // Do makes the change. Doing it twice is harmless. Errors are the kinds that awsclient.Explain returns, and for Kubernetes
 // objects those of the API server.
 func (c Change) Do(ctx context.Context) error { return c.do(ctx) }
+
+// Doing returns the change with what makes it: for what this package does not know how to change.
+func (c Change) Doing(do func(context.Context) error) Change {
+	c.do = do
+	return c
+}
+
+// Forget returns the change that only drops a record, and says why what it names stays.
+func Forget(r Record, why string) Change {
+	return Change{Object: r.String(), Action: why, Removes: &r, do: func(context.Context) error { return nil }}
+}

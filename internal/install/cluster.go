@@ -20,6 +20,8 @@ import (
 // Cluster is what a client needs to know of an EKS cluster to reach it.
 type Cluster struct {
 	ARN, Endpoint string
+	// VPC is the ID of the cluster's network; empty when EKS names none.
+	VPC string
 	// CA is the certificate of the API server's authority, in PEM.
 	CA []byte
 }
@@ -36,14 +38,14 @@ func (e *NoClusterError) Error() string {
 // cluster that has no endpoint yet, or one of the kinds that awsclient.Explain returns.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeCluster.html
 func FindCluster(ctx context.Context, s *awsclient.Session, name string) (Cluster, error) {
-	out, err := eks.NewFromConfig(s.Config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
+	answer, err := eks.NewFromConfig(s.Config).DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if awsclient.IsNotFound(err) {
 		return Cluster{}, &NoClusterError{Name: name, Account: s.Account, Region: s.Region}
 	}
 	if err != nil {
 		return Cluster{}, awsclient.Explain(err, "eks:DescribeCluster")
 	}
-	c := out.Cluster
+	c := answer.Cluster
 	if aws.ToString(c.Endpoint) == "" || c.CertificateAuthority == nil {
 		return Cluster{}, fmt.Errorf("EKS cluster %s has no endpoint: it is %s", name, c.Status)
 	}
@@ -51,7 +53,11 @@ func FindCluster(ctx context.Context, s *awsclient.Session, name string) (Cluste
 	if err != nil {
 		return Cluster{}, fmt.Errorf("the certificate authority of EKS cluster %s: %w", name, err)
 	}
-	return Cluster{ARN: aws.ToString(c.Arn), Endpoint: aws.ToString(c.Endpoint), CA: ca}, nil
+	out := Cluster{ARN: aws.ToString(c.Arn), Endpoint: aws.ToString(c.Endpoint), CA: ca}
+	if c.ResourcesVpcConfig != nil {
+		out.VPC = aws.ToString(c.ResourcesVpcConfig.VpcId)
+	}
+	return out, nil
 }
 
 const (

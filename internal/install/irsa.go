@@ -30,7 +30,7 @@ type Account struct {
 	cluster string
 	iam     *iam.Client
 	ecr     *ecr.Client
-	// released are the ARNs of policies that planned changes detach.
+	// released are the ARNs of roles that planned changes delete, and of policies that they detach.
 	released map[string]bool
 }
 

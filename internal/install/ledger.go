@@ -65,6 +65,10 @@ func (r Record) object() *unstructured.Unstructured {
 	return u
 }
 
+// ReleaseKind is the kind of records of Helm releases, and ReleaseVersion what stands for their API version: the type of the
+// Secrets that Helm keeps them in.
+const ReleaseKind, ReleaseVersion = "HelmRelease", "helm.sh/release.v1"
+
 // Ledger are the records of an installation. It is kept in its namespace.
 type Ledger struct {
 	client  client.Client

@@ -84,6 +84,15 @@ func decodeAll(files fs.FS, name string) ([]*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	out, err := Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return out, nil
+}
+
+// Decode reads the objects of YAML documents.
+func Decode(text []byte) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
@@ -92,11 +101,11 @@ func decodeAll(files fs.FS, name string) ([]*unstructured.Unstructured, error) {
 			return out, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		u := &unstructured.Unstructured{}
 		if err := yaml.Unmarshal(document, &u.Object); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, err
 		}
 		if len(u.Object) > 0 {
 			out = append(out, u)
@@ -238,7 +247,7 @@ func (o Objects) differences(ctx context.Context, want, have *unstructured.Unstr
 	if after = plain(after); reflect.DeepEqual(before, after) {
 		return nil, nil
 	}
-	diff, err := diffOfObjects(before, after)
+	diff, err := Diff(before.Object, after.Object)
 	return &Change{Object: recordOf(want).String(), Action: "update", Diff: diff, do: func(ctx context.Context) error {
 		_, err := o.apply(ctx, want)
 		return err
@@ -255,10 +264,11 @@ func plain(u *unstructured.Unstructured) *unstructured.Unstructured {
 	return u
 }
 
-func diffOfObjects(have, want *unstructured.Unstructured) (string, error) {
+// Diff shows how YAML differs before and after.
+func Diff(have, want map[string]any) (string, error) {
 	var text [2]string
-	for i, u := range []*unstructured.Unstructured{have, want} {
-		b, err := yaml.Marshal(u.Object)
+	for i, content := range []map[string]any{have, want} {
+		b, err := yaml.Marshal(content)
 		if err != nil {
 			return "", err
 		}
@@ -268,12 +278,12 @@ func diffOfObjects(have, want *unstructured.Unstructured) (string, error) {
 }
 
 // surplus removes what an earlier version created and this one does not have. Definitions stay: with them every object of
-// theirs would go.
+// theirs would go. Releases are not objects.
 func (o Objects) surplus(want []*unstructured.Unstructured, l *Ledger) []Change {
 	var out []Change
 	for _, r := range l.records {
 		wanted := slices.ContainsFunc(want, func(u *unstructured.Unstructured) bool { return recordOf(u).names(r) })
-		if !wanted && r.ARN == "" && r.Kind != definitionKind {
+		if !wanted && r.ARN == "" && r.Kind != definitionKind && r.Kind != ReleaseKind {
 			out = append(out, o.Remove(r))
 		}
 	}

@@ -48,11 +48,6 @@ func (e *ElsewhereError) Error() string {
 	return fmt.Sprintf("%s is not in account %s and region %s, to which your AWS credentials and settings lead: use those with which it was created (AWS_PROFILE, AWS_REGION)", e.ARN, e.Account, e.Region)
 }
 
-// forget drops the record of something that is not deleted.
-func forget(r Record, why string) []Change {
-	return []Change{{Object: r.ARN, Action: why, Removes: &r, do: func(context.Context) error { return nil }}}
-}
-
 // Why something in the account is not deleted.
 const (
 	gone    = "do nothing: it does not exist any more"
@@ -63,11 +58,11 @@ const (
 func (a *Account) judge(r Record, tags map[string]string, looked error, remove func() ([]Change, error)) ([]Change, error) {
 	switch {
 	case awsclient.IsNotFound(looked):
-		return forget(r, gone), nil
+		return []Change{Forget(r, gone)}, nil
 	case looked != nil:
 		return nil, awsclient.Explain(looked, "")
 	case !a.isOurs(tags):
-		return forget(r, notOurs), nil
+		return []Change{Forget(r, notOurs)}, nil
 	default:
 		return remove()
 	}
@@ -90,6 +85,7 @@ func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Chan
 	tags, err := a.tagsOfRole(ctx, name)
 	return a.judge(r, tags, err, func() ([]Change, error) {
 		attached, err := a.attached(ctx, name)
+		a.released[r.ARN] = true
 		var changes []Change
 		for _, p := range attached {
 			if strings.HasPrefix(p, a.arnOf("policy/"+name+"-")) {
@@ -97,7 +93,7 @@ func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Chan
 				a.released[p] = true
 			}
 		}
-		return append(changes, removal(r, "delete the operator's role", func(ctx context.Context) error {
+		return append(changes, removal(r, "delete the role", func(ctx context.Context) error {
 			_, err := a.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
 			if awsclient.Is(err, awsclient.NotEmpty) || awsclient.Is(err, awsclient.Conflict) {
 				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w", awsclient.Explain(err, "iam:DeleteRole"))
@@ -115,7 +111,7 @@ func (a *Account) removePolicy(ctx context.Context, r Record, _ string) ([]Chang
 			users--
 		}
 		if users > 0 {
-			return forget(r, "leave it: it is attached to roles or users that stay"), nil
+			return []Change{Forget(r, "leave it: it is attached to roles or users that stay")}, nil
 		}
 		return []Change{removal(r, "delete the policy", func(ctx context.Context) error { return a.deletePolicy(ctx, r.ARN) })}, nil
 	})
@@ -136,7 +132,7 @@ func (a *Account) deletePolicy(ctx context.Context, policy string) error {
 	return unlessGone(err, "iam:DeletePolicy")
 }
 
-// removeProvider deletes the OIDC provider, unless a role needs it that the installation did not create.
+// removeProvider deletes the OIDC provider, unless a role needs it that stays.
 func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Change, error) {
 	tags := map[string]string{}
 	out, err := a.iam.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: &r.ARN})
@@ -149,7 +145,7 @@ func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Cha
 			return nil, err
 		}
 		if len(roles) > 0 {
-			return forget(r, "leave it: other roles trust it: "+strings.Join(roles, ", ")), nil
+			return []Change{Forget(r, "leave it: other roles trust it: "+strings.Join(roles, ", "))}, nil
 		}
 		return []Change{removal(r, "delete the IAM OIDC provider", func(ctx context.Context) error {
 			_, err := a.iam.DeleteOpenIDConnectProvider(ctx, &iam.DeleteOpenIDConnectProviderInput{OpenIDConnectProviderArn: &r.ARN})
@@ -158,7 +154,7 @@ func (a *Account) removeProvider(ctx context.Context, r Record, _ string) ([]Cha
 	})
 }
 
-// rolesThatTrust are the names of roles that trust an OIDC provider and were not created by an installation.
+// rolesThatTrust are the names of roles that trust an OIDC provider, except those that planned changes delete.
 func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string, error) {
 	in := &iam.ListRolesInput{}
 	roles, err := kind.Pages(ctx, a.iam.ListRoles, in, &in.Marker, func(page *iam.ListRolesOutput) ([]iamtypes.Role, *string) { return page.Roles, page.Marker })
@@ -172,7 +168,7 @@ func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string
 		if err != nil && !awsclient.IsNotFound(err) {
 			return nil, awsclient.Explain(err, "iam:ListRoleTags")
 		}
-		if err == nil && !a.isOurs(ofIAM(tags.Tags)) {
+		if err == nil && !(a.isOurs(ofIAM(tags.Tags)) && a.released[aws.ToString(role.Arn)]) {
 			out = append(out, aws.ToString(role.RoleName))
 		}
 	}

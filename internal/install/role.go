@@ -22,11 +22,15 @@ import (
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const maxPolicyVersions = 5
 
-// OperatorRole is the role that the operator is to have.
-type OperatorRole struct {
+// Role is a role that a ServiceAccount of the cluster is to have.
+type Role struct {
 	// Name is the role's name; its managed policies are called NAME-1, NAME-2 and so on.
 	Name string
-	// Trust is the operator's ServiceAccount.
+	// Of is what the role is for, as in "the operator".
+	Of string
+	// Description is that of the role in IAM.
+	Description string
+	// Trust is the ServiceAccount.
 	Trust iampolicy.ServiceAccount
 	// Policies are what the role may do, one managed policy each.
 	Policies []iampolicy.Document
@@ -40,9 +44,9 @@ func (e *ForeignError) Error() string {
 	return fmt.Sprintf("%s exists and was not created by nexusctl for this cluster: %s", e.ARN, e.Remedy)
 }
 
-// OperatorRole looks at the operator's role, and returns its ARN and what is to change. The error is a *ForeignError where
-// the name is in use, or one of the kinds that awsclient.Explain returns.
-func (a *Account) OperatorRole(ctx context.Context, want OperatorRole) (string, []Change, error) {
+// Role looks at a role, and returns its ARN and what is to change. The error is a *ForeignError where the name is in use, or
+// one of the kinds that awsclient.Explain returns.
+func (a *Account) Role(ctx context.Context, want Role) (string, []Change, error) {
 	role := a.arnOf("role/" + want.Name)
 	tags, err := a.tagsOfRole(ctx, want.Name)
 	var changes []Change
@@ -98,18 +102,18 @@ func (a *Account) arnOf(resource string) string {
 	return "arn:" + a.session.Partition + ":iam::" + a.session.Account + ":" + resource
 }
 
-// newRole creates the role with a trust policy for the operator's ServiceAccount alone.
-func (a *Account) newRole(role string, want OperatorRole) ([]Change, error) {
+// newRole creates the role with a trust policy for its ServiceAccount alone.
+func (a *Account) newRole(role string, want Role) ([]Change, error) {
 	trust, err := iampolicy.New(want.Trust.Trust()).Encode()
-	return []Change{{Object: role, Action: "create the operator's role", Creates: &Record{ARN: role}, do: func(ctx context.Context) error {
+	return []Change{{Object: role, Action: "create the role of " + want.Of, Creates: &Record{ARN: role}, do: func(ctx context.Context) error {
 		_, err := a.iam.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &want.Name, AssumeRolePolicyDocument: &trust, Tags: a.tags(),
-			Description: aws.String("Nexus Operator in Kubernetes")})
+			Description: &want.Description})
 		return a.created(role, err, "iam:CreateRole", func() (map[string]string, error) { return a.tagsOfRole(ctx, want.Name) })
 	}}}, err
 }
 
 // policies finds what is to change about the managed policies of the role.
-func (a *Account) policies(ctx context.Context, want OperatorRole) ([]Change, error) {
+func (a *Account) policies(ctx context.Context, want Role) ([]Change, error) {
 	attached, err := a.attached(ctx, want.Name)
 	if err != nil {
 		return nil, err
@@ -154,14 +158,14 @@ func (a *Account) attached(ctx context.Context, role string) ([]string, error) {
 }
 
 func (a *Account) attach(role, policy string) Change {
-	return Change{Object: policy, Action: "attach the policy to the operator's role", do: func(ctx context.Context) error {
+	return Change{Object: policy, Action: "attach the policy to role " + role, do: func(ctx context.Context) error {
 		_, err := a.iam.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy})
 		return awsclient.Explain(err, "iam:AttachRolePolicy")
 	}}
 }
 
 func (a *Account) detach(role, policy string) Change {
-	return Change{Object: policy, Action: "detach the policy from the operator's role", do: func(ctx context.Context) error {
+	return Change{Object: policy, Action: "detach the policy from role " + role, do: func(ctx context.Context) error {
 		_, err := a.iam.DetachRolePolicy(ctx, &iam.DetachRolePolicyInput{RoleName: &role, PolicyArn: &policy})
 		return unlessGone(err, "iam:DetachRolePolicy")
 	}}

@@ -44,6 +44,13 @@ func (g *grants) add(action string, where target) {
 	}
 }
 
+// allow allows actions on one target.
+func (g *grants) allow(where target, actions ...string) {
+	for _, action := range actions {
+		g.add(action, where)
+	}
+}
+
 // documents distributes the statements over as many policies as AWS's limit of their length needs.
 func (g grants) documents() ([]iampolicy.Document, error) {
 	slices.SortStableFunc(g, func(a, b iampolicy.Statement) int {

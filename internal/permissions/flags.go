@@ -19,6 +19,9 @@ const (
 	NameInstaller = "installer"
 )
 
+// DefaultControllerRole is the name of the role of the AWS Load Balancer Controller.
+const DefaultControllerRole = "NexusALBControllerRole"
+
 // AddFlags adds the flags that limit a policy.
 func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.Partition, "partition", "aws", "partition of all ARNs, such as aws-cn")
@@ -31,6 +34,7 @@ func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.EKSCluster, "eks-cluster-name", "", "name of the EKS cluster whose OIDC issuer the operator reads")
 	fs.StringVar(&s.Repository, "repository", "nexus-operator", "name of the ECR repository of the operator's image; installer only")
 	fs.StringVar(&s.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin; installer only")
+	fs.StringVar(&s.ControllerRole, "controller-role", DefaultControllerRole, "name of the role of the AWS Load Balancer Controller, with which the names of its policies begin; installer only")
 }
 
 // Named returns the policies of the operator or of who installs it, and a warning about what they allow, if there is

@@ -31,8 +31,9 @@ type Scope struct {
 	AssumeRoles []string
 	// EKSCluster is the name of the cluster whose OIDC issuer is read.
 	EKSCluster string
-	// Repository is the name of the image repository, and Role that of the operator's own role. Only the installer needs them.
-	Repository, Role string
+	// Repository is the name of the image repository, Role that of the operator's own role, and ControllerRole that of the AWS Load
+	// Balancer Controller's. Only the installer needs them.
+	Repository, Role, ControllerRole string
 }
 
 // managedBy is the tag that every resource of the operator carries.

@@ -247,7 +247,7 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 	before := x.everything()
 	start := x.World.AWS().Mark()
 	mark := start
-	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "would: create the operator's role", "would: create the image repository",
+	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "would: create the role of the operator", "would: create the image repository",
 		"would: create the IAM OIDC provider", "Deployment nexus-system/nexus-operator", "is not there yet")
 	if w := x.writes(mark); len(w) > 0 {
 		t.Errorf("a dry run wrote %v", w)
@@ -298,7 +298,7 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 
 	x.leavesFieldsOfOthers(d)
 	x.wants(x.runs("delete"), 2, "add --yes")
-	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "would: delete the operator's role", "would: delete the image repository with its images", "Namespace nexus-system")
+	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "would: delete the role", "would: delete the image repository with its images", "Namespace nexus-system")
 	x.wants(x.runs("delete", "--yes"), 0, "The operator was removed.")
 	if err := x.Get(d); !apierrors.IsNotFound(err) {
 		t.Errorf("the Deployment is there: %v", err)

@@ -46,6 +46,7 @@ var allowed = map[string][]string{
 	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/kind", "internal/status"},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
 	"internal/image":           {},
+	"internal/helmrelease":     {},
 	"internal/importer":        {"api", "internal/awsclient", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
 	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
 		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/securityintent"},
@@ -62,7 +63,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/image", "internal/install", "internal/inspect", "internal/intent", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
+	"internal/cli":                       {"api", "internal/helmrelease", "internal/image", "internal/install", "internal/inspect", "internal/intent", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// maxBinary is how many bytes the binary may have.
-const maxBinary = 120_000_000
+// maxBinary is how many bytes the binary may have. The templates of charts keep the linker from dropping methods: see docs/adr/0043.
+const maxBinary = 160_000_000
 
 var building sync.Mutex
 

@@ -12,6 +12,7 @@ import (
 	_ "github.com/aws/aws-sdk-go-v2/service/s3"                    // want depguard: not allowed from list 'services'
 	_ "github.com/google/go-containerregistry/pkg/name"            // want depguard: not allowed from list 'images'
 	_ "github.com/nexus-operator/nexus-operator/internal/kinds/s3" // want depguard: not allowed from list 'kinds'
+	_ "helm.sh/helm/v4/pkg/action"                                 // want depguard: not allowed from list 'charts'
 )
 
 func main() { fmt.Println(context.Background(), time.Now(), os.Getenv("NAME")) }

@@ -8,4 +8,5 @@ import (
 	_ "github.com/google/go-containerregistry/pkg/name"                          // want depguard: not allowed from list 'images'
 	_ "github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno" // want depguard: not allowed from list 'kinds'
 	_ "github.com/nexus-operator/nexus-operator/internal/kinds/s3"               // want depguard: not allowed from list 'kinds'
+	_ "helm.sh/helm/v4/pkg/action"                                               // want depguard: not allowed from list 'charts'
 )

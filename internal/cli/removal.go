@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/install"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// removal is what is to be removed of what a ledger names, in this order.
+type removal struct {
+	client  client.Client
+	ledger  *install.Ledger
+	timeout time.Duration
+	changes []install.Change
+}
+
+// inAWS reports whether records name something in AWS.
+func inAWS(records []install.Record) bool {
+	for _, r := range records {
+		if r.ARN != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// removalsInAWS finds what is to be removed from the account: the role before its policies.
+func removalsInAWS(ctx context.Context, a *install.Account, records []install.Record) ([]install.Change, error) {
+	var out []install.Change
+	for _, part := range []string{":role/", ":policy/", ":oidc-provider/", ":repository/"} {
+		for _, r := range records {
+			if !strings.Contains(r.ARN, part) {
+				continue
+			}
+			changes, err := a.Remove(ctx, r)
+			if elsewhere, ok := errors.AsType[*install.ElsewhereError](err); ok {
+				return nil, precondition(elsewhere)
+			}
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, changes...)
+		}
+	}
+	return out, nil
+}
+
+// printRemoval says what is to be removed.
+func (s *shared) printRemoval(changes []install.Change, notes []string, dryRun bool) error {
+	var b strings.Builder
+	writeChanges(&b, changes, dryRun)
+	for _, note := range notes {
+		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+	}
+	_, err := s.Out.Write([]byte(b.String()))
+	return err
+}
+
+// makeRemoval makes the changes. The pods of a workload are gone before what comes after it is removed.
+func (s *shared) makeRemoval(ctx context.Context, r removal) (err error) {
+	defer func() {
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+		defer cancel()
+		err = errors.Join(err, r.ledger.Close(ending))
+	}()
+	limited, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	for _, c := range r.changes {
+		if err := s.makeRecorded(ctx, r.ledger, []install.Change{c}); err != nil {
+			return err
+		}
+		if isWorkload(c) {
+			if err := s.waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range r.changes {
+		if c.Removes != nil && c.Removes.ARN == "" {
+			if err := s.waitUntilGone(ctx, limited, r, *c.Removes); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// isWorkload reports whether a change ends pods.
+func isWorkload(c install.Change) bool { return c.Removes != nil && c.Removes.Kind == "Deployment" }
+
+// waitUntilGone waits until an object is gone: of a workload, its pods have ended then.
+func (s *shared) waitUntilGone(ctx, limited context.Context, of removal, r install.Record) error {
+	if r.UID == "" {
+		return nil
+	}
+	err := s.waitUntil(ctx, limited, func(ctx context.Context) (bool, error) {
+		there, err := install.Objects{Client: of.client}.IsThere(ctx, r)
+		return !there, err
+	})
+	if limited.Err() != nil && ctx.Err() == nil {
+		return &failure{code: exitTimeout, err: fmt.Errorf("%s: is not gone within %s: see kubectl describe, and run the command again", r, of.timeout)}
+	}
+	return err
+}

@@ -38,6 +38,9 @@ func Open(getter genericclioptions.RESTClientGetter, namespace string) (*Release
 	if err := cfg.Init(getter, namespace, "secret"); err != nil {
 		return nil, err
 	}
+	if c, ok := cfg.KubeClient.(*kube.Client); ok { // otherwise objects without a namespace would go into that of the kubeconfig
+		c.Namespace = namespace
+	}
 	return &Releases{cfg: cfg, namespace: namespace}, nil
 }
 

@@ -162,7 +162,7 @@ func pushChart(t *testing.T, version string, archive []byte) string {
 // installs runs install-alb-controller for a cluster.
 func (x *person) installs(args ...string) nexusctl.Answer {
 	x.Helper()
-	return x.runs(append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1"}, args...)...)
+	return x.runs(append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--timeout", "40s"}, args...)...)
 }
 
 // withoutController removes the IngressClass that every world has, and after the test what it left.
@@ -317,7 +317,7 @@ func TestALBController_GoesOnAfterFailures(t *testing.T) {
 	}
 	p.Fault(kubeproxy.Match{Verb: "create", Resource: "secrets", Times: 1}, kubeproxy.LoseAnswer())
 	broken := []string{"KUBECONFIG=" + path, "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}
-	if a := x.with(broken, append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1"}, from...)...); a.Code == 0 {
+	if a := x.with(broken, append([]string{"install-alb-controller", "--cluster-name", "demo", "--vpc-id", "vpc-1", "--timeout", "40s"}, from...)...); a.Code == 0 {
 		t.Errorf("the answer was not lost:\n%s\n%s", a.Out, a.Err)
 	}
 	x.wants(x.installs(from...), 0, "is ready")

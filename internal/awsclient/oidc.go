@@ -28,8 +28,8 @@ func (s *Session) OIDCProvider(ctx context.Context, issuer string, every, retry 
 		if found, err, ok := look.cached(s.now(), every, retry); ok {
 			return found, err
 		}
-		client := s.Memo("iam", func() any { return iam.NewFromConfig(s.Config) }).(*iam.Client)
-		found, err := ReadOIDCProvider(ctx, client, s.Partition, s.Account, issuer)
+		read := s.Memo(actionGetOIDCProvider, func() any { return ProviderReader(iam.NewFromConfig(s.Config).GetOpenIDConnectProvider) }).(ProviderReader)
+		found, err := ReadOIDCProvider(ctx, read, s.Partition, s.Account, issuer)
 		if ctx.Err() != nil {
 			return found, err
 		}
@@ -40,11 +40,14 @@ func (s *Session) OIDCProvider(ctx context.Context, issuer string, every, retry 
 
 const actionGetOIDCProvider = "iam:GetOpenIDConnectProvider"
 
+// ProviderReader is the method of a client of IAM. As an interface, the client itself would keep all its methods in the binary.
+type ProviderReader func(context.Context, *iam.GetOpenIDConnectProviderInput, ...func(*iam.Options)) (*iam.GetOpenIDConnectProviderOutput, error)
+
 // ReadOIDCProvider asks IAM for the provider of an issuer by its ARN, which follows from the issuer. An absent
 // provider is no error. Errors are those of the SDK.
-func ReadOIDCProvider(ctx context.Context, client *iam.Client, partition, account, issuer string) (kind.OIDCProvider, error) {
+func ReadOIDCProvider(ctx context.Context, read ProviderReader, partition, account, issuer string) (kind.OIDCProvider, error) {
 	found := kind.OIDCProvider{ARN: "arn:" + partition + ":iam::" + account + ":oidc-provider/" + strings.TrimPrefix(issuer, "https://")}
-	out, err := client.GetOpenIDConnectProvider(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(found.ARN)})
+	out, err := read(ctx, &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(found.ARN)})
 	if IsNotFound(err) {
 		return found, nil
 	}

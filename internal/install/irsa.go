@@ -78,7 +78,7 @@ func ofIAM(tags []iamtypes.Tag) map[string]string {
 // OIDCProvider looks whether IAM accepts the tokens of an issuer, and returns the ARN of its provider and what is
 // missing. Errors are the kinds that awsclient.Explain returns.
 func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Change, error) {
-	found, err := awsclient.ReadOIDCProvider(ctx, a.iam, a.session.Partition, a.session.Account, issuer)
+	found, err := awsclient.ReadOIDCProvider(ctx, a.iam.GetOpenIDConnectProvider, a.session.Partition, a.session.Account, issuer)
 	if err != nil {
 		return found.ARN, nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
 	}
@@ -174,7 +174,7 @@ func (a *Account) gone(ctx context.Context, d iampolicy.Document, present string
 			if _, known := out[provider]; known || !ours || provider == present {
 				continue
 			}
-			found, err := awsclient.ReadOIDCProvider(ctx, a.iam, a.session.Partition, a.session.Account, issuer)
+			found, err := awsclient.ReadOIDCProvider(ctx, a.iam.GetOpenIDConnectProvider, a.session.Partition, a.session.Account, issuer)
 			if err != nil {
 				return nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
 			}

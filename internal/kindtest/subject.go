@@ -170,7 +170,7 @@ func (s *Subject) Scope() kind.Scope {
 
 // oidcProvider asks the emulated IAM at each call.
 func (s *Subject) oidcProvider(issuer string) (kind.OIDCProvider, error) {
-	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.Rig.Config), Partition, Account, issuer)
+	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.Rig.Config).GetOpenIDConnectProvider, Partition, Account, issuer)
 	return found, awsclient.Explain(err, "")
 }
 

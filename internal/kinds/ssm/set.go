@@ -26,6 +26,7 @@
 package ssm
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -88,11 +89,29 @@ type Parameter struct {
 	Intelligent bool `json:"-" drift:"id"`
 }
 
-type parameterSet struct{ api *ssm.Client }
+type parameterSet struct{ api operations }
+
+// operations are those of the client that the kind needs. A struct that becomes an interface, as parameterSet does, must not have
+// the client itself: the linker would keep all its methods.
+type operations struct {
+	AddTagsToResource      operation[ssm.AddTagsToResourceInput, ssm.AddTagsToResourceOutput]
+	DeleteParameters       operation[ssm.DeleteParametersInput, ssm.DeleteParametersOutput]
+	DescribeParameters     operation[ssm.DescribeParametersInput, ssm.DescribeParametersOutput]
+	GetParameters          operation[ssm.GetParametersInput, ssm.GetParametersOutput]
+	ListTagsForResource    operation[ssm.ListTagsForResourceInput, ssm.ListTagsForResourceOutput]
+	PutParameter           operation[ssm.PutParameterInput, ssm.PutParameterOutput]
+	RemoveTagsFromResource operation[ssm.RemoveTagsFromResourceInput, ssm.RemoveTagsFromResourceOutput]
+}
+
+type operation[In, Out any] func(context.Context, *In, ...func(*ssm.Options)) (*Out, error)
 
 // NewParameterSet binds the SSMParameterSet kind to an identity.
 func NewParameterSet(cfg aws.Config) kind.Kind[*v1alpha1.SSMParameterSet, ParameterSetState] {
-	return &parameterSet{api: ssm.NewFromConfig(cfg)}
+	c := ssm.NewFromConfig(cfg)
+	return &parameterSet{api: operations{
+		AddTagsToResource: c.AddTagsToResource, DeleteParameters: c.DeleteParameters, DescribeParameters: c.DescribeParameters, GetParameters: c.GetParameters,
+		ListTagsForResource: c.ListTagsForResource, PutParameter: c.PutParameter, RemoveTagsFromResource: c.RemoveTagsFromResource,
+	}}
 }
 
 // Meta implements kind.Kind. The IAM actions:

@@ -17,8 +17,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// maxBinary is how many bytes the binary may have. The templates of charts keep the linker from dropping methods: see docs/adr/0043.
-const maxBinary = 160_000_000
+// maxBinary is how many bytes the binary may have.
+const maxBinary = 120_000_000
 
 var building sync.Mutex
 
@@ -41,7 +41,7 @@ func Binary(t testing.TB, w *world.World) string {
 		t.Fatalf("building nexusctl: %v\n%s", err, out)
 	}
 	if f, err := os.Stat(path); err != nil || f.Size() > maxBinary {
-		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 (%v, %v)", maxBinary, f, err)
+		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 and 0043 (%v, %v)", maxBinary, f, err)
 	}
 	return path
 }

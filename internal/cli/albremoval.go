@@ -28,6 +28,10 @@ var controllerKinds = []schema.GroupVersionKind{
 	{Group: "elbv2.k8s.aws", Version: "v1beta1", Kind: "TargetGroupBinding"}, {Group: "aga.k8s.aws", Version: "v1beta1", Kind: "GlobalAccelerator"},
 }
 
+// gatewayKind is the kind of the Gateway API whose objects the controller turns into load balancers, if they have its finalizer:
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/gateway/
+var gatewayKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}
+
 // balancerClass is the class of the Services whose load balancers the controller makes:
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/service/nlb/
 const balancerClass = "service.k8s.aws/nlb"
@@ -38,8 +42,8 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 		Use:   "delete-alb-controller",
 		Short: "Remove the AWS Load Balancer Controller that nexusctl installed, with its role",
 		Long: "delete-alb-controller removes what nexusctl install-alb-controller created: the release, the definitions of which no objects are left, and\n" +
-			"the role with its policies. It refuses to run while Ingresses, Services or TargetGroupBindings need the controller: without it, they could\n" +
-			"not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
+			"the role with its policies. It refuses to run while Ingresses, Services, Gateways or TargetGroupBindings need the controller: without it, they\n" +
+			"could not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
 		Example: "  nexusctl delete-alb-controller --dry-run\n  nexusctl delete-alb-controller --yes",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -180,7 +184,11 @@ func usersOfController(ctx context.Context, c client.Client) ([]*unstructured.Un
 			out = append(out, userOf(o, corev1.SchemeGroupVersion.WithKind("Service")))
 		}
 	}
-	err := listObjects(ctx, c, controllerKinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) { out = append(out, u) })
+	err := listObjects(ctx, c, append(slices.Clone(controllerKinds), gatewayKind), func(m *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
+		if u.GetKind() != gatewayKind.Kind || hasFinalizerOf(m, "gateway.k8s.aws/") {
+			out = append(out, u)
+		}
+	})
 	return out, err
 }
 

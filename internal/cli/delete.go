@@ -108,11 +108,28 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 		if err := d.deleteObjects(ctx); err != nil {
 			return err
 		}
-		if d, err = s.lookAtRemoval(ctx, f); err != nil { // what the objects needed may be needed no more, or by others
+		if d, err = d.lookAgain(ctx); err != nil {
 			return err
 		}
 	}
 	return d.remove(ctx)
+}
+
+// lookAgain finds what is to be removed after objects were deleted: what they needed may be needed by others. It only reads, and
+// says what the first look did not know.
+func (d *deleter) lookAgain(ctx context.Context) (*deleter, error) {
+	flags := *d.flags
+	flags.cascade = "" // what is left now does not go with the capabilities
+	now, err := d.lookAtRemoval(ctx, &flags)
+	if err != nil {
+		return nil, err
+	}
+	for _, note := range now.notes {
+		if !slices.Contains(d.notes, note) {
+			d.say("Note: %s.", note)
+		}
+	}
+	return now, nil
 }
 
 // lookAtRemoval finds what is to be removed. It only reads.

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -26,8 +27,11 @@ import (
 // MediaType is that of the archive of a chart in a registry: https://helm.sh/docs/topics/registries/
 const MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
-// maxDownload is how many bytes of an answer of a repository are read. Indexes of large repositories have about 20 MB.
+// maxDownload is how many bytes an answer of a repository may have. Indexes of large repositories have about 20 MB.
 const maxDownload = 64 << 20
+
+// downloadTimeout is how long an answer of a repository may take.
+const downloadTimeout = 2 * time.Minute
 
 // Chart is a Helm chart.
 type Chart struct {
@@ -128,6 +132,8 @@ func archiveURL(base, reference string) (string, error) {
 }
 
 func download(ctx context.Context, address string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
+	defer cancel()
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -137,12 +143,15 @@ func download(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDownload))
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxDownload+1))
 	if err = errors.Join(err, answer.Body.Close()); err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s: %s", address, answer.Status)
+	}
+	if len(text) > maxDownload {
+		return nil, fmt.Errorf("%s has more than %d bytes", address, maxDownload)
 	}
 	return text, nil
 }

@@ -80,6 +80,15 @@ spec:
   scope: Namespaced
   names: {kind: TargetGroupBinding, listKind: TargetGroupBindingList, plural: targetgroupbindings, singular: targetgroupbinding}
   versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+---
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gateways.gateway.networking.k8s.io, annotations: {api-approved.kubernetes.io: "unapproved, for a test"}}
+spec:
+  group: gateway.networking.k8s.io
+  scope: Namespaced
+  names: {kind: Gateway, listKind: GatewayList, plural: gateways, singular: gateway}
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `,
 	}
 }
@@ -269,19 +278,39 @@ func TestALBController_IsInstalledOnceAndRemovedWhole(t *testing.T) {
 	x.wants(x.runs("delete-alb-controller", "--yes"), 4, "there is no ConfigMap kube-system/nexus-install-state")
 }
 
+// ingressOf is an Ingress of the controller's class.
+func ingressOf(name string) *networkingv1.Ingress {
+	return &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name}, Spec: networkingv1.IngressSpec{IngressClassName: aws.String("alb"),
+		DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: name, Port: networkingv1.ServiceBackendPort{Number: 80}}}}}
+}
+
+// gatewayOf is a Gateway that waits for a controller.
+func gatewayOf(name, finalizer string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+		"metadata": map[string]any{"namespace": "default", "name": name, "finalizers": []any{finalizer}}}}
+}
+
 // refusesWhileNeeded tries to remove the controller while objects need it.
 func (x *person) refusesWhileNeeded() {
 	x.Helper()
-	class := "alb"
-	in := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "shop"}, Spec: networkingv1.IngressSpec{IngressClassName: &class,
-		DefaultBackend: &networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "shop", Port: networkingv1.ServiceBackendPort{Number: 80}}}}}
+	in := ingressOf("shop")
 	binding := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "elbv2.k8s.aws/v1beta1", "kind": "TargetGroupBinding", "metadata": map[string]any{"namespace": "default", "name": "shop"}}}
-	for _, o := range []client.Object{in, binding} {
+	gateway, theirs := gatewayOf("shop", "gateway.k8s.aws/alb"), gatewayOf("theirs", "example.com/gateway")
+	for _, o := range []client.Object{in, binding, gateway, theirs} {
 		x.Create(o)
 	}
 	a := x.runs("delete-alb-controller", "--yes")
-	x.wants(a, 4, "2 objects need the controller: Ingress default/shop, TargetGroupBinding default/shop")
-	for _, o := range []client.Object{in, binding} {
+	x.wants(a, 4, "3 objects need the controller: Ingress default/shop, TargetGroupBinding default/shop, Gateway default/shop", "gateways.gateway.networking.k8s.io stays: it has objects")
+	if strings.Contains(a.Err, "Gateway default/theirs") {
+		x.Errorf("a Gateway of another controller holds it:\n%s", a.Err)
+	}
+	for _, o := range []*unstructured.Unstructured{gateway, theirs} {
+		o.SetFinalizers(nil)
+		if err := x.Client.Update(x.Ctx(), o); err != nil {
+			x.Error(err)
+		}
+	}
+	for _, o := range []client.Object{in, binding, gateway, theirs} {
 		if err := x.Client.Delete(x.Ctx(), o); err != nil {
 			x.Error(err)
 		}
@@ -363,4 +392,33 @@ func TestALBController_OfAnotherToolStays(t *testing.T) {
 		t.Errorf("it wrote %v", w)
 	}
 	x.wants(x.runs("delete-alb-controller", "--yes"), 4, "remove another one with the tool that installed it")
+}
+
+// delete --full removes our controller too, and leaves it while others need it.
+func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
+	x := newPerson(t)
+	before := x.everything()
+	x.withoutController()
+	x.deployed()
+	x.wants(x.installs("--chart", chartFolder(t, "3.6.0")), 0, "is ready")
+	in := ingressOf("blog")
+	x.Create(in)
+	state := x.controllerState()
+	x.wants(x.runs("delete", "--full", "--yes"), 0, "the AWS Load Balancer Controller stays: it is needed by others (Ingress default/blog)", "The operator was removed.")
+	delete(state, "ledger nexus-system")
+	delete(state, "deployment nexus-operator")
+	if now := x.controllerState(); !maps.Equal(state, now) || !x.everything()["role "+controllerRole] {
+		t.Errorf("the controller did not stay as it was:\n%v\n%v", state, now)
+	}
+	if err := x.Client.Delete(x.Ctx(), in); err != nil {
+		t.Fatal(err)
+	}
+
+	x.deployed()
+	x.wants(x.runs("delete", "--full", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: uninstall", "role/"+controllerRole+" would: delete the role")
+	x.wants(x.runs("delete", "--full", "--yes"), 0, "The operator was removed.")
+	if left := x.controllerState(); left["class alb"]+left["ledger kube-system"]+left["deployment "+chartName] != "" {
+		t.Errorf("left: %v", left)
+	}
+	x.sameAs(before)
 }

@@ -25,7 +25,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // The AWS Load Balancer Controller: the name of its release, ServiceAccount and chart, and the namespace that its documentation
@@ -137,20 +136,9 @@ func (s *shared) installController(ctx context.Context, f *controllerFlags) erro
 	if err != nil {
 		return err
 	}
-	if f.output == "text" { // before the changes, so that the differences are seen also when one of them fails
-		if err := printAs(s.Out, f.output, b.report, b.report.text); err != nil {
-			return err
-		}
-	}
-	if b.chart != nil && !f.dryRun {
-		if err := b.make(ctx); err != nil {
-			return err
-		}
-	}
-	if f.output != "text" {
-		if err := printAs(s.Out, f.output, b.report, b.report.text); err != nil {
-			return err
-		}
+	foreign := b.chart == nil
+	if err := s.makeReported(f.output, f.dryRun || foreign, &b.report, func() error { return b.make(ctx) }); err != nil {
+		return err
 	}
 	return judge
 }
@@ -377,18 +365,28 @@ func (b *controllerInstaller) make(ctx context.Context) (err error) {
 		return err
 	}
 	if b.release != nil {
-		for _, u := range b.definitions {
-			if err := b.waitForReady(ctx, limited, u, notEstablished); err != nil {
-				return err
-			}
-		}
-		if err := b.forgetServedKinds(); err != nil {
-			return err
-		}
-		if err := b.makeRecorded(ctx, b.ledger, []install.Change{*b.release}); err != nil {
+		if err := b.makeRelease(ctx, limited); err != nil {
 			return err
 		}
 	}
+	return b.waitForPods(ctx, limited)
+}
+
+// makeRelease installs or upgrades the release when its definitions are served.
+func (b *controllerInstaller) makeRelease(ctx, limited context.Context) error {
+	for _, u := range b.definitions {
+		if err := b.waitForReady(ctx, limited, u, notEstablished); err != nil {
+			return err
+		}
+	}
+	if err := b.forgetServedKinds(); err != nil {
+		return err
+	}
+	return b.makeRecorded(ctx, b.ledger, []install.Change{*b.release})
+}
+
+// waitForPods waits until the Deployments of the release are ready.
+func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 	have, err := b.releases.Find(albRelease)
 	if err != nil || have == nil {
 		return cmp.Or(err, fmt.Errorf("%s is gone", releaseRecord()))
@@ -437,8 +435,6 @@ func (r controllerReport) text() string {
 	if r.Chart != "" && len(r.Changes) == 0 {
 		b.WriteString("The controller is unchanged.\n")
 	}
-	for _, note := range r.Notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
-	}
+	writeNotes(&b, r.Notes)
 	return b.String()
 }

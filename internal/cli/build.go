@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/install"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // buildAPIVersion is that of a build as JSON or YAML.
@@ -316,8 +315,6 @@ func (r *imageBuild) text() string {
 	if r.DryRun {
 		writeChanges(&b, r.Changes, true)
 	}
-	for _, note := range r.Notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
-	}
+	writeNotes(&b, r.Notes)
 	return b.String()
 }

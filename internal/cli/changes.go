@@ -39,6 +39,35 @@ func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {
 	}
 }
 
+// writeNotes adds what is to be known or done besides.
+func writeNotes(b *strings.Builder, notes []string) {
+	for _, note := range notes {
+		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
+	}
+}
+
+// report describes for people what a command found and does.
+type report interface{ text() string }
+
+// makeReported makes the changes of a report. As text, it prints the report before them, so that the differences are seen also when
+// one of them fails; in other formats it prints it after them.
+func (s *shared) makeReported(output string, dryRun bool, r report, do func() error) error {
+	if output == "text" {
+		if err := printAs(s.Out, output, r, r.text); err != nil {
+			return err
+		}
+	}
+	if !dryRun {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	if output == "text" {
+		return nil
+	}
+	return printAs(s.Out, output, r, r.text)
+}
+
 // makeRecorded makes one change after the other, reports each, and takes it over into the ledger. An interruption ends
 // it between two changes, and cuts none off, so that it is known what was done.
 func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {

@@ -166,23 +166,29 @@ func (d *deleter) lookAtRecords(ctx context.Context, cfg *rest.Config) error {
 	if err := d.lookAtController(ctx); err != nil {
 		return err
 	}
-	if inAWS(records) || d.controller != nil && inAWS(d.controller.ledger.Records()) {
-		cloud, err := d.openCloud(ctx, cfg, d.client, "")
-		if err != nil {
-			return err
-		}
-		if d.controller != nil { // its role no longer needs the OIDC provider
-			if err := d.controller.lookAtAWS(ctx, cloud.account); err != nil {
-				return err
-			}
-		}
-		changes, err := removalsInAWS(ctx, cloud.account, records)
-		if err != nil {
-			return err
-		}
-		d.changes = append(d.changes, changes...)
+	if err := d.lookAtAWS(ctx, cfg, records); err != nil {
+		return err
 	}
 	return d.lookAtNamespace(ctx, records)
+}
+
+// lookAtAWS finds what is to be removed from the account: first what the controller has, whose role needs the OIDC provider.
+func (d *deleter) lookAtAWS(ctx context.Context, cfg *rest.Config, records []install.Record) error {
+	if !inAWS(records) && (d.controller == nil || !inAWS(d.controller.ledger.Records())) {
+		return nil
+	}
+	cloud, err := d.openCloud(ctx, cfg, d.client, "")
+	if err != nil {
+		return err
+	}
+	if d.controller != nil {
+		if err := d.controller.lookAtAWS(ctx, cloud.account); err != nil {
+			return err
+		}
+	}
+	changes, err := removalsInAWS(ctx, cloud.account, records)
+	d.changes = append(d.changes, changes...)
+	return err
 }
 
 // lookAtController finds whether the load balancer controller is ours, and needed by nothing that stays.

@@ -24,7 +24,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // defaultRepository is the name of the image repository, and of the image.
@@ -137,20 +136,7 @@ func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
 	if f.export {
 		return d.printManifests()
 	}
-	if f.output == "text" { // before the changes, so that the differences are seen also when one of them fails
-		if err := printAs(s.Out, f.output, d.report, d.report.text); err != nil {
-			return err
-		}
-	}
-	if !f.dryRun {
-		if err := d.make(ctx); err != nil {
-			return err
-		}
-	}
-	if f.output == "text" {
-		return nil
-	}
-	return printAs(s.Out, f.output, d.report, d.report.text)
+	return s.makeReported(f.output, f.dryRun, &d.report, func() error { return d.make(ctx) })
 }
 
 // lookAtInstallation finds what is to change. It only reads.
@@ -393,8 +379,6 @@ func (r installation) text() string {
 	if len(r.Changes) == 0 {
 		b.WriteString("The installation is unchanged.\n")
 	}
-	for _, note := range r.Notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
-	}
+	writeNotes(&b, r.Notes)
 	return b.String()
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // repairAPIVersion is that of a repair as JSON or YAML.
@@ -71,20 +70,7 @@ func (s *shared) fixIRSA(ctx context.Context, f *irsaFlags) error {
 	if err != nil {
 		return deniedFirst(err)
 	}
-	if f.output == "text" { // before the changes, so that the differences are seen also when one of them fails
-		if err := printAs(s.Out, f.output, r, r.text); err != nil {
-			return err
-		}
-	}
-	if !f.dryRun {
-		if err := s.makeRecorded(ctx, nil, r.Changes); err != nil {
-			return err
-		}
-	}
-	if f.output == "text" {
-		return nil
-	}
-	return printAs(s.Out, f.output, r, r.text)
+	return s.makeReported(f.output, f.dryRun, r, func() error { return s.makeRecorded(ctx, nil, r.Changes) })
 }
 
 // lookAtIRSA finds what is to change. It only reads.
@@ -163,8 +149,6 @@ func (r *repair) text() string {
 	if len(r.Changes) == 0 {
 		b.WriteString("IAM accepts the tokens of the cluster's ServiceAccounts. There is nothing to change.\n")
 	}
-	for _, note := range r.Notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
-	}
+	writeNotes(&b, r.Notes)
 	return b.String()
 }

@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/install"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // removal is what is to be removed of what a ledger names, in this order.
@@ -58,9 +57,7 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 func (s *shared) printRemoval(changes []install.Change, notes []string, dryRun bool) error {
 	var b strings.Builder
 	writeChanges(&b, changes, dryRun)
-	for _, note := range notes {
-		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
-	}
+	writeNotes(&b, notes)
 	_, err := s.Out.Write([]byte(b.String()))
 	return err
 }

@@ -136,6 +136,22 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 	}
 }
 
+// Helm's SDK has what renders templates, so that the linker would keep every method of every client of AWS in the operator too:
+// docs/adr/0043.
+func TestOnlyNexusctlLinksHelm(t *testing.T) {
+	for command, want := range map[string]bool{"cmd/nexus-operator": false, "cmd/nexusctl": true} {
+		cmd := exec.Command("go", "list", "-deps", "./"+command)
+		cmd.Dir = "../.."
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		if got := strings.Contains(string(out), "helm.sh/helm/"); got != want {
+			t.Errorf("%s links Helm: %v, want %v", command, got, want)
+		}
+	}
+}
+
 func mayImport(path, from, to string) string {
 	into := room(to)
 	if into != from && !slices.Contains(allowed[from], into) {

@@ -91,8 +91,7 @@ type Parameter struct {
 
 type parameterSet struct{ api operations }
 
-// operations are those of the client that the kind needs. A struct that becomes an interface, as parameterSet does, must not have
-// the client itself: the linker would keep all its methods.
+// operations are those that the kind needs: for a client in a struct that becomes an interface, the linker would keep all methods.
 type operations struct {
 	AddTagsToResource      operation[ssm.AddTagsToResourceInput, ssm.AddTagsToResourceOutput]
 	DeleteParameters       operation[ssm.DeleteParametersInput, ssm.DeleteParametersOutput]
@@ -108,10 +107,8 @@ type operation[In, Out any] func(context.Context, *In, ...func(*ssm.Options)) (*
 // NewParameterSet binds the SSMParameterSet kind to an identity.
 func NewParameterSet(cfg aws.Config) kind.Kind[*v1alpha1.SSMParameterSet, ParameterSetState] {
 	c := ssm.NewFromConfig(cfg)
-	return &parameterSet{api: operations{
-		AddTagsToResource: c.AddTagsToResource, DeleteParameters: c.DeleteParameters, DescribeParameters: c.DescribeParameters, GetParameters: c.GetParameters,
-		ListTagsForResource: c.ListTagsForResource, PutParameter: c.PutParameter, RemoveTagsFromResource: c.RemoveTagsFromResource,
-	}}
+	return &parameterSet{operations{c.AddTagsToResource, c.DeleteParameters, c.DescribeParameters, c.GetParameters, c.ListTagsForResource, c.PutParameter,
+		c.RemoveTagsFromResource}}
 }
 
 // Meta implements kind.Kind. The IAM actions:

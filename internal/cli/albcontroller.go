@@ -79,12 +79,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
 			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + defaultChartVersion + ".tgz",
 		Args: arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return deniedFirst(s.installController(cmd.Context(), f))
-		},
+		RunE: runChecked(f, s.installController),
 	}
 	flags := cmd.Flags()
 	f.chart.addFlags(flags)

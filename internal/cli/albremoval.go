@@ -46,12 +46,7 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 			"could not be deleted, and their load balancers would stay in AWS. A controller that another tool installed stays.",
 		Example: "  nexusctl delete-alb-controller --dry-run\n  nexusctl delete-alb-controller --yes",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return deniedFirst(s.deleteController(cmd.Context(), f))
-		},
+		RunE:    runChecked(f, s.deleteController),
 	}
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "really remove; without it, or --dry-run, the command is refused")
 	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be removed, and remove nothing")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,6 +25,16 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
+
+// runChecked runs a command after a check of its flags. Missing rights in AWS are a precondition.
+func runChecked[F interface{ check() error }](f F, run func(context.Context, F) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, _ []string) error {
+		if err := f.check(); err != nil {
+			return err
+		}
+		return deniedFirst(run(cmd.Context(), f))
+	}
+}
 
 // writeChanges describes changes for people.
 func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {

@@ -47,12 +47,7 @@ func (s *shared) deleteCommand() *cobra.Command {
 			"stand for, for the next installation.",
 		Example: "  nexusctl delete --dry-run\n  nexusctl delete --yes\n  nexusctl delete --full --cascade=delete --yes --timeout 1h",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return deniedFirst(s.delete(cmd.Context(), f))
-		},
+		RunE:    runChecked(f, s.delete),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&f.full, "full", false, "also remove the definitions, the namespace, and what deploy created in AWS")

@@ -65,12 +65,7 @@ func (s *shared) deployCommand() *cobra.Command {
 			"With --image and --role-arn it makes no call to AWS.",
 		Example: "  nexusctl deploy --dry-run\n  nexusctl deploy --name-prefix team- --operator-arg=--capability-namespaces=team-*\n  nexusctl deploy --image registry.example.com/nexus-operator:v1 --role-arn arn:aws:iam::123456789012:role/operator",
 		Args:    arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
-				return err
-			}
-			return s.deploy(cmd.Context(), f)
-		},
+		RunE:    runChecked(f, s.deploy),
 	}
 	f.addSettings(cmd, s)
 	flags := cmd.Flags()

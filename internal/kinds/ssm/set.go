@@ -107,8 +107,7 @@ type operation[In, Out any] func(context.Context, *In, ...func(*ssm.Options)) (*
 // NewParameterSet binds the SSMParameterSet kind to an identity.
 func NewParameterSet(cfg aws.Config) kind.Kind[*v1alpha1.SSMParameterSet, ParameterSetState] {
 	c := ssm.NewFromConfig(cfg)
-	return &parameterSet{operations{c.AddTagsToResource, c.DeleteParameters, c.DescribeParameters, c.GetParameters, c.ListTagsForResource, c.PutParameter,
-		c.RemoveTagsFromResource}}
+	return &parameterSet{operations{c.AddTagsToResource, c.DeleteParameters, c.DescribeParameters, c.GetParameters, c.ListTagsForResource, c.PutParameter, c.RemoveTagsFromResource}}
 }
 
 // Meta implements kind.Kind. The IAM actions:

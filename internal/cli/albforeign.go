@@ -76,12 +76,8 @@ func findControllerDeployment(ctx context.Context, c client.Client) (*appsv1.Dep
 		return &labeled.Items[0], nil
 	}
 	named := &appsv1.Deployment{}
-	err := c.Get(ctx, client.ObjectKey{Namespace: albNamespace, Name: albRelease}, named)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, err
-	}
-	if err != nil {
-		return nil, nil
+	if err := c.Get(ctx, client.ObjectKey{Namespace: albNamespace, Name: albRelease}, named); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
 	return named, nil
 }

@@ -65,9 +65,11 @@ func (r Record) object() *unstructured.Unstructured {
 	return u
 }
 
-// ReleaseKind is the kind of records of Helm releases, and ReleaseVersion what stands for their API version: the type of the
-// Secrets that Helm keeps them in.
-const ReleaseKind, ReleaseVersion = "HelmRelease", "helm.sh/release.v1"
+// ReleaseKind is the kind of records of Helm releases.
+const ReleaseKind = "HelmRelease"
+
+// ReleaseVersion stands for the API version of Helm releases: it is the type of the Secrets that Helm keeps them in.
+const ReleaseVersion = "helm.sh/release.v1"
 
 // Ledger are the records of an installation. It is kept in its namespace.
 type Ledger struct {

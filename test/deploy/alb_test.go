@@ -21,7 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
@@ -158,7 +157,7 @@ func pushChart(t *testing.T, version string, archive []byte) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var content v1.Image = mutate.ConfigMediaType(mutate.MediaType(empty.Image, "application/vnd.oci.image.manifest.v1+json"), "application/vnd.cncf.helm.config.v1+json")
+	content := mutate.ConfigMediaType(mutate.MediaType(empty.Image, "application/vnd.oci.image.manifest.v1+json"), "application/vnd.cncf.helm.config.v1+json")
 	if content, err = mutate.AppendLayers(content, static.NewLayer(archive, chartMediaType)); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package acm
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -187,13 +186,6 @@ func subject(t *testing.T, o *v1alpha1.Certificate) (*kindtest.Subject, *kindtes
 	return kindtest.NewSubject(r, engine.For(NewCertificate), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 func statusOf(s *kindtest.Subject) v1alpha1.CertificateStatus {
 	return s.Object.(*v1alpha1.Certificate).Status
 }
@@ -224,13 +216,13 @@ func TestACertificateThatWaitsForItsRecords(t *testing.T) {
 		t.Errorf("%d writes of tags\n%s", n, r.AWS.Since(mark))
 	}
 	r.AWS.SetUnvalidated(false)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if st := statusOf(s); st.CertificateStatus != "ISSUED" || st.NotAfter == nil {
 		t.Errorf("%+v", st)
 	}
 	r.AWS.SetUnvalidated(true)
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("a certificate that waits was not deleted")
 	}
@@ -238,7 +230,7 @@ func TestACertificateThatWaitsForItsRecords(t *testing.T) {
 
 func TestACertificateInUseIsKept(t *testing.T) {
 	s, r := subject(t, certificateOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	balancer := "arn:aws:elasticloadbalancing:eu-west-1:123456789012:loadbalancer/app/orders/0123456789abcdef"
 	r.AWS.SetCertificateUsers(statusOf(s).ARN, balancer)
 	s.Deleting = true
@@ -250,7 +242,7 @@ func TestACertificateInUseIsKept(t *testing.T) {
 		t.Errorf("%d deletions of a certificate in use", n)
 	}
 	r.AWS.SetCertificateUsers(statusOf(s).ARN)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("left behind")
 	}
@@ -284,7 +276,7 @@ func TestImportID_AdoptsACertificateWhereAllowed(t *testing.T) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 	s.AllowAdoption = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := certificates(t, r); len(got) != 1 || statusOf(s).ID != arn {
 		t.Errorf("%+v, %d certificates", statusOf(s), len(got))
 	}
@@ -302,36 +294,16 @@ func TestLostRequestsMakeOneCertificate(t *testing.T) {
 		}
 	}
 	r.AWS.SetLag(awsproxy.Lag{})
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := len(certificates(t, r)); n != 1 {
 		t.Fatalf("%d certificates\n%s", n, r.AWS.Calls())
 	}
 }
 
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 func TestCertificateCosts(t *testing.T) {
-	s, r := subject(t, certificateOf(tagged("team", "a")))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"GetResources": 2, "RequestCertificate": 1, "DescribeCertificate": 1, "ListTagsForCertificate": 1}, func() {}},
-		{"check", map[string]int{"DescribeCertificate": 1, "ListTagsForCertificate": 1}, s.Forget},
-		{"delete", map[string]int{"DeleteCertificate": 1, "DescribeCertificate": 2, "ListTagsForCertificate": 1, "GetResources": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		if got := operations(r.AWS.Since(mark)); !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, certificateOf(tagged("team", "a")))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"GetResources": 2, "RequestCertificate": 1, "DescribeCertificate": 1, "ListTagsForCertificate": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeCertificate": 1, "ListTagsForCertificate": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteCertificate": 1, "DescribeCertificate": 2, "ListTagsForCertificate": 1, "GetResources": 1}, Change: func() { s.Deleting = true }})
 }

@@ -39,13 +39,6 @@ func subject(t *testing.T, o *v1alpha1.CognitoUserPool) (*kindtest.Subject, *kin
 	return kindtest.NewSubject(r, engine.For(NewUserPool), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 func statusOf(s *kindtest.Subject) v1alpha1.CognitoUserPoolStatus {
 	return s.Object.(*v1alpha1.CognitoUserPool).Status
 }
@@ -66,7 +59,7 @@ func TestAPoolOutlivesItsObjectByDefault(t *testing.T) {
 // An update resets whatever it leaves out, also what others set and the spec cannot declare.
 func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 	s, r := subject(t, poolOf(mfa("ON"), signInBy("email"), client("web")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	updated(func(in *cognitoidentityprovider.UpdateUserPoolInput) {
 		in.LambdaConfig = &types.LambdaConfigType{PreSignUp: aws.String("arn:aws:lambda:eu-west-1:123456789012:function:check")}
 		in.AccountRecoverySetting = &types.AccountRecoverySettingType{RecoveryMechanisms: []types.RecoveryOptionType{{Name: types.RecoveryOptionNameTypeAdminOnly, Priority: aws.Int32(1)}}}
@@ -80,7 +73,7 @@ func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 	must(t, err)
 
 	s.Edit(poolOf(mfa("ON"), signInBy("email"), length(14), tagged("team", "a"), client("web", callback("https://example.com/other"))))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	after := pools(t, r)[0]
 	if after.LambdaConfig == nil || aws.ToString(after.LambdaConfig.PreSignUp) == "" || len(after.AccountRecoverySetting.RecoveryMechanisms) != 1 || *after.Name != "renamed" ||
 		*after.Policies.PasswordPolicy.MinimumLength != 14 || after.MfaConfiguration != types.UserPoolMfaTypeOn || after.UserPoolTags["team"] != "a" || len(after.UsernameAttributes) != 1 {
@@ -95,12 +88,12 @@ func TestUpdatesKeepTheSettingsOfOthers(t *testing.T) {
 
 func TestMFAOfOthersStays(t *testing.T) {
 	s, r := subject(t, poolOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	sms := &types.SmsMfaConfigType{SmsAuthenticationMessage: aws.String("{####}"), SmsConfiguration: &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}}
 	_, err := api(r).SetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id, MfaConfiguration: types.UserPoolMfaTypeOn, SmsMfaConfiguration: sms})
 	must(t, err)
 	s.Edit(poolOf(mfa("ON")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	out, err := api(r).GetUserPoolMfaConfig(t.Context(), &cognitoidentityprovider.GetUserPoolMfaConfigInput{UserPoolId: pools(t, r)[0].Id})
 	must(t, err)
 	if out.SmsMfaConfiguration == nil || out.SoftwareTokenMfaConfiguration == nil || !out.SoftwareTokenMfaConfiguration.Enabled {
@@ -110,7 +103,7 @@ func TestMFAOfOthersStays(t *testing.T) {
 
 func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	c := clientsOf(t, api(r), pools(t, r)[0].Id)[0]
 	if c.ClientSecret != nil || !aws.ToBool(c.AllowedOAuthFlowsUserPoolClient) || !slices.Equal(c.AllowedOAuthFlows, []types.OAuthFlowType{types.OAuthFlowTypeCode}) ||
 		!slices.Equal(c.AllowedOAuthScopes, []string{"openid", "email", "profile"}) || !slices.Equal(c.ExplicitAuthFlows, []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}) {
@@ -133,7 +126,7 @@ func TestATakenDomainComesLastAndNamesTheRemedy(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Edit(poolOf(client("web"), group("admin"), domain("orders-test")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := statusOf(s); got.Domain != "orders-test" {
 		t.Errorf("%+v", got)
 	}
@@ -146,7 +139,7 @@ func TestADomainWhoseAnswerWasLostIsNotTaken(t *testing.T) {
 	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
 	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPoolDomain", Times: 1}, awsproxy.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
-		settled(t, s)
+		kindtest.Settled(t, s)
 	}
 	if got := statusOf(s).Domain; got != "orders-dev" {
 		t.Errorf("the domain is %q\n%s", got, r.AWS.Calls())
@@ -156,12 +149,12 @@ func TestADomainWhoseAnswerWasLostIsNotTaken(t *testing.T) {
 // Names of clients are not unique: the ID of the first one is kept.
 func TestOfTwoClientsOfOneNameTheFirstStays(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	first := statusOf(s).ClientIDs["web"]
 	_, err := api(r).CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: pools(t, r)[0].Id, ClientName: aws.String("web")})
 	must(t, err)
 	s.Edit(poolOf(client("web"), client("app")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := statusOf(s).ClientIDs; got["web"] != first || got["app"] == "" || len(clientsOf(t, api(r), pools(t, r)[0].Id)) != 3 {
 		t.Errorf("%v, want %s\n%s", got, first, r.AWS.Calls())
 	}
@@ -170,7 +163,7 @@ func TestOfTwoClientsOfOneNameTheFirstStays(t *testing.T) {
 // Two operators that create one client at the same time end with the client that Cognito created first.
 func TestAClientThatAnotherOperatorMadeMeanwhileIsKept(t *testing.T) {
 	s, r := subject(t, poolOf(length(12)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	pool := pools(t, r)[0].Id
 	var first *string
 	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPoolClient", Times: 1}, awsproxy.After(func() {
@@ -180,7 +173,7 @@ func TestAClientThatAnotherOperatorMadeMeanwhileIsKept(t *testing.T) {
 		}
 	}))
 	s.Edit(poolOf(length(12), client("web")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := clientsOf(t, api(r), pool); len(got) != 1 || aws.ToString(got[0].ClientId) != aws.ToString(first) || statusOf(s).ClientIDs["web"] != aws.ToString(first) {
 		t.Errorf("clients %v, want %v alone, status %v\n%s", got, first, statusOf(s).ClientIDs, r.AWS.Calls())
 	}
@@ -191,14 +184,14 @@ func TestAMemberWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 	for op, member := range map[string]func(*spec){"CreateUserPoolClient": client("web"), "CreateGroup": group("admin")} {
 		t.Run(op, func(t *testing.T) {
 			s, r := subject(t, poolOf())
-			settled(t, s)
+			kindtest.Settled(t, s)
 			s.Edit(poolOf(member))
 			r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: op, Times: 1}, awsproxy.ForwardThen(func() {}))
 			if _, err := s.Pass(t.Context(), func() bool { return true }); err == nil {
 				t.Fatal("the operator was not killed")
 			}
 			s.Edit(poolOf())
-			settled(t, s)
+			kindtest.Settled(t, s)
 			groups, err := api(r).ListGroups(t.Context(), &cognitoidentityprovider.ListGroupsInput{UserPoolId: pools(t, r)[0].Id})
 			must(t, err)
 			if clients := clientsOf(t, api(r), pools(t, r)[0].Id); len(clients)+len(groups.Groups) > 0 {
@@ -211,7 +204,7 @@ func TestAMemberWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 // A capability that drops its pool must not lose the users.
 func TestAGuardedPoolIsHeldWhileItHasUsers(t *testing.T) {
 	s, r := subject(t, poolOf(protected(false)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	id := pools(t, r)[0].Id
 	_, err := api(r).AdminCreateUser(t.Context(), &cognitoidentityprovider.AdminCreateUserInput{UserPoolId: id, Username: aws.String("ann")})
 	must(t, err)
@@ -222,7 +215,7 @@ func TestAGuardedPoolIsHeldWhileItHasUsers(t *testing.T) {
 	}
 	_, err = api(r).AdminDeleteUser(t.Context(), &cognitoidentityprovider.AdminDeleteUserInput{UserPoolId: id, Username: aws.String("ann")})
 	must(t, err)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the pool is still there")
 	}
@@ -246,7 +239,7 @@ func TestImportID_AdoptsAPoolWhereAllowed(t *testing.T) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 	s.AllowAdoption = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := pools(t, r); len(got) != 1 || statusOf(s).ID != id || got[0].UserPoolTags["theirs"] != "1" {
 		t.Errorf("%+v, %d pools", statusOf(s), len(got))
 	}
@@ -260,7 +253,7 @@ func TestLostCreatesMakeOnePool(t *testing.T) {
 	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
 	r.AWS.Fault(awsproxy.Match{Service: "cognito-idp", Op: "CreateUserPool", Times: 1}, awsproxy.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
-		settled(t, s)
+		kindtest.Settled(t, s)
 	}
 	r.AWS.SetLag(awsproxy.Lag{})
 	if n := len(pools(t, r)); n != 1 {
@@ -268,40 +261,18 @@ func TestLostCreatesMakeOnePool(t *testing.T) {
 	}
 }
 
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 func TestUserPoolCosts(t *testing.T) {
-	s, r := subject(t, poolOf(length(12), client("web"), domain("orders-dev"), group("admin"), group("operator"), group("viewer")))
-	for _, c := range []struct {
-		name   string
-		writes int
-		want   map[string]int
-		do     func()
-	}{
-		{"create", 6, map[string]int{"ListUserPools": 2, "CreateUserPool": 1, "CreateUserPoolClient": 1, "CreateUserPoolDomain": 1, "CreateGroup": 3, "DescribeUserPool": 2,
-			"ListUserPoolClients": 2, "DescribeUserPoolClient": 1, "ListGroups": 1}, func() {}},
-		{"check", 0, map[string]int{"DescribeUserPool": 1, "DescribeUserPoolClient": 1, "ListGroups": 1}, s.Forget},
-		{"delete", 2, map[string]int{"DeleteUserPoolDomain": 1, "DeleteUserPool": 1, "DescribeUserPool": 2, "ListUserPools": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		since := r.AWS.Since(mark)
-		if got := operations(since); !maps.Equal(got, c.want) || len(since.Writes()) != c.writes {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, since)
-		}
-	}
+	s, _ := subject(t, poolOf(length(12), client("web"), domain("orders-dev"), group("admin"), group("operator"), group("viewer")))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"ListUserPools": 2, "CreateUserPool": 1, "CreateUserPoolClient": 1, "CreateUserPoolDomain": 1, "CreateGroup": 3, "DescribeUserPool": 2,
+			"ListUserPoolClients": 2, "DescribeUserPoolClient": 1, "ListGroups": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeUserPool": 1, "DescribeUserPoolClient": 1, "ListGroups": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteUserPoolDomain": 1, "DeleteUserPool": 1, "DescribeUserPool": 2, "ListUserPools": 1}, Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, poolOf(client("web"), group("admin"), domain("orders-dev")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, pool := statusOf(s), pools(t, r)[0]
 	client := clientsOf(t, api(r), pool.Id)[0]
 	if st.ID != *pool.Id || st.UserPoolID != st.ID || st.ARN != *pool.Arn || !maps.Equal(st.ClientIDs, map[string]string{"web": *client.ClientId}) || st.Domain != "orders-dev" ||

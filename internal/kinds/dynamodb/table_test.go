@@ -380,14 +380,6 @@ func TestATableWithoutTagsToShowIsNotJudged(t *testing.T) {
 	}
 }
 
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 // Ready rests on a look: where nothing is left to write, the settings of a new table are read.
 func TestSettingsOfANewTableAreReadBeforeItIsReady(t *testing.T) {
 	r := kindtest.NewRig(t)
@@ -397,7 +389,7 @@ func TestSettingsOfANewTableAreReadBeforeItIsReady(t *testing.T) {
 	s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(off))
 	_, err := s.Settle(t.Context(), nil)
 	must(t, err)
-	if got := operations(r.AWS.Calls()); got["DescribeContinuousBackups"] != 1 || got["DescribeTimeToLive"] != 1 {
+	if got := kindtest.Operations(r.AWS.Calls()); got["DescribeContinuousBackups"] != 1 || got["DescribeTimeToLive"] != 1 {
 		t.Errorf("the settings were not read:\n%s", r.AWS.Calls())
 	}
 }
@@ -438,8 +430,8 @@ func TestTableCosts(t *testing.T) {
 	must(t, err)
 	// Three writes, a look before and a look after the settings; only the second reads the settings.
 	want := map[string]int{"CreateTable": 1, "UpdateContinuousBackups": 1, "UpdateTimeToLive": 1, "DescribeTable": 2, "DescribeContinuousBackups": 1, "DescribeTimeToLive": 1}
-	if got := r.AWS.Calls(); !maps.Equal(operations(got), want) {
-		t.Errorf("create took %v, want %v:\n%s", operations(got), want, got)
+	if got := r.AWS.Calls(); !maps.Equal(kindtest.Operations(got), want) {
+		t.Errorf("create took %v, want %v:\n%s", kindtest.Operations(got), want, got)
 	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)

@@ -162,9 +162,9 @@ func TestAnAddressInUseIsHeldWithWhatUsesIt(t *testing.T) {
 		"": " (private address 10.20.1.",
 	} {
 		s, r := subjectIn(t, engine.For(NewElasticIP), addressOf())
-		settled(t, s)
+		kindtest.Settled(t, s)
 		association, nic := useAddress(t, r, &description)
-		settled(t, s)
+		kindtest.Settled(t, s)
 		st := s.Object.(*v1alpha1.ElasticIP).Status
 		if st.AssociationID != association || st.NetworkInterfaceID != nic || !strings.HasPrefix(st.PrivateIPAddress, "10.20.1.") {
 			t.Errorf("%+v", st)
@@ -177,7 +177,7 @@ func TestAnAddressInUseIsHeldWithWhatUsesIt(t *testing.T) {
 		}
 		_, err := api(r).DisassociateAddress(t.Context(), &ec2.DisassociateAddressInput{AssociationId: &association})
 		must(t, err)
-		settled(t, s)
+		kindtest.Settled(t, s)
 		if left := addresses(t, r); len(left) > 0 {
 			t.Error("the address was left behind")
 		}
@@ -186,7 +186,7 @@ func TestAnAddressInUseIsHeldWithWhatUsesIt(t *testing.T) {
 
 func TestAnAddressOfAnInstanceIsHeldWithTheInstance(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewElasticIP), addressOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	subnet := makeSubnet(t, r, block, nil)
 	run, err := api(r).RunInstances(t.Context(), &ec2.RunInstancesInput{ImageId: aws.String("ami-12c6146b"), MinCount: aws.Int32(1), MaxCount: aws.Int32(1), SubnetId: &subnet})
 	must(t, err)
@@ -202,7 +202,7 @@ func TestAnAddressIsAdoptedByItsIdentifier(t *testing.T) {
 	id := makeAddress(t, r, map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(addressOf(func(s *addressSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if a := addresses(t, r); len(a) != 1 || kind.TagMap(a[0].Tags)["nexus.ai/owner-uid"] != "uid-of-exit" || kind.TagMap(a[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", a)
 	}
@@ -210,7 +210,7 @@ func TestAnAddressIsAdoptedByItsIdentifier(t *testing.T) {
 
 func TestPublishedFieldsOfAnElasticIP(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewElasticIP), addressOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, a := s.Object.(*v1alpha1.ElasticIP).Status, addresses(t, r)[0]
 	if st.AllocationID != *a.AllocationId || st.ID != st.AllocationID || st.PublicIP != *a.PublicIp || st.Domain != "vpc" || st.AssociationID != "" ||
 		st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":elastic-ip/"+st.ID {

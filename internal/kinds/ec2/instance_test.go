@@ -441,14 +441,14 @@ func TestAnInstanceThatTakesItsTimeIsWaitedFor(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	s.Clock = s.Clock.Add(time.Minute)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Edit(instanceOf(power(stopped), typed("t3.small")))
 	if _, err := s.Pass(t.Context(), nil); !waits(err) {
 		t.Fatalf("%v", err)
 	}
 	busy("the instance is stopping")
 	s.Clock = s.Clock.Add(time.Minute)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if d := servers(t, r)[0]; d.InstanceType != types.InstanceTypeT3Small || d.State.Name != types.InstanceStateNameStopped {
 		t.Errorf("%s %s", d.InstanceType, d.State.Name)
 	}
@@ -458,7 +458,7 @@ func TestAnInstanceThatTakesItsTimeIsWaitedFor(t *testing.T) {
 	}
 	busy("the instance is shutting-down")
 	s.Clock = s.Clock.Add(time.Minute)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Calls().Match("ec2", "TerminateInstances", "").Count(); n != 1 || len(servers(t, r)) > 0 {
 		t.Errorf("%d terminations", n)
 	}
@@ -489,7 +489,7 @@ func TestAPendingInstanceIsDeletedAtOnce(t *testing.T) {
 			}
 			s.Clock = s.Clock.Add(time.Minute)
 		}
-		settled(t, s)
+		kindtest.Settled(t, s)
 		r.AWS.SetInstancesTake(0)
 		r.AWS.SetClock(nil)
 		if left := servers(t, r); (len(left) > 0) != (policy == v1alpha1.DeletionStop) || len(left) > 0 && left[0].State.Name != types.InstanceStateNameStopped {
@@ -519,7 +519,7 @@ func TestAnInstanceThatDidNotLaunchIsExplained(t *testing.T) {
 // The user data of a Secret reaches AWS, and neither the status nor a plan.
 func TestUserDataOfASecretStaysSecret(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(secretUserData, power(stopped)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	sent := func(want string) {
 		t.Helper()
 		out, err := api(r).DescribeInstanceAttribute(t.Context(), &ec2.DescribeInstanceAttributeInput{InstanceId: servers(t, r)[0].InstanceId, Attribute: types.InstanceAttributeNameUserData})
@@ -535,7 +535,7 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 	if len(p.Diff) != 1 || p.Diff[0].Path != "UserData" || strings.Contains(p.Diff[0].Want+p.Diff[0].Have, "script") {
 		t.Errorf("%+v", p.Diff)
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 	sent("another script")
 	printed, err := json.Marshal(s.Object.(*v1alpha1.EC2Instance).Status)
 	must(t, err)
@@ -550,18 +550,18 @@ func TestUserDataOfASecretStaysSecret(t *testing.T) {
 // An instance that is stopping takes no change that needs it stopped: the refusal is waited for.
 func TestAStopThatTakesItsTimeIsNoFailure(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "ModifyInstanceAttribute", Times: 1}, awsproxy.Fail(400, "IncorrectInstanceState", "The instance is not in the 'stopped' state."))
 	s.Edit(instanceOf(power(stopped), typed("t3.small")))
 	if _, err := s.Pass(t.Context(), nil); !waits(err) {
 		t.Fatalf("%v", err)
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 func TestVolumesOfAnInstanceAreTagged(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf(everyField))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	out, err := api(r).DescribeVolumes(t.Context(), &ec2.DescribeVolumesInput{})
 	must(t, err)
 	if len(out.Volumes) == 0 {
@@ -590,7 +590,7 @@ func TestAnInstanceIsAdoptedByItsIdentifier(t *testing.T) {
 	id := makeServer(t, r, map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(instanceOf(func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if d := servers(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-web" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
@@ -605,7 +605,7 @@ func TestImportID_NeverLaunchesAnotherInstance(t *testing.T) {
 
 func TestPublishedFieldsOfAnInstance(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.EC2Instance).Status, servers(t, r)[0]
 	if st.InstanceID != *d.InstanceId || st.ID != st.InstanceID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":instance/"+st.ID || st.InstanceState != "running" ||
 		st.PrivateIP != *d.PrivateIpAddress || st.PrivateDNS != *d.PrivateDnsName || st.VPCID != *vpcID(t, r) || st.SubnetID != *d.SubnetId || st.AvailabilityZone != kindtest.Region+"a" || !st.LaunchTime.Time.Equal(*d.LaunchTime) {

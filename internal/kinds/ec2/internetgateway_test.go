@@ -188,7 +188,7 @@ func TestInternetGatewayCosts(t *testing.T) {
 
 func TestPublicAddressesHoldADetachment(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewInternetGateway), gatewayOf(of("network")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	subnet := makeSubnet(t, r, block, nil)
 	makeInterface(t, r, &subnet)
 	address, err := api(r).AllocateAddress(t.Context(), &ec2.AllocateAddressInput{Domain: types.DomainTypeVpc})
@@ -205,7 +205,7 @@ func TestPublicAddressesHoldADetachment(t *testing.T) {
 	}
 	_, err = api(r).DisassociateAddress(t.Context(), &ec2.DisassociateAddressInput{AssociationId: associated.AssociationId})
 	must(t, err)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if left := gateways(t, r); len(left) > 0 {
 		t.Error("the gateway was left behind")
 	}
@@ -216,7 +216,7 @@ func TestAnInternetGatewayIsAdoptedByItsIdentifier(t *testing.T) {
 	id := *makeGateway(t, r, map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(gatewayOf(of("network"), func(s *gatewaySpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if g := gateways(t, r); len(g) != 1 || kind.TagMap(g[0].Tags)["nexus.ai/owner-uid"] != "uid-of-internet" || kind.TagMap(g[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", g)
 	}
@@ -224,7 +224,7 @@ func TestAnInternetGatewayIsAdoptedByItsIdentifier(t *testing.T) {
 
 func TestPublishedFieldsOfAnInternetGateway(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewInternetGateway), gatewayOf(of("network")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.InternetGateway).Status
 	if st.InternetGatewayID == "" || st.ID != st.InternetGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":internet-gateway/"+st.ID ||
 		st.State != "available" || st.VPCID != *vpcID(t, r) {

@@ -163,7 +163,7 @@ func TestKeyPairCosts(t *testing.T) {
 func TestAKeyPairHasTheNameOfItsObjectByDefault(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewKeyPair), keyPairOf(func(s *keySpec) { s.KeyName = "" }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if k := keyPairs(t, r); len(k) != 1 || *k[0].KeyName != s.Object.GetName() {
 		t.Errorf("%+v", k)
 	}
@@ -172,7 +172,7 @@ func TestAKeyPairHasTheNameOfItsObjectByDefault(t *testing.T) {
 func TestPublishedFieldsOfAKeyPair(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewKeyPair), keyPairOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, k := s.Object.(*v1alpha1.EC2KeyPair).Status, keyPairs(t, r)[0]
 	if st.KeyPairID != *k.KeyPairId || !strings.HasPrefix(st.KeyPairID, "key-") || st.KeyName != keyName || st.ID != keyName || st.KeyFingerprint != *k.KeyFingerprint || st.KeyType != "ed25519" ||
 		st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":key-pair/"+keyName {

@@ -217,7 +217,7 @@ func TestANATGatewayThatTakesItsTimeIsWaitedFor(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	s.Clock = s.Clock.Add(2 * time.Minute)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Deleting = true
 	_, err := s.Pass(t.Context(), nil)
 	if !waits(err) {
@@ -228,7 +228,7 @@ func TestANATGatewayThatTakesItsTimeIsWaitedFor(t *testing.T) {
 		t.Error("the address is free before the gateway is deleted: the test proves nothing")
 	}
 	s.Clock = s.Clock.Add(2 * time.Minute)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Calls().Match("ec2", "DeleteNatGateway", "").Count(); n != 1 || len(nats(t, r)) > 0 {
 		t.Errorf("%d deletions", n)
 	}
@@ -254,7 +254,7 @@ func TestAFailedNATGatewayIsExplained(t *testing.T) {
 	must(t, deleteNAT(t.Context(), api(r), nats(t, r)[0]))
 	_, err = api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{InternetGatewayId: gateways(t, r)[0].InternetGatewayId, VpcId: &vpc})
 	must(t, err)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if d := nats(t, r); len(d) != 1 || *d[0].NatGatewayId == id || d[0].State != types.NatGatewayStateAvailable {
 		t.Errorf("%+v", d)
 	}
@@ -267,7 +267,7 @@ func TestAFailedNATGatewayIsDeletedWithItsObject(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonRefusedByAWS)
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if left := nats(t, r); len(left) > 0 {
 		t.Errorf("%+v", left)
 	}
@@ -306,7 +306,7 @@ func TestAnAddressThatIsTakenMeanwhileIsWaitedFor(t *testing.T) {
 	if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, s.Targets["ElasticIP/exit"].ID) {
 		t.Fatalf("%v", err)
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 func TestANATGatewayIsAdoptedByItsIdentifier(t *testing.T) {
@@ -314,7 +314,7 @@ func TestANATGatewayIsAdoptedByItsIdentifier(t *testing.T) {
 	id := makeNAT(t, r, map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(natOf(func(s *natSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if d := nats(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-nat" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
@@ -330,7 +330,7 @@ func TestImportID_NeverCreatesAnotherNATGateway(t *testing.T) {
 
 func TestPublishedFieldsOfANATGateway(t *testing.T) {
 	s, r := natSubject(t, natOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.NATGateway).Status, nats(t, r)[0]
 	a := d.NatGatewayAddresses[0]
 	if st.NATGatewayID != *d.NatGatewayId || st.ID != st.NATGatewayID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":natgateway/"+st.ID ||

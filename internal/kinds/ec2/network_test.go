@@ -92,7 +92,7 @@ func costs(t *testing.T, s *kindtest.Subject, create, check, deletion [2]int) {
 	mark := s.Rig.AWS.Mark()
 	phase := func(what string, want [2]int) {
 		t.Helper()
-		settled(t, s)
+		kindtest.Settled(t, s)
 		if got := s.Rig.AWS.Since(mark); got.Count() != want[0] || got.Writes().Count() != want[1] {
 			t.Errorf("%s took %d calls with %d writes, want %v:\n%s", what, got.Count(), got.Writes().Count(), want, got)
 		}

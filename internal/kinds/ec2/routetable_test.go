@@ -254,7 +254,7 @@ func TestARouteWaitsForItsNATGateway(t *testing.T) {
 	for op, first := range map[string]*v1alpha1.RouteTable{"CreateRoute": tableOf(), "ReplaceRoute": tableOf(routes(by("internet", "0.0.0.0/0")))} {
 		s := kindtest.NewSubject(kindtest.NewRig(t), engine.For(NewRouteTable), first)
 		inRouted(t, s)
-		settled(t, s)
+		kindtest.Settled(t, s)
 		s.Edit(tableOf(routes(byNAT)))
 		nat := s.Targets["NATGateway/nat"].ID
 		s.Rig.AWS.Fault(awsproxy.Match{Service: "ec2", Op: op, Times: 1}, awsproxy.Fail(400, "InvalidNatGatewayID.NotFound", "The natGateway ID '"+nat+"' does not exist"))
@@ -262,7 +262,7 @@ func TestARouteWaitsForItsNATGateway(t *testing.T) {
 		if w, ok := status.AsWaiting(err); !ok || w.For != "the NAT gateway "+nat+" to be available" {
 			t.Errorf("%s: %v", op, err)
 		}
-		settled(t, s)
+		kindtest.Settled(t, s)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestARouteTableIsAdoptedByItsIdentifier(t *testing.T) {
 	id := makeTable(t, r, map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(tableOf(func(s *tableSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if d := tables(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-public" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
@@ -281,7 +281,7 @@ func TestPublishedFieldsOfARouteTable(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := kindtest.NewSubject(r, engine.For(NewRouteTable), tableOf(usedBy("a")))
 	inRouted(t, s)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.RouteTable).Status
 	if st.RouteTableID == "" || st.ID != st.RouteTableID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":route-table/"+st.ID ||
 		st.VPCID != *vpcID(t, r) || !slices.Equal(st.AssociatedSubnets, []string{s.Targets["Subnet/a"].ID}) {

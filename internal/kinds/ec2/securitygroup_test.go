@@ -240,10 +240,10 @@ func TestSecurityGroupCosts(t *testing.T) {
 
 func TestRulesAreAuthorizedBeforeOthersAreRevoked(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSecurityGroup), groupOf(in(tcp(80, "10.0.0.0/8"))))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Edit(groupOf(in(tcp(81, "10.0.0.0/8"))))
 	mark := r.AWS.Mark()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	var ops []string
 	for _, w := range r.AWS.Since(mark).Writes() {
 		ops = append(ops, w.Action())
@@ -263,13 +263,13 @@ func TestGroupsMayReferToEachOther(t *testing.T) {
 		t.Fatalf("one: %v", err)
 	}
 	other.Targets["SecurityGroup/one"] = kind.Target{ID: one.Object.CommonStatus().ID}
-	settled(t, other)
+	kindtest.Settled(t, other)
 	one.Targets["SecurityGroup/other"] = kind.Target{ID: other.Object.CommonStatus().ID}
-	settled(t, one)
+	kindtest.Settled(t, one)
 	one.Deleting, other.Deleting = true, true
 	held(t, one, "security groups with ingress rules for it: 1, security groups with egress rules for it: 1;")
-	settled(t, other)
-	settled(t, one)
+	kindtest.Settled(t, other)
+	kindtest.Settled(t, one)
 	if left := groups(t, r); len(left) > 0 {
 		t.Errorf("%d groups were left behind", len(left))
 	}
@@ -280,7 +280,7 @@ func TestNetworkInterfacesHoldADeletionOfTheirGroup(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSecurityGroup), groupOf(in(withGroup(tcp(80), "other"))))
 	other := makeGroup(t, r, "other", nil)
 	s.Targets["SecurityGroup/other"] = kind.Target{ID: other}
-	settled(t, s)
+	kindtest.Settled(t, s)
 	release := makeInterface(t, r, aws.String(makeSubnet(t, r, block, nil)), s.Object.CommonStatus().ID)
 	s.Deleting = true
 	mark := r.AWS.Mark()
@@ -289,7 +289,7 @@ func TestNetworkInterfacesHoldADeletionOfTheirGroup(t *testing.T) {
 		t.Errorf("%d writes to a group in use:\n%s", n, r.AWS.Since(mark))
 	}
 	release()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if left := groups(t, r); len(left) != 1 {
 		t.Errorf("%d groups are left, want the other", len(left))
 	}
@@ -306,7 +306,7 @@ func TestASecurityGroupIsAdoptedByItsIdentifierOrName(t *testing.T) {
 				s.ImportID = id
 			}
 		}))
-		settled(t, s)
+		kindtest.Settled(t, s)
 		if tags := kind.TagMap(groups(t, r)[0].Tags); s.Object.CommonStatus().ID != id || tags["theirs"] != "1" || tags["nexus.ai/owner-uid"] != "uid-of-web" {
 			t.Errorf("by identifier %v: %v", byID, tags)
 		}
@@ -315,7 +315,7 @@ func TestASecurityGroupIsAdoptedByItsIdentifierOrName(t *testing.T) {
 
 func TestPublishedFieldsOfASecurityGroup(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSecurityGroup), groupOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.SecurityGroup).Status
 	if st.GroupID == "" || st.ID != st.GroupID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":security-group/"+st.ID || st.GroupName != "web" || st.VPCID != *vpcID(t, r) {
 		t.Errorf("%+v", st)

@@ -157,7 +157,7 @@ func TestSubnetCosts(t *testing.T) {
 
 func TestNetworkInterfacesHoldADeletionOfTheirSubnet(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSubnet), subnetOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	id := subnets(t, r)[0].SubnetId
 	removeOne, removeOther := makeInterface(t, r, id), makeInterface(t, r, id)
 	s.Deleting = true
@@ -168,7 +168,7 @@ func TestNetworkInterfacesHoldADeletionOfTheirSubnet(t *testing.T) {
 	}
 	removeOne()
 	removeOther()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if len(subnets(t, r)) > 0 {
 		t.Error("the subnet was left behind")
 	}
@@ -183,9 +183,9 @@ func TestASubnetWaitsUntilItsVPCIsKnown(t *testing.T) {
 	}
 	s.Targets = targets
 	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "CreateSubnet", Times: 1}, awsproxy.Fail(400, "InvalidVpcID.NotFound", "The vpc ID does not exist"))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Deleting, s.Targets = true, nil
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 func TestASubnetIsAdoptedByItsIdentifier(t *testing.T) {
@@ -196,7 +196,7 @@ func TestASubnetIsAdoptedByItsIdentifier(t *testing.T) {
 	_, err := s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonConflict)
 	s.Edit(subnetOf(func(s *subnetSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if tags := kind.TagMap(subnets(t, r)[0].Tags); tags["theirs"] != "1" || tags["nexus.ai/owner-uid"] != "uid-of-public" {
 		t.Error(tags)
 	}
@@ -204,7 +204,7 @@ func TestASubnetIsAdoptedByItsIdentifier(t *testing.T) {
 
 func TestPublishedFieldsOfASubnet(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSubnet), subnetOf(inZone("ap-southeast-1a")))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.Subnet).Status
 	if st.SubnetID == "" || st.ID != st.SubnetID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":subnet/"+st.ID ||
 		st.State != "available" || st.CIDRBlock != block || st.VPCID != *vpcID(t, r) || st.AvailabilityZone != "ap-southeast-1a" {

@@ -207,13 +207,6 @@ func subject(t *testing.T, o *v1alpha1.VPC) (*kindtest.Subject, *kindtest.Rig) {
 	return kindtest.NewSubject(r, engine.For(NewVPC), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 func statusOf(s *kindtest.Subject) v1alpha1.VPCStatus { return s.Object.(*v1alpha1.VPC).Status }
 
 func stalls(t *testing.T, err error, reason string) {
@@ -239,7 +232,7 @@ func TestImportID_AdoptsAVPCWhereAllowed(t *testing.T) {
 		t.Fatalf("%d writes to a foreign VPC, id %q", n, statusOf(s).ID)
 	}
 	s.AllowAdoption = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	got := vpcs(t, r)
 	tags := kind.TagMap(got[0].Tags)
 	if len(got) != 1 || statusOf(s).ID != id || tags["theirs"] != "1" || tags["nexus.ai/owner-uid"] != ourUID {
@@ -249,7 +242,7 @@ func TestImportID_AdoptsAVPCWhereAllowed(t *testing.T) {
 	_, err = s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonIdentityChanged)
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the adopted VPC was left behind")
 	}
@@ -264,7 +257,7 @@ func TestImportID_NeverCreatesAnotherVPC(t *testing.T) {
 	id := makeVPC(t, r, nil)
 	s, _ = kindtest.NewSubject(r, engine.For(NewVPC), vpcOf(imports(id), always)), r
 	s.AllowAdoption = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	onVPC(deleteVPC)(t, r)
 	_, err = s.Settle(t.Context(), nil)
 	stalls(t, err, status.ReasonMissing)
@@ -279,7 +272,7 @@ func TestImportID_ObservesWithoutAdopting(t *testing.T) {
 	s.Object.(*v1alpha1.VPC).Spec.ImportID = id
 	s.Object.(*v1alpha1.VPC).Spec.ManagementPolicy = v1alpha1.ManageObserve
 	mark := r.AWS.Mark()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Since(mark).Writes().Count(); n > 0 || statusOf(s).VPCID != id {
 		t.Fatalf("%d writes, %+v", n, statusOf(s))
 	}
@@ -330,24 +323,24 @@ func TestDuplicatesAreReportedAndDeletedWithTheObject(t *testing.T) {
 	s, r := subject(t, vpcOf())
 	ids := []string{makeVPC(t, r, ownerTags(ourUID, kindtest.Cluster)), makeVPC(t, r, ownerTags(ourUID, kindtest.Cluster))}
 	slices.Sort(ids)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	c := meta.FindStatusCondition(statusOf(s).Conditions, status.DuplicateResources)
 	if statusOf(s).ID != ids[0] || c == nil || c.Reason != status.ReasonDuplicateResources || !strings.Contains(c.Message, ": "+ids[1]+";") || !strings.Contains(c.Message, "manages "+ids[0]) {
 		t.Fatalf("%q %+v", statusOf(s).ID, c)
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if !meta.IsStatusConditionTrue(statusOf(s).Conditions, status.DuplicateResources) {
 		t.Fatal("the condition does not last while there are duplicates")
 	}
 	must(t, deleteVPC(t.Context(), api(r), &ids[1]))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if meta.FindStatusCondition(statusOf(s).Conditions, status.DuplicateResources) != nil {
 		t.Fatal("the condition outlives the duplicates")
 	}
 	makeVPC(t, r, ownerTags(ourUID, kindtest.Cluster))
 	earlier := makeVPC(t, r, ownerTags("an-earlier-one", kindtest.Cluster))
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if left := vpcs(t, r); len(left) != 1 || *left[0].VpcId != earlier {
 		t.Errorf("the deletion left %d VPCs, want the one that this object never had", len(left))
 	}
@@ -356,16 +349,16 @@ func TestDuplicatesAreReportedAndDeletedWithTheObject(t *testing.T) {
 // One NotFound may come from a replica that lags: a second VPC would be made beside the first.
 func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 	s, r := subject(t, vpcOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	id := statusOf(s).ID
 	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeVpcs", Times: 2}, awsproxy.Fail(400, "InvalidVpcID.NotFound", "The vpc ID '"+id+"' does not exist"))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if statusOf(s).ID != id || r.AWS.Calls().Match("ec2", "CreateVpc", "").Count() != 1 {
 		t.Fatalf("a second VPC was made\n%s", r.AWS.Calls())
 	}
 	onVPC(deleteVPC)(t, r)
 	start := s.Clock
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if waited := s.Clock.Sub(start); statusOf(s).ID == id || waited.Seconds() < 30 || !exists(t, r) {
 		t.Fatalf("id %s after %s", statusOf(s).ID, waited)
 	}
@@ -374,7 +367,7 @@ func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 // The contents are counted only once EC2 has refused the deletion.
 func TestDependentsHoldADeletionAndAreCounted(t *testing.T) {
 	s, r := subject(t, vpcOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	var subnets []*string
 	for _, block := range []string{"10.20.1.0/24", "10.20.2.0/24"} {
 		out, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: aws.String(statusOf(s).ID), CidrBlock: &block})
@@ -413,7 +406,7 @@ func TestDependentsHoldADeletionAndAreCounted(t *testing.T) {
 			must(t, err)
 		}
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the VPC was left behind")
 	}
@@ -421,18 +414,18 @@ func TestDependentsHoldADeletionAndAreCounted(t *testing.T) {
 
 func TestVPCCosts(t *testing.T) {
 	s, r := subject(t, vpcOf(dns(true, false)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := r.AWS.Calls().Writes(); got.Count() != 1 {
 		t.Errorf("create took %d writes, want 1:\n%s", got.Count(), got)
 	}
 	mark := r.AWS.Mark()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := r.AWS.Since(mark); got.Count() != 3 { // the VPC with its tags, two declared attributes
 		t.Errorf("a check took %d calls, want 3:\n%s", got.Count(), got)
 	}
 	mark = r.AWS.Mark()
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := r.AWS.Since(mark); got.Writes().Count() != 1 || got.Count() != 4 { // a look; the verifying look: by identifier and by tags
 		t.Errorf("delete took %d calls, want 4 with 1 write:\n%s", got.Count(), got)
 	}
@@ -440,7 +433,7 @@ func TestVPCCosts(t *testing.T) {
 
 func TestPublishedFields(t *testing.T) {
 	s, _ := subject(t, vpcOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := statusOf(s)
 	if st.ID == "" || st.VPCID != st.ID || st.ARN != "arn:aws:ec2:"+kindtest.Region+":"+kindtest.Account+":vpc/"+st.ID ||
 		st.State != "available" || st.CIDRBlock != cidr || st.OwnerID != kindtest.Account || st.IsDefault {

@@ -4,7 +4,6 @@ package ecr
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -265,13 +264,6 @@ func subject(t *testing.T, o *v1alpha1.ECRRepository) (*kindtest.Subject, *kindt
 	return kindtest.NewSubject(r, engine.For(NewRepository), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 // Images are lost with a repository: without forceDelete, and while a capability guards them, it is kept.
 func TestADeletionWaitsForImages(t *testing.T) {
 	for _, c := range []struct {
@@ -284,7 +276,7 @@ func TestADeletionWaitsForImages(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, r := subject(t, c.object)
-			settled(t, s)
+			kindtest.Settled(t, s)
 			push(t, r)
 			s.Deleting, s.Guarded = true, c.guarded
 			for range 3 {
@@ -298,7 +290,7 @@ func TestADeletionWaitsForImages(t *testing.T) {
 			}
 			_, err := api(r).BatchDeleteImage(t.Context(), &ecr.BatchDeleteImageInput{RepositoryName: aws.String(stored), ImageIds: digests(t, r)})
 			must(t, err)
-			settled(t, s)
+			kindtest.Settled(t, s)
 		})
 	}
 }
@@ -321,39 +313,23 @@ func TestAReferenceToAKeyThatIsNotReadyIsWaitedFor(t *testing.T) {
 		t.Fatalf("got %v, want to wait for the key\n%s", err, r.AWS.Calls())
 	}
 	targets(s)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := repositories(t, r)[0].EncryptionConfiguration; got.EncryptionType != types.EncryptionTypeKms || aws.ToString(got.KmsKey) != keyARN {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestRepositoryCosts(t *testing.T) {
-	s, r := subject(t, repositoryOf(scans(true), lifecycle(keep30)))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"CreateRepository": 1, "PutLifecyclePolicy": 1, "DescribeRepositories": 1, "GetLifecyclePolicy": 1}, func() {}},
-		{"check", map[string]int{"DescribeRepositories": 1, "ListTagsForResource": 1, "GetLifecyclePolicy": 1}, s.Forget},
-		{"delete", map[string]int{"DescribeRepositories": 2, "ListTagsForResource": 1, "DeleteRepository": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		got := map[string]int{}
-		for _, call := range r.AWS.Since(mark) {
-			got[call.Op]++
-		}
-		if !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, repositoryOf(scans(true), lifecycle(keep30)))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateRepository": 1, "PutLifecyclePolicy": 1, "DescribeRepositories": 1, "GetLifecyclePolicy": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeRepositories": 1, "ListTagsForResource": 1, "GetLifecyclePolicy": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DescribeRepositories": 2, "ListTagsForResource": 1, "DeleteRepository": 1}, Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, repositoryOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.ECRRepository).Status, repositories(t, r)[0]
 	if st.ID != stored || st.ARN != *d.RepositoryArn || st.RepositoryARN != st.ARN || st.RepositoryURI != *d.RepositoryUri || st.RegistryID != kindtest.Account {
 		t.Errorf("%+v", st)

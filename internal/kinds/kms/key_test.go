@@ -3,7 +3,6 @@
 package kms
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -298,13 +297,6 @@ func subject(t *testing.T, o *v1alpha1.KMSKey) (*kindtest.Subject, *kindtest.Rig
 	return kindtest.NewSubject(r, engine.For(NewKey), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 func statusOf(s *kindtest.Subject) v1alpha1.KMSKeyStatus { return s.Object.(*v1alpha1.KMSKey).Status }
 
 // Everything that a key has encrypted is lost with it.
@@ -316,10 +308,10 @@ func TestAKeyOutlivesItsObjectByDefault(t *testing.T) {
 
 func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 	s, r := subject(t, keyOf(aliases(alias), func(s *spec) { s.PendingWindowInDays = aws.Int32(7) }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	id := statusOf(s).ID
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	out, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: &id})
 	must(t, err)
 	if d := out.KeyMetadata; d.KeyState != types.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 7*24*time.Hour || len(aliasesOf(t, r)) > 0 {
@@ -328,7 +320,7 @@ func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 	again := keyOf(aliases(alias))
 	again.UID = "a-later-one"
 	next := kindtest.NewSubject(r, engine.For(NewKey), again)
-	settled(t, next)
+	kindtest.Settled(t, next)
 	if st := statusOf(next); st.ID != id || st.KeyState != "Enabled" || !slices.Equal(aliasesOf(t, r), []string{alias}) {
 		t.Errorf("%+v %v, want key %s", st, aliasesOf(t, r), id)
 	}
@@ -345,7 +337,7 @@ func TestAliasesOfOtherKeysAreNotTaken(t *testing.T) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	out, err := api(r).DescribeKey(t.Context(), &kms.DescribeKeyInput{KeyId: aws.String(alias)})
 	must(t, err)
 	if *out.KeyMetadata.KeyId != other {
@@ -363,7 +355,7 @@ func TestImportID_AdoptsAKeyWhereAllowed(t *testing.T) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 	s.AllowAdoption = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := keys(t, r); len(got) != 1 || statusOf(s).ID != id {
 		t.Errorf("%+v, %d keys", statusOf(s), len(got))
 	}
@@ -377,7 +369,7 @@ func TestLostCreatesMakeOneKey(t *testing.T) {
 	t.Cleanup(func() { r.AWS.SetLag(awsproxy.Lag{}); r.AWS.SetClock(nil) })
 	r.AWS.Fault(awsproxy.Match{Service: "kms", Op: "CreateKey", Times: 1}, awsproxy.LoseAnswer())
 	if _, err := s.Settle(t.Context(), nil); err != nil {
-		settled(t, s)
+		kindtest.Settled(t, s)
 	}
 	r.AWS.SetLag(awsproxy.Lag{})
 	if n := len(keys(t, r)); n != 1 {
@@ -385,37 +377,17 @@ func TestLostCreatesMakeOneKey(t *testing.T) {
 	}
 }
 
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 func TestKeyCosts(t *testing.T) {
-	s, r := subject(t, keyOf(rotated(true), policy(root), aliases(alias)))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"GetResources": 2, "CreateKey": 1, "EnableKeyRotation": 1, "CreateAlias": 1, "DescribeKey": 2, "ListResourceTags": 2, "GetKeyPolicy": 2, "GetKeyRotationStatus": 2, "ListAliases": 2}, func() {}},
-		{"check", map[string]int{"DescribeKey": 1, "ListResourceTags": 1, "GetKeyPolicy": 1, "GetKeyRotationStatus": 1, "ListAliases": 1}, s.Forget},
-		{"delete", map[string]int{"DeleteAlias": 1, "ScheduleKeyDeletion": 1, "DescribeKey": 3, "ListResourceTags": 1, "ListAliases": 1, "GetResources": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		if got := operations(r.AWS.Since(mark)); !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, keyOf(rotated(true), policy(root), aliases(alias)))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"GetResources": 2, "CreateKey": 1, "EnableKeyRotation": 1, "CreateAlias": 1, "DescribeKey": 2, "ListResourceTags": 2, "GetKeyPolicy": 2, "GetKeyRotationStatus": 2, "ListAliases": 2}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"DescribeKey": 1, "ListResourceTags": 1, "GetKeyPolicy": 1, "GetKeyRotationStatus": 1, "ListAliases": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteAlias": 1, "ScheduleKeyDeletion": 1, "DescribeKey": 3, "ListResourceTags": 1, "ListAliases": 1, "GetResources": 1}, Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, keyOf(aliases(alias)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, k := statusOf(s), keys(t, r)[0]
 	if st.ID != *k.KeyId || st.KeyID != st.ID || st.ARN != *k.Arn || st.KeyState != "Enabled" || !slices.Equal(st.ManagedAliases, []string{alias}) {
 		t.Errorf("%+v", st)

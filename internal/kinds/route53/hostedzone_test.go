@@ -5,7 +5,6 @@ package route53
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -300,17 +299,10 @@ func subject(t *testing.T, o *v1alpha1.Route53HostedZone) (*kindtest.Subject, *k
 	return kindtest.NewSubject(r, engine.For(NewHostedZone), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
 // The operator never deletes records: it says how many there are, and how to go on.
 func TestADeletionWaitsForRecords(t *testing.T) {
 	s, r := subject(t, zoneOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	onZone(addRecord)(t, r)
 	s.Deleting = true
 	for range 3 {
@@ -325,7 +317,7 @@ func TestADeletionWaitsForRecords(t *testing.T) {
 	onZone(func(ctx context.Context, c *route53.Client, id *string) error {
 		return change(ctx, c, id, types.ChangeActionDelete)
 	})(t, r)
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 // CreateHostedZone takes no tags: until the next call, only the caller reference shows whose the zone is.
@@ -338,7 +330,7 @@ func TestAZoneWithoutTagsIsKnownByItsCallerReference(t *testing.T) {
 	makeZone(t, r, domain, "theirs", nil)
 	s.Object.CommonStatus().ID = ""
 	s.Forget()
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Calls().Match("route53", "CreateHostedZone", "").Count(); n != 2 {
 		t.Errorf("%d zones, want that of the object and another's", n)
 	}
@@ -356,7 +348,7 @@ func TestADeletedObjectWhoseZoneHasNoTagsDeletesIt(t *testing.T) {
 	s.Object.CommonStatus().ID = ""
 	s.Forget()
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if left := zones(t, r); len(left) > 0 {
 		t.Errorf("%d zones are left", len(left))
 	}
@@ -369,13 +361,13 @@ func TestAVPCThatIsNotReadyIsWaitedFor(t *testing.T) {
 		t.Fatalf("got %v, want to wait for the VPC\n%s", err, r.AWS.Calls())
 	}
 	inVPC(s)
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 func TestTheRegionOfAVPC(t *testing.T) {
 	for want, o := range map[string]*v1alpha1.Route53HostedZone{"eu-west-1": zoneOf(privateInOne), kindtest.Region: zoneOf(private(oneVPC))} {
 		s, r := subject(t, o)
-		settled(t, s)
+		kindtest.Settled(t, s)
 		out, err := api(r).GetHostedZone(t.Context(), &route53.GetHostedZoneInput{Id: zones(t, r)[0].Id})
 		must(t, err)
 		if len(out.VPCs) != 1 || *out.VPCs[0].VPCId != oneVPC || string(out.VPCs[0].VPCRegion) != want {
@@ -389,7 +381,7 @@ func TestAZoneIsAdoptedByItsIdentifier(t *testing.T) {
 	id := makeZone(t, r, domain, "by hand", map[string]string{"theirs": "1"})
 	s.AllowAdoption = true
 	s.Edit(zoneOf(adopts, func(s *zoneSpec) { s.ImportID = id }))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if tags := tagsOfZone(t, r); len(zones(t, r)) != 1 || tags["nexus.ai/owner-uid"] != "uid-of-shop" || tags["theirs"] != "1" {
 		t.Errorf("%v", tags)
 	}
@@ -405,32 +397,16 @@ func TestImportID_NeverCreatesAnotherZone(t *testing.T) {
 }
 
 func TestHostedZoneCosts(t *testing.T) {
-	s, r := subject(t, zoneOf(private(oneVPC, secondVPC)))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"ListHostedZonesByName": 1, "CreateHostedZone": 1, "ChangeTagsForResource": 1, "AssociateVPCWithHostedZone": 1, "GetHostedZone": 2, "ListTagsForResource": 2}, func() {}},
-		{"check", map[string]int{"GetHostedZone": 1, "ListTagsForResource": 1}, s.Forget},
-		{"delete", map[string]int{"GetHostedZone": 2, "ListTagsForResource": 1, "DeleteHostedZone": 1, "ListHostedZonesByName": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		got := map[string]int{}
-		for _, call := range r.AWS.Since(mark) {
-			got[call.Op]++
-		}
-		if !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, zoneOf(private(oneVPC, secondVPC)))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"ListHostedZonesByName": 1, "CreateHostedZone": 1, "ChangeTagsForResource": 1, "AssociateVPCWithHostedZone": 1, "GetHostedZone": 2, "ListTagsForResource": 2}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"GetHostedZone": 1, "ListTagsForResource": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"GetHostedZone": 2, "ListTagsForResource": 1, "DeleteHostedZone": 1, "ListHostedZonesByName": 1}, Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFieldsOfAZone(t *testing.T) {
 	s, r := subject(t, zoneOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, d := s.Object.(*v1alpha1.Route53HostedZone).Status, zones(t, r)[0]
 	id := zoneIDOf(d.Id)
 	if st.ID != id || st.HostedZoneID != id || st.ARN != "arn:aws:route53:::hostedzone/"+id || len(st.NameServers) != 4 || st.ResourceRecordSetCount != 2 {

@@ -331,7 +331,7 @@ func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 	inSync := func() {
 		t.Helper()
 		s.Clock = s.Clock.Add(time.Minute)
-		settled(t, s)
+		kindtest.Settled(t, s)
 		if st := s.Object.(*v1alpha1.Route53RecordSet).Status; st.ChangeStatus != "INSYNC" || !st.Ready {
 			t.Fatalf("%+v", st)
 		}
@@ -351,7 +351,7 @@ func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 // A record set without its owner record may be somebody else's: the operator neither writes to it nor gives it up.
 func TestARecordSetWithoutItsOwnerRecordIsLeftAlone(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	dropRecords("_nexus-")(t, r)
 	s.Forget()
 	for range 2 {
@@ -364,7 +364,7 @@ func TestARecordSetWithoutItsOwnerRecordIsLeftAlone(t *testing.T) {
 	}
 	s.Deleting, s.AllowAdoption = false, true
 	s.Edit(recordsOf(adoptsRecords))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if found, owners := ofWWW(t, r); len(found) != 1 || owners != 1 {
 		t.Errorf("%+v, %d owner records", found, owners)
 	}
@@ -373,16 +373,16 @@ func TestARecordSetWithoutItsOwnerRecordIsLeftAlone(t *testing.T) {
 // Two objects divide the answers for one name.
 func TestWeightedRecordSetsOfOneName(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(weighted(1)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	o := recordsOf(weighted(3), func(s *recordSpec) { s.SetIdentifier = "two" })
 	o.Name = "other"
 	other := kindtest.NewSubject(r, engine.For(NewRecordSet), o)
-	settled(t, other)
+	kindtest.Settled(t, other)
 	if found, owners := ofWWW(t, r); len(found) != 2 || owners != 2 {
 		t.Fatalf("%d record sets, %d owner records", len(found), owners)
 	}
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if found, owners := ofWWW(t, r); len(found) != 1 || *found[0].SetIdentifier != "two" || owners != 1 {
 		t.Fatalf("%+v, %d owner records", found, owners)
 	}
@@ -402,7 +402,7 @@ func TestAnOwnerRecordHoldsLongTags(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
 	s.Object.SetName(strings.Repeat("n", 150))
 	s.Object.SetNamespace(strings.Repeat("a", 63))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	want := s.Owner().OwnerTags()
 	for _, d := range records(t, r) {
 		if strings.HasPrefix(*d.Name, "_nexus-") {
@@ -429,32 +429,16 @@ func TestAnOwnerRecordHoldsAnyTag(t *testing.T) {
 }
 
 func TestRecordSetCosts(t *testing.T) {
-	s, r := recordSubject(t, recordsOf())
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 2, "GetChange": 1}, func() {}},
-		{"check", map[string]int{"ListResourceRecordSets": 2}, s.Forget},
-		{"delete", map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		got := map[string]int{}
-		for _, call := range r.AWS.Since(mark) {
-			got[call.Op]++
-		}
-		if !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := recordSubject(t, recordsOf())
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 2, "GetChange": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"ListResourceRecordSets": 2}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1}, Change: func() { s.Deleting = true }})
 }
 
 func TestPublishedFieldsOfARecordSet(t *testing.T) {
 	s, r := recordSubject(t, recordsOf(weighted(1)))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st, zone := s.Object.(*v1alpha1.Route53RecordSet).Status, zoneIDOf(zones(t, r)[0].Id)
 	if st.ID != zone+"_"+www+"_A_one" || st.HostedZoneID != zone || !strings.HasPrefix(st.OwnerRecord, "_nexus-") || !strings.HasSuffix(st.OwnerRecord, "."+www+".") || st.ChangeID == "" || st.ChangeStatus != "INSYNC" {
 		t.Errorf("%+v", st)

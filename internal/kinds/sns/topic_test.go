@@ -4,7 +4,6 @@ package sns
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"testing"
 	"time"
@@ -376,41 +375,14 @@ func subject(t *testing.T, o *v1alpha1.SNSTopic) (*kindtest.Subject, *kindtest.R
 	return kindtest.NewSubject(r, engine.For(NewTopic), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 func TestTopicCosts(t *testing.T) {
-	s, r := subject(t, topicOf(display("Orders"), toQueue(filter(failed)), to("email", mail)))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"CreateTopic": 1, "Subscribe": 2, "GetTopicAttributes": 3, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2, "GetSubscriptionAttributes": 1}, func() {}},
-		{"check", map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1, "ListSubscriptionsByTopic": 1, "GetSubscriptionAttributes": 1}, s.Forget},
-		{"edit", map[string]int{"Unsubscribe": 2, "GetTopicAttributes": 2, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2}, func() { s.Edit(topicOf(display("Orders"))) }},
-		{"check without subscriptions", map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1}, s.Forget},
-		{"delete", map[string]int{"DeleteTopic": 1, "GetTopicAttributes": 2, "ListTagsForResource": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		if got := operations(r.AWS.Since(mark)); !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, topicOf(display("Orders"), toQueue(filter(failed)), to("email", mail)))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateTopic": 1, "Subscribe": 2, "GetTopicAttributes": 3, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2, "GetSubscriptionAttributes": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1, "ListSubscriptionsByTopic": 1, "GetSubscriptionAttributes": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "edit", Calls: map[string]int{"Unsubscribe": 2, "GetTopicAttributes": 2, "ListTagsForResource": 2, "ListSubscriptionsByTopic": 2}, Change: func() { s.Edit(topicOf(display("Orders"))) }},
+		kindtest.Cost{Name: "check without subscriptions", Calls: map[string]int{"GetTopicAttributes": 1, "ListTagsForResource": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteTopic": 1, "GetTopicAttributes": 2, "ListTagsForResource": 1}, Change: func() { s.Deleting = true }})
 }
 
 // CreateTopic succeeds where a topic of the name has the attributes of the request, whoever owns it.
@@ -427,7 +399,7 @@ func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := subscribers(t, r); len(got) > 0 || !exists(t, r) {
 		t.Errorf("the foreign topic has subscriptions %v\n%s", got, r.AWS.Calls())
 	}
@@ -436,7 +408,7 @@ func TestACreateThatMetAForeignTopicClaimsNothing(t *testing.T) {
 // A subscription carries no owner: only the record shows that the operator made it.
 func TestASubscriptionWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 	s, r := subject(t, topicOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Edit(topicOf(toQueue()))
 	killed := false
 	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "Subscribe", Times: 1}, awsproxy.ForwardThen(func() { killed = true }))
@@ -444,7 +416,7 @@ func TestASubscriptionWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 		t.Fatalf("%v, %v", err, subscribers(t, r))
 	}
 	s.Edit(topicOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := subscribers(t, r); len(got) > 0 {
 		t.Errorf("left behind: %v\n%s", got, r.AWS.Calls())
 	}
@@ -453,7 +425,7 @@ func TestASubscriptionWhoseRecordIsLostIsStillRemoved(t *testing.T) {
 // The record holds a declared subscription also while SNS does not show it.
 func TestADeclaredSubscriptionStaysOnRecord(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue()))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Clock = s.Clock.Add(time.Minute) // the first Subscribe is not forgotten before
 	unsubscribeQueue(t, r)
 	r.AWS.Fault(awsproxy.Match{Service: "sns", Op: "Subscribe", Times: 1}, awsproxy.Fail(403, "AuthorizationError", "not authorized"))
@@ -465,7 +437,7 @@ func TestADeclaredSubscriptionStaysOnRecord(t *testing.T) {
 		t.Fatalf("%v, %v\n%s", err, subscribers(t, r), r.AWS.Calls())
 	}
 	s.Edit(topicOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := subscribers(t, r); len(got) > 0 {
 		t.Errorf("left behind: %v\n%s", got, r.AWS.Calls())
 	}
@@ -475,15 +447,15 @@ func TestADeclaredSubscriptionStaysOnRecord(t *testing.T) {
 func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 	s, r := subject(t, topicOf(to("email", mail, filter(failed)), toQueue()))
 	r.AWS.SetSubscriptionsPending("email")
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if st := s.Object.(*v1alpha1.SNSTopic).Status; st.SubscriptionsPending != 1 || st.SubscriptionsConfirmed != 1 || len(st.SubscriptionARNs) != 1 {
 		t.Errorf("%+v", st)
 	}
 	s.Edit(topicOf(to("email", mail, filter(done)), toQueue()))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	s.Edit(topicOf(toQueue()))
-	settled(t, s)
-	if n := operations(r.AWS.Calls()); n["Subscribe"] != 2 || n["SetSubscriptionAttributes"]+n["Unsubscribe"] > 0 {
+	kindtest.Settled(t, s)
+	if n := kindtest.Operations(r.AWS.Calls()); n["Subscribe"] != 2 || n["SetSubscriptionAttributes"]+n["Unsubscribe"] > 0 {
 		t.Errorf("%v\n%s", n, r.AWS.Calls())
 	}
 }
@@ -495,7 +467,7 @@ func TestAReferenceToAQueueThatIsNotReadyIsWaitedFor(t *testing.T) {
 		t.Fatalf("got %v, want to wait for the queue\n%s", err, r.AWS.Calls())
 	}
 	targets(s)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if got := subscribers(t, r); got[queue] == "" {
 		t.Error(got)
 	}
@@ -503,7 +475,7 @@ func TestAReferenceToAQueueThatIsNotReadyIsWaitedFor(t *testing.T) {
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue()))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	st := s.Object.(*v1alpha1.SNSTopic).Status
 	if st.ARN != arn || st.TopicARN != arn || st.ID != name || !slices.Equal(st.SubscriptionARNs, []string{subscribers(t, r)[queue]}) ||
 		st.SubscriptionsConfirmed != 1 || !slices.Equal(st.ManagedSubscriptions, []string{"sqs " + queue}) {

@@ -383,41 +383,14 @@ func subject(t *testing.T, o *v1alpha1.SQSQueue) (*kindtest.Subject, *kindtest.R
 	return kindtest.NewSubject(r, engine.For(NewQueue), o), r
 }
 
-func settled(t *testing.T, s *kindtest.Subject) {
-	t.Helper()
-	if out, err := s.Settle(t.Context(), nil); err != nil || out.Synced == s.Deleting || out.Gone != s.Deleting {
-		t.Fatalf("%v %+v\n%s", err, out, s.Rig.AWS.Calls())
-	}
-}
-
-func operations(calls awsproxy.Calls) map[string]int {
-	n := map[string]int{}
-	for _, c := range calls {
-		n[c.Op]++
-	}
-	return n
-}
-
 func TestQueueCosts(t *testing.T) {
-	s, r := subject(t, queueOf(everything, policy(denyPlain), tagged("team", "a")))
-	for _, c := range []struct {
-		name string
-		want map[string]int
-		do   func()
-	}{
-		{"create", map[string]int{"CreateQueue": 1, "GetQueueUrl": 2, "GetQueueAttributes": 1, "ListQueueTags": 1}, func() {}},
-		{"check", map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}, func() {}},
-		{"check after a restart", map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}, s.Forget},
-		{"edit", map[string]int{"SetQueueAttributes": 1, "GetQueueAttributes": 2, "ListQueueTags": 2}, func() { s.Edit(queueOf(tagged("team", "a"), kms(key))) }},
-		{"delete", map[string]int{"DeleteQueue": 1, "GetQueueAttributes": 2, "ListQueueTags": 1}, func() { s.Deleting = true }},
-	} {
-		c.do()
-		mark := r.AWS.Mark()
-		settled(t, s)
-		if got := operations(r.AWS.Since(mark)); !maps.Equal(got, c.want) {
-			t.Errorf("%s took %v, want %v:\n%s", c.name, got, c.want, r.AWS.Since(mark))
-		}
-	}
+	s, _ := subject(t, queueOf(everything, policy(denyPlain), tagged("team", "a")))
+	kindtest.Costs(t, s,
+		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateQueue": 1, "GetQueueUrl": 2, "GetQueueAttributes": 1, "ListQueueTags": 1}},
+		kindtest.Cost{Name: "check", Calls: map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}},
+		kindtest.Cost{Name: "check after a restart", Calls: map[string]int{"GetQueueAttributes": 1, "ListQueueTags": 1}, Change: s.Forget},
+		kindtest.Cost{Name: "edit", Calls: map[string]int{"SetQueueAttributes": 1, "GetQueueAttributes": 2, "ListQueueTags": 2}, Change: func() { s.Edit(queueOf(tagged("team", "a"), kms(key))) }},
+		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteQueue": 1, "GetQueueAttributes": 2, "ListQueueTags": 1}, Change: func() { s.Deleting = true }})
 }
 
 // SQS refuses the name of a queue that was deleted within the last minute. The object waits, and does not fail.
@@ -435,7 +408,7 @@ func TestTheNameOfADeletedQueueIsWaitedFor(t *testing.T) {
 	}) {
 		t.Errorf("conditions %+v", c)
 	}
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Calls().Match("sqs", "CreateQueue", "").Count(); n > 4 {
 		t.Errorf("%d creates:\n%s", n, r.AWS.Calls())
 	}
@@ -458,7 +431,7 @@ func TestACreateThatMetAForeignQueueClaimsNothing(t *testing.T) {
 		t.Fatalf("%d creates, want the foreign one and the one that met it:\n%s", n, r.AWS.Calls())
 	}
 	s.Deleting = true
-	settled(t, s)
+	kindtest.Settled(t, s)
 	out, err := api(r).ListQueueTags(t.Context(), &sqs.ListQueueTagsInput{QueueUrl: urlOf(t, r, name)})
 	must(t, err)
 	if !maps.Equal(out.Tags, foreign) {
@@ -473,12 +446,12 @@ func TestAReferenceToAQueueThatIsNotReadyIsWaitedFor(t *testing.T) {
 		t.Fatalf("got %v, want to wait for the queue\n%s", err, r.AWS.Calls())
 	}
 	targets(s)
-	settled(t, s)
+	kindtest.Settled(t, s)
 }
 
 func TestMessagesHoldADeletionAndAreCounted(t *testing.T) {
 	s, r := subject(t, queueOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	send(t, r)
 	s.Deleting = true
 	_, err := s.Settle(t.Context(), nil)
@@ -490,7 +463,7 @@ func TestMessagesHoldADeletionAndAreCounted(t *testing.T) {
 	}
 	_, err = api(r).PurgeQueue(t.Context(), &sqs.PurgeQueueInput{QueueUrl: urlOf(t, r, name)})
 	must(t, err)
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the queue was left behind")
 	}
@@ -499,12 +472,12 @@ func TestMessagesHoldADeletionAndAreCounted(t *testing.T) {
 // The URL in the status leads only to a queue of this name in this account.
 func TestAForgedURLIsNotUsed(t *testing.T) {
 	s, r := subject(t, queueOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	victim := makeQueue(t, r, "victim", nil, nil)
 	s.Object.(*v1alpha1.SQSQueue).Status.QueueURL = victim
 	mark := r.AWS.Mark()
 	s.Edit(queueOf(everything))
-	settled(t, s)
+	kindtest.Settled(t, s)
 	if n := r.AWS.Since(mark).Match("sqs", "", "victim").Count(); n > 0 {
 		t.Errorf("%d calls to another queue:\n%s", n, r.AWS.Since(mark))
 	}
@@ -512,7 +485,7 @@ func TestAForgedURLIsNotUsed(t *testing.T) {
 
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, queueOf())
-	settled(t, s)
+	kindtest.Settled(t, s)
 	o := s.Object.(*v1alpha1.SQSQueue)
 	if st := o.Status; st.ARN != arnBase+name || st.QueueARN != st.ARN || st.ID != name || st.QueueURL != *urlOf(t, r, name) {
 		t.Errorf("%+v", st)

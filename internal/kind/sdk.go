@@ -46,8 +46,8 @@ func Collect[T any](read func(token *string) (items []T, next *string, err error
 
 // Pages returns the items of all pages of a list: next is the member of the request for the token that the last function
 // returns with the items of an answer. Unlike a paginator of the SDK it takes one method instead of the client: a program
-// that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an interface, and
-// those of the EC2 client are 35 MB.
+// that uses reflection, such as one with text/template, keeps all methods of a type that it turns into an interface. With
+// paginators nexusctl had 156 MB instead of 118 MB.
 func Pages[In, Out, Opt, T any](ctx context.Context, call func(context.Context, *In, ...func(*Opt)) (*Out, error), in *In, next **string, page func(*Out) ([]T, *string)) ([]T, error) {
 	return Collect(func(token *string) ([]T, *string, error) {
 		*next = token

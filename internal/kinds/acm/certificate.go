@@ -135,13 +135,12 @@ func (c *certificate) describe(ctx context.Context, want CertificateState, look 
 	if err != nil || d == nil {
 		return kind.Seen[CertificateState]{}, err
 	}
-	if look.Deleting {
-		return kind.Seen[CertificateState]{Exists: true, Tags: d.tags, Created: aws.ToTime(d.CreatedAt), Duplicates: duplicates, Holds: holds(d), State: stateOf(d)}, nil
-	}
 	seen := kind.Seen[CertificateState]{Exists: true, Tags: d.tags, Created: aws.ToTime(d.CreatedAt), Duplicates: duplicates, State: stateOf(d)}
-	switch d.Status {
-	case types.CertificateStatusIssued:
-	case types.CertificateStatusPendingValidation:
+	switch {
+	case look.Deleting:
+		seen.Holds = holds(d)
+	case d.Status == types.CertificateStatusIssued:
+	case d.Status == types.CertificateStatusPendingValidation:
 		seen.Busy, seen.Writable = "the certificate is PENDING_VALIDATION: create the DNS records of status.validationRecords, and keep them", true
 	default:
 		return kind.Seen[CertificateState]{}, explainEnd(d)

@@ -266,7 +266,7 @@ func recordDeletions() []kindtest.Case {
 	return []kindtest.Case{
 		row("deleting", recordsOf(), nil, changeRecord), row("deleting an alias", recordsOf(alias(loadBalancer, true)), nil, changeRecord),
 		row("deleting that of all other names", recordsOf(named("*."+domain)), nil, changeRecord),
-		row("deleting what somebody changed", recordsOf(), byHand, changeRecord),
+		row("deleting what was changed by hand", recordsOf(), byHand, changeRecord),
 		row("deleting an owner record that was left", recordsOf(), dropRecords("www"), changeRecord),
 		gone, orphan,
 	}
@@ -348,7 +348,7 @@ func TestARecordSetIsReadyWhenItsChangeIsInSync(t *testing.T) {
 	inSync()
 }
 
-// A record set without its owner record may be somebody else's: the operator neither writes to it nor gives it up.
+// A record set without its owner record may belong to another owner: the operator neither writes to it nor gives it up.
 func TestARecordSetWithoutItsOwnerRecordIsLeftAlone(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
 	kindtest.Settled(t, s)
@@ -423,7 +423,7 @@ func TestAnOwnerRecordHoldsAnyTag(t *testing.T) {
 			t.Errorf("%v, want %v", got, want)
 		}
 	}
-	if got := tagsIn(&types.ResourceRecordSet{ResourceRecords: []types.ResourceRecord{{Value: aws.String(`"somebody's text"`)}}}); len(got) > 0 {
+	if got := tagsIn(&types.ResourceRecordSet{ResourceRecords: []types.ResourceRecord{{Value: aws.String(`"another text"`)}}}); len(got) > 0 {
 		t.Errorf("%v", got)
 	}
 }

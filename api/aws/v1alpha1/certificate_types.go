@@ -2,7 +2,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // CertificateSpec declares a public certificate of AWS Certificate Manager, which DNS records validate.
 // +kubebuilder:validation:XValidation:rule="!has(self.importID) || self.importID.matches('^arn:aws[a-z-]*:acm:[a-z0-9-]+:[0-9]{12}:certificate/[0-9a-f-]+$')",message="importID is the ARN of a certificate"
@@ -101,6 +105,18 @@ func (o *Certificate) CommonStatus() *CommonStatus { return &o.Status.CommonStat
 
 // ImportID returns the ARN of the certificate to adopt.
 func (o *Certificate) ImportID() string { return o.Spec.ImportID }
+
+// ReferableAttributes returns the records that validate the names, by name: the name of the record, a space, and its value. A
+// record of ACM has one label before the name that it validates.
+func (o *Certificate) ReferableAttributes() map[string]string {
+	out := map[string]string{}
+	for _, r := range o.Status.ValidationRecords {
+		if _, domain, ok := strings.Cut(strings.TrimSuffix(r.Name, "."), "."); ok {
+			out["validation/"+domain] = r.Name + " " + r.Value
+		}
+	}
+	return out
+}
 
 // CertificateList is a list of Certificate.
 // +kubebuilder:object:root=true

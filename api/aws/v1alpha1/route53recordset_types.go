@@ -10,7 +10,11 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.hostedZoneID) == has(oldSelf.hostedZoneID) && (!has(self.hostedZoneID) || self.hostedZoneID == oldSelf.hostedZoneID)",message="hostedZoneID is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.hostedZoneRef) == has(oldSelf.hostedZoneRef) && (!has(self.hostedZoneRef) || self.hostedZoneRef.name == oldSelf.hostedZoneRef.name)",message="hostedZoneRef is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.setIdentifier) == has(oldSelf.setIdentifier) && (!has(self.setIdentifier) || self.setIdentifier == oldSelf.setIdentifier)",message="setIdentifier is immutable"
-// +kubebuilder:validation:XValidation:rule="has(self.aliasTarget) != has(self.resourceRecords)",message="exactly one of aliasTarget and resourceRecords must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.validates)",message="exactly one of name and validates must be set"
+// +kubebuilder:validation:XValidation:rule="has(self.name) == has(self.type)",message="name needs type, and validates excludes both"
+// +kubebuilder:validation:XValidation:rule="has(self.validates) == has(oldSelf.validates) && (!has(self.validates) || self.validates == oldSelf.validates)",message="validates is immutable"
+// +kubebuilder:validation:XValidation:rule="!has(self.validates) || !has(self.aliasTarget) && !has(self.resourceRecords) && !has(self.setIdentifier)",message="validates excludes aliasTarget, resourceRecords and setIdentifier: the certificate says what the record is"
+// +kubebuilder:validation:XValidation:rule="has(self.validates) || has(self.aliasTarget) != has(self.resourceRecords)",message="exactly one of aliasTarget and resourceRecords must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.resourceRecords) == has(self.ttl)",message="resourceRecords need ttl, and aliasTarget excludes it"
 // +kubebuilder:validation:XValidation:rule="has(self.setIdentifier) == (has(self.weight) || has(self.region) || has(self.failover) || has(self.geoLocation) || has(self.multiValueAnswer) && self.multiValueAnswer)",message="setIdentifier needs weight, region, failover, geoLocation or multiValueAnswer, and each of them needs setIdentifier"
 // +kubebuilder:validation:XValidation:rule="(has(self.weight) ? 1 : 0) + (has(self.region) ? 1 : 0) + (has(self.failover) ? 1 : 0) + (has(self.geoLocation) ? 1 : 0) + (has(self.multiValueAnswer) && self.multiValueAnswer ? 1 : 0) <= 1",message="weight, region, failover, geoLocation and multiValueAnswer exclude each other"
@@ -27,16 +31,23 @@ type Route53RecordSetSpec struct {
 	// +optional
 	HostedZoneRef *ObjectReference `json:"hostedZoneRef,omitempty"`
 	// Name is the full name, such as www.example.com, with or without a trailing dot. Uppercase letters count as lowercase
-	// letters, and * as the first label stands for all names that have no records. Immutable.
+	// letters, and * as the first label stands for all names that have no records. Required unless validates is set. Immutable.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=230
 	// +kubebuilder:validation:Pattern=`^(\*|[A-Za-z0-9_/-]{1,63})(\.[A-Za-z0-9_/-]{1,63})*\.?$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="name is immutable"
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 	// Type is the type of the records. Immutable.
+	// +optional
 	// +kubebuilder:validation:Enum=A;AAAA;CAA;CNAME;DS;HTTPS;MX;NAPTR;NS;PTR;SPF;SRV;SSHFP;SVCB;TLSA;TXT
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="type is immutable"
-	Type string `json:"type"`
+	Type string `json:"type,omitempty"`
+	// Validates makes this the record that proves a name of a Certificate to AWS Certificate Manager, instead of name, type and
+	// resourceRecords. Keep it: ACM looks for it again before each renewal. Certificates of one account for the same name
+	// share a record, which needs one Route53RecordSet. Immutable.
+	// +optional
+	Validates *RecordOfCertificate `json:"validates,omitempty"`
 	// TTL is how many seconds resolvers may keep the records. It belongs to resourceRecords.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -83,6 +94,14 @@ type Route53RecordSetSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9-]*$`
 	HealthCheckID string `json:"healthCheckID,omitempty"`
+}
+
+// RecordOfCertificate is a name of a certificate.
+type RecordOfCertificate struct {
+	// CertificateRef names a Certificate in the same namespace.
+	CertificateRef ObjectReference `json:"certificateRef"`
+	// DomainName is one of the names of the certificate. A name and its wildcard share a record.
+	DomainName CertificateName `json:"domainName"`
 }
 
 // RecordValue is the value of one record.

@@ -72,7 +72,7 @@ func NewRecordSet(cfg aws.Config) kind.Kind[*v1alpha1.Route53RecordSet, RecordSe
 	r := &recordSet{api: route53.NewFromConfig(cfg)}
 	const changes = "route53:ChangeResourceRecordSets"
 	return kind.FromTable(kind.Table[*v1alpha1.Route53RecordSet, RecordSetState]{
-		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"Route53HostedZone"}},
+		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"Route53HostedZone", "Certificate"}},
 		Identify: identifyRecords, Declare: declareRecords, Publish: publishRecords,
 		Export:   kind.Export[*v1alpha1.Route53RecordSet, RecordSetState]{Identity: []string{"hostedZoneID", "name", "type", "setIdentifier" + kind.OptionalIdentity}, Spec: exportedRecords},
 		Describe: kind.Read[RecordSetState]{Actions: []string{"route53:ListResourceRecordSets", "route53:GetChange"}, Do: r.describe},
@@ -87,6 +87,11 @@ func identifyRecords(sc kind.Scope, cr *v1alpha1.Route53RecordSet) (RecordSetSta
 	in := cr.Spec
 	s := RecordSetState{ZoneID: in.HostedZoneID, Name: canonicalName(in.Name), Type: in.Type, SetIdentifier: in.SetIdentifier,
 		Change: Change{cr.Status.ChangeID, cr.Status.ChangeStatus}, Tags: kind.Only(sc.Tags, kind.SortedKeys(sc.OwnerTags))}
+	if in.Validates != nil {
+		if err := s.validates(sc, *in.Validates); err != nil {
+			return s, err
+		}
+	}
 	if in.HostedZoneRef == nil {
 		return s, nil
 	}
@@ -95,8 +100,28 @@ func identifyRecords(sc kind.Scope, cr *v1alpha1.Route53RecordSet) (RecordSetSta
 	return s, err
 }
 
+// defaultTTL is that of records that validate certificates, in seconds.
+const defaultTTL = 300
+
+// validates takes the record from the certificate, which ACM assigns some seconds after the request.
+func (s *RecordSetState) validates(sc kind.Scope, in v1alpha1.RecordOfCertificate) error {
+	certificate, err := sc.Ref("Certificate", in.CertificateRef.Name)
+	if err != nil {
+		return err
+	}
+	name, value, ok := strings.Cut(certificate.Attributes["validation/"+strings.TrimPrefix(string(in.DomainName), "*.")], " ")
+	if !ok {
+		return &status.Waiting{For: "Certificate/" + in.CertificateRef.Name + " to have a validation record for " + string(in.DomainName)}
+	}
+	s.Name, s.Type, s.TTL, s.Values = canonicalName(name), string(types.RRTypeCname), defaultTTL, []string{value}
+	return nil
+}
+
 func declareRecords(_ kind.Scope, cr *v1alpha1.Route53RecordSet, s *RecordSetState) error {
 	in := cr.Spec
+	if in.Validates != nil {
+		return nil
+	}
 	s.TTL, s.Values = aws.ToInt64(in.TTL), make([]string, 0, len(in.ResourceRecords))
 	for _, v := range in.ResourceRecords {
 		s.Values = append(s.Values, canonicalValue(in.Type, string(v)))

@@ -104,6 +104,12 @@ func byRef(s *recordSpec) {
 	s.HostedZoneID, s.HostedZoneRef = "", &v1alpha1.ObjectReference{Name: "shop"}
 }
 
+// validating makes a record set that of a certificate for all names below the zone's.
+func validating(s *recordSpec) {
+	s.Name, s.Type, s.TTL, s.ResourceRecords = "", "", nil, nil
+	s.Validates = &v1alpha1.RecordOfCertificate{CertificateRef: v1alpha1.ObjectReference{Name: "shop"}, DomainName: "*." + domain}
+}
+
 func toZone(s *kindtest.Subject) {
 	s.Targets = map[string]kind.Target{"Route53HostedZone/shop": {ID: zoneOfTest}}
 }
@@ -213,6 +219,9 @@ func recordLives() []kindtest.Case {
 		refused("two ways to route", weighted(1), ofRegion("eu-west-1")),
 		refused("the record of the zone itself", ofType("SOA", "a b 1 1 1 1 1")),
 		refused("no name", named("www..com")),
+		refused("neither a name nor a certificate", named("")),
+		refused("a record of a certificate with a name", func(s *recordSpec) { validating(s); s.Name, s.Type = www, "CNAME" }),
+		refused("a record of a certificate with values", func(s *recordSpec) { validating(s); values(60, "a.example.com.")(s) }),
 	}
 }
 
@@ -442,5 +451,31 @@ func TestPublishedFieldsOfARecordSet(t *testing.T) {
 	st, zone := s.Object.(*v1alpha1.Route53RecordSet).Status, zoneIDOf(zones(t, r)[0].Id)
 	if st.ID != zone+"_"+www+"_A_one" || st.HostedZoneID != zone || !strings.HasPrefix(st.OwnerRecord, "_nexus-") || !strings.HasSuffix(st.OwnerRecord, "."+www+".") || st.ChangeID == "" || st.ChangeStatus != "INSYNC" {
 		t.Errorf("%+v", st)
+	}
+}
+
+// ACM assigns the record of a certificate, which the object follows until it is deleted, also after the certificate.
+func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
+	s, r := recordSubject(t, recordsOf(validating))
+	certificate := &v1alpha1.Certificate{}
+	s.Targets = map[string]kind.Target{"Certificate/shop": {ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}}
+	mark := r.AWS.Mark()
+	_, err := s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || w.For != "Certificate/shop to have a validation record for *."+domain || r.AWS.Since(mark).Count() > 0 {
+		t.Fatalf("got %v, want to wait for ACM\n%s", err, r.AWS.Since(mark))
+	}
+	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_1.api." + domain + ".", Type: "CNAME", Value: "_2.acm-validations.aws."},
+		{Name: "_3." + domain + ".", Type: "CNAME", Value: "_4.acm-validations.aws."}}
+	s.Targets["Certificate/shop"] = kind.Target{ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}
+	kindtest.Settled(t, s)
+	found, owners := ofWWW(t, r)
+	if len(found) != 1 || owners != 1 || *found[0].Name != "_3."+domain+"." || found[0].Type != types.RRTypeCname || *found[0].TTL != defaultTTL || *found[0].ResourceRecords[0].Value != "_4.acm-validations.aws." {
+		t.Fatalf("%+v, %d owner records", found, owners)
+	}
+	s.Targets = nil
+	s.Deleting = true
+	kindtest.Settled(t, s)
+	if left := records(t, r); len(left) > 0 {
+		t.Errorf("left behind: %+v", left)
 	}
 }

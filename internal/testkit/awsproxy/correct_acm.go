@@ -15,7 +15,8 @@ type certificates struct {
 	pending    bool
 }
 
-// SetUnvalidated lets certificates wait for their validation until it is ended. Otherwise ACM finds their records at once.
+// SetUnvalidated lets certificates wait until the hosted zones have their records, or until it is ended. Otherwise ACM finds
+// the records of every certificate.
 func (p *Proxy) SetUnvalidated(on bool) {
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
@@ -54,7 +55,7 @@ func recordCertificate(_ context.Context, p *Proxy, x *exchange, a *answer) *ans
 }
 
 // showCertificate: moto issues certificates after a minute, and shows dates of those that are not issued.
-func showCertificate(_ context.Context, p *Proxy, _ *exchange, a *answer) *answer {
+func showCertificate(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	body, _ := decodeJSON(a.body).(map[string]any)
 	c, _ := member(body, "Certificate").(map[string]any)
 	if !a.ok() || c == nil {
@@ -70,20 +71,32 @@ func showCertificate(_ context.Context, p *Proxy, _ *exchange, a *answer) *answe
 	if c["Type"] != "AMAZON_ISSUED" {
 		return a.withJSON(body)
 	}
+	options, _ := c["DomainValidationOptions"].([]any)
 	validation := "SUCCESS"
-	if c["Status"] = "ISSUED"; pending {
+	if c["Status"] = "ISSUED"; pending && !p.hasRecordsOf(ctx, x, options) {
 		validation, c["Status"] = "PENDING_VALIDATION", "PENDING_VALIDATION"
 		for _, name := range []string{"IssuedAt", "NotAfter", "NotBefore", "Serial"} {
 			delete(c, name)
 		}
 	}
-	options, _ := c["DomainValidationOptions"].([]any)
 	for _, o := range options {
 		if option, ok := o.(map[string]any); ok {
 			option["ValidationStatus"] = validation
 		}
 	}
 	return a.withJSON(body)
+}
+
+// hasRecordsOf reports whether the hosted zones have the record of each name.
+func (p *Proxy) hasRecordsOf(ctx context.Context, x *exchange, options []any) bool {
+	records, err := listRecords(ctx, &lister{p.backend, p.privilegedTrip, x.region})
+	for _, o := range options {
+		option, _ := o.(map[string]any)
+		if err != nil || !slices.Contains(records, text(member(option, "ResourceRecord.Name"))+" CNAME") {
+			return false
+		}
+	}
+	return true
 }
 
 // keepUsedCertificate: moto deletes certificates that are in use.

@@ -273,6 +273,12 @@ func ConditionsOf(o client.Object) []metav1.Condition {
 		return o.Status.Conditions
 	case *nexusv1.NexusAICapability:
 		return o.Status.Conditions
+	case *unstructured.Unstructured:
+		var read struct {
+			Status v1alpha1.CommonStatus `json:"status"`
+		}
+		_ = runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &read)
+		return read.Status.Conditions
 	default:
 		return nil
 	}

@@ -90,6 +90,29 @@ func TestAForeignParameterMadeInBetweenIsNotOverwritten(t *testing.T) {
 	}
 }
 
+// AWS creates a parameter that is to be overwritten and was deleted in between, and it has no tags then. It is tagged again,
+// and the set can still be deleted.
+func TestAParameterDeletedBeforeItIsOverwrittenIsStillTheSets(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewParameterSet), setOf(full))
+	settle(t, s)
+	ours := tagsOf(t, r, "features")
+	s.Edit(setOf(full, set("features", func(p *param) { p.Value = "other" })))
+	r.AWS.Fault(awsproxy.Match{Service: "ssm", Op: "PutParameter", Times: 1}, awsproxy.After(func() { remove("features")(t, r) }))
+	settle(t, s)
+	if got := tagsOf(t, r, "features"); !maps.Equal(got, ours) {
+		t.Errorf("tags %v, want %v", got, ours)
+	}
+	if got := there(t, r); got["features"] != "other" {
+		t.Errorf("%v", got)
+	}
+	s.Deleting = true
+	settle(t, s)
+	if got := there(t, r); len(got) > 0 {
+		t.Errorf("left behind: %v", got)
+	}
+}
+
 // The parameters that are proven to be the object's are deleted, and the one in doubt is held.
 func TestADeletionHoldsARecordedParameterWithoutTags(t *testing.T) {
 	for _, back := range []bool{false, true} {

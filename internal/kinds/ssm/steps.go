@@ -67,15 +67,19 @@ func (p *parameterSet) adjust(want ParameterSetState, name string, diff kind.Dif
 	set, remove := diff.Keys(tags)
 	if len(set) > 0 {
 		steps = append(steps, kind.Step{Action: "ssm:AddTagsToResource", Fixes: kind.KeyPaths(tags, set), Stage: 1, Do: func(ctx context.Context, _ string) (string, error) {
-			_, err := p.api.AddTagsToResource(ctx, &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter,
-				ResourceId: want.full(name), Tags: kind.SDKTags[types.Tag](kind.Only(want.Tags, set))})
-			return "", err
+			return "", p.tag(ctx, want, name, kind.Only(want.Tags, set))
 		}})
 	}
 	if len(remove) > 0 {
 		steps = append(steps, p.untag(want, name, remove, tags))
 	}
 	return steps
+}
+
+func (p *parameterSet) tag(ctx context.Context, want ParameterSetState, name string, tags map[string]string) error {
+	_, err := p.api.AddTagsToResource(ctx, &ssm.AddTagsToResourceInput{ResourceType: types.ResourceTypeForTaggingParameter,
+		ResourceId: want.full(name), Tags: kind.SDKTags[types.Tag](tags)})
+	return err
 }
 
 func (p *parameterSet) untag(s ParameterSetState, name string, keys []string, field string) kind.Step {
@@ -97,11 +101,16 @@ func (p *parameterSet) create(want ParameterSetState, name string) func(context.
 	}
 }
 
+// overwrite creates a parameter that was deleted after the look, and cannot carry tags. The first version of one is
+// therefore tagged at once: without its tags the set could never delete it.
 func (p *parameterSet) overwrite(want ParameterSetState, name string) func(context.Context, string) (string, error) {
 	return func(ctx context.Context, _ string) (string, error) {
 		in := putInput(want, name)
 		in.Overwrite = aws.Bool(true)
-		_, err := p.api.PutParameter(ctx, in)
+		out, err := p.api.PutParameter(ctx, in)
+		if err == nil && out.Version == 1 {
+			return "", p.tag(ctx, want, name, want.Tags)
+		}
 		if strings.HasPrefix(awsclient.Classify(err).Code, "HierarchyTypeMismatch") {
 			return "", &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.parameters[" + name + "].type", Cause: err,
 				Message: "AWS does not change the type of this parameter; remove it from spec.parameters, and add it again half a minute after it was deleted"}

@@ -217,7 +217,8 @@ func crawlerInput(crawler map[string]any) map[string]any {
 }
 
 // prepareParameterTags: moto makes the table of all parameters' tags at its first use, and two requests that do so at the same time
-// make two, of which one is lost with the tags in it. The proxy makes the table before the first request of an account and region.
+// make two, of which one is lost with the tags in it. The proxy makes the table before the first request of an account and region,
+// to the end even if the client does not wait: a request that moto still works on would replace the table later.
 func prepareParameterTags(ctx context.Context, p *Proxy, x *exchange) *answer {
 	p.state.preparing.Lock()
 	defer p.state.preparing.Unlock()
@@ -225,6 +226,7 @@ func prepareParameterTags(ctx context.Context, p *Proxy, x *exchange) *answer {
 	if p.state.isPrepared(place) {
 		return nil
 	}
+	ctx = context.WithoutCancel(ctx)
 	name := "/awsproxy-prepares-tags"
 	_, _, err := p.askJSON(ctx, x, "PutParameter", map[string]any{"Name": name, "Value": "-", "Type": "String", "Tags": []map[string]string{{"Key": "k", "Value": "v"}}})
 	if err == nil {

@@ -133,6 +133,7 @@ func (b *Bed) clean() {
 	if b.Op != nil {
 		if b.Failed() {
 			b.Logf("operator log:\n%s", operator.Tail(b.Op.Log(), 6000))
+			b.Logf("writes to AWS:\n%s", operator.Tail(b.writes(), 30000))
 		}
 		b.Op.Stop()
 	}
@@ -150,6 +151,15 @@ func (b *Bed) clean() {
 			_ = b.Client.Patch(b.Ctx(), o, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`)))
 		}
 	}
+}
+
+// writes lists the calls that changed AWS, without their bodies, which may hold secrets.
+func (b *Bed) writes() string {
+	var lines strings.Builder
+	for _, c := range b.World.AWS().Calls().Writes() {
+		fmt.Fprintln(&lines, c.Start.Format("15:04:05.000"), c.Duration.Round(time.Millisecond), c.Label(), c.Status, c.Error, c.Fault, c.AccessKey)
+	}
+	return lines.String()
 }
 
 // Restart stops the operator, which may be dead, and starts it again.

@@ -33,6 +33,9 @@ func (s summary) conditions() []metav1.Condition {
 		if t == nexusv1.ConditionNamespaceReady && c.Reason == status.ReasonSkipped {
 			c.Reason, c.Message = status.ReasonReady, "the capability's own namespace"
 		}
+		if t == nexusv1.ConditionIngressReady && c.Reason == status.ReasonReady {
+			c.Message = s.recordToCreate()
+		}
 		out = append(out, c)
 	}
 	return append(out, s.secretsPopulated(), s.credentials(), s.driftFree())

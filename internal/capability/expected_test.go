@@ -34,9 +34,9 @@ func printed(t fatal, n graph.Node) string {
 	return b.String()
 }
 
-// unknownPool are the identifiers of a user pool, and unknownChecksum that of settings, which name the pool.
+// unknownPool are the identifiers of a user pool and the ARN of a certificate, and unknownChecksum that of settings, which name the pool.
 var (
-	unknownPool     = regexp.MustCompile(`<known after CognitoUserPool/[^>]*>`)
+	unknownPool     = regexp.MustCompile(`(arn:aws[a-z-]*:acm:[^"]*/)?(<known after (CognitoUserPool|Certificate)/[^>]*>|assigned)`)
 	unknownChecksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
 )
 
@@ -61,7 +61,7 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 			got := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, n), assigned), "checksum")
 			got = unknownUID.ReplaceAllString(unknownSecret.ReplaceAllString(got, "AbCdEf"), "uid-of-$1")
 			want, _ := existing.Node(n.ID)
-			if want := unknownChecksum.ReplaceAllString(printed(t, want), "checksum"); got != want {
+			if want := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, want), assigned), "checksum"); got != want {
 				t.Fatalf("%s is\n%s\nand once everything exists\n%s", n.ID, got, want)
 			}
 		}

@@ -32,6 +32,9 @@ type Facts struct {
 	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
 	// is none. Boundary is then the same.
 	DefaultBoundary string
+	// Balancer is the address of the load balancer that the capability's Ingress has; empty until it has one, and for a
+	// capability that keeps no records.
+	Balancer string
 	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
 	NamespaceQuota corev1.ResourceList
 	// OperatorNamespace is never used for workloads.

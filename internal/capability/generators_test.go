@@ -75,6 +75,7 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		}
 		if c.Spec.Ingress != nil && rapid.Bool().Draw(t, "host") {
 			c.Spec.Ingress.Host = "app.example.com"
+			c.Spec.Ingress.HostedZoneID = rapid.SampledFrom([]string{"", "Z1D633PJN98FT9"}).Draw(t, "zone")
 		}
 		c.Spec.Cognito = anySignIn(t, ingressHost(c))
 		c.Spec.EnableCognito = c.Spec.Cognito != nil

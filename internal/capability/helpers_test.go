@@ -142,6 +142,8 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN = arn("sqs", name("queueName"))
 		case "SNSTopic":
 			p.ARN = arn("sns", name("topicName"))
+		case "Certificate":
+			p.ARN = arn("acm", "certificate/"+assigned)
 		case "CognitoUserPool":
 			p.ARN, p.Client = arn("cognito-idp", "userpool/"+assigned), assigned
 		default:

@@ -72,7 +72,11 @@ func (k *compiler) ingress() {
 	for _, c := range []component{b, f} {
 		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
 	}
-	k.workload(part{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, graph.NeedApplied(services...)...)
+	after := graph.NeedApplied(services...)
+	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
+		after = append(after, graph.NeedReady(id)...)
+	}
+	k.workload(part{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
 }
 
 func (k *compiler) route(prefix string, c component) networkingv1.HTTPIngressPath {
@@ -97,9 +101,9 @@ func (k *compiler) albAnnotations(in nexusv1.IngressSpec) map[string]string {
 	out[alb+"healthcheck-path"] = in.HealthCheckPath
 	out[alb+"success-codes"] = "200-399"
 	out[alb+"tags"] = k.balancerTags()
-	if in.CertificateArn != "" {
+	if arn := k.certificateArn(); arn != "" {
 		out[alb+"listen-ports"] = `[{"HTTP":80},{"HTTPS":443}]`
-		out[alb+"certificate-arn"] = in.CertificateArn
+		out[alb+"certificate-arn"] = arn
 		out[alb+"ssl-redirect"] = "443"
 		out[alb+"ssl-policy"] = tlsPolicy
 	}

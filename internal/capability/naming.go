@@ -23,6 +23,8 @@ const (
 	kindTopic            = "SNSTopic"
 	kindPool             = "CognitoUserPool"
 	kindRole             = "IAMRole"
+	kindCertificate      = "Certificate"
+	kindRecordSet        = "Route53RecordSet"
 	kindNamespace        = "Namespace"
 	kindQuota            = "ResourceQuota"
 	kindServiceAccount   = "ServiceAccount"

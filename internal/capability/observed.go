@@ -210,7 +210,7 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 		host = in.Host
 	}
 	scheme := "http://"
-	if in.CertificateArn != "" {
+	if servesHTTPS(&c.Spec) {
 		scheme = "https://"
 	}
 	out.URL = scheme + host

@@ -250,7 +250,7 @@ func TestDeploymentsWaitForParametersToExistAndNotForValues(t *testing.T) {
 		}
 		lacking := rapid.SampledFrom(g.IDs()).Draw(t, "lacking")
 		n, _ := g.Node(lacking)
-		if n.Object.GroupVersionKind().Group != awsv1.GroupName {
+		if n.Object.GroupVersionKind().Group != awsv1.GroupName || n.Step == capability.StepIngress {
 			return
 		}
 		of[lacking] = rapid.SampledFrom([]graph.Progress{graph.Pending, graph.Applied, graph.Present}).Draw(t, "progress")
@@ -291,6 +291,9 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 		want := "AWSProvider/" + capability.ProviderName(c)
 		for _, n := range unknown.Nodes() {
 			k, _ := known.Node(n.ID)
+			if strings.Contains(k.Unresolved, "Ingress/") {
+				continue // the record of the host, which leads to a load balancer that is not there
+			}
 			if k.Unresolved != "" && c.Spec.ProviderRef == nil {
 				t.Fatalf("%s is unresolved although all is known", n.ID)
 			}
@@ -314,6 +317,10 @@ func TestEveryAWSChildGetsTheCapabilitysPolicies(t *testing.T) {
 		for _, n := range compile(t, c, facts()).Nodes() {
 			if n.Object.GroupVersionKind().Group != awsv1.GroupName || n.Object.GetKind() == "AWSProvider" {
 				continue
+			}
+			deletion := deletion
+			if n.Step == capability.StepIngress && deletion == nexusv1.DeletionRetain {
+				deletion = nexusv1.DeletionDelete // see TestHTTPS_RecordsGoWithTheLoadBalancer
 			}
 			if at(t, n.Object, "spec", "deletionPolicy") != string(deletion) || at(t, n.Object, "spec", "driftPolicy") != string(drift) ||
 				at(t, n.Object, "spec", "providerRef", "name") != capability.ProviderName(c) {

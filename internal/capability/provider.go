@@ -21,6 +21,16 @@ func (k *compiler) provider() {
 	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
+// ChildDeletionPolicy is what becomes of the AWS resource of a kind. Certificates and records hold no data, and a record that
+// is kept would lead to a load balancer that is gone: they are kept only with the Ingress.
+func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.DeletionPolicy {
+	policy := EffectiveDeletionPolicy(c)
+	if policy == nexusv1.DeletionRetain && (kind == kindCertificate || kind == kindRecordSet) {
+		policy = nexusv1.DeletionDelete
+	}
+	return awsv1.DeletionPolicy(policy)
+}
+
 // EffectiveDeletionPolicy is what becomes of the AWS resources: what the capability says, else Retain in
 // production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {

@@ -35,9 +35,9 @@ type Proof struct {
 // Granting are the kinds on whose resources the roles of a capability get rights.
 var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic}
 
-// Proving are the kinds whose proofs are gathered: the granting ones, and the user pool, whose identifiers, which AWS assigns,
-// go to the workloads.
-var Proving = append(slices.Clone(Granting), kindPool)
+// Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
+// pool they go to the workloads, of the certificate to the load balancer.
+var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the

@@ -95,7 +95,9 @@ type Stage struct {
 // workloads, and only then what they were held to; access ends before data goes; the provider is last,
 // for nothing in AWS goes without it.
 var DeletionOrder = []Stage{
+	{kinds(kindRecordSet), nil},
 	{kinds(kindIngress), []string{StepIngress}},
+	{kinds(kindCertificate), nil},
 	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},
 	{kinds(kindPolicies), nil},

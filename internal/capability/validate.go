@@ -41,6 +41,7 @@ var (
 	healthPattern      = regexp.MustCompile(`^/[!-~]*$`)
 	hostPattern        = regexp.MustCompile(`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	certificatePattern = regexp.MustCompile(`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`)
+	hostedZonePattern  = regexp.MustCompile(`^[A-Z0-9]+$`)
 	annotationPattern  = regexp.MustCompile(`^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$`)
 	groupPattern       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 	keyPattern         = regexp.MustCompile(`^arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[A-Za-z0-9-]+$`)
@@ -187,6 +188,7 @@ func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
 	v.matches("spec.ingress.healthCheckPath", in.HealthCheckPath, 1024, healthPattern)
 	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
 	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
+	v.zone(in)
 	v.annotations("spec.ingress.annotations", in.Annotations)
 	for _, key := range sortedKeys(in.Annotations) {
 		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),

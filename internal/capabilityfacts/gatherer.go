@@ -3,10 +3,12 @@
 package capabilityfacts
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,6 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -70,6 +73,9 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 		return f, err
 	}
 	if f.Owned, err = g.owned(ctx, c); err != nil {
+		return f, err
+	}
+	if f.Balancer, err = g.balancer(ctx, c); err != nil {
 		return f, err
 	}
 	p := &v1alpha1.AWSProvider{}
@@ -154,4 +160,21 @@ func OwnerOf(c *nexusv1.NexusAICapability) apply.Owner {
 // NamespacesOf are those of a capability's children: its own and that of its workloads.
 func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 	return slices.Compact([]string{c.Namespace, capability.NamesOf(c).WorkloadNamespace()})
+}
+
+// balancer is the address of the load balancer of c's own Ingress, for the records of its host.
+func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
+	namespace, name, ok := capability.IngressWithRecords(c)
+	if !ok {
+		return "", nil
+	}
+	in := &networkingv1.Ingress{}
+	err := g.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, in)
+	if err != nil || in.Labels[wellknown.LabelCapabilityUID] != string(c.UID) {
+		return "", client.IgnoreNotFound(err)
+	}
+	for _, b := range in.Status.LoadBalancer.Ingress {
+		return cmp.Or(b.Hostname, b.IP), nil
+	}
+	return "", nil
 }

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -157,6 +160,7 @@ func (h *home) livesOfACapability() {
 	c.Spec.Backend.Replicas = &two
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
 	c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://rights.example.com/callback"}}
+	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "rights.example.com", HostedZoneID: h.zone("example.com")}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
@@ -164,11 +168,22 @@ func (h *home) livesOfACapability() {
 	h.shows(c, "Ready", "True", "Ready")
 	h.alter(c, func() {
 		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
-		c.Spec.EnableCognito, c.Spec.Cognito = false, nil
+		c.Spec.EnableCognito, c.Spec.Cognito, c.Spec.Ingress = false, nil, nil
 	})
 	h.shows(c, "Ready", "True", "Ready")
 	h.remove(c)
 	h.gone(corev1.SchemeGroupVersion.WithKind("Namespace"), "", "rights-dev")
+}
+
+// zone makes a hosted zone as an administrator would.
+func (h *home) zone(name string) string {
+	h.Helper()
+	api := route53.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(h.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	out, err := api.CreateHostedZone(h.ctx(), &route53.CreateHostedZoneInput{Name: &name, CallerReference: &name})
+	if err != nil {
+		h.Fatal(err)
+	}
+	return strings.TrimPrefix(*out.HostedZone.Id, "/hostedzone/")
 }
 
 // livesOfBindings has every engine make each of its kinds, and remove it again.

@@ -224,7 +224,7 @@ func (p *Planner) removal(ctx context.Context, f family, child apply.Child) (Ite
 	}
 	u.SetDeletionTimestamp(plannedDeletion())
 	// The deletion policy of a capability reaches its children before they go.
-	if policy := capability.EffectiveDeletionPolicy(f.c); policy != "" {
+	if policy := capability.ChildDeletionPolicy(f.c, child.Kind.Kind); policy != "" {
 		if err := unstructured.SetNestedField(u.Object, string(policy), "spec", "deletionPolicy"); err != nil {
 			return it, err
 		}

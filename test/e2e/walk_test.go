@@ -43,6 +43,8 @@ type walk struct {
 	model *walkModel
 	other *otherOperator
 	cloud *cloud.Cloud
+	// zoneID is the hosted zone of the hosts of all walks.
+	zoneID string
 	// valid is the last spec that is valid, and before is the one before the last edit.
 	valid, before *nexusv1.NexusAICapabilitySpec
 	// sound is true while the declared spec is valid, and wasSound while that is so of before.
@@ -395,12 +397,18 @@ func (w *walk) state() map[string]string {
 	maps.Copy(out, w.cloud.State(w.Ctx(), mine, false))
 	ids := w.signInIDs()
 	for k, v := range out {
-		v = ids(v)
+		v = balancers.ReplaceAllString(certificates.ReplaceAllString(ids(v), "certificate/CERTIFICATE"), "BALANCER")
 		v = cloud.SecretSuffix.ReplaceAllString(assigned.ReplaceAllString(v, ""), "$1-~")
 		out[k] = strings.ReplaceAll(v, string(w.c.UID), "UID")
 	}
 	return out
 }
+
+// certificates and balancers are identifiers that AWS and the load balancer controller choose.
+var (
+	certificates = regexp.MustCompile(`certificate/[0-9a-f-]{36}`)
+	balancers    = regexp.MustCompile(`k8s-[0-9a-z-]*\.[a-z0-9-]*\.elb\.amazonaws\.com`)
+)
 
 // checksum is the annotation by which pods are replaced when their configuration changes.
 var checksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
@@ -553,6 +561,7 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 	first := numberOf("NEXUS_SEED", 1)
 	flags := []string{"--ambient-namespaces=walk*-dev"}
 	b := newBed(t, flags...)
+	zoneID := b.zone("example.org").id
 	other := &otherOperator{t: t, bed: b, flags: flags}
 	defer other.stop()
 	t.Run("walks", func(t *testing.T) {
@@ -562,6 +571,7 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 				sub := *b
 				sub.Bed = b.For(t)
 				w := walkOf(&sub, other, uint64(first+i))
+				w.zoneID = zoneID
 				w.log = append(w.log, "filled "+w.fill())
 				for range length {
 					w.step()

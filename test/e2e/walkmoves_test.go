@@ -68,6 +68,7 @@ var moves = []struct {
 		w.set(func(s *nexusv1.NexusAICapabilitySpec) { s.Ingress = &nexusv1.IngressSpec{Enabled: &on} })
 		return fmt.Sprint(on)
 	}},
+	{"another host", (*walk).anotherHost},
 	{"other fields of the pods", (*walk).otherFields},
 	{"autoscaling switched", (*walk).switchAutoscaling},
 	{"the catalog switched", (*walk).switchCatalog},
@@ -99,6 +100,17 @@ func (w *walk) otherStores() string {
 	tables, buckets := w.some("one", "two", "three"), w.some("call-data", "notes", "logs")
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) { setStores(s, tables, buckets) })
 	return fmt.Sprint(tables, buckets)
+}
+
+// anotherHost gives the ingress a host in the zone, or takes it away.
+func (w *walk) anotherHost() string {
+	host := w.one("", "shop", "app")
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if s.Ingress = nil; host != "" {
+			s.Ingress = &nexusv1.IngressSpec{Host: w.c.Name + "-" + host + ".example.org", HostedZoneID: w.zoneID}
+		}
+	})
+	return host
 }
 
 // anotherImage edits what runs: the image and the number of replicas of a component, and the version.

@@ -144,6 +144,8 @@ const (
 )
 
 // IngressSpec declares the way in from outside: an Application Load Balancer.
+// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) && !has(self.hostedZoneRef) || has(self.host)",message="the hosted zone gets the records of host: set host",fieldPath=".host"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) || !has(self.hostedZoneRef)",message="excludes hostedZoneID",fieldPath=".hostedZoneRef"
 type IngressSpec struct {
 	// Enabled; default true.
 	// +optional
@@ -161,7 +163,17 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:Pattern=`^([*][.])?[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	Host string `json:"host,omitempty"`
-	// CertificateArn turns on HTTPS, and redirects HTTP to it.
+	// HostedZoneID is a public hosted zone of Route 53 in the provider's account that serves host. The operator creates the record that
+	// leads host to the load balancer and, unless certificateArn is set, a certificate of AWS Certificate Manager with the record that
+	// validates it: the capability then serves HTTPS. A record of the same name that exists is never changed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[A-Z0-9]+$`
+	HostedZoneID string `json:"hostedZoneID,omitempty"`
+	// HostedZoneRef names a Route53HostedZone in the namespace of the capability, instead of hostedZoneID.
+	// +optional
+	HostedZoneRef *HostedZoneReference `json:"hostedZoneRef,omitempty"`
+	// CertificateArn turns on HTTPS with a certificate that exists, and redirects HTTP to it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`
@@ -179,6 +191,15 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	GroupName string `json:"groupName,omitempty"`
+}
+
+// HostedZoneReference names a Route53HostedZone.
+type HostedZoneReference struct {
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Name string `json:"name"`
 }
 
 // AnnotationValue is the value of an annotation, at most 1024 characters.

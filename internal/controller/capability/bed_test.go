@@ -378,7 +378,7 @@ func (b *bed) is(c *nexusv1.NexusAICapability, kind string, want metav1.Conditio
 }
 
 // awsKinds are the kinds that a capability compiles to and for which the test answers.
-var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "AWSProvider")
+var awsKinds = append(slices.Clone(capability.Proving), "IAMRole", "Route53RecordSet", "AWSProvider")
 
 // answer reports every AWS child of a namespace as ready, as the controllers of their kinds do.
 func (b *bed) answer() {

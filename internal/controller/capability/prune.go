@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
@@ -44,8 +43,6 @@ func isResource(ref apply.Ref) bool {
 }
 
 // prune deletes the children that the capability no longer compiles to. It is called after every apply succeeded.
-// While a child is stalled only policies and quotas are pruned, one of which may be what stalls it, and autoscalers, which
-// set another number of replicas than the capability declares.
 func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
 	surplus, err := r.surplusChildren(ctx, c, *o)
 	if err != nil || len(surplus) == 0 {
@@ -82,10 +79,7 @@ func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapa
 			return nil, err
 		}
 		for _, child := range children {
-			policy := child.Kind.Group == intentv1alpha1.GroupName
-			mayStall := policy || child.Kind.Kind == "ResourceQuota" || child.Kind.Kind == "HorizontalPodAutoscaler"
-			_, wanted := o.Graph.Node(childID(c, child.Ref))
-			if !wanted && !(policy && o.Settling()) && (mayStall || !o.Stalled()) {
+			if _, wanted := o.Graph.Node(childID(c, child.Ref)); !wanted && o.Prunable(child.Kind.Kind) {
 				out = append(out, child)
 			}
 		}
@@ -166,7 +160,7 @@ func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapabil
 // dataLossConfirmed is a live child with the capability's deletion policy, and with what that implies for its store.
 func dataLossConfirmed(c *nexusv1.NexusAICapability, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	want, policy := live.DeepCopy(), capability.EffectiveDeletionPolicy(c)
-	err := unstructured.SetNestedField(want.Object, string(policy), "spec", "deletionPolicy")
+	err := unstructured.SetNestedField(want.Object, string(capability.ChildDeletionPolicy(c, live.GetKind())), "spec", "deletionPolicy")
 	if err == nil && (live.GetKind() == "DynamoDBTable" || live.GetKind() == "CognitoUserPool") {
 		err = unstructured.SetNestedField(want.Object, policy != nexusv1.DeletionDelete, "spec", "deletionProtection")
 	}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"net/netip"
+	"slices"
+	"strings"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+const (
+	// addressTTL is how many seconds resolvers keep a record that leads to a load balancer without an alias.
+	addressTTL = 60
+	// maxCertifiedName is the limit of ACM for the first name of a certificate.
+	// https://docs.aws.amazon.com/acm/latest/userguide/acm-certificate-characteristics.html
+	maxCertifiedName = 64
+	albIPAddressType = alb + "ip-address-type"
+)
+
+// balancerZones are the hosted zones of the names of Application Load Balancers, by region.
+// https://docs.aws.amazon.com/general/latest/gr/elb.html
+var balancerZones = map[string]string{
+	"af-south-1": "Z268VQBMOI5EKX", "ap-east-1": "Z3DQVH9N71FHZ0", "ap-east-2": "Z02789141MW7T1WBU19PO", "ap-northeast-1": "Z14GRHDCWA56QT",
+	"ap-northeast-2": "ZWKZPGTI48KDX", "ap-northeast-3": "Z5LXEXXYW11ES", "ap-south-1": "ZP97RAFLXTNZK", "ap-south-2": "Z0173938T07WNTVAEPZN",
+	"ap-southeast-1": "Z1LMS91P8CMLE5", "ap-southeast-2": "Z1GM3OXH4ZPM65", "ap-southeast-3": "Z08888821HLRG5A9ZRTER", "ap-southeast-4": "Z09517862IB2WZLPXG76F",
+	"ap-southeast-5": "Z06010284QMVVW7WO5J", "ap-southeast-6": "Z023301818UFJ50CIO0MV", "ap-southeast-7": "Z0390008CMBRTHFGWBCB", "ca-central-1": "ZQSVJUPU6J1EY",
+	"ca-west-1": "Z06473681N0SF6OS049SD", "cn-north-1": "Z1GDH35T77C1KE", "cn-northwest-1": "ZM7IZAIOVVDZF", "eu-central-1": "Z215JYRZR1TBD5",
+	"eu-central-2": "Z06391101F2ZOEP8P5EB3", "eu-north-1": "Z23TAZ6LKFMNIO", "eu-south-1": "Z3ULH7SSC9OV64", "eu-south-2": "Z0956581394HF5D5LXGAP",
+	"eu-west-1": "Z32O12XQLNTSW2", "eu-west-2": "ZHURV8PSTC4K8", "eu-west-3": "Z3Q77PNBQS71R4", "il-central-1": "Z09170902867EHPV2DABU",
+	"me-central-1": "Z08230872XQRWHG2XF6I", "me-south-1": "ZS929ML54UICD", "mx-central-1": "Z023552324OKD1BB28BH5", "sa-east-1": "Z2P70J7HTTTPLU",
+	"us-east-1": "Z35SXDOTRQ7X7K", "us-east-2": "Z3AADJGX6KTTL2", "us-gov-east-1": "Z166TLBEWOO7G0", "us-gov-west-1": "Z33AYJ8TM3BH4J",
+	"us-west-1": "Z368ELLRRE2KJ0", "us-west-2": "Z1H1FL5HABSF5",
+}
+
+// usesZone reports whether the capability keeps the records of its host.
+func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
+	in := ingressOf(s)
+	return ingressEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil)
+}
+
+// IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
+// keeps no records.
+func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
+	n := NamesOf(c)
+	return n.WorkloadNamespace(), n.Ingress(), usesZone(&c.Spec)
+}
+
+// servesHTTPS reports whether the load balancer has a certificate.
+func servesHTTPS(s *nexusv1.NexusAICapabilitySpec) bool {
+	return ingressOf(s).CertificateArn != "" || usesZone(s)
+}
+
+// hosted names an object that belongs to a host. Host and zone of a record never change, so that other ones are another
+// object: it comes into being before the one of the host before goes.
+func (n Names) hosted(purpose string, of ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(of, " ")))
+	return n.Of(purpose + "-" + hex.EncodeToString(sum[:4]))
+}
+
+// certificateName is that of the certificate that the capability requests for its host; "" without one.
+func (k *compiler) certificateName() string {
+	in := ingressOf(k.spec)
+	if !usesZone(k.spec) || in.CertificateArn != "" {
+		return ""
+	}
+	return k.names.hosted("certificate", in.Host)
+}
+
+// certificateID is the ID of the node of that certificate; "" without one.
+func (k *compiler) certificateID() string {
+	if name := k.certificateName(); name != "" {
+		return kindCertificate + "/" + name
+	}
+	return ""
+}
+
+// certificateArn is what the load balancer serves; "" without HTTPS. The ARN of a certificate is known before ACM has issued
+// it, for which the Ingress waits.
+func (k *compiler) certificateArn() string {
+	id := k.certificateID()
+	switch proof := k.facts.Owned[id]; {
+	case id == "":
+		return ingressOf(k.spec).CertificateArn
+	case proof.ARN == "":
+		return placeholderFor(id)
+	default:
+		return proof.ARN
+	}
+}
+
+// certificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
+// it before each renewal.
+func (k *compiler) certificate() {
+	name, in := k.certificateName(), ingressOf(k.spec)
+	if name == "" {
+		return
+	}
+	host := awsv1.CertificateName(in.Host)
+	id := k.resource(part{kindCertificate, name, StepIngress, "ingress"}, &awsv1.Certificate{Spec: awsv1.CertificateSpec{DomainName: in.Host}})
+	k.record("validation", awsv1.Route53RecordSetSpec{Validates: &awsv1.RecordOfCertificate{CertificateRef: awsv1.ObjectReference{Name: name}, DomainName: host}},
+		graph.NeedApplied(id)...)
+}
+
+// records lead the host to the load balancer, once that exists. An alias also works for the name of the zone itself, and costs
+// no queries; where the hosted zone of the load balancer is not known, another record does it.
+func (k *compiler) records() {
+	if !usesZone(k.spec) {
+		return
+	}
+	in, ingress := ingressOf(k.spec), k.ingressID()
+	spec := awsv1.Route53RecordSetSpec{Name: in.Host, Type: "A"}
+	zone, known := balancerZone(k.facts.Balancer)
+	_, err := netip.ParseAddr(k.facts.Balancer)
+	switch target := k.facts.Balancer; {
+	case target == "":
+		spec.AliasTarget = &awsv1.RecordAliasTarget{HostedZoneID: placeholderFor(ingress), DNSName: placeholderFor(ingress)}
+	case known:
+		spec.AliasTarget = &awsv1.RecordAliasTarget{HostedZoneID: zone, DNSName: target}
+	default:
+		spec.TTL, spec.ResourceRecords = new(int64(addressTTL)), []awsv1.RecordValue{awsv1.RecordValue(target)}
+		if err != nil {
+			spec.Type = "CNAME"
+		}
+	}
+	k.record("host", spec, graph.NeedApplied(ingress)...)
+	if spec.AliasTarget != nil && strings.HasPrefix(string(in.Annotations[albIPAddressType]), "dualstack") {
+		spec.Type = "AAAA"
+		k.record("host", spec, graph.NeedApplied(ingress)...)
+	}
+}
+
+// record adds a record set to the zone of the host.
+func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
+	in := ingressOf(k.spec)
+	spec.HostedZoneID = in.HostedZoneID
+	zone := in.HostedZoneID
+	if ref := in.HostedZoneRef; ref != nil {
+		spec.HostedZoneRef, zone = &awsv1.ObjectReference{Name: ref.Name}, "Route53HostedZone/"+ref.Name
+	}
+	name := k.names.hosted(purpose, in.Host, zone, spec.Type)
+	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+}
+
+// balancerID is the ID of the node whose load balancer the records lead to; "" without records.
+func (k *compiler) balancerID() string {
+	if usesZone(k.spec) {
+		return k.ingressID()
+	}
+	return ""
+}
+
+func (k *compiler) ingressID() string {
+	return graph.ID(kindIngress, k.names.WorkloadNamespace(), k.names.Ingress(), k.c.Namespace)
+}
+
+// balancerZone returns the hosted zone of the name of an Application Load Balancer, NAME.REGION.elb.amazonaws.com.
+func balancerZone(address string) (id string, ok bool) {
+	name, found := strings.CutSuffix(strings.TrimSuffix(address, ".cn"), ".elb.amazonaws.com")
+	id, ok = balancerZones[name[strings.LastIndexByte(name, '.')+1:]]
+	return id, ok && found
+}
+
+// servesStill reports whether an object that the capability does not declare any more may serve its users until
+// what is declared instead does: the records and the certificate of the host before, while the Ingress waits for
+// the certificate of the next one.
+func (o Observed) servesStill(kind string) bool {
+	return (kind == kindRecordSet || kind == kindCertificate) && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+}
+
+// Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
+// object is stalled only policies and quotas are, one of which may be what stalls it, and autoscalers, which set another
+// number of replicas than the capability declares.
+func (o Observed) Prunable(kind string) bool {
+	switch kind {
+	case kindPolicies:
+		return !o.Settling()
+	case kindQuota, kindAutoscaler:
+		return true
+	default:
+		return !o.Stalled() && !o.servesStill(kind)
+	}
+}
+
+// recordToCreate tells what a person must create for a host whose zone the capability does not know.
+func (s summary) recordToCreate() string {
+	c := s.Capability
+	host := ingressOf(&c.Spec).Host
+	if host == "" || !ingressEnabled(&c.Spec) || usesZone(&c.Spec) {
+		return ""
+	}
+	n := NamesOf(c)
+	address := s.States[graph.ID(kindIngress, n.WorkloadNamespace(), n.Ingress(), c.Namespace)].address()
+	if address == "" {
+		return ""
+	}
+	return "create a DNS record that leads " + host + " to " + address + " unless there is one, or set spec.ingress.hostedZoneID"
+}
+
+func (v *verdict) zone(in nexusv1.IngressSpec) {
+	const at = "spec.ingress"
+	v.optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
+	if in.HostedZoneRef != nil {
+		v.require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
+		v.objectName(at+".hostedZoneRef.name", in.HostedZoneRef.Name)
+	}
+	if in.HostedZoneID == "" && in.HostedZoneRef == nil {
+		return
+	}
+	v.require(in.Host != "", at+".host", "the hosted zone gets the records of host: set host")
+	v.require(in.CertificateArn != "" || len(in.Host) <= maxCertifiedName, at+".host",
+		"ACM issues certificates for at most %d characters: choose a shorter host, or set certificateArn", maxCertifiedName)
+	v.require(in.Host == "" || strings.Contains(strings.TrimPrefix(in.Host, "*."), "."), at+".host", "%q is no name within a hosted zone", in.Host)
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+const (
+	certified = "arn:aws:acm:eu-west-1:123456789012:certificate/11111111-2222-3333-4444-555555555555"
+	balancer  = "k8s-myapp-app-1234567890.eu-west-1.elb.amazonaws.com"
+)
+
+// named is a capability with a host in a zone that it may write to.
+func named(edits ...func(in *nexusv1.IngressSpec)) *nexusv1.NexusAICapability {
+	c := minimal()
+	c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = "myapp", "dev", "eu-west-1"
+	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: "Z1D633PJN98FT9"}
+	for _, edit := range edits {
+		edit(c.Spec.Ingress)
+	}
+	return c
+}
+
+// recordSets are the specs of the record sets by their type; that of a certificate has none.
+func recordSets(t *testing.T, g *graph.Graph) map[string]map[string]any {
+	t.Helper()
+	out := map[string]map[string]any{}
+	for _, o := range ofKind(g, "Route53RecordSet") {
+		spec := at(t, o, "spec").(map[string]any)
+		kind, _ := spec["type"].(string)
+		out[kind] = spec
+	}
+	return out
+}
+
+func ingressNode(t *testing.T, g *graph.Graph) graph.Node {
+	t.Helper()
+	for _, n := range g.Nodes() {
+		if n.Object.GetKind() == "Ingress" {
+			return n
+		}
+	}
+	t.Fatal("no Ingress")
+	return graph.Node{}
+}
+
+// The load balancer gets no certificate before ACM issued it, and the host leads nowhere before there is a load balancer.
+func TestHTTPS_EachObjectWaitsForWhatItNeeds(t *testing.T) {
+	f := facts()
+	f.Owned = map[string]capability.Proof{}
+	g := compile(t, named(), f)
+	certificates := ofKind(g, "Certificate")
+	if len(certificates) != 1 || at(t, certificates[0], "spec", "domainName") != "app.example.com" {
+		t.Fatalf("%v", certificates)
+	}
+	id := "Certificate/" + certificates[0].GetName()
+	in := ingressNode(t, g)
+	if in.Unresolved != id || !slices.Contains(in.After, graph.NeedReady(id)[0]) {
+		t.Errorf("the Ingress lacks %q and comes after %v", in.Unresolved, in.After)
+	}
+	for _, n := range g.Nodes() {
+		spec, _ := n.Object.Object["spec"].(map[string]any)
+		if n.Object.GetKind() != "Route53RecordSet" {
+			continue
+		}
+		switch spec["type"] {
+		case "A":
+			if n.Unresolved != in.ID || !slices.Contains(n.After, graph.NeedApplied(in.ID)[0]) {
+				t.Errorf("the record of the host lacks %q and comes after %v", n.Unresolved, n.After)
+			}
+		default:
+			if n.Unresolved != "" || at(t, n.Object, "spec", "validates", "certificateRef", "name") != certificates[0].GetName() {
+				t.Errorf("the validation record lacks %q: %v", n.Unresolved, spec)
+			}
+		}
+	}
+
+	f.Owned[id], f.Balancer = capability.Proof{ARN: certified}, balancer
+	g = compile(t, named(), f)
+	in = ingressNode(t, g)
+	if in.Unresolved != "" || in.Object.GetAnnotations()["alb.ingress.kubernetes.io/certificate-arn"] != certified ||
+		in.Object.GetAnnotations()["alb.ingress.kubernetes.io/ssl-redirect"] != "443" {
+		t.Errorf("lacks %q: %v", in.Unresolved, in.Object.GetAnnotations())
+	}
+	sets := recordSets(t, g)
+	alias, _ := sets["A"]["aliasTarget"].(map[string]any)
+	if len(sets) != 2 || alias["dnsName"] != balancer || alias["hostedZoneID"] != "Z32O12XQLNTSW2" || sets["A"]["hostedZoneID"] != "Z1D633PJN98FT9" {
+		t.Errorf("%v", sets)
+	}
+}
+
+func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
+	for name, tc := range map[string]struct {
+		address string
+		edit    func(in *nexusv1.IngressSpec)
+		want    string
+	}{
+		"an Application Load Balancer": {balancer, nil, "A alias Z32O12XQLNTSW2"},
+		"of China":                     {"k8s-1.cn-north-1.elb.amazonaws.com.cn", nil, "A alias Z1GDH35T77C1KE"},
+		"with both kinds of addresses": {balancer, func(in *nexusv1.IngressSpec) {
+			in.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/ip-address-type": "dualstack-without-public-ipv4"}
+		}, "A alias Z32O12XQLNTSW2, AAAA alias Z32O12XQLNTSW2"},
+		"of a region that is not known": {"k8s-1.xx-north-9.elb.amazonaws.com", nil, "CNAME [k8s-1.xx-north-9.elb.amazonaws.com]"},
+		"of another maker":              {"lb.example.net", nil, "CNAME [lb.example.net]"},
+		"that tells only an address":    {"192.0.2.10", nil, "A [192.0.2.10]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := named(func(in *nexusv1.IngressSpec) {
+				in.CertificateArn = certified
+				if tc.edit != nil {
+					tc.edit(in)
+				}
+			})
+			f := facts()
+			f.Balancer = tc.address
+			g := compile(t, c, f)
+			var got []string
+			for kind, spec := range recordSets(t, g) {
+				if alias, ok := spec["aliasTarget"].(map[string]any); ok {
+					got = append(got, kind+" alias "+alias["hostedZoneID"].(string))
+				} else {
+					got = append(got, strings.ReplaceAll(strings.TrimSpace(kind+" "+joined(spec["resourceRecords"])), "  ", " "))
+				}
+			}
+			slices.Sort(got)
+			if strings.Join(got, ", ") != tc.want {
+				t.Errorf("got %v, want %s", got, tc.want)
+			}
+			if len(ofKind(g, "Certificate")) > 0 {
+				t.Error("a certificate beside that of the user")
+			}
+		})
+	}
+}
+
+func joined(list any) string {
+	var out []string
+	for _, v := range list.([]any) {
+		out = append(out, v.(string))
+	}
+	return "[" + strings.Join(out, " ") + "]"
+}
+
+// Another host or zone is another set of objects: what served before stays until the next one does.
+func TestHTTPS_AnotherHostIsAnotherCertificate(t *testing.T) {
+	names := func(c *nexusv1.NexusAICapability) (out []string) {
+		g := compile(t, c, facts())
+		for _, o := range slices.Concat(ofKind(g, "Certificate"), ofKind(g, "Route53RecordSet")) {
+			out = append(out, o.GetKind()+"/"+o.GetName())
+		}
+		return out
+	}
+	was := names(named())
+	for _, name := range names(named(func(in *nexusv1.IngressSpec) { in.Host = "shop.example.com" })) {
+		if slices.Contains(was, name) {
+			t.Errorf("another host has %s too", name)
+		}
+	}
+	same := 0
+	for _, name := range names(named(func(in *nexusv1.IngressSpec) { in.HostedZoneID = "Z2" })) {
+		if slices.Contains(was, name) {
+			same++
+		}
+	}
+	if same != 1 {
+		t.Errorf("another zone shares %d objects, want the certificate alone", same)
+	}
+}
+
+// Records would lead to a load balancer that is gone, so that Retain does not keep them.
+func TestHTTPS_RecordsGoWithTheLoadBalancer(t *testing.T) {
+	for policy, want := range map[nexusv1.DeletionPolicy]string{nexusv1.DeletionRetain: "Delete", nexusv1.DeletionOrphan: "Orphan", nexusv1.DeletionDelete: "Delete"} {
+		c := named()
+		c.Spec.DeletionPolicy = policy
+		g := compile(t, c, facts())
+		for _, o := range slices.Concat(ofKind(g, "Certificate"), ofKind(g, "Route53RecordSet")) {
+			if got := at(t, o, "spec", "deletionPolicy"); got != want {
+				t.Errorf("%s: %s has %v, want %s", policy, o.GetKind(), got, want)
+			}
+		}
+	}
+}
+
+// While the certificate of the next host is not issued, what serves the host before is not pruned.
+func TestHTTPS_WhatServesIsPrunedLast(t *testing.T) {
+	c := named()
+	f := facts()
+	g := compile(t, c, f)
+	o := capability.Observed{Capability: c, Facts: f, Graph: g, States: map[string]capability.State{}}
+	for _, id := range g.IDs() {
+		o.States[id] = capability.State{Applied: true, Ready: true}
+	}
+	kinds := []string{"Certificate", "Route53RecordSet"}
+	for _, kind := range kinds {
+		if !o.Prunable(kind) {
+			t.Errorf("%s cannot be pruned although everything is done", kind)
+		}
+	}
+	o.States[ingressNode(t, g).ID] = capability.State{Live: &unstructured.Unstructured{Object: map[string]any{}}}
+	for _, kind := range kinds {
+		if o.Prunable(kind) {
+			t.Errorf("%s is pruned while the Ingress waits", kind)
+		}
+	}
+	if !o.Prunable("SQSQueue") {
+		t.Error("a queue waits for the Ingress")
+	}
+}
+
+// The condition names the record that a host without a zone needs.
+func TestHTTPS_AHostWithoutAZoneNeedsARecord(t *testing.T) {
+	for zone, want := range map[string]string{"": "create a DNS record that leads app.example.com to " + balancer + " unless there is one, or set spec.ingress.hostedZoneID", "Z1D633PJN98FT9": ""} {
+		c := named(func(in *nexusv1.IngressSpec) { in.HostedZoneID = zone })
+		f := facts()
+		f.Balancer = balancer
+		g := compile(t, c, f)
+		o := capability.Observed{Capability: c, Facts: f, Graph: g, States: map[string]capability.State{}}
+		for _, id := range g.IDs() {
+			o.States[id] = capability.State{Applied: true, Ready: true}
+		}
+		o.States[ingressNode(t, g).ID] = capability.State{Applied: true, Ready: true, Live: &unstructured.Unstructured{Object: map[string]any{
+			"status": map[string]any{"loadBalancer": map[string]any{"ingress": []any{map[string]any{"hostname": balancer}}}},
+		}}}
+		report := capability.Summarize(o)
+		i := slices.IndexFunc(report.Conditions, func(c metav1.Condition) bool { return c.Type == nexusv1.ConditionIngressReady })
+		if got := report.Conditions[i]; got.Status != metav1.ConditionTrue || got.Message != want {
+			t.Errorf("zone %q: %+v", zone, got)
+		}
+		url := "http://app.example.com"
+		if zone != "" {
+			url = "https://app.example.com"
+		}
+		if report.Endpoints.URL != url {
+			t.Errorf("zone %q: URL %s", zone, report.Endpoints.URL)
+		}
+	}
+}

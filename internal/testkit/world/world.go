@@ -124,6 +124,9 @@ func (w *World) start(ctx context.Context) error {
 	// The emulator loads while the control plane comes up.
 	var moto *process
 	if !w.options.NoAWS {
+		if err := os.WriteFile(w.file(imagesFile), []byte(images), 0o644); err != nil {
+			return err
+		}
 		moto = w.motoProcess()
 		if err := moto.start(); err != nil {
 			return err

@@ -23,6 +23,7 @@ var terraformTypes = map[string]struct {
 	"aws_glue_catalog_table":    {"GlueTable", []string{"database_name", "name"}},
 	"aws_glue_crawler":          {"GlueCrawler", []string{"name"}},
 	"aws_iam_role":              {"IAMRole", []string{"name"}},
+	"aws_kms_key":               {"KMSKey", []string{"key_id"}},
 	"aws_route53_record":        {"Route53RecordSet", []string{"zone_id", "fqdn", "type", "set_identifier"}},
 	"aws_route53_zone":          {"Route53HostedZone", []string{"zone_id"}},
 	"aws_s3_bucket":             {"S3Bucket", []string{"bucket"}},
@@ -36,12 +37,14 @@ var terraformTypes = map[string]struct {
 	"aws_nat_gateway":           {"NATGateway", []string{"id"}},
 	"aws_key_pair":              {"EC2KeyPair", []string{"key_name"}},
 	"aws_instance":              {"EC2Instance", []string{"id"}},
+	"aws_sns_topic":             {"SNSTopic", []string{"name"}},
 	"aws_sqs_queue":             {"SQSQueue", []string{"name"}},
 }
 
 // terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
 var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_secretsmanager_secret_version", "aws_dynamodb_table_item", "aws_s3_object",
-	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_route53_zone_association", "aws_acm_certificate_validation"}
+	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_route53_zone_association", "aws_acm_certificate_validation",
+	"aws_kms_alias", "aws_kms_key_policy", "aws_sns_topic_policy", "aws_sns_topic_subscription"}
 
 // FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of
 // those that no kind declares. Errors say why the text is no such file.

@@ -25,12 +25,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	r53types "github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	smtypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -169,9 +172,33 @@ func (p *past) certificate(i int) {
 	p.made(err, "certificate/"+*out.CertificateArn, "aws_acm_certificate", map[string]any{"arn": *out.CertificateArn})
 }
 
+func (p *past) key(i int) {
+	api := kms.NewFromConfig(p.config)
+	out, err := api.CreateKey(p.Ctx(), &kms.CreateKeyInput{Description: aws.String("made by hand"), Tags: []kmstypes.Tag{{TagKey: aws.String("team"), TagValue: aws.String("a")}}})
+	if err != nil {
+		p.Fatal(err)
+	}
+	id := out.KeyMetadata.KeyId
+	_, err = api.CreateAlias(p.Ctx(), &kms.CreateAliasInput{AliasName: aws.String(fmt.Sprintf("alias/old/%d", i)), TargetKeyId: id})
+	if err == nil && i%2 == 0 {
+		_, err = api.EnableKeyRotation(p.Ctx(), &kms.EnableKeyRotationInput{KeyId: id})
+	}
+	p.made(err, "kmskey/"+*id, "aws_kms_key", map[string]any{"key_id": *id, "id": *id})
+}
+
+func (p *past) topic(i int) {
+	api, name := sns.NewFromConfig(p.config), fmt.Sprintf("old-topic-%d", i)
+	out, err := api.CreateTopic(p.Ctx(), &sns.CreateTopicInput{Name: &name, Attributes: map[string]string{"DisplayName": "Orders"}})
+	if err == nil {
+		_, err = api.Subscribe(p.Ctx(), &sns.SubscribeInput{TopicArn: out.TopicArn, Protocol: aws.String("sqs"), Endpoint: aws.String("arn:aws:sqs:ap-southeast-1:123456789012:old-queue"),
+			Attributes: map[string]string{"RawMessageDelivery": "true", "FilterPolicy": `{"state":["failed"]}`}})
+	}
+	p.made(err, "snstopic/"+name, "aws_sns_topic", map[string]any{"name": name})
+}
+
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
-// past makes 71 resources.
+// past makes 81 resources.
 func (x *tool) past() *past {
 	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	for i := range 10 {
@@ -187,6 +214,8 @@ func (x *tool) past() *past {
 		p.repository(i)
 		p.zone(i)
 		p.certificate(i)
+		p.key(i)
+		p.topic(i)
 	}
 	return p
 }
@@ -194,7 +223,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 71 {
+	if len(old.resources) != 81 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -304,6 +333,8 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },
 	"Certificate":          func() v1alpha1.Resource { return &v1alpha1.Certificate{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
+	"KMSKey":               func() v1alpha1.Resource { return &v1alpha1.KMSKey{} },
+	"SNSTopic":             func() v1alpha1.Resource { return &v1alpha1.SNSTopic{} },
 }
 
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {

@@ -23,6 +23,8 @@ type KeyState struct {
 	Search kind.Search `drift:"id"`
 	// Window is how many days KMS waits before it deletes the key.
 	Window int32 `drift:"id"`
+	// Everything is true for an export: aliases of all names are read.
+	Everything bool `drift:"id"`
 
 	ID    string `drift:"id"`
 	ARN   string `drift:"id"`
@@ -69,6 +71,7 @@ func NewKey(cfg aws.Config) kind.Kind[*v1alpha1.KMSKey, KeyState] {
 	return kind.FromTable(kind.Table[*v1alpha1.KMSKey, KeyState]{
 		Meta:     kind.Meta{Identity: kind.ByTag, HoldsData: true, Retains: true},
 		Identify: identify, Declare: declare, Publish: publish,
+		Export:   kind.Export[*v1alpha1.KMSKey, KeyState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},
 		Describe: kind.Read[KeyState]{Actions: []string{"kms:DescribeKey", "kms:ListResourceTags", "tag:GetResources", "kms:ListAliases"}, Do: k.describe},
 		Create:   kind.Call[KeyState]{Action: "kms:CreateKey", DoForID: k.create},
 		Tagging: kind.Tagging[KeyState]{

@@ -199,7 +199,8 @@ func edits() []kindtest.Case {
 		edit("an alias", aliasPath, createAlias, none, aliases(alias)),
 		edit("no alias", aliasPath, deleteAlias, aliases(alias), none),
 		{Name: "another alias", Existing: keyOf(aliases(alias)), Object: keyOf(aliases("alias/sales")), Cause: engine.Edited, Diff: []string{aliasPath, "Aliases[alias/sales]"}, Actions: []string{createAlias, deleteAlias}},
-		{Name: "the same policy in other words", Existing: keyOf(policy(root)), Object: keyOf(policy(rootAgain)), Cause: engine.InSync},
+		{Name: "the same policy in other words", Existing: keyOf(policy(root)), Object: keyOf(policy(rootAgain)), Cause: engine.InSync,
+			PlanOnly: true}, // moto cannot read a policy whose statement is in no list
 		{Name: "rotation of a key that is enabled with it", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true)), Cause: engine.Edited,
 			Diff: []string{"Enabled", "Rotation"}, Actions: []string{enable, rotate}},
 		{Name: "rotation of a key that is disabled with it", Existing: keyOf(), Object: keyOf(rotated(true), enabled(false)), Cause: engine.Edited,
@@ -358,6 +359,30 @@ func TestImportID_AdoptsAKeyWhereAllowed(t *testing.T) {
 	kindtest.Settled(t, s)
 	if got := keys(t, r); len(got) != 1 || statusOf(s).ID != id {
 		t.Errorf("%+v, %d keys", statusOf(s), len(got))
+	}
+}
+
+func exportOf(t *testing.T, r *kindtest.Rig, id string) *v1alpha1.KMSKey {
+	t.Helper()
+	o := &v1alpha1.KMSKey{}
+	o.Spec.ImportID, o.Spec.ManagementPolicy = id, v1alpha1.ManageObserve
+	found, err := engine.For(NewKey).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewKey), o).Scope(), o)
+	must(t, err)
+	if !found.Exists {
+		t.Fatalf("key %s does not exist", id)
+	}
+	return o
+}
+
+func TestExport_LeavesOutARotationThatKMSCannotSay(t *testing.T) {
+	_, r := subject(t, keyOf())
+	id := makeKey(t, r, nil)
+	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation == nil || *s.EnableKeyRotation || s.Enabled != nil || s.MultiRegion != nil {
+		t.Errorf("%+v", s)
+	}
+	r.AWS.Fault(awsproxy.Match{Service: "kms", Op: "GetKeyRotationStatus", Times: 1}, awsproxy.Fail(400, "UnsupportedOperationException", "not for this key"))
+	if s := exportOf(t, r, id).Spec; s.EnableKeyRotation != nil || s.KeySpec != "SYMMETRIC_DEFAULT" {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -98,22 +98,26 @@ func (k *key) policy(ctx context.Context, _ KeyState, have *KeyState) error {
 	return err
 }
 
-func (k *key) rotation(ctx context.Context, _ KeyState, have *KeyState) error {
+// rotation leaves the field unset in an export of a key that cannot be rotated, such as one with imported key material.
+func (k *key) rotation(ctx context.Context, want KeyState, have *KeyState) error {
 	out, err := k.api.GetKeyRotationStatus(ctx, &kms.GetKeyRotationStatusInput{KeyId: &have.ID})
-	if err == nil {
+	switch {
+	case err == nil:
 		have.Rotation = &out.KeyRotationEnabled
+	case want.Everything && awsclient.Classify(err).Code == "UnsupportedOperationException":
+		return nil
 	}
 	return err
 }
 
-// aliases reads which of the declared and recorded aliases the key has.
+// aliases reads which of the declared and recorded aliases the key has, or all of them.
 func (k *key) aliases(ctx context.Context, want KeyState, have *KeyState) error {
 	in := &kms.ListAliasesInput{KeyId: &have.ID}
 	all, err := kind.Pages(ctx, k.api.ListAliases, in, &in.Marker, func(out *kms.ListAliasesOutput) ([]types.AliasListEntry, *string) { return out.Aliases, out.NextMarker })
 	have.Aliases = map[string]*bool{}
 	for _, a := range all {
 		name := aws.ToString(a.AliasName)
-		if _, ours := want.Aliases[name]; ours {
+		if _, ours := want.Aliases[name]; ours || want.Everything {
 			have.Aliases[name] = aws.Bool(true)
 		}
 	}

@@ -109,7 +109,7 @@ func isJSON(text *string) bool {
 	return aws.ToString(text) == "" || json.Valid([]byte(*text))
 }
 
-// subscriptions reads the subscriptions that are declared or recorded, and the attributes of the confirmed ones.
+// subscriptions reads the subscriptions that are declared or recorded, or all of them, and the attributes of the confirmed ones.
 func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicState) error {
 	have.Subscriptions, have.ARNs, have.Settings = map[string]*bool{}, map[string]string{}, map[string]*string{}
 	in := &sns.ListSubscriptionsByTopicInput{TopicArn: &have.ARN}
@@ -122,16 +122,14 @@ func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicS
 	for _, s := range all {
 		key, arn := keyOf(aws.ToString(s.Protocol), aws.ToString(s.Endpoint)), aws.ToString(s.SubscriptionArn)
 		wanted, ours := want.Subscriptions[key]
-		if ours && (wanted != nil || isConfirmed(arn)) { // one that is not confirmed cannot be removed, and ends after two days
+		if (ours || want.Everything) && (wanted != nil || isConfirmed(arn)) { // one that is not confirmed cannot be removed, and ends after two days
 			have.Subscriptions[key], have.ARNs[key] = aws.Bool(true), arn
 		}
 	}
-	for _, key := range kind.SortedKeys(want.Subscriptions) {
-		if want.Subscriptions[key] != nil {
-			have.Declared = append(have.Declared, key)
-			if err := t.settings(ctx, want, have, key); err != nil {
-				return err
-			}
+	have.Declared = slices.DeleteFunc(kind.SortedKeys(want.Subscriptions), func(key string) bool { return want.Subscriptions[key] == nil })
+	for _, key := range kind.Either(want.Everything, kind.SortedKeys(have.Subscriptions), have.Declared) {
+		if err := t.settings(ctx, want, have, key); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -140,12 +138,12 @@ func (t *topic) subscriptions(ctx context.Context, want TopicState, have *TopicS
 // isConfirmed tells an ARN from PendingConfirmation and Deleted.
 func isConfirmed(arn string) bool { return strings.HasPrefix(arn, "arn:") }
 
-// settings reads the declared attributes of a subscription.
+// settings reads the declared attributes of a subscription, or all of them.
 func (t *topic) settings(ctx context.Context, want TopicState, have *TopicState, key string) error {
 	var found map[string]string
 	for _, attribute := range kind.SortedKeys(unset) {
 		wanted := want.Settings[settingKey(attribute, key)]
-		if wanted == nil {
+		if wanted == nil && !want.Everything {
 			continue
 		}
 		if isConfirmed(have.ARNs[key]) {

@@ -460,6 +460,23 @@ func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 	}
 }
 
+// SNS shows neither the attributes of a subscription that is not confirmed nor the password of a URL.
+func TestExport_DeclaresOnlyTheSubscriptionsThatSNSShows(t *testing.T) {
+	_, r := subject(t, topicOf())
+	existing(nil)(t, r)
+	r.AWS.SetSubscriptionsPending("email")
+	for protocol, endpoint := range map[string]string{"sqs": queue, "email": mail, "https": "https://user:****@example.com/"} {
+		subscribeBy(protocol, endpoint)(t, r)
+	}
+	o := &v1alpha1.SNSTopic{}
+	o.Spec.TopicName, o.Spec.ManagementPolicy = name, v1alpha1.ManageObserve
+	found, err := engine.For(NewTopic).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewTopic), o).Scope(), o)
+	must(t, err)
+	if got := o.Spec.Subscriptions; !found.Exists || len(got) != 1 || got[0].Protocol != "sqs" || got[0].Endpoint != queue {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestAReferenceToAQueueThatIsNotReadyIsWaitedFor(t *testing.T) {
 	s, r := subject(t, topicOf(toQueue(byRef)))
 	_, err := s.Pass(t.Context(), nil)

@@ -24,20 +24,24 @@ import (
 type importFlags struct {
 	terraform, provider, boundary, output string
 	adopt                                 bool
+	tags                                  []string
 }
 
 func (s *shared) importCommand() *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import (KIND/NAME... | --from-terraform FILE)",
+		Use:   "import (KIND/NAME... | ARN... | [KIND...] --tag KEY=VALUE | --from-terraform FILE)",
 		Short: "Declare AWS resources that exist, and prove that nothing would change; needs no cluster",
 		Long: "import reads AWS resources with your own credentials and prints a manifest of each. Before that it asks the\n" +
 			"code that the operator runs what it would change: nothing, or the differences are listed.\n\n" +
 			"The objects only observe the resources (managementPolicy: Observe), so that applying them changes nothing. With\n" +
 			"--adopt they manage them: the operator then writes its owner tags, and nothing else. That needs allowAdoption: true\n" +
 			"on the AWSProvider. In both cases the resources outlive the objects (deletionPolicy: Retain).\n\n" +
-			"NAME is the name in AWS: the identifier of a network resource, DATABASE/TABLE of a GlueTable.",
+			"NAME is the name in AWS: the identifier of a network resource, DATABASE/TABLE of a GlueTable.\n" +
+			"With --tag, the resources of all kinds, or of the kinds that you name, that carry all these tags are imported.",
 		Example: "  nexusctl import s3bucket/my-bucket dynamodbtable/orders -n team-a > resources.yaml\n" +
+			"  nexusctl import --tag team=a --tag stage=dev -n team-a > resources.yaml\n" +
+			"  nexusctl import s3bucket,dynamodbtable --tag team=a -n team-a > buckets-and-tables.yaml\n" +
 			"  nexusctl import --from-terraform terraform.tfstate --provider aws -n team-a > resources.yaml\n" +
 			"  nexusctl import vpc/vpc-0a1b2c3d --adopt",
 		Args: arguments(cobra.ArbitraryArgs),
@@ -45,6 +49,7 @@ func (s *shared) importCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&f.terraform, "from-terraform", "", "state file of Terraform, whose resources are imported; - reads standard input")
+	flags.StringArrayVar(&f.tags, "tag", nil, "KEY=VALUE, or KEY for any value: a tag of the resources to import; repeat it for more tags, all of which they carry")
 	flags.StringVar(&f.provider, "provider", "aws", "name of the AWSProvider that the objects refer to")
 	flags.StringVar(&f.boundary, "permissions-boundary", "", "ARN that the AWSProvider has in permissionsBoundaryARN; roles with policies need one")
 	flags.BoolVar(&f.adopt, "adopt", false, "make objects that manage the resources, in place of objects that only observe them")
@@ -57,15 +62,29 @@ func (s *shared) importResources(ctx context.Context, f *importFlags, args []str
 	if err != nil {
 		return err
 	}
+	tags, err := tagsOf(f.tags)
+	if err != nil {
+		return err
+	}
 	im, err := s.importer(ctx, f)
 	if err != nil {
 		return err
 	}
+	if len(tags) > 0 {
+		if wanted, err = s.tagged(ctx, im, tags, args); err != nil {
+			return err
+		}
+	}
+	return s.importEach(ctx, f, im, wanted)
+}
+
+// importEach prints the manifests of the resources, and says what became of each.
+func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Importer, wanted []importer.Resource) error {
 	failed, wrote := 0, false
 	for _, r := range wanted {
 		result, err := im.Import(ctx, r)
 		if err != nil {
-			return importFailure(r, err)
+			return importFailure(err, r.String())
 		}
 		if !s.told(result, f.adopt) {
 			failed++
@@ -84,18 +103,54 @@ func (s *shared) importResources(ctx context.Context, f *importFlags, args []str
 	return nil
 }
 
-// toImport are the resources that the command line names, or the state file.
-func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, error) {
-	if (len(args) > 0) == (f.terraform != "") {
-		return nil, usage("say what to import: KIND/NAME or --from-terraform FILE, and one of them")
-	}
-	var out []importer.Resource
-	for _, a := range args {
-		kindName, name, ok := strings.Cut(a, "/")
-		if !ok || kindName == "" || name == "" {
-			return nil, usage("%q is not KIND/NAME", a)
+// tagsOf are the values by key that the flags name; none for a key without a value.
+func tagsOf(flags []string) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, f := range flags {
+		key, value, hasValue := strings.Cut(f, "=")
+		if _, again := out[key]; again || key == "" {
+			return nil, usage("--tag %q: name each key once, as KEY=VALUE or KEY", f)
 		}
-		out = append(out, importer.Resource{Kind: kindName, Name: name})
+		if out[key] = nil; hasValue {
+			out[key] = []string{value}
+		}
+	}
+	return out, nil
+}
+
+// tagged are the resources that carry the tags, of the kinds that the command line names, or of all.
+func (s *shared) tagged(ctx context.Context, im *importer.Importer, tags map[string][]string, args []string) ([]importer.Resource, error) {
+	var kinds []string
+	for _, a := range args {
+		kinds = append(kinds, strings.Split(a, ",")...)
+	}
+	found, others, err := im.Tagged(ctx, tags, kinds)
+	if err != nil {
+		return nil, importFailure(err, "resources by their tags")
+	}
+	for _, o := range others {
+		s.say("%s: passed over, no kind can be imported by such an ARN", o)
+	}
+	if len(found) == 0 {
+		s.say("found no resource with these tags that can be imported in account %s, region %s", im.Session.Account, im.Session.Region)
+	}
+	return found, nil
+}
+
+// toImport are the resources that the command line names, or the state file. Those that are searched for are not among them.
+func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, error) {
+	if len(f.tags) > 0 {
+		if f.terraform != "" {
+			return nil, usage("--tag does not go with --from-terraform")
+		}
+		return nil, nil
+	}
+	if (len(args) > 0) == (f.terraform != "") {
+		return nil, usage("say what to import: KIND/NAME, --tag KEY=VALUE or --from-terraform FILE, and one of them")
+	}
+	out, err := named(args)
+	if err != nil {
+		return nil, err
 	}
 	if f.terraform == "" {
 		return out, nil
@@ -110,6 +165,27 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	}
 	for _, o := range others {
 		s.say("%s: passed over, no kind declares it", o)
+	}
+	return out, nil
+}
+
+// named are the resources of arguments.
+func named(args []string) ([]importer.Resource, error) {
+	var out []importer.Resource
+	for _, a := range args {
+		if strings.HasPrefix(a, "arn:") {
+			r, ok := importer.FromARN(a)
+			if !ok {
+				return nil, usage("%s: no kind can be imported by such an ARN; name it as KIND/NAME", a)
+			}
+			out = append(out, r)
+			continue
+		}
+		kindName, name, ok := strings.Cut(a, "/")
+		if !ok || kindName == "" || name == "" {
+			return nil, usage("%q is not KIND/NAME", a)
+		}
+		out = append(out, importer.Resource{Kind: kindName, Name: name})
 	}
 	return out, nil
 }
@@ -143,13 +219,13 @@ func (s *shared) importer(ctx context.Context, f *importFlags) (*importer.Import
 }
 
 // importFailure is a mistake in the command line, or what kept nexusctl from reading AWS.
-func importFailure(r importer.Resource, err error) error {
+func importFailure(err error, what string) error {
 	_, unknown := errors.AsType[*importer.UnknownKindError](err)
 	_, malformed := errors.AsType[*importer.MalformedError](err)
 	if unknown || malformed {
 		return &failure{code: exitUsage, err: err}
 	}
-	return precondition(fmt.Errorf("reading %s: %w", r, err))
+	return precondition(fmt.Errorf("reading %s: %w", what, err))
 }
 
 // told says what became of a resource, and reports whether its object changes nothing.

@@ -40,7 +40,11 @@ type Importer struct {
 
 // Resource names an AWS resource: by its kind, in any case, and by the values of the fields that identify it, the outermost
 // first and with a slash between them.
-type Resource struct{ Kind, Name string }
+type Resource struct {
+	Kind, Name string
+	// ARN is the one that named the resource; empty where its kind and name did.
+	ARN string
+}
 
 // String returns KIND/NAME.
 func (r Resource) String() string { return r.Kind + "/" + r.Name }
@@ -68,14 +72,19 @@ func (im *Importer) ImportableKinds() []string {
 	return out
 }
 
-// UnknownKindError says that existing resources of a kind cannot be declared.
+// UnknownKindError says that existing resources of a kind cannot be declared, or not found by their tags.
 type UnknownKindError struct {
 	Resource
 	Known []string
+	// ByTags is true where the resource has no name because it is searched for.
+	ByTags bool
 }
 
 // Error implements error.
 func (e *UnknownKindError) Error() string {
+	if e.ByTags {
+		return fmt.Sprintf("%s is none of the kinds that are found by tags: %s", e.Kind, strings.Join(e.Known, ", "))
+	}
 	return fmt.Sprintf("%s: %s is none of the kinds that can be imported: %s", e.Resource, e.Kind, strings.Join(e.Known, ", "))
 }
 
@@ -97,7 +106,15 @@ func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	out := Result{Resource: Resource{Kind: e.Name(), Name: r.Name}}
+	r.Kind = e.Name()
+	if where := im.elsewhere(r.ARN); where != "" {
+		return Result{Resource: r, Problem: where}, nil
+	}
+	return im.declare(ctx, e, obj, Result{Resource: r})
+}
+
+// declare declares the identified resource.
+func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Resource, out Result) (Result, error) {
 	binding := im.Session.Memo(e.Name(), func() any { return e.Bind(im.Session.Config) }).(engine.Binding)
 	_, sc, err := im.scope(ctx, e, obj)
 	if err != nil {
@@ -108,7 +125,7 @@ func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 	case err != nil:
 		return out, problem(&out, awsclient.Explain(err, ""))
 	case !found.Exists:
-		out.Problem = fmt.Sprintf("does not exist in account %s, region %s", im.Session.Account, im.Session.Region)
+		out.Problem = "does not exist in " + im.place()
 		return out, nil
 	case found.Tags[wellknown.TagOwnerUID] != "":
 		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner], found.Tags[wellknown.TagCluster])

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
 
 func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
@@ -77,6 +79,63 @@ func TestANameIsDividedIntoTheFieldsThatIdentify(t *testing.T) {
 		got, ok := identityIn(name, c.fields)
 		if ok != (c.want != nil) || ok && !maps.Equal(got, c.want) {
 			t.Errorf("%q: %v, %v, want %v", name, got, ok, c.want)
+		}
+	}
+}
+
+func TestFromARN_NamesWhatTheKindIdentifies(t *testing.T) {
+	const of = ":eu-west-1:123456789012:"
+	for arn, want := range map[string]string{
+		"arn:aws:acm" + of + "certificate/1":                               "Certificate/arn:aws:acm" + of + "certificate/1",
+		"arn:aws:acm-pca" + of + "certificate-authority/1":                 "",
+		"arn:aws:cognito-idp" + of + "userpool/eu-west-1_a":                "CognitoUserPool/eu-west-1_a",
+		"arn:aws:dynamodb" + of + "table/orders":                           "DynamoDBTable/orders",
+		"arn:aws:dynamodb" + of + "table/orders/stream/2026":               "",
+		"arn:aws:ec2" + of + "elastic-ip/eipalloc-1":                       "ElasticIP/eipalloc-1",
+		"arn:aws:ec2" + of + "instance/i-1":                                "EC2Instance/i-1",
+		"arn:aws:ec2" + of + "internet-gateway/igw-1":                      "InternetGateway/igw-1",
+		"arn:aws:ec2" + of + "key-pair/key-1":                              "",
+		"arn:aws:ec2" + of + "natgateway/nat-1":                            "NATGateway/nat-1",
+		"arn:aws:ec2" + of + "route-table/rtb-1":                           "RouteTable/rtb-1",
+		"arn:aws:ec2" + of + "security-group/sg-1":                         "SecurityGroup/sg-1",
+		"arn:aws:ec2" + of + "security-group-rule/sgr-1":                   "",
+		"arn:aws:ec2" + of + "subnet/subnet-1":                             "Subnet/subnet-1",
+		"arn:aws:ec2" + of + "vpc/vpc-1":                                   "VPC/vpc-1",
+		"arn:aws:ecr" + of + "repository/team/shop":                        "ECRRepository/team/shop",
+		"arn:aws:glue" + of + "crawler/calls":                              "GlueCrawler/calls",
+		"arn:aws:glue" + of + "database/lake":                              "GlueDatabase/lake",
+		"arn:aws:glue" + of + "table/lake/calls":                           "GlueTable/lake/calls",
+		"arn:aws:iam::123456789012:role/team/app":                          "IAMRole/app",
+		"arn:aws:kms" + of + "key/1":                                       "KMSKey/1",
+		"arn:aws:kms" + of + "alias/orders":                                "",
+		"arn:aws:rds" + of + "db:orders":                                   "RDSInstance/orders",
+		"arn:aws:rds" + of + "subgrp:orders":                               "DBSubnetGroup/orders",
+		"arn:aws:rds" + of + "snapshot:orders":                             "",
+		"arn:aws:route53:::hostedzone/Z1":                                  "Route53HostedZone/Z1",
+		"arn:aws:s3:::orders":                                              "S3Bucket/orders",
+		"arn:aws:s3" + of + "accesspoint/orders":                           "",
+		"arn:aws:secretsmanager" + of + "secret:team/key-a1b2c3":           "SecretsManagerSecret/team/key",
+		"arn:aws:sns" + of + "orders":                                      "SNSTopic/orders",
+		"arn:aws:sns" + of + "orders:6b0e71bd-7e97-4d97-80ce-4a0994e55286": "",
+		"arn:aws-cn:sqs:cn-north-1:123456789012:orders.fifo":               "SQSQueue/orders.fifo",
+		"arn:aws:elasticloadbalancing" + of + "loadbalancer/app/x/1":       "",
+		"arn:aws:sqs" + of:                                                 "",
+		"orders":                                                           "",
+	} {
+		if r, ok := FromARN(arn); ok != (want != "") || ok && (r.String() != want || r.ARN != arn) {
+			t.Errorf("%s: %v, %v, want %q", arn, r, ok, want)
+		}
+	}
+}
+
+func TestElsewhere_ComparesRegionAndAccount(t *testing.T) {
+	im := &Importer{Session: &awsclient.Session{Region: "eu-west-1", Account: "123456789012"}}
+	for arn, want := range map[string]bool{
+		"": false, "arn:aws:s3:::orders": false, "arn:aws:sns:eu-west-1:123456789012:orders": false,
+		"arn:aws:sns:eu-west-2:123456789012:orders": true, "arn:aws:sns:eu-west-1:210987654321:orders": true, "arn:aws:iam::210987654321:role/app": true,
+	} {
+		if got := im.elsewhere(arn) != ""; got != want {
+			t.Errorf("%q: %v, want %v", arn, got, want)
 		}
 	}
 }

@@ -34,6 +34,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	smtypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -198,9 +200,13 @@ func (p *past) topic(i int) {
 
 const boundary = "arn:aws:iam::123456789012:policy/boundary"
 
+func (x *tool) emptyPast() *past {
+	return &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+}
+
 // past makes 81 resources.
 func (x *tool) past() *past {
-	p := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	p := x.emptyPast()
 	for i := range 10 {
 		p.bucket(i)
 		p.table(i)
@@ -337,9 +343,64 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"SNSTopic":             func() v1alpha1.Resource { return &v1alpha1.SNSTopic{} },
 }
 
+func TestImport_FindsResourcesByTheirTags(t *testing.T) {
+	x := newTool(t)
+	old := x.emptyPast()
+	old.bucket(0)
+	old.table(0)
+	old.key(0)
+	old.secret(0)
+	tagged := old.resources
+	_, err := ssm.NewFromConfig(old.config).PutParameter(x.Ctx(), &ssm.PutParameterInput{Name: aws.String("/old/host"), Value: aws.String("x"), Type: ssmtypes.ParameterTypeString,
+		Tags: []ssmtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	old.bucket(1)
+	old.table(1)
+	_, err = kms.NewFromConfig(old.config).TagResource(x.Ctx(), &kms.TagResourceInput{KeyId: aws.String(strings.TrimPrefix(tagged[2], "kmskey/")),
+		Tags: []kmstypes.Tag{{TagKey: aws.String("stage"), TagValue: aws.String("dev")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const parameter = "arn:aws:ssm:ap-southeast-1:123456789012:parameter/old/host: passed over"
+	for name, c := range map[string]struct {
+		args, want []string
+		says       string
+	}{
+		"every kind":    {[]string{"--tag", "team=a"}, tagged, parameter},
+		"any value":     {[]string{"--tag", "team"}, tagged, parameter},
+		"several tags":  {[]string{"--tag", "team=a", "--tag", "stage=dev"}, tagged[2:3], "changes nothing"},
+		"two kinds":     {[]string{"s3bucket,dynamodbtable", "--tag", "team=a"}, tagged[:2], "changes nothing"},
+		"another value": {[]string{"--tag", "team=b"}, nil, "found no resource with these tags"},
+		"by ARN":        {[]string{"arn:aws:s3:::old-bucket-0"}, tagged[:1], "changes nothing"},
+	} {
+		a, want := x.run("", append([]string{"import"}, c.args...)...), answer{}
+		if c.want != nil {
+			want = x.run("", append([]string{"import"}, c.want...)...)
+		}
+		if a.code != 0 || want.code != 0 || !slices.Equal(documents(a.out), documents(want.out)) || !strings.Contains(a.err, c.says) || strings.Contains(a.err, parameter) != (c.says == parameter) {
+			t.Errorf("%s: exit code %d\n%s%s\nby names: exit code %d\n%s%s", name, a.code, a.out, a.err, want.code, want.out, want.err)
+		}
+	}
+	if a := x.run("", "import", "iamrole", "--tag", "team=a"); a.code != 2 || !strings.Contains(a.err, "iamrole is none of the kinds that are found by tags: Certificate, ") {
+		t.Errorf("roles: exit code %d\n%s", a.code, a.err)
+	}
+	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" || !strings.Contains(a.err, "its ARN is not one of account 123456789012, region ap-southeast-1") {
+		t.Errorf("another region: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
+// documents are the manifests of a text, in order.
+func documents(text string) []string {
+	docs := strings.Split(text, "---\n")
+	slices.Sort(docs)
+	return docs
+}
+
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 	x := newTool(t)
-	old := &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	old := x.emptyPast()
 	old.role(0)
 	for name, c := range map[string]struct {
 		args []string

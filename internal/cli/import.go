@@ -230,6 +230,9 @@ func importFailure(err error, what string) error {
 
 // told says what became of a resource, and reports whether its object changes nothing.
 func (s *shared) told(r importer.Result, adopt bool) bool {
+	for _, o := range r.Omitted {
+		s.say("%s: left out %s", r.Resource, o)
+	}
 	switch {
 	case r.Problem != "":
 		s.say("%s: %s", r.Resource, r.Problem)

@@ -43,6 +43,8 @@ type Exported struct {
 	Exists bool
 	// Tags are those of the resource, with the tags of its owner and of AWS.
 	Tags map[string]string
+	// Omitted is what the spec leaves out, and why.
+	Omitted []string
 }
 
 // Object is a pointer to a custom resource's struct.
@@ -100,7 +102,7 @@ func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alph
 	if err == nil && seen.Exists {
 		obj.CommonSpec().Tags = usersTags(seen.Tags)
 	}
-	return Exported{Exists: seen.Exists, Tags: seen.Tags}, err
+	return Exported{Exists: seen.Exists, Tags: seen.Tags, Omitted: seen.Omitted}, err
 }
 
 // usersTags are tags without those that mark an owner and those of AWS, which no object may declare; nil for none.

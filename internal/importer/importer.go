@@ -56,6 +56,8 @@ type Result struct {
 	Object *unstructured.Unstructured
 	// Differences are the fields in which the object would change AWS.
 	Differences []string
+	// Omitted is what the object leaves out, and why. It stays in AWS as it is.
+	Omitted []string
 	// Problem is why the resource cannot be declared, or not so that nothing changes.
 	Problem string
 }
@@ -134,6 +136,7 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
 		return out, problem(&out, err)
 	}
+	out.Omitted = found.Omitted
 	owner, sc, err := im.scope(ctx, e, obj) // with the tags of the spec
 	if err != nil {
 		return out, err
@@ -143,7 +146,7 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 		return out, problem(&out, awsclient.Explain(err, ""))
 	}
 	for _, c := range decided.Diff {
-		if !strings.HasPrefix(c.Path, "Tags["+wellknown.Prefix) {
+		if !c.MarksOwner() {
 			out.Differences = append(out.Differences, fmt.Sprintf("%s: %s -> %s", c.Path, c.Have, c.Want))
 		}
 	}

@@ -10,9 +10,11 @@ package kind
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // Kind describes one AWS resource type, bound to one account, region and identity.
@@ -125,6 +127,8 @@ type Seen[S any] struct {
 	Notes []Note
 	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
 	Duplicates []string
+	// Omitted is what an export leaves out, and why.
+	Omitted []string
 }
 
 // Hold is a reason not to delete yet: BucketNotEmpty with its count, DeletionProtected with its remedy.
@@ -348,6 +352,12 @@ type Change struct {
 	Mode Mode
 	// Gone is true when absence is wanted: a tag key that the user dropped.
 	Gone bool
+}
+
+// MarksOwner reports whether the field is a tag of the owner, on the resource or on a member of it.
+func (c Change) MarksOwner() bool {
+	const mark = "Tags[" + wellknown.Prefix
+	return strings.HasPrefix(c.Path, mark) || strings.Contains(c.Path, "]."+mark)
 }
 
 // Diff is every difference between wanted and seen, in the order of the state's fields.

@@ -339,6 +339,7 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },
 	"Certificate":          func() v1alpha1.Resource { return &v1alpha1.Certificate{} },
 	"CognitoUserPool":      func() v1alpha1.Resource { return &v1alpha1.CognitoUserPool{} },
+	"SSMParameterSet":      func() v1alpha1.Resource { return &v1alpha1.SSMParameterSet{} },
 	"KMSKey":               func() v1alpha1.Resource { return &v1alpha1.KMSKey{} },
 	"SNSTopic":             func() v1alpha1.Resource { return &v1alpha1.SNSTopic{} },
 }
@@ -389,6 +390,47 @@ func TestImport_FindsResourcesByTheirTags(t *testing.T) {
 	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" || !strings.Contains(a.err, "its ARN is not one of account 123456789012, region ap-southeast-1") {
 		t.Errorf("another region: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
+}
+
+func TestImport_DeclaresAPathOfParametersButNoSecret(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	api := ssm.NewFromConfig(x.emptyPast().config)
+	for name, in := range map[string]ssm.PutParameterInput{
+		"/old/dev/host":        {Type: ssmtypes.ParameterTypeString, Value: aws.String("db.example.com"), Description: aws.String("by hand")},
+		"/old/dev/db/names":    {Type: ssmtypes.ParameterTypeStringList, Value: aws.String("a,b")},
+		"/old/dev/db/password": {Type: ssmtypes.ParameterTypeSecureString, Value: aws.String("precious")},
+		"/old/development":     {Type: ssmtypes.ParameterTypeString, Value: aws.String("elsewhere")},
+	} {
+		in.Name, in.Tags = &name, []ssmtypes.Tag{{Key: aws.String("team"), Value: aws.String("a")}}
+		if _, err := api.PutParameter(x.Ctx(), &in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := x.cloudState()
+	args := []string{"import", "ssmparameterset/old/dev", "-n", x.Namespace}
+	observing, adopting := x.run("", args...), x.run("", append(args, "--adopt")...)
+	for name, a := range map[string]answer{"observing": observing, "adopting": adopting} {
+		if a.code != 0 || strings.Contains(a.out+a.err, "precious") || strings.Contains(a.out, "password") || strings.Contains(a.out, "elsewhere") ||
+			!strings.Contains(a.err, "left out /old/dev/db/password: a manifest would contain the value") || !strings.Contains(a.out, "db.example.com") {
+			t.Fatalf("%s: exit code %d\n%s%s", name, a.code, a.out, a.err)
+		}
+	}
+	provider := provider(x.Namespace)
+	provider.Spec.AllowAdoption = true
+	x.Create(provider)
+	x.Ready(provider)
+	mark := x.World.AWS().Mark()
+	x.apply(observing.out)
+	x.allReady(observing.out)
+	if w := x.writesSince(mark); len(w) > 0 || !maps.Equal(before, x.cloudState()) {
+		t.Errorf("observing wrote %v", w)
+	}
+	x.apply(adopting.out)
+	x.allReady(adopting.out)
+	if w := x.writesSince(mark); total(w) != 2 || w["ssm:AddTagsToResource"] != 2 {
+		t.Errorf("the adoption of two parameters wrote %v", w)
+	}
+	x.unchanged(adopting.out, "-f", "-")
 }
 
 // documents are the manifests of a text, in order.

@@ -399,3 +399,32 @@ func TestASetPublishesWhatItHas(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+func TestExport_LeavesOutSecureStrings(t *testing.T) {
+	r := kindtest.NewRig(t)
+	export := func() (*v1alpha1.SSMParameterSet, engine.Exported, error) {
+		o := setOf()
+		o.Spec.Path, o.Spec.ManagementPolicy = "myapp/dev", v1alpha1.ManageObserve
+		found, err := engine.For(NewParameterSet).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewParameterSet), o).Scope(), o)
+		return o, found, err
+	}
+	if _, found, err := export(); err != nil || found.Exists {
+		t.Errorf("without parameters: %+v, %v", found, err)
+	}
+	_, err := api(r).PutParameter(t.Context(), &ssm.PutParameterInput{Name: aws.String(path + "/db/password"), Value: aws.String("hush"), Type: types.ParameterTypeSecureString})
+	must(t, err)
+	_, _, err = export()
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || !strings.Contains(err.Error(), "every parameter below /myapp/dev is a SecureString") {
+		t.Errorf("with a SecureString alone: %v", err)
+	}
+	putRaw(t, r, "db/host", "x", map[string]string{"team": "a", "part": "db"})
+	putRaw(t, r, "web/port", "80", map[string]string{"team": "a"})
+	o, found, err := export()
+	must(t, err)
+	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !found.Exists || o.Spec.Path != path || !slices.Equal(got, []string{"db/host", "web/port"}) || !maps.Equal(found.Tags, map[string]string{"team": "a"}) {
+		t.Errorf("%+v, %+v", o.Spec, found)
+	}
+	if len(found.Omitted) != 1 || !strings.HasPrefix(found.Omitted[0], "/myapp/dev/db/password: ") {
+		t.Errorf("left out: %q", found.Omitted)
+	}
+}

@@ -182,6 +182,12 @@ func thingOf(o v1alpha1.Resource) thing {
 		t.plural, t.service, t.resource = "ssmparametersets", "ssm", o.Spec.Path+"/*"
 	case *v1alpha1.SecretsManagerSecret:
 		t.plural, t.service, t.resource = "secretsmanagersecrets", "secretsmanager", o.Spec.SecretName
+	case *v1alpha1.SQSQueue:
+		t.plural, t.service, t.resource = "sqsqueues", "sqs", o.Spec.QueueName
+	case *v1alpha1.SNSTopic:
+		t.plural, t.service, t.resource = "snstopics", "sns", o.Spec.TopicName
+	case *v1alpha1.CognitoUserPool:
+		t.plural, t.service, t.resource = "cognitouserpools", "cognito-idp", o.Status.UserPoolID
 	}
 	return t
 }

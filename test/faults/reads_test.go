@@ -7,9 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 )
 
 // parametersACall is how many parameters AWS gives at a time.
@@ -35,6 +38,12 @@ func readsOf(o v1alpha1.Resource) int {
 		return 1
 	case *v1alpha1.SSMParameterSet:
 		return (len(o.Spec.Parameters) + parametersACall - 1) / parametersACall
+	case *v1alpha1.SQSQueue: // and its tags
+		return 2
+	case *v1alpha1.SNSTopic: // and its tags, the list of subscriptions, and each of them
+		return 2 + count(len(o.Spec.Subscriptions) > 0) + len(o.Spec.Subscriptions)
+	case *v1alpha1.CognitoUserPool: // the pool with its tags, each client, and the groups
+		return 1 + len(o.Spec.Clients) + count(len(o.Spec.Groups) > 0)
 	}
 	return 0
 }
@@ -56,7 +65,9 @@ func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
 func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	const interval = 3 * time.Second
 	r := newRig(t)
-	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml")}
+	more := r.Capability("examples/capability-with-messaging.yaml")
+	more.Spec.EnableCognito, more.Spec.Ingress = true, &nexusv1.IngressSpec{Host: "dispatch.example.com"}
+	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml"), more}
 	for _, c := range all {
 		r.Create(c)
 	}
@@ -69,6 +80,14 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	var objects []v1alpha1.Resource
 	for _, c := range all {
 		objects = append(objects, r.resources(c.Namespace)...)
+		for _, l := range []client.ObjectList{&v1alpha1.SQSQueueList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}} {
+			if err := r.Client.List(r.Ctx(), l, client.InNamespace(c.Namespace)); err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range bed.Items(l) {
+				objects = append(objects, o.(v1alpha1.Resource))
+			}
+		}
 	}
 	var calls awsproxy.Calls
 	r.Eventually(3*interval, "everything to be checked", func() error {
@@ -92,7 +111,7 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 		reads, rows = reads+len(check), rows+readsOf(o)
 	}
 	t.Logf("%d objects of %d capabilities are checked with %d reads; the sum of their rows is %d", len(objects), len(all), reads, rows)
-	if reads > rows || len(objects) < 40 {
+	if reads > rows || len(objects) < 48 {
 		t.Errorf("%d reads for %d objects, at most %d are accounted for", reads, len(objects), rows)
 	}
 	// The other calls read the caller's identity and the IAM OIDC provider, each once per provider and interval.

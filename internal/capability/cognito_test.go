@@ -89,3 +89,20 @@ func TestSignIn_IsOffByDefault(t *testing.T) {
 		t.Error("a capability without sign-in has traces of Cognito")
 	}
 }
+
+// Of several values that are not known, the same one is reported every time: an object that changes with each pass is written with
+// each pass.
+func TestSignIn_AnUnknownPoolAndAnUnknownAccountGiveOneChecksum(t *testing.T) {
+	c := minimal(func(c *nexusv1.NexusAICapability) {
+		c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://example.com/"}}
+		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "given"}
+	})
+	f := facts()
+	f.Account, f.Partition = "", ""
+	first := manifests(t, compile(t, c, f))
+	for range 100 {
+		if manifests(t, compile(t, c, f)) != first {
+			t.Fatal("two compilations differ")
+		}
+	}
+}

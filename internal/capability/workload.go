@@ -120,8 +120,8 @@ func (k *compiler) settings() map[string]string {
 
 // checksum changes whenever a setting does; JSON sorts the keys. While a setting is not known, neither is the checksum.
 func (k *compiler) checksum(settings map[string]string) string {
-	for _, v := range settings {
-		if id := k.unresolved(v); id != "" {
+	for _, name := range sortedKeys(settings) {
+		if id := k.unresolved(settings[name]); id != "" {
 			return placeholderFor(id)
 		}
 	}

@@ -438,7 +438,8 @@ func (w *walk) signInIDs() func(string) string {
 // right after the create may stay until its pool is deleted (docs/sign-in.md).
 var strayClient = regexp.MustCompile(`(?m)^\{"UserPoolClient":.*"ClientId":"[0-9a-z]+".*\n`)
 
-// rested is the state once it stays as it is: an operator that was resumed may have something under way.
+// rested is the state once it stays as it is: an operator that was resumed may have something under way, and what an edit dropped is
+// deleted after the capability runs without it.
 func (w *walk) rested() map[string]string {
 	w.Helper()
 	was := w.state()
@@ -449,6 +450,11 @@ func (w *walk) rested() map[string]string {
 		was = now
 		if len(d) > 0 {
 			return fmt.Errorf("%s", strings.Join(d, "\n"))
+		}
+		for _, o := range w.generated() {
+			if o.GetDeletionTimestamp() != nil {
+				return fmt.Errorf("%T %s is being deleted", o, o.GetName())
+			}
 		}
 		return nil
 	})
@@ -466,7 +472,7 @@ func (w *walk) differences(walked, fresh map[string]string) (out []string) {
 	for _, k := range slices.Sorted(maps.Keys(walked)) {
 		kind, name, _ := strings.Cut(k, " ")
 		if _, ok := fresh[k]; !ok && !w.model.retained[w.model.partOf(kind, name)] {
-			out = append(out, k+" exists after the walk and not after a fresh apply")
+			out = append(out, k+" exists after the walk and not after a fresh apply: "+walked[k])
 		}
 	}
 	return out

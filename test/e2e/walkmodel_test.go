@@ -52,15 +52,17 @@ func (m *walkModel) partOf(kind, name string) string {
 	switch {
 	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "cognito-idp/pool"}, kind):
 		return kind + "/" + rest
-	case strings.HasPrefix(kind, "glue/") || rest == "glue-role":
+	case strings.HasPrefix(kind, "glue/") || rest == "glue-role" || kind == "ssm/parameter" && strings.HasPrefix(rest, "glue-"):
 		return "glue"
+	case kind == "ssm/parameter" && strings.HasPrefix(rest, "cognito-"):
+		return usersPart
 	default:
 		return "the rest"
 	}
 }
 
-// storeParameter is a parameter that names a store. It belongs to the store: one that Retain kept with a store which is no
-// longer declared stays with it.
+// storeParameter is a parameter that names a store. It belongs to the store, as those of the catalog and of the user pool do: one
+// that Retain kept with a store which is no longer declared stays with it.
 var storeParameter = regexp.MustCompile(`^(?:dynamodb|s3|sns)-(.*)-(table|bucket|topic-arn)$`)
 
 // usersPart is the user pool.

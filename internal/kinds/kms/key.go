@@ -23,6 +23,8 @@ type KeyState struct {
 	Search kind.Search `drift:"id"`
 	// Window is how many days KMS waits before it deletes the key.
 	Window int32 `drift:"id"`
+	// Guarded is set while the key must not be deleted.
+	Guarded bool `drift:"id"`
 	// Everything is true for an export: aliases of all names are read.
 	Everything bool `drift:"id"`
 
@@ -144,7 +146,7 @@ func (k *key) settings() []kind.Part[KeyState] {
 // identify includes the aliases, which are removed with the key. It ignores a waiting period that KMS would refuse:
 // it must not stop a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.KMSKey) (KeyState, error) {
-	want := KeyState{Search: sc.Search(), Window: defaultWindow}
+	want := KeyState{Search: sc.Search(), Window: defaultWindow, Guarded: sc.GuardData}
 	if days := aws.ToInt32(cr.Spec.PendingWindowInDays); days >= 7 && days <= defaultWindow {
 		want.Window = days
 	}

@@ -84,6 +84,8 @@ func imports(id string) func(s *spec) {
 	}
 }
 
+func guarded(s *kindtest.Subject) { s.Guarded = true }
+
 func api(r *kindtest.Rig) *kms.Client { return kms.NewFromConfig(r.Config) }
 
 func must(t *testing.T, err error) {
@@ -256,6 +258,8 @@ func deletions() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "deleting schedules the deletion", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{schedule}},
 		{Name: "deleting frees the aliases", Existing: withAlias, Object: withAlias, Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{deleteAlias, schedule}},
+		{Name: "a guarded key is held", Existing: withAlias, Object: withAlias, Deleting: true, Facts: guarded, Waiting: status.ReasonDataWouldBeLost},
+		{Name: "a guarded key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Facts: guarded, Before: onKey(scheduleByHand), Cause: engine.Gone},
 		{Name: "deleting a key that is scheduled already", Existing: keyOf(), Object: keyOf(), Deleting: true, Drift: true, Before: onKey(scheduleByHand), Cause: engine.Gone},
 		{Name: "deleting with Orphan takes our tags off and nothing else", Existing: orphan, Object: orphan, Deleting: true, Drift: true,
 			Cause: engine.Deleting, Diff: ownerPaths, Actions: []string{untag}},

@@ -43,6 +43,9 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 	if d.KeyState == types.KeyStateCreating || d.KeyState == types.KeyStateUpdating {
 		seen.Busy = "the key is " + string(d.KeyState)
 	}
+	if want.Guarded {
+		seen.Holds = []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the key to be given up: it may be needed to read what it encrypted"}}
+	}
 	if look.Deleting && len(want.Aliases) > 0 {
 		err = k.aliases(ctx, want, &seen.State)
 	}

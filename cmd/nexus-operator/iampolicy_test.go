@@ -52,9 +52,12 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 	return out
 }
 
-// The operator's policy allows every action that a kind declares, and no other. iam:PassRole is a right without a call.
+// The operator's policy allows every action that a kind declares, and no other. iam:PassRole and the use of keys by services are rights without a call.
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	want := map[string]bool{"iam:PassRole": true}
+	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"} {
+		want["kms:"+use] = true
+	}
 	for _, k := range catalog.Kinds() {
 		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional) {
 			want[action] = true

@@ -53,6 +53,31 @@ var uses = map[string]string{
 	"route53:CreateHostedZone": "ec2:DescribeVpcs", "route53:AssociateVPCWithHostedZone": "ec2:DescribeVpcs", // a private zone
 }
 
+// encrypts are the services that use a key of KMS for who calls these actions, with what that takes. No call has their names.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
+// https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
+var encrypts = map[string][]string{
+	"dynamodb:CreateTable": useOfTables, "dynamodb:UpdateTable": useOfTables,
+	"secretsmanager:CreateSecret": useOfSecrets, "secretsmanager:PutSecretValue": useOfSecrets, "secretsmanager:UpdateSecret": useOfSecrets,
+}
+
+var (
+	useOfTables  = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	useOfSecrets = []string{"kms:Decrypt", "kms:GenerateDataKey"}
+)
+
+// ownKeys are the keys of the operator in the hands of a service. The key policy of another key can allow its use.
+func (s Scope) ownKeys(service string) target {
+	domain := "amazonaws.com"
+	if s.partition() == "aws-cn" {
+		domain += ".cn"
+	}
+	return target{s.arns("kms", "key/*"), iampolicy.Conditions{
+		"StringEquals": {"aws:ResourceTag/" + managedBy: {operatorName}},
+		"StringLike":   {"kms:ViaService": {service + "." + cmp.Or(s.Region, "*") + "." + domain}},
+	}}
+}
+
 // Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
 func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 	g := grants{}
@@ -67,6 +92,10 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 		}
 		if used := uses[action]; used != "" {
 			g.add(used, target{resources: everywhere})
+		}
+		if used := encrypts[action]; used != nil {
+			service, _, _ := strings.Cut(action, ":")
+			g.allow(scope.ownKeys(service), used...)
 		}
 		if service := passes[action]; service != "" {
 			g.add(passRole, target{scope.roles(), stringEquals("iam:PassedToService", service)})

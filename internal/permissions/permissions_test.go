@@ -95,6 +95,37 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	}
 }
 
+// DynamoDB and Secrets Manager ask for rights to the key with which they encrypt, and an action without encryption for none.
+func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
+	for region, want := range map[string]string{
+		"eu-west-1":  "[arn:aws:kms:eu-west-1:*:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[%s.eu-west-1.amazonaws.com]]]",
+		"":           "[arn:aws:kms:*:*:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[%s.*.amazonaws.com]]]",
+		"cn-north-1": "[arn:aws-cn:kms:cn-north-1:*:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[%s.cn-north-1.amazonaws.com.cn]]]",
+	} {
+		partition := ""
+		if strings.HasPrefix(region, "cn-") {
+			partition = "aws-cn"
+		}
+		for action, used := range map[string]string{"dynamodb:UpdateTable": "kms:CreateGrant", "secretsmanager:CreateSecret": "kms:GenerateDataKey", "sqs:CreateQueue": ""} {
+			documents, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if used == "" {
+				if text, _ := Text(documents); strings.Contains(text, "kms:") {
+					t.Errorf("%s: %s", action, text)
+				}
+				continue
+			}
+			service, _, _ := strings.Cut(action, ":")
+			s := statementOf(t, documents, used)
+			if got := fmt.Sprint([]string(s.Resource), s.Condition); got != fmt.Sprintf(want, service) {
+				t.Errorf("%s: %s", action, got)
+			}
+		}
+	}
+}
+
 // AWS evaluates everything that a new instance is made of, and the role that it gets.
 func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 	documents, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},

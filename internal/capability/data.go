@@ -64,20 +64,22 @@ func byName[T any](list []T, name func(T) string) []T {
 
 func (k *compiler) dynamodb() {
 	for _, t := range selectedTables(k.spec) {
-		o := &awsv1.DynamoDBTable{Spec: k.table(t, dynamodbSpec(k.spec))}
-		k.addGrant(k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o))
+		all := dynamodbSpec(k.spec)
+		o := &awsv1.DynamoDBTable{Spec: k.table(t, all)}
+		k.addGrant(k.resource(part{kindTable, k.names.Of(t.Name), StepDynamoDB, "dynamodb"}, o, k.afterKey(all.KMSKeyArn)...))
 	}
 }
 
 // table says every setting, so that what a user removes goes back to its default.
 func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.DynamoDBTableSpec {
+	key := k.storeKey(all.KMSKeyArn)
 	out := awsv1.DynamoDBTableSpec{
 		TableName: k.names.Of(t.Name),
 		HashKey:   awsv1.DynamoDBAttribute{Name: "pk", Type: "S"}, RangeKey: &awsv1.DynamoDBAttribute{Name: "sk", Type: "S"},
 		BillingMode:         "PAY_PER_REQUEST",
 		PointInTimeRecovery: new(boolOr(t.PointInTimeRecovery, boolOr(all.PointInTimeRecovery, true))),
 		TTL:                 &awsv1.DynamoDBTTL{AttributeName: "expiresAt"},
-		SSE:                 &awsv1.DynamoDBSSE{Enabled: all.KMSKeyArn != "", KMSKeyID: all.KMSKeyArn},
+		SSE:                 &awsv1.DynamoDBSSE{Enabled: key != "", KMSKeyID: key},
 		DeletionProtection:  new(EffectiveDeletionPolicy(k.c) != nexusv1.DeletionDelete),
 		RecreateOnLoss:      all.RecreateOnLoss,
 	}
@@ -95,16 +97,17 @@ func (k *compiler) table(t nexusv1.TableSpec, all *nexusv1.DynamoDBSpec) awsv1.D
 
 func (k *compiler) s3() {
 	for _, b := range selectedBuckets(k.spec) {
-		o := &awsv1.S3Bucket{Spec: k.bucket(b, s3Spec(k.spec))}
-		k.addGrant(k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o))
+		all := s3Spec(k.spec)
+		o := &awsv1.S3Bucket{Spec: k.bucket(b, all)}
+		k.addGrant(k.resource(part{kindBucket, k.names.Of(b.Name), StepS3, "s3"}, o, k.afterKey(all.KMSKeyArn)...))
 	}
 }
 
 // bucket says every setting, so that what a user removes goes back to its default.
 func (k *compiler) bucket(b nexusv1.BucketSpec, all *nexusv1.S3Spec) awsv1.S3BucketSpec {
 	encryption := &awsv1.S3Encryption{Algorithm: "AES256"}
-	if all.KMSKeyArn != "" {
-		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: all.KMSKeyArn, BucketKeyEnabled: new(true)}
+	if key := k.storeKey(all.KMSKeyArn); key != "" {
+		encryption = &awsv1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: key, BucketKeyEnabled: new(true)}
 	}
 	rules := b.Lifecycle
 	if rules == nil {

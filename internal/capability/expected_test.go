@@ -19,6 +19,7 @@ import (
 // The placeholders of what AWS is yet to assign, and of a UID that is not known yet.
 var (
 	unknownSecret = regexp.MustCompile(`<known after SecretsManagerSecret/[^>]+>`)
+	unknownKey    = regexp.MustCompile(`<known after KMSKey/([^>]+)>`)
 	unknownUID    = regexp.MustCompile(`<known after (SSMParameterSet/[^>]+)>`)
 )
 
@@ -59,6 +60,7 @@ func TestExpect_CompilesAsOnceEverythingExists(t *testing.T) {
 		}
 		for _, n := range expected.Nodes() {
 			got := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, n), assigned), "checksum")
+			got = unknownKey.ReplaceAllString(got, keyOf+"$1")
 			got = unknownUID.ReplaceAllString(unknownSecret.ReplaceAllString(got, "AbCdEf"), "uid-of-$1")
 			want, _ := existing.Node(n.ID)
 			if want := unknownChecksum.ReplaceAllString(unknownPool.ReplaceAllString(printed(t, want), assigned), "checksum"); got != want {

@@ -159,6 +159,9 @@ func anyData(t *rapid.T) *nexusv1.DataServicesSpec {
 	if rapid.Bool().Draw(t, "bedrock") {
 		d.Bedrock = anyBedrock(t)
 	}
+	if rapid.Bool().Draw(t, "kms") {
+		d.KMS = &nexusv1.KMSSpec{Enabled: anyFlag().Draw(t, "kmsEnabled"), Rotation: anyFlag().Draw(t, "rotation")}
+	}
 	if rapid.Bool().Draw(t, "messages") {
 		d.Queues = anyQueues(t)
 		d.Topics = anyTopics(t, d.Queues)

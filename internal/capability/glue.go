@@ -137,7 +137,7 @@ func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
 	}
 	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.names.Of(callData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
-		if key := s3Spec(k.spec).KMSKeyArn; key != "" {
+		if key := k.storeKey(s3Spec(k.spec).KMSKeyArn); key != "" {
 			out = append(out, k.bucketKey([]string{"kms:Decrypt"}, key, []string{bucket}))
 		}
 	}

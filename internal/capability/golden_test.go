@@ -153,6 +153,12 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			Guardrails:     []nexusv1.BedrockGuardrail{{Name: "safety", ID: "gr0123456789", Version: "2"}, {Name: "draft", ID: "abc"}},
 		}
 	},
+	"kms": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
+		d := c.Spec.DataServices
+		d.KMS, d.S3.KMSKeyArn = &nexusv1.KMSSpec{}, "arn:aws:kms:ap-southeast-1:123456789012:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+		d.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
+		d.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
+	},
 	"queues": func(c *nexusv1.NexusAICapability, _ *capability.Facts) {
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{
 			{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}, VisibilityTimeoutSeconds: new(int32(300)), ForceDestroy: true},

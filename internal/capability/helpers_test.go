@@ -109,6 +109,9 @@ func compile(t fatal, c *nexusv1.NexusAICapability, f capability.Facts) *graph.G
 // assigned stands for every identifier that Cognito assigns.
 const assigned = "assigned"
 
+// keyOf begins what stands for the identifiers that KMS assigns.
+const keyOf = "of-"
+
 // everything proves that each child of the graph owns what it is named after.
 func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capability.Facts) map[string]capability.Proof {
 	region := cmp.Or(f.ProviderRegion, c.Spec.Region, f.Region, capability.DefaultRegion)
@@ -142,6 +145,8 @@ func everything(t fatal, g *graph.Graph, c *nexusv1.NexusAICapability, f capabil
 			p.ARN = arn("sqs", name("queueName"))
 		case "SNSTopic":
 			p.ARN = arn("sns", name("topicName"))
+		case "KMSKey":
+			p.ARN = arn("kms", "key/"+keyOf+n.Object.GetName())
 		case "Certificate":
 			p.ARN = arn("acm", "certificate/"+assigned)
 		case "CognitoUserPool":

@@ -83,15 +83,10 @@ func (k *compiler) certificateID() string {
 // certificateArn is what the load balancer serves; "" without HTTPS. The ARN of a certificate is known before ACM has issued
 // it, for which the Ingress waits.
 func (k *compiler) certificateArn() string {
-	id := k.certificateID()
-	switch proof := k.facts.Owned[id]; {
-	case id == "":
-		return ingressOf(k.spec).CertificateArn
-	case proof.ARN == "":
-		return placeholderFor(id)
-	default:
-		return proof.ARN
+	if id := k.certificateID(); id != "" {
+		return k.provenARN(id)
 	}
+	return ingressOf(k.spec).CertificateArn
 }
 
 // certificate makes the certificate of the host, and the record that proves the host to ACM. The record stays: ACM looks for
@@ -183,7 +178,7 @@ func (o Observed) Prunable(kind string) bool {
 	case kindQuota, kindAutoscaler:
 		return true
 	default:
-		return !o.Stalled() && !o.servesStill(kind)
+		return !o.Stalled() && !o.servesStill(kind) && !o.encryptsStill(kind)
 	}
 }
 

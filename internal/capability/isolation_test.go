@@ -91,6 +91,9 @@ func arns(t fatal, g *graph.Graph, account, region string) []string {
 	for _, o := range ofKind(g, "SNSTopic") {
 		out = append(out, prefix("sns")+name(o, "topicName"))
 	}
+	for _, o := range ofKind(g, "KMSKey") {
+		out = append(out, prefix("kms")+"key/"+keyOf+o.GetName())
+	}
 	for _, o := range ofKind(g, "IAMRole") {
 		out = append(out, "arn:aws:iam::"+account+":role/"+name(o, "roleName"))
 	}
@@ -121,6 +124,7 @@ func plain(n [2]string) *nexusv1.NexusAICapability {
 		c.Name = n[0] + "-" + n[1]
 		c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = n[0], n[1], "eu-west-1"
 		c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://example.com/"}}
+		c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "app", DeadLetter: &nexusv1.DeadLetterSpec{}}, {Name: "dev-app", FIFO: true}}
 		c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "app", SubscribeQueues: []nexusv1.QueueName{"app"}}, {Name: "dev-app", FIFO: true}}
 	})

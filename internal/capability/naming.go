@@ -21,6 +21,7 @@ const (
 	kindSecret           = "SecretsManagerSecret"
 	kindQueue            = "SQSQueue"
 	kindTopic            = "SNSTopic"
+	kindKey              = "KMSKey"
 	kindPool             = "CognitoUserPool"
 	kindRole             = "IAMRole"
 	kindCertificate      = "Certificate"

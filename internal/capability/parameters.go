@@ -46,6 +46,9 @@ func (k *compiler) parameterValues() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["sns/"+t.Name+"-topic-arn"] = k.topicARN(t)
 	}
+	for name, value := range k.keyValues() {
+		v["kms/"+name] = value
+	}
 	for name, value := range k.signInValues() {
 		v["cognito/"+name] = value
 	}

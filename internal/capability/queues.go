@@ -57,7 +57,7 @@ func (k *compiler) queues() {
 }
 
 func (k *compiler) addQueue(purpose string, o *awsv1.SQSQueue, after []graph.Edge) string {
-	id := k.resource(part{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, after...)
+	id := k.resource(part{kindQueue, k.names.Of(purpose), StepSQS, "sqs"}, o, append(after, k.afterKey("")...)...)
 	k.addGrant(id)
 	return id
 }
@@ -71,13 +71,17 @@ func (k *compiler) queue(purpose string, q nexusv1.QueueSpec) awsv1.SQSQueueSpec
 		MessageRetentionPeriod:        new(maxRetentionSeconds),
 		ReceiveMessageWaitTimeSeconds: new(longPollSeconds),
 		DeadLetterQueue:               &awsv1.SQSDeadLetterQueue{},
-		SQSManagedSSEEnabled:          new(true),
 		Policy:                        new(""),
 		ForceDestroy:                  q.ForceDestroy,
 		RecreateOnLoss:                true,
 	}
 	if q.FIFO {
 		out.ContentBasedDeduplication = new(false)
+	}
+	if key := k.storeKey(""); key != "" {
+		out.KMSMasterKeyID = &key
+	} else {
+		out.SQSManagedSSEEnabled = new(true)
 	}
 	return out
 }

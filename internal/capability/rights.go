@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -33,7 +34,7 @@ type Proof struct {
 // wellknown.TagOwnerUID is the tag that the operator puts on whatever an object owns in AWS.
 
 // Granting are the kinds on whose resources the roles of a capability get rights.
-var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic}
+var Granting = []string{kindTable, kindBucket, kindGlueDatabase, kindGlueTable, kindGlueCrawler, kindParameters, kindSecret, kindQueue, kindTopic, kindKey}
 
 // Proving are the kinds whose proofs are gathered: the granting ones, and those with identifiers that AWS assigns: of the user
 // pool they go to the workloads, of the certificate to the load balancer.
@@ -86,7 +87,7 @@ func (k *compiler) owned(id, arn string) string {
 // first.
 func (k *compiler) appStatements() []iampolicy.Statement {
 	return slices.Concat(k.tableStatements(), k.bucketStatements(), k.catalogStatements(), k.parameterStatements(), k.secretStatements(),
-		k.queueStatements(), k.topicStatements(), k.bedrockStatements())
+		k.queueStatements(), k.topicStatements(), k.keyStatements(), k.bedrockStatements())
 }
 
 func (k *compiler) tableStatements() []iampolicy.Statement {
@@ -246,19 +247,35 @@ func (k *compiler) parameterStatements() []iampolicy.Statement {
 	return []iampolicy.Statement{out}
 }
 
+// provenARN is the ARN that AWS assigned to what a child owns, or a placeholder until that is proven.
+func (k *compiler) provenARN(id string) string {
+	return cmp.Or(k.facts.Owned[id].ARN, placeholderFor(id))
+}
+
+// assigned returns the ARN of a child of which AWS chooses the last characters; "" when it is not proven to be the child's.
+func (k *compiler) assigned(id, begin string, chosen int) string {
+	arn := k.facts.Owned[id].ARN
+	if k.expected != nil {
+		arn = k.expect(id, Proof{ARN: begin + placeholderFor(id)}).ARN
+	}
+	if k.assumeOwned {
+		arn = begin + strings.Repeat("?", chosen)
+	}
+	if !strings.HasPrefix(arn, begin) {
+		return ""
+	}
+	return arn
+}
+
+// secretEnding is how many characters Secrets Manager chooses for the end of an ARN.
+const secretEnding = 6
+
 // secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.
 func (k *compiler) secretStatements() []iampolicy.Statement {
 	var arns []string
 	for _, s := range secretsOf(k.spec) {
 		id, begin := kindSecret+"/"+k.names.Of(s.Name), k.home.arn("secretsmanager", "secret:"+k.names.Secret(s.Name)+"-")
-		arn := k.facts.Owned[id].ARN
-		if k.expected != nil {
-			arn = k.expect(id, Proof{ARN: begin + placeholderFor(id)}).ARN // AWS chooses the end
-		}
-		if k.assumeOwned {
-			arn = begin + "??????"
-		}
-		if strings.HasPrefix(arn, begin) {
+		if arn := k.assigned(id, begin, secretEnding); arn != "" {
 			arns = append(arns, arn)
 		}
 	}

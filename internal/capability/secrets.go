@@ -59,7 +59,7 @@ func hasSource(s nexusv1.SecretSpec) bool {
 func (k *compiler) secrets() {
 	for _, s := range secretsOf(k.spec) {
 		o := &awsv1.SecretsManagerSecret{Spec: k.secret(s)}
-		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o))
+		k.addGrant(k.resource(part{kindSecret, k.names.Of(s.Name), StepSecrets, "secrets"}, o, k.afterKey("")...))
 	}
 }
 
@@ -67,6 +67,7 @@ func (k *compiler) secret(s nexusv1.SecretSpec) awsv1.SecretsManagerSecretSpec {
 	out := awsv1.SecretsManagerSecretSpec{
 		SecretName:     k.names.Secret(s.Name),
 		Description:    new("Secret " + s.Name + " of " + k.names.Prefix()),
+		KmsKeyId:       new(k.storeKey("")),
 		RecreateOnLoss: s.RecreateOnLoss,
 	}
 	if v := s.ValueFrom; v != nil {

@@ -63,8 +63,9 @@ func StepOf(name string) (Step, bool) {
 	return Steps[i], true
 }
 
-// Parts that the numbered steps do not count; the condition of the data services speaks of the first two.
+// Parts that the numbered steps do not count; the condition of the data services speaks of the first three.
 const (
+	StepKMS     = "KMS"
 	StepSQS     = "SQS"
 	StepSNS     = "SNS"
 	StepCognito = "Cognito"
@@ -72,6 +73,7 @@ const (
 
 // UncountedSteps are these parts, with the number 0.
 var UncountedSteps = []Step{
+	{0, StepKMS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSQS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepSNS, nexusv1.PhaseProvisioningDataServices, nexusv1.ConditionDataServicesReady},
 	{0, StepCognito, nexusv1.PhaseProvisioningCognito, nexusv1.ConditionCognitoReady},
@@ -112,6 +114,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindGlueDatabase), []string{StepGlue}},
 	{kinds(kindBucket), []string{StepS3}},
 	{kinds(kindTable), []string{StepDynamoDB}},
+	{kinds(kindKey), nil},
 	{kinds(kindProvider), nil},
 }
 

@@ -31,13 +31,13 @@ func (k *compiler) topics() {
 	for _, t := range selectedTopics(k.spec) {
 		o := &awsv1.SNSTopic{Spec: awsv1.SNSTopicSpec{
 			TopicName: k.names.message(t.Name, t.FIFO), FifoTopic: t.FIFO,
-			DisplayName: new(""), KMSMasterKeyID: new(""),
+			DisplayName: new(""), KMSMasterKeyID: new(k.storeKey("")),
 			Policy: new(k.document(k.topicPolicy(t))),
 		}}
 		if t.FIFO {
 			o.Spec.ContentBasedDeduplication = new(false)
 		}
-		var after []graph.Edge
+		after := k.afterKey("")
 		for _, q := range selectedQueues(k.spec) {
 			if !subscribes(t, q) {
 				continue
@@ -54,22 +54,28 @@ func (k *compiler) topics() {
 // this one is declared, so that what else people allow in AWS is taken back.
 // https://docs.aws.amazon.com/sns/latest/dg/sns-access-policy-language-api-permissions-reference.html
 func (k *compiler) topicPolicy(t nexusv1.TopicSpec) iampolicy.Statement {
-	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {"arn:" + k.home.partition + ":iam::" + k.home.account + ":root"}}, Action: []string{
+	return iampolicy.Statement{Sid: "Account", Principal: iampolicy.Principals{"AWS": {k.accountRoot()}}, Action: []string{
 		"sns:AddPermission", "sns:DeleteTopic", "sns:GetTopicAttributes", "sns:ListSubscriptionsByTopic", "sns:Publish", "sns:RemovePermission",
 		"sns:SetTopicAttributes", "sns:Subscribe",
 	}, Resource: []string{k.topicARN(t)}}
+}
+
+// deliveringTopics returns the ARNs of the topics that fit, by name.
+func (k *compiler) deliveringTopics(fits func(nexusv1.TopicSpec) bool) []string {
+	var arns []string
+	for _, t := range selectedTopics(k.spec) {
+		if fits(t) {
+			arns = append(arns, k.topicARN(t))
+		}
+	}
+	return arns
 }
 
 // deliveryPolicy is the access policy of a queue: the topics that it subscribes to, and no others, may send to it. Empty
 // for a queue that subscribes to none.
 // https://docs.aws.amazon.com/sns/latest/dg/subscribe-sqs-queue-to-sns-topic.html
 func (k *compiler) deliveryPolicy(q nexusv1.QueueSpec) string {
-	var arns []string
-	for _, t := range selectedTopics(k.spec) {
-		if subscribes(t, q) {
-			arns = append(arns, k.topicARN(t))
-		}
-	}
+	arns := k.deliveringTopics(func(t nexusv1.TopicSpec) bool { return subscribes(t, q) })
 	if len(arns) == 0 {
 		return ""
 	}

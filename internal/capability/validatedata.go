@@ -46,6 +46,7 @@ func (v *verdict) data(d *nexusv1.DataServicesSpec) {
 	if d.S3 != nil {
 		v.buckets("spec.dataServices.s3", d.S3)
 	}
+	v.key("spec.dataServices.kms", d.KMS)
 	v.queues("spec.dataServices.queues", d.Queues)
 	v.topics("spec.dataServices.topics", d)
 	spec := &nexusv1.NexusAICapabilitySpec{DataServices: d}

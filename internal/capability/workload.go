@@ -111,6 +111,9 @@ func (k *compiler) settings() map[string]string {
 	for _, t := range selectedTopics(k.spec) {
 		v["NEXUS_SNS_TOPIC_ARN_"+environmentVariable(t.Name)] = k.topicARN(t)
 	}
+	for name, value := range k.keyValues() {
+		v["NEXUS_KMS_"+environmentVariable(name)] = value
+	}
 	for name, value := range k.signInValues() {
 		v["NEXUS_COGNITO_"+environmentVariable(name)] = value
 	}

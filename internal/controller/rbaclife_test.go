@@ -161,6 +161,7 @@ func (h *home) livesOfACapability() {
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
 	c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://rights.example.com/callback"}}
 	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "rights.example.com", HostedZoneID: h.zone("example.com")}
+	c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
@@ -169,6 +170,7 @@ func (h *home) livesOfACapability() {
 	h.alter(c, func() {
 		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
 		c.Spec.EnableCognito, c.Spec.Cognito, c.Spec.Ingress = false, nil, nil
+		c.Spec.DataServices.KMS, c.Annotations = nil, map[string]string{"nexus.ai/delete-data": "rights-dev-data"}
 	})
 	h.shows(c, "Ready", "True", "Ready")
 	h.remove(c)

@@ -39,6 +39,7 @@ var attacksOnCapabilities = []attack{
 	{wants: "every knowledge base", kind: "NexusAICapability", spec: `{providerRef: {name: bounded}, dataServices: {bedrock: {knowledgeBases: [{name: a, id: "*"}]}}}`, refused: []string{"knowledgeBases[0].id"}},
 	{wants: "the profile of another account", kind: "NexusAICapability", reason: "InvalidSpec", says: []string{"models[0].inferenceProfile", "999999999999"},
 		spec: `{providerRef: {name: bounded}, dataServices: {bedrock: {models: [{name: chat, modelID: "amazon.nova-lite-v1:0", inferenceProfile: "arn:aws:bedrock:ap-southeast-1:999999999999:application-inference-profile/abc"}]}}}`},
+	{wants: "a key that KMS deletes tomorrow", kind: "NexusAICapability", spec: `dataServices: {kms: {deletionWindowDays: 1}}`, refused: []string{"kms.deletionWindowDays"}},
 	{wants: "every queue", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: "*"}]}`, refused: []string{"queues[0].name"}},
 	{wants: "a queue by its ARN", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: "arn:aws:sqs:ap-southeast-1:123456789012:finance"}]}`, refused: []string{"queues[0].name"}},
 	{wants: "the dead-letter queue of another queue", kind: "NexusAICapability", spec: `dataServices: {queues: [{name: jobs-dlq}]}`, refused: []string{"queues[0].name", "dead-letter"}},

@@ -53,11 +53,11 @@ func allows(documents []iampolicy.Document, action, resource string) bool {
 
 // wholeResources are the actions for which AWS evaluates no resource.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
-var wholeResources = []string{"acm:RequestCertificate", "cognito-idp:CreateUserPool", "cognito-idp:DescribeUserPoolDomain", "cognito-idp:ListUserPools", "glue:CreateCrawler", "route53:ListHostedZonesByName",
+var wholeResources = []string{"acm:RequestCertificate", "cognito-idp:CreateUserPool", "cognito-idp:DescribeUserPoolDomain", "cognito-idp:ListUserPools", "glue:CreateCrawler", "kms:CreateKey", "kms:ListAliases", "route53:ListHostedZonesByName",
 	"sns:GetSubscriptionAttributes", "sns:SetSubscriptionAttributes", "sns:Unsubscribe", "ssm:DescribeParameters", "tag:GetResources"}
 
 // prefixes of the names of resources in ARNs, by service.
-var resourceForms = map[string]string{"acm": "certificate/", "cognito-idp": "userpool/", "dynamodb": "table/", "iam": "role/", "secretsmanager": "secret:", "sns": "", "sqs": "", "ssm": "parameter"}
+var resourceForms = map[string]string{"acm": "certificate/", "cognito-idp": "userpool/", "dynamodb": "table/", "iam": "role/", "kms": "key/", "secretsmanager": "secret:", "sns": "", "sqs": "", "ssm": "parameter"}
 
 // resourcesOf are the ARNs that AWS evaluates for a call.
 func resourcesOf(c awsproxy.Call) []string {
@@ -69,6 +69,8 @@ func resourcesOf(c awsproxy.Call) []string {
 		return []string{"*"}
 	case c.Service == "s3":
 		return []string{"arn:aws:s3:::" + c.Resource}
+	case c.Service == "kms" && strings.HasSuffix(c.Op, "Alias"): // and the key, which the request of DeleteAlias does not name
+		return []string{regional(c.Resource), regional("key/of-the-alias")}
 	case c.Service == "iam" && strings.HasSuffix(c.Op, "OpenIDConnectProvider"):
 		return []string{"arn:aws:iam::" + homeAccount + ":oidc-provider/" + c.Resource}
 	case c.Service == "iam":
@@ -110,6 +112,7 @@ func TestPrivilege_AWholeLifeFitsThePrintedPolicy(t *testing.T) {
 	zone := b.zone("example.com")
 	c := withStores(b.small("team-life"))
 	c.Spec.DataServices.Glue = &nexusv1.GlueSpec{}
+	c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs", DeadLetter: &nexusv1.DeadLetterSpec{}}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Secrets = []nexusv1.SecretSpec{{Name: "openai", Generate: &nexusv1.GenerateSpec{}}}
@@ -149,7 +152,7 @@ func TestPrivilege_AWholeLifeFitsThePrintedPolicy(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"acm", "cognito-idp", "dynamodb", "glue", "iam", "route53", "s3", "secretsmanager", "sns", "sqs", "ssm"} {
+	for _, s := range []string{"acm", "cognito-idp", "dynamodb", "glue", "iam", "kms", "route53", "s3", "secretsmanager", "sns", "sqs", "ssm"} {
 		if !services[s] {
 			t.Errorf("the life used nothing of %s", s)
 		}

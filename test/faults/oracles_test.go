@@ -186,6 +186,8 @@ func thingOf(o v1alpha1.Resource) thing {
 		t.plural, t.service, t.resource = "sqsqueues", "sqs", o.Spec.QueueName
 	case *v1alpha1.SNSTopic:
 		t.plural, t.service, t.resource = "snstopics", "sns", o.Spec.TopicName
+	case *v1alpha1.KMSKey:
+		t.plural, t.service, t.resource = "kmskeys", "kms", o.Status.ID
 	case *v1alpha1.CognitoUserPool:
 		t.plural, t.service, t.resource = "cognitouserpools", "cognito-idp", o.Status.UserPoolID
 	}

@@ -42,6 +42,9 @@ func readsOf(o v1alpha1.Resource) int {
 		return 2
 	case *v1alpha1.SNSTopic: // and its tags, the list of subscriptions, and each of them
 		return 2 + count(len(o.Spec.Subscriptions) > 0) + len(o.Spec.Subscriptions)
+	case *v1alpha1.KMSKey: // and its tags
+		s := o.Spec
+		return 2 + count(s.KeyPolicy != nil, s.EnableKeyRotation != nil, len(s.Aliases) > 0)
 	case *v1alpha1.CognitoUserPool: // the pool with its tags, each client, and the groups
 		return 1 + len(o.Spec.Clients) + count(len(o.Spec.Groups) > 0)
 	}
@@ -67,6 +70,7 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	r := newRig(t)
 	more := r.Capability("examples/capability-with-messaging.yaml")
 	more.Spec.EnableCognito, more.Spec.Ingress = true, &nexusv1.IngressSpec{Host: "dispatch.example.com"}
+	more.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	all := []*nexusv1.NexusAICapability{r.Capability(example), r.Capability("examples/nexus-ai-complete.yaml"), more}
 	for _, c := range all {
 		r.Create(c)
@@ -80,7 +84,7 @@ func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
 	var objects []v1alpha1.Resource
 	for _, c := range all {
 		objects = append(objects, r.resources(c.Namespace)...)
-		for _, l := range []client.ObjectList{&v1alpha1.SQSQueueList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}} {
+		for _, l := range []client.ObjectList{&v1alpha1.SQSQueueList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.CognitoUserPoolList{}, &v1alpha1.KMSKeyList{}} {
 			if err := r.Client.List(r.Ctx(), l, client.InNamespace(c.Namespace)); err != nil {
 				t.Fatal(err)
 			}

@@ -19,6 +19,9 @@ type DataServicesSpec struct {
 	// Bedrock names models, knowledge bases and guardrails that the workloads use; the operator creates none of them.
 	// +optional
 	Bedrock *BedrockSpec `json:"bedrock,omitempty"`
+	// KMS encrypts the tables, buckets, secrets, queues and topics with a key that the capability has for itself. Absent: keys of AWS.
+	// +optional
+	KMS *KMSSpec `json:"kms,omitempty"`
 	// Queues of SQS that the workloads send to and receive from. Absent: none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
@@ -31,6 +34,24 @@ type DataServicesSpec struct {
 	// +listType=map
 	// +listMapKey=name
 	Topics []TopicSpec `json:"topics,omitempty"`
+}
+
+// KMSSpec declares the key {capabilityName}-{environment}-data of the Key Management Service. A store that names another key by
+// kmsKeyArn has that one.
+type KMSSpec struct {
+	// Enabled; default true. Without the key the stores have keys of AWS again, and the key stays until people give it up: what it
+	// encrypted before cannot be read without it.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+	// Rotation replaces the key material every year; default true. What the material before encrypted can still be read.
+	// +optional
+	Rotation *bool `json:"rotation,omitempty"`
+	// DeletionWindowDays is how many days KMS waits before it deletes the key, once the capability has been deleted with
+	// deletionPolicy Delete; default 30. Until then a capability of the same name gets it back.
+	// +optional
+	// +kubebuilder:validation:Minimum=7
+	// +kubebuilder:validation:Maximum=30
+	DeletionWindowDays *int32 `json:"deletionWindowDays,omitempty"`
 }
 
 // DynamoDBSpec declares tables, each {capabilityName}-{environment}-{name}.

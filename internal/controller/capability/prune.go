@@ -24,10 +24,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted. Secrets
-// Manager keeps a deleted secret for its recovery window.
+// isStore reports whether objects of a kind hold data that is lost when their AWS resource is deleted, or the key without
+// which data cannot be read. Secrets Manager keeps a deleted secret for its recovery window.
 func isStore(kind string) bool {
-	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool"
+	return kind == "S3Bucket" || kind == "DynamoDBTable" || kind == "SQSQueue" || kind == "CognitoUserPool" || kind == "KMSKey"
 }
 
 // isKept reports whether the AWS resource of a declared object stays when only the object is deleted: a store, a secret

@@ -8,9 +8,9 @@ import (
 )
 
 // keptDocuments are the configurations of buckets of which moto drops members, by the operation without its verb: the
-// sizes of lifecycle filters and the number of versions to retain, the format of the names of logs, and the sending to
-// EventBridge.
-var keptDocuments = []string{"BucketLifecycleConfiguration", "BucketLogging", "BucketNotificationConfiguration"}
+// sizes of lifecycle filters and the number of versions to retain, the format of the names of logs, the sending to
+// EventBridge, and everything of a replication rule but its destination, status and priority.
+var keptDocuments = []string{"BucketLifecycleConfiguration", "BucketLogging", "BucketNotificationConfiguration", "BucketReplication"}
 
 // documentOps are the operations on the kept documents with a verb.
 func documentOps(verb string) []string {

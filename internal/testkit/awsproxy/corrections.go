@@ -36,6 +36,8 @@ var corrections = []correction{
 	{name: "default encryption", service: "s3", ops: []string{"GetBucketEncryption"}, after: defaultEncryption},
 	{name: "conditions in policies of buckets", service: "s3", ops: []string{"PutBucketPolicy"}, after: hideConditions},
 	{name: "conditions in policies of buckets", service: "s3", ops: []string{"GetBucketPolicy"}, after: showConditions},
+	{name: "replication that S3 refuses", service: "s3", ops: []string{"PutBucketReplication"}, before: refuseReplication},
+	{name: "replication that S3 refuses", service: "s3", ops: []string{"PutBucketVersioning"}, before: refuseSuspension},
 	{name: "configurations of buckets", service: "s3", ops: documentOps("Put"), after: keepDocument},
 	{name: "configurations of buckets", service: "s3", ops: documentOps("Get"), after: showDocument},
 	{name: "configurations of buckets", service: "s3", ops: []string{"DeleteBucket"}, after: forgetDocuments},

@@ -48,6 +48,7 @@ var s3Actions = map[string]string{
 	"DeleteObjects": "DeleteObjectVersion", "HeadBucket": "ListBucket",
 	"GetBucketNotificationConfiguration": "GetBucketNotification", "PutBucketNotificationConfiguration": "PutBucketNotification",
 	"GetObjectLockConfiguration": "GetBucketObjectLockConfiguration", "PutObjectLockConfiguration": "PutBucketObjectLockConfiguration",
+	"GetBucketReplication": "GetReplicationConfiguration", "PutBucketReplication": "PutReplicationConfiguration", "DeleteBucketReplication": "PutReplicationConfiguration",
 	"GetBucketCors": "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
 }
 

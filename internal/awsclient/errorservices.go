@@ -25,6 +25,9 @@ var s3Rows = []row{
 	{service: "s3", code: "ServiceUnavailable", class: Throttled},
 	{service: "s3", code: "BadDigest|IncompleteBody|XAmzContentSHA256Mismatch", class: Transient},
 	{service: "s3", operation: "PutBucketNotificationConfiguration", code: "InvalidArgument", message: "unable to validate", class: Propagating},
+	// Versioning that was just enabled, here or at the destination.
+	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "versioning must be", class: Propagating},
+	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "destination bucket must", class: Propagating},
 	{service: "s3", code: "MethodNotAllowed", class: Denied},
 	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported", class: Invalid},
 	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},

@@ -124,7 +124,7 @@ var explanations = map[Class]func(explanation) error{
 		return e.waiting(status.ReasonBusy, "AWS to finish what it is doing before %s%s", e.action, e.text())
 	},
 	Propagating: func(e explanation) error {
-		return e.waiting(status.ReasonWaiting, "IAM changes to reach every AWS service before %s%s", e.action, e.text())
+		return e.waiting(status.ReasonWaiting, "recent changes to reach every AWS service before %s%s", e.action, e.text())
 	},
 	NotEmpty: explanation.notEmpty,
 	ScheduledForDeletion: func(e explanation) error {

@@ -66,7 +66,7 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 		{"SQS", "CreateQueue", "QueueDeletedRecently", "", 400, "sqs:CreateQueue", &status.Waiting{Reason: status.ReasonBusy, After: time.Minute,
 			For: "AWS to finish what it is doing before sqs:CreateQueue: QueueDeletedRecently"}},
 		{"Glue", "CreateCrawler", "InvalidInputException", "Service is unable to assume provided role.", 400, "glue:CreateCrawler", &status.Waiting{Reason: status.ReasonWaiting, After: busyAfter,
-			For: "IAM changes to reach every AWS service before glue:CreateCrawler: InvalidInputException: Service is unable to assume provided role"}},
+			For: "recent changes to reach every AWS service before glue:CreateCrawler: InvalidInputException: Service is unable to assume provided role"}},
 		{"S3", "DeleteBucket", "BucketNotEmpty", "", 409, "s3:DeleteBucket", &status.Waiting{Reason: status.ReasonBucketNotEmpty, After: busyAfter,
 			For: "what it still holds to go before s3:DeleteBucket: BucketNotEmpty"}},
 		{"IAM", "DeleteRole", "DeleteConflict", "", 409, "iam:DeleteRole", &status.Waiting{Reason: status.ReasonWaiting, After: busyAfter,

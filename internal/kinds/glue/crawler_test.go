@@ -181,7 +181,7 @@ func TestARoleThatIsNotAssumableYetIsWaitedFor(t *testing.T) {
 	r.AWS.Fault(awsproxy.Match{Service: "glue", Op: "CreateCrawler", Times: 2}, awsproxy.Fail(400, "InvalidInputException",
 		"Service is unable to assume provided role. Please verify role's TrustPolicy (Service: AWSGlueJobExecutor)"))
 	_, err := s.Pass(t.Context(), nil)
-	waitsFor(t, err, "IAM changes to reach every AWS service")
+	waitsFor(t, err, "recent changes to reach every AWS service")
 	settle(t, s)
 }
 

@@ -139,7 +139,7 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Tags: tags, OwnerTags: o.OwnerTags(),
 		Partition: f.Partition, Account: f.Account, Region: f.Region,
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
-		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, GuardData: f.GuardData,
+		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData,
 		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
 		Ref: f.Ref, Secret: f.Secret, Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil

@@ -279,6 +279,8 @@ type Scope struct {
 	Namespace string
 	// Deleting is true when the object is being deleted: only identity matters then.
 	Deleting bool
+	// Observing is true for an object that only observes: it gives no role to a service.
+	Observing bool
 	// GuardData asks a store that is being deleted for a Hold, with a count, while it holds data: only its object
 	// is being deleted, not the capability that it belongs to.
 	GuardData bool

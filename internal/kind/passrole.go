@@ -12,7 +12,7 @@ import (
 // provider's identity may pass. A role by name is allowed only under the provider's rolePathPrefix, and not at all
 // where the provider bounds every role, because nothing shows the boundary of a role that no IAMRole declares.
 func WhyNotPassed(sc Scope, role string) string {
-	if role == "" || sc.Deleting {
+	if role == "" || sc.Deleting || sc.Observing {
 		return ""
 	}
 	account, name := roleOf(sc, role)

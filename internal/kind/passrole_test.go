@@ -30,9 +30,10 @@ func TestWhyNotPassed(t *testing.T) {
 		if why := WhyNotPassed(sc, tc.role); !strings.Contains(why, tc.want) || tc.want == "" && why != "" {
 			t.Errorf("%s: %q", tc.name, why)
 		}
-		sc.Deleting = true
-		if why := WhyNotPassed(sc, tc.role); why != "" {
-			t.Errorf("%s, deleting: %q", tc.name, why)
+		for what, passive := range map[string]Scope{"deleting": {Deleting: true}, "observing": {Observing: true}} {
+			if why := WhyNotPassed(passive, tc.role); why != "" {
+				t.Errorf("%s, %s: %q", tc.name, what, why)
+			}
 		}
 	}
 }

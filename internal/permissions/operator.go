@@ -46,6 +46,7 @@ const passRole = "iam:PassRole"
 var passes = map[string]string{
 	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
 	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
+	"s3:PutReplicationConfiguration": "s3.amazonaws.com",
 }
 
 // uses are the actions that need a right to another action, for which AWS evaluates no resource. No call has its name.

@@ -126,6 +126,24 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 	}
 }
 
+func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
+	documents, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"}, Writes: []string{"s3:PutReplicationConfiguration"}}},
+		Scope{Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[string]string{
+		"s3:GetReplicationConfiguration": "[arn:aws:s3:::team-*] map[]",
+		"s3:PutReplicationConfiguration": "[arn:aws:s3:::team-*] map[]",
+		"iam:PassRole":                   "[arn:aws:iam::123456789012:role/teams/team-*] map[StringEquals:map[iam:PassedToService:[s3.amazonaws.com]]]",
+	} {
+		s := statementOf(t, documents, action)
+		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+	}
+}
+
 // AWS evaluates everything that a new instance is made of, and the role that it gets.
 func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 	documents, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},

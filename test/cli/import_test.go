@@ -440,6 +440,26 @@ func documents(text string) []string {
 	return docs
 }
 
+// An object that only observes gives no role to S3; one that adopts would.
+func TestImport_AdoptsNoReplicationWhoseRoleIsNotAllowed(t *testing.T) {
+	x := newTool(t)
+	old := x.emptyPast()
+	old.bucket(0)
+	old.bucket(2)
+	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).PutBucketReplication(x.Ctx(), &s3.PutBucketReplicationInput{Bucket: aws.String("old-bucket-0"),
+		ReplicationConfiguration: &s3types.ReplicationConfiguration{Role: aws.String("arn:aws:iam::123456789012:role/replicator"), Rules: []s3types.ReplicationRule{{
+			ID: aws.String("all"), Prefix: aws.String(""), Status: s3types.ReplicationRuleStatusEnabled, Destination: &s3types.Destination{Bucket: aws.String("arn:aws:s3:::old-bucket-2")}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := x.run("", "import", "s3bucket/old-bucket-0"); a.code != 0 || !strings.Contains(a.out, "roleArn: arn:aws:iam::123456789012:role/replicator") || !strings.Contains(a.out, "replicateDeleteMarkers: true") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if a := x.run("", "import", "--adopt", "s3bucket/old-bucket-0"); a.code != 1 || !strings.Contains(a.err, "spec.replication.roleArn: needs rolePathPrefix on the AWSProvider") {
+		t.Errorf("adopting: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 	x := newTool(t)
 	old := x.emptyPast()

@@ -119,6 +119,10 @@ var attacksOnRights = []attack{
 const absent = `providerRef: {name: absent}`
 
 // elsewhere leads an object to the provider of another namespace.
+func replicatesAs(role string) string {
+	return `replication: {roleArn: "` + role + `", rules: [{id: r, enabled: true, destination: {bucketArn: "arn:aws:s3:::mine"}}]}` + "\n"
+}
+
 const elsewhere = `providerRef: {name: aws, namespace: victim-dev}`
 
 var attacksOnReferences = []attack{
@@ -161,6 +165,9 @@ var attacksOnReferences = []attack{
 	{wants: "to act as a user", kind: "GlueCrawler", spec: `role: "arn:aws:iam::123456789012:user/team/x"` + "\n" + throughPath, reason: "NotPermitted", says: []string{"spec.role", "/team/"}},
 	{wants: "to act as a role whose boundary nobody knows", kind: "GlueCrawler", spec: "role: /team/x\n" + bounded, reason: "NotPermitted", says: []string{"spec.role", "bounds every role"}},
 	{wants: "to act as a role that it only observes", kind: "GlueCrawler", spec: `roleRef: {name: observed}`, reason: "NotPermitted", says: []string{"IAMRole/observed", "only observes"}},
+	{wants: "S3 to act as a role", kind: "S3Bucket", spec: replicatesAs("arn:aws:iam::123456789012:role/finance-admin"), reason: "NotPermitted", says: []string{"spec.replication.roleArn", "rolePathPrefix"}},
+	{wants: "S3 to act as a role outside the path", kind: "S3Bucket", spec: replicatesAs("arn:aws:iam::123456789012:role/finance-admin") + throughPath, reason: "NotPermitted", says: []string{"spec.replication.roleArn", "/team/"}},
+	{wants: "S3 to act as a role that it only observes", kind: "S3Bucket", spec: `replication: {roleRef: {name: observed}, rules: [{id: r, enabled: true, destination: {bucketArn: "arn:aws:s3:::mine"}}]}`, reason: "NotPermitted", says: []string{"IAMRole/observed", "only observes"}},
 	{wants: "to act as two roles", kind: "GlueCrawler", spec: "role: finance-admin\nroleRef: {name: observed}", refused: []string{"exactly one of role and roleRef"}},
 	{wants: "two databases at once", kind: "GlueTable", spec: `databaseRef: {name: lake}`, refused: []string{"exactly one of databaseName and databaseRef"}},
 	{wants: "a database by a path", kind: "GlueTable", spec: "databaseName: null\ndatabaseRef: {name: victim/lake}", condition: "Reconciling", reason: "Waiting", says: []string{"GlueDatabase/victim/lake"}},

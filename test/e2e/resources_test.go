@@ -370,6 +370,29 @@ func TestAProviderThatMovesLosesNothing(t *testing.T) {
 	}
 }
 
+// One names the other by its ARN, before that bucket exists.
+func TestTwoBucketsReplicateToEachOther(t *testing.T) {
+	b := newBed(t)
+	p := provider("aws")
+	p.Spec.RolePathPrefix = "/"
+	replicating := func(name string, to v1alpha1.S3ReplicationDestination) *v1alpha1.S3Bucket {
+		o := bucket(name)
+		o.Spec.Replication = &v1alpha1.S3Replication{RoleARN: "arn:aws:iam::123456789012:role/replicator", Rules: []v1alpha1.S3ReplicationRule{{ID: "all", Enabled: true, Destination: to}}}
+		return o
+	}
+	west := replicating("copies-west", v1alpha1.S3ReplicationDestination{BucketARN: "arn:aws:s3:::copies-east"})
+	east := replicating("copies-east", v1alpha1.S3ReplicationDestination{BucketRef: &v1alpha1.ObjectReference{Name: "copies-west"}})
+	b.Create(p, west, east)
+	b.Ready(west, east)
+	for from, to := range map[string]string{"copies-west": "copies-east", "copies-east": "copies-west"} {
+		out, err := b.s3().GetBucketReplication(b.Ctx(), &s3.GetBucketReplicationInput{Bucket: &from})
+		if err != nil || *out.ReplicationConfiguration.Rules[0].Destination.Bucket != "arn:aws:s3:::"+to {
+			t.Errorf("%s: %v %+v", from, err, out)
+		}
+	}
+	b.Remove(west, east)
+}
+
 func TestEverySampleBecomesReady(t *testing.T) {
 	b := newBed(t)
 	var objs []*unstructured.Unstructured

@@ -26,7 +26,7 @@ func readsOf(o v1alpha1.Resource) int {
 	case *v1alpha1.S3Bucket: // the tags tell both
 		s := o.Spec
 		return 1 + count(s.ObjectOwnership != nil, s.Versioning != nil, s.Encryption != nil, s.PublicAccessBlock != nil,
-			s.Policy != nil || s.TLSOnly != nil, s.LifecycleRules != nil, s.CORSRules != nil, s.Logging != nil, s.Notification != nil, s.ObjectLock != nil, s.Website != nil, s.ACL != nil)
+			s.Policy != nil || s.TLSOnly != nil, s.LifecycleRules != nil, s.CORSRules != nil, s.Logging != nil, s.Notification != nil, s.ObjectLock != nil, s.Website != nil, s.ACL != nil, s.Replication != nil)
 	case *v1alpha1.DynamoDBTable: // no description has the tags
 		return 2 + count(o.Spec.PointInTimeRecovery != nil, o.Spec.TTL != nil)
 	case *v1alpha1.IAMRole: // with one inline policy: two

@@ -8,6 +8,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="!has(self.objectLock) || !self.objectLock.enabled || !has(self.versioning) || self.versioning.enabled",message="objectLock needs versioning: S3 does not suspend it on a bucket with object lock"
 // +kubebuilder:validation:XValidation:rule="!has(self.acl) || self.acl == 'private' || has(self.objectOwnership) && self.objectOwnership != 'BucketOwnerEnforced'",message="acl needs objectOwnership BucketOwnerPreferred or ObjectWriter: BucketOwnerEnforced, which is AWS's default, disables access control lists"
 // +kubebuilder:validation:XValidation:rule="!has(self.acl) || self.acl == 'private' || !has(self.publicAccessBlock) || !has(self.publicAccessBlock.blockPublicAcls) || !self.publicAccessBlock.blockPublicAcls",message="acl is public, which publicAccessBlock.blockPublicAcls refuses"
+// +kubebuilder:validation:XValidation:rule="!has(self.replication) || !has(self.replication.rules) || !has(self.versioning) || self.versioning.enabled",message="replication needs versioning: set versioning.enabled: true, here and on the destination buckets"
 type S3BucketSpec struct {
 	CommonSpec `json:",inline"`
 
@@ -70,6 +71,10 @@ type S3BucketSpec struct {
 	// Website serves the bucket as a website; {} ends that. Absent: this stays as it is in AWS.
 	// +optional
 	Website *S3Website `json:"website,omitempty"`
+	// Replication copies new objects to other buckets; {} removes all rules, also those that were set elsewhere. Absent:
+	// replication stays as it is in AWS.
+	// +optional
+	Replication *S3Replication `json:"replication,omitempty"`
 	// ForceDestroy empties the bucket, versions and delete markers too, when the object is deleted. Without it,
 	// the deletion of a bucket that holds any waits. Locked versions are not deleted: the deletion waits for the end of
 	// their retention.
@@ -429,6 +434,87 @@ type S3WebsiteRedirect struct {
 	// +optional
 	// +kubebuilder:validation:Enum=http;https
 	Protocol string `json:"protocol,omitempty"`
+}
+
+// S3Replication copies new objects to other buckets. The bucket and the destination buckets need versioning.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication.html
+// +kubebuilder:validation:XValidation:rule="[has(self.roleArn), has(self.roleRef)].filter(x, x).size() == (has(self.rules) ? 1 : 0)",message="replication needs rules and exactly one of roleArn and roleRef; {} removes all rules"
+// +kubebuilder:validation:XValidation:rule="!has(self.rules) || self.rules.all(r, self.rules.exists_one(o, (has(o.priority) ? o.priority : 0) == (has(r.priority) ? r.priority : 0)))",message="two rules have the same priority: give each rule another one"
+type S3Replication struct {
+	// RoleARN is the ARN of the role that S3 assumes to replicate objects. Its trust policy must allow s3.amazonaws.com to
+	// assume it. It must lie under the provider's rolePathPrefix, and a provider with a permissionsBoundaryARN allows none:
+	// use roleRef instead.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:iam::[0-9]{12}:role/`
+	RoleARN string `json:"roleArn,omitempty"`
+	// RoleRef names an IAMRole of the same namespace instead; one that only observes a role cannot be used.
+	// +optional
+	RoleRef *ObjectReference `json:"roleRef,omitempty"`
+	// Rules say which objects are copied where.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=100
+	// +listType=map
+	// +listMapKey=id
+	Rules []S3ReplicationRule `json:"rules,omitempty"`
+}
+
+// S3ReplicationRule copies some objects to one bucket. The replication of changes to replicas stays as it is in AWS.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication-add-config.html
+// +kubebuilder:validation:XValidation:rule="!has(self.tags) || size(self.tags) == 0 || !has(self.replicateDeleteMarkers) || !self.replicateDeleteMarkers",message="a rule with tags cannot have replicateDeleteMarkers"
+type S3ReplicationRule struct {
+	// ID is the rule's name, unique in the bucket.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	ID string `json:"id"`
+	// Enabled turns the rule on or off.
+	Enabled bool `json:"enabled"`
+	// Priority decides between rules for the same objects and destination: the highest number wins. Each rule has another
+	// one. Absent: 0.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	Priority int32 `json:"priority,omitempty"`
+	// Prefix of the keys the rule is for; absent means all.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Prefix string `json:"prefix,omitempty"`
+	// Tags limit the rule to objects that have all of them; absent means that objects need none.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=10
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) >= 1 && size(k) <= 128)",message="the key of an object's tag has 1 to 128 characters"
+	Tags map[string]TagValue `json:"tags,omitempty"`
+	// ReplicateDeleteMarkers copies delete markers, too. Absent: false.
+	// +optional
+	ReplicateDeleteMarkers bool `json:"replicateDeleteMarkers,omitempty"`
+	// Destination of the copies.
+	Destination S3ReplicationDestination `json:"destination"`
+}
+
+// S3ReplicationDestination is where copies of objects go. Replication time control, metrics and the owner of replicas stay
+// as they are in AWS.
+// +kubebuilder:validation:XValidation:rule="has(self.bucketArn) != has(self.bucketRef)",message="a destination needs exactly one of bucketArn and bucketRef"
+type S3ReplicationDestination struct {
+	// BucketARN is the ARN of a bucket with versioning, of any region and account. A bucket of another account needs a
+	// policy that lets the role replicate objects. Of two buckets that replicate to each other, at least one must name the
+	// other by its ARN: references would wait for each other.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:s3:::[a-z0-9][a-z0-9.-]+[a-z0-9]$`
+	BucketARN string `json:"bucketArn,omitempty"`
+	// BucketRef names an S3Bucket of the same namespace instead.
+	// +optional
+	BucketRef *ObjectReference `json:"bucketRef,omitempty"`
+	// StorageClass of the copies; absent means that of the object.
+	// +optional
+	// +kubebuilder:validation:Enum=STANDARD;REDUCED_REDUNDANCY;STANDARD_IA;ONEZONE_IA;INTELLIGENT_TIERING;GLACIER;DEEP_ARCHIVE;GLACIER_IR
+	StorageClass string `json:"storageClass,omitempty"`
+	// KMSKeyARN is the ARN of the KMS key that encrypts copies of objects that are encrypted with KMS, in the region of
+	// the destination bucket. Absent: such objects are not copied.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:kms:`
+	KMSKeyARN string `json:"kmsKeyArn,omitempty"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

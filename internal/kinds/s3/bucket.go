@@ -40,6 +40,7 @@ type BucketState struct {
 	FoundNotification s3.GetBucketNotificationConfigurationOutput `drift:"observed"`
 	FoundLock         *types.ObjectLockConfiguration              `drift:"observed"`
 	FoundRoutes       []types.RoutingRule                         `drift:"observed"`
+	FoundReplication  []types.ReplicationRule                     `drift:"observed"`
 
 	ObjectOwnership   *string
 	ACL               *string
@@ -57,7 +58,10 @@ type BucketState struct {
 	ObjectLock                *bool
 	Retention                 *v1alpha1.S3DefaultRetention
 	Website                   *Website
-	Tags                      map[string]string `drift:"tags"`
+	ReplicationRole           *string
+	// Replication are the rules by their IDs.
+	Replication map[string]v1alpha1.S3ReplicationRule `drift:"exact,set"`
+	Tags        map[string]string                     `drift:"tags"`
 }
 
 // usEast1 is the region that must not be named when a bucket is created, and in which creating an
@@ -78,7 +82,7 @@ type bucket struct{ api *s3.Client }
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 	b := &bucket{api: s3.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
-		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Refuse: refuse, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
 		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
@@ -95,7 +99,7 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 
 // parts are the settings of a bucket.
 func (b *bucket) parts() []kind.Part[BucketState] {
-	return slices.Concat(b.accessParts(), b.storageParts(), b.serviceParts())
+	return append(slices.Concat(b.accessParts(), b.storageParts(), b.serviceParts()), b.replicationPart())
 }
 
 // accessParts say who may use the bucket. A public access block that no longer refuses public policies is
@@ -139,7 +143,8 @@ func (b *bucket) accessParts() []kind.Part[BucketState] {
 // versioning comes first.
 func (b *bucket) storageParts() []kind.Part[BucketState] {
 	return []kind.Part[BucketState]{
-		{Fields: []string{"Versioning"}, Default: func(want BucketState) bool { return want.Versioning.Enabled == aws.ToBool(want.ObjectLock) }, Reads: "s3:GetBucketVersioning",
+		{Fields: []string{"Versioning"}, Default: func(want BucketState) bool { return want.Versioning.Enabled == aws.ToBool(want.ObjectLock) },
+			Stage: func(want, _ BucketState) int { return kind.Either(want.Versioning.Enabled, 0, 1) }, Reads: "s3:GetBucketVersioning",
 			Read: read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
 				have.Versioning = &v1alpha1.S3Versioning{Enabled: out.Status == types.BucketVersioningStatusEnabled}
 			}),
@@ -255,6 +260,9 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 		return err
 	}
 	if s.Lifecycle, err = declareLifecycle(in.LifecycleRules); err != nil {
+		return err
+	}
+	if err := declareReplication(sc, cr, s); err != nil {
 		return err
 	}
 	return declareNotification(sc, in.Notification, s)

@@ -120,7 +120,7 @@ func TestBucket(t *testing.T) {
 	both := func(edit func(s *spec)) *v1alpha1.S3Bucket {
 		return bucketOf(func(s *spec) { capability(s); edit(s) })
 	}
-	kindtest.Run(t, engine.For(NewBucket), append(settingsRows(), []kindtest.Case{
+	kindtest.Run(t, engine.For(NewBucket), slices.Concat(settingsRows(), replicationRows(), []kindtest.Case{
 		{Name: "absent is created with the settings that are not AWS's defaults", Object: bucketOf(capability), Cause: engine.New,
 			Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy", "s3:PutBucketVersioning"}},
 		{Name: "undeclared settings are not managed", Object: bucketOf(nil), Existing: bucketOf(nil), Cause: engine.InSync, Drift: true,
@@ -218,7 +218,7 @@ func TestBucket(t *testing.T) {
 			Object: bucketOf(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
 			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
 			Actions: []string{"s3:PutBucketTagging"}},
-	}...))
+	}))
 }
 
 func leftBehind() map[string]string {
@@ -242,7 +242,7 @@ func life() kindtest.Life {
 		Exists: func(t *testing.T, r *kindtest.Rig) bool {
 			out, err := api(r).ListBuckets(t.Context(), &s3.ListBucketsInput{})
 			must(t, err)
-			return len(out.Buckets) > 0
+			return slices.ContainsFunc(out.Buckets, func(b types.Bucket) bool { return *b.Name == name })
 		},
 	}
 }
@@ -264,11 +264,13 @@ func TestBucketCosts(t *testing.T) {
 	}{
 		{"versioning, SSE-S3, public access block and tags", standard, 5, 4, 2},
 		{"with ownership and a policy", capability, 8, 6, 2},
+		{"versioning and replication", replicated, 5, 3, 2},
 		{"nothing declared", nil, 2, 1, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := kindtest.NewRig(t)
 			s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(c.edit))
+			replicas(s)
 			calls := func(what string, want int, run func() (engine.Outcome, error)) {
 				t.Helper()
 				mark := r.AWS.Mark()

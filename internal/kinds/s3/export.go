@@ -31,6 +31,7 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	if w.RedirectHost != "" {
 		out.Website.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: w.RedirectHost, Protocol: w.RedirectProtocol}
 	}
+	out.Replication = exportedReplication(have)
 	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
 	out.Notification = &v1alpha1.S3Notification{EventBridge: have.EventBridge, Queues: new([]v1alpha1.S3QueueNotification{}),
 		Topics: new([]v1alpha1.S3TopicNotification{}), LambdaFunctions: new([]v1alpha1.S3LambdaFunctionNotification{})}
@@ -60,6 +61,19 @@ func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3
 		out = append(out, r)
 	}
 	return &out
+}
+
+// exportedReplication leaves out tags that a rule does not have.
+func exportedReplication(have BucketState) *v1alpha1.S3Replication {
+	out := &v1alpha1.S3Replication{RoleARN: aws.ToString(have.ReplicationRole)}
+	for _, id := range kind.SortedKeys(have.Replication) {
+		r := have.Replication[id]
+		if len(r.Tags) == 0 {
+			r.Tags = nil
+		}
+		out.Rules = append(out.Rules, r)
+	}
+	return out
 }
 
 // eachNotification calls add with each notification in the order of their IDs.

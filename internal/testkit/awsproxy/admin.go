@@ -14,6 +14,13 @@ const defaultAccount = "123456789012"
 // Account returns the account in which credentials act that no AssumeRole gave.
 func (p *Proxy) Account() string { return defaultAccount }
 
+// AccountOf returns the account in which an access key of the ledger acts.
+func (p *Proxy) AccountOf(accessKey string) string {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	return p.state.accountOf(accessKey)
+}
+
 // Reset empties the emulator, the ledger, the faults and everything else the
 // proxy remembers, and ends the enforcement of IAM.
 func (p *Proxy) Reset() error {

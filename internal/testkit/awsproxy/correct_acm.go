@@ -89,7 +89,7 @@ func showCertificate(ctx context.Context, p *Proxy, x *exchange, a *answer) *ans
 
 // hasRecordsOf reports whether the hosted zones have the record of each name.
 func (p *Proxy) hasRecordsOf(ctx context.Context, x *exchange, options []any) bool {
-	records, err := listRecords(ctx, &lister{p.backend, p.privilegedTrip, x.region})
+	records, err := listRecords(ctx, p.lister(x.accessKey, x.region))
 	for _, o := range options {
 		option, _ := o.(map[string]any)
 		if err != nil || !slices.Contains(records, text(member(option, "ResourceRecord.Name"))+" CNAME") {

@@ -24,6 +24,18 @@ func noteExistingBucket(ctx context.Context, p *Proxy, x *exchange) *answer {
 	return nil
 }
 
+// refuseTakenName: moto denies the creation of a bucket that another account has as it denies each use of it.
+func refuseTakenName(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	if a.status != http.StatusForbidden {
+		return a
+	}
+	if head, err := p.ask(ctx, x, http.MethodHead, "/"+x.bucket, http.Header{}, nil); err != nil || head.status != http.StatusForbidden {
+		return a // the caller has no right to create buckets
+	}
+	return errorAnswer(x.request, awsError{http.StatusConflict, "BucketAlreadyExists",
+		"The requested bucket name is not available. The bucket namespace is shared by all users of the system. Please select a different name and try again."})
+}
+
 const xmlns = `xmlns="http://s3.amazonaws.com/doc/2006-03-01/"`
 
 // finishBucket: moto ignores the tags of CreateBucket and leaves new buckets

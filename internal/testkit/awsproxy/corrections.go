@@ -30,6 +30,7 @@ var corrections = []correction{
 	{name: "accounts of assumed roles are remembered", service: "sts", after: recordAccount},
 
 	{name: "bucket exists already", service: "s3", ops: []string{"CreateBucket"}, before: noteExistingBucket},
+	{name: "bucket of another account", service: "s3", ops: []string{"CreateBucket"}, after: refuseTakenName},
 	{name: "defaults and tags of new buckets", service: "s3", ops: []string{"CreateBucket"}, after: finishBucket},
 	{name: "system tags of buckets", service: "s3", ops: []string{"PutBucketTagging"}, before: checkSystemTags},
 	{name: "system tags of buckets", service: "s3", ops: []string{"GetBucketTagging"}, after: addSystemTags},

@@ -159,6 +159,50 @@ func TestOnlyARoleThatTrustsTheCallerCanBeAssumed(t *testing.T) {
 	}
 }
 
+func TestAccountsKeepTheirResourcesToThemselves(t *testing.T) {
+	p := proxy(t)
+	c, ctx, other := clientsOf(p.URL()), t.Context(), "210987654321"
+	arn := aws.String("arn:aws:iam::" + other + ":role/open")
+	assume := func(url string) aws.Config {
+		out, err := clientsOf(url).sts.AssumeRole(ctx, &sts.AssumeRoleInput{RoleArn: arn, RoleSessionName: aws.String("s")})
+		must(t, err)
+		as := config(p.URL())
+		as.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey, *out.Credentials.SessionToken)
+		return as
+	}
+	must(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // the emulator lets anybody in
+	there := assume(p.URL())
+	must(t, createTable(ctx, clientsFor(there), "same-name"))
+	must(t, createBucket(ctx, clientsFor(there), "theirs"))
+	must(t, createTable(ctx, c, "same-name"))
+	_, tagsErr := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: aws.String("theirs")})
+	_, deleteErr := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: aws.String("theirs")})
+	for _, err := range []error{tagsErr, deleteErr} {
+		if code(err) != "AccessDenied" {
+			t.Errorf("a bucket of another account: %v", err)
+		}
+	}
+	if err := createBucket(ctx, c, "theirs"); code(err) != "BucketAlreadyExists" {
+		t.Errorf("a name that another account has: %v", err)
+	}
+	keys, err := there.Credentials.Retrieve(ctx)
+	must(t, err)
+	found, err := p.InventoryOf(ctx, keys.AccessKeyID, region, "eu-west-1")
+	must(t, err)
+	want := map[string][]string{"dynamodb/table": {"same-name"}, "iam/role": {"open"}, "s3/bucket": {"theirs"}}
+	if difference := awsproxy.Diff(want, found); difference != "" {
+		t.Errorf("in account %s:\n%s", other, difference)
+	}
+	here, err := p.Inventory(ctx)
+	must(t, err)
+	if difference := awsproxy.Diff(map[string][]string{"dynamodb/table": {"same-name"}}, here); difference != "" {
+		t.Errorf("in account %s:\n%s", p.Account(), difference)
+	}
+	if got := p.AccountOf(keys.AccessKeyID); got != other || p.AccountOf("AKIDTEST") != p.Account() {
+		t.Errorf("the assumed role acts in %s", got)
+	}
+}
+
 func TestNamesThatAWSRefusesAreRefused(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()

@@ -30,7 +30,12 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 	if len(regions) == 0 {
 		regions = p.regions()
 	}
-	return inventory(ctx, p.backend, p.privilegedTrip, regions)
+	return inventory(ctx, p.lister(anyKey, ""), regions)
+}
+
+// InventoryOf is an inventory of the account in which an access key acts: of one that AssumeRole gave, another than Account.
+func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...string) (map[string][]string, error) {
+	return inventory(ctx, p.lister(accessKey, ""), regions)
 }
 
 // InventoryAt is an inventory asked of an endpoint, as any client would.
@@ -38,17 +43,21 @@ func InventoryAt(ctx context.Context, url string, regions ...string) (map[string
 	if len(regions) == 0 {
 		regions = []string{DefaultRegion}
 	}
-	return inventory(ctx, strings.TrimSuffix(url, "/"), (&Proxy{transport: newTransport()}).roundTrip, regions)
+	return inventory(ctx, &lister{url: strings.TrimSuffix(url, "/"), key: anyKey, trip: (&Proxy{transport: newTransport()}).roundTrip}, regions)
 }
 
-func inventory(ctx context.Context, url string, trip func(*http.Request) (*answer, error), regions []string) (map[string][]string, error) {
+// anyKey is an access key that moto does not know, and so one of its default account.
+const anyKey = "inventory"
+
+func inventory(ctx context.Context, l *lister, regions []string) (map[string][]string, error) {
 	found := map[string][]string{}
 	for i, region := range regions {
 		for _, k := range inventoryKinds {
 			if k.global && i > 0 {
 				continue
 			}
-			names, err := k.list(ctx, &lister{url, trip, region})
+			l.region = region
+			names, err := k.list(ctx, l)
 			if err != nil {
 				return nil, fmt.Errorf("inventory of %s in %s: %w", k.name, region, err)
 			}
@@ -111,11 +120,17 @@ var inventoryKinds = []inventoryKind{
 	{"acm/certificate", false, listJSON("acm", "CertificateManager.ListCertificates", "CertificateSummaryList", "CertificateArn")},
 }
 
-// lister asks an endpoint in one region.
+// lister asks an endpoint in one region, with an access key that stands for the account.
 type lister struct {
 	url    string
+	key    string
 	trip   func(*http.Request) (*answer, error)
 	region string
+}
+
+// lister asks the emulator without being recorded and without rights.
+func (p *Proxy) lister(accessKey, region string) *lister {
+	return &lister{url: p.backend, key: accessKey, trip: p.privilegedTrip, region: region}
 }
 
 func (l *lister) send(ctx context.Context, service, method, contentType, target string, body []byte) ([]byte, error) {
@@ -142,7 +157,7 @@ func (l *lister) get(ctx context.Context, service, path string) ([]byte, error) 
 }
 
 func (l *lister) answerTo(r *http.Request, service string) ([]byte, error) {
-	r.Header.Set("Authorization", scope("inventory", l.region, service))
+	r.Header.Set("Authorization", scope(l.key, l.region, service))
 	a, err := l.trip(r)
 	if err != nil {
 		return nil, err

@@ -130,14 +130,18 @@ func (s *state) createdWithin(x *exchange, d time.Duration) bool {
 
 // identity names a resource of a service in the account and region of a request.
 func (s *state) identity(x *exchange, service, resource string) string {
-	account, region := defaultAccount, x.region
-	if assumed, ok := s.accounts[x.accessKey]; ok {
-		account = assumed
-	}
+	account, region := s.accountOf(x.accessKey), x.region
 	if service == "iam" || service == "s3" || service == "route53" {
 		region = "" // their names are not regional
 	}
 	return account + "|" + region + "|" + service + "|" + resource
+}
+
+func (s *state) accountOf(accessKey string) string {
+	if assumed, ok := s.accounts[accessKey]; ok {
+		return assumed
+	}
+	return defaultAccount
 }
 
 // touch records a write of a kind, whose lag lasts for the window.

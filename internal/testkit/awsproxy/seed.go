@@ -50,6 +50,6 @@ func (p *Proxy) CreateOIDCProvider(ctx context.Context, issuer string) (arn stri
 
 func (p *Proxy) askIAM(ctx context.Context, form url.Values) ([]byte, error) {
 	form.Set("Version", "2010-05-08")
-	l := &lister{p.backend, p.privilegedTrip, DefaultRegion}
+	l := p.lister(anyKey, DefaultRegion)
 	return l.send(ctx, "iam", http.MethodPost, "application/x-www-form-urlencoded", "", []byte(form.Encode()))
 }

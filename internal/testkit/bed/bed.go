@@ -141,7 +141,7 @@ func (b *Bed) clean() {
 	if b.Kube != nil {
 		_ = b.Kube.Close()
 	}
-	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.CognitoUserPoolList{}}
+	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.CognitoUserPoolList{}}
 	for _, l := range slices.Concat(others, Lists()) {
 		if err := b.Client.List(b.Ctx(), l); err != nil {
 			b.Error(err)

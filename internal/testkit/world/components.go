@@ -104,6 +104,7 @@ func (w *World) motoProcess() *process {
 		p.env = append(p.env, "MOTO_IAM_LOAD_MANAGED_POLICIES=true")
 	}
 	p.env = append(p.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "MOTO_AMIS_PATH="+w.file(imagesFile))
+	p.env = append(p.env, "MOTO_S3_ALLOW_CROSSACCOUNT_ACCESS=false") // as in AWS, unless a bucket policy allows it
 	p.env = append(p.env, w.options.MotoEnv...)
 	return p
 }

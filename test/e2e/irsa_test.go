@@ -138,10 +138,7 @@ func TestRoleInOtherAccountNamesItsMissingOIDCProvider(t *testing.T) {
 	p.Spec.RoleARN = "arn:aws:iam::" + otherAccount + ":role/acts"
 	b.Create(p)
 	b.Shows(p, "Stalled", metav1.ConditionTrue, "RoleNotAssumable")
-	if _, err := iam.NewFromConfig(b.admin(otherAccount)).CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: aws.String("acts"), AssumeRolePolicyDocument: aws.String(fmt.Sprintf(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":%q}}}]}`, p.Status.ExternalID))}); err != nil {
-		t.Fatal(err)
-	}
+	b.trust(otherAccount, "acts", p.Status.ExternalID)
 	near, far, twin := irsaRole("near", "home"), irsaRole("far", "other"), irsaRole("twin", "other")
 	b.Create(provider("home"), near, far, twin)
 	b.Shows(near, v1alpha1.ConditionOIDCProviderReady, metav1.ConditionTrue, "Ready")

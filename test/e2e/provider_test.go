@@ -3,14 +3,16 @@
 package e2e
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	iamtypes "github.com/aws/aws-sdk-go-v2/service/iam/types"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,14 +38,23 @@ func keyed(name, secret string) *v1alpha1.AWSProvider {
 // trusting makes a role that whoever presents the ExternalId may assume.
 func (b *bed) trusting(name, externalID string) string {
 	b.Helper()
-	c := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()),
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	out, err := c.CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: aws.String(fmt.Sprintf(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"*"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":%q}}}]}`, externalID))})
-	if err != nil {
-		b.Fatal(err)
+	return b.trust(homeAccount, name, externalID)
+}
+
+// trust creates or changes a role of an account, so that only requests with one of the ExternalIds may assume it, and returns its ARN.
+func (b *bed) trust(account, name string, externalIDs ...string) string {
+	b.Helper()
+	ids, err := json.Marshal(externalIDs)
+	must(b, 0, err)
+	policy := aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::` + homeAccount +
+		`:root"},"Action":"sts:AssumeRole","Condition":{"StringEquals":{"sts:ExternalId":` + string(ids) + `}}}]}`)
+	c := iam.NewFromConfig(b.admin(account))
+	_, err = c.CreateRole(b.Ctx(), &iam.CreateRoleInput{RoleName: &name, AssumeRolePolicyDocument: policy})
+	if _, exists := errors.AsType[*iamtypes.EntityAlreadyExistsException](err); exists {
+		_, err = c.UpdateAssumeRolePolicy(b.Ctx(), &iam.UpdateAssumeRolePolicyInput{RoleName: &name, PolicyDocument: policy})
 	}
-	return *out.Role.Arn
+	must(b, 0, err)
+	return "arn:aws:iam::" + account + ":role/" + name
 }
 
 func TestAProviderActsAsItsRoleOrNotAtAll(t *testing.T) {

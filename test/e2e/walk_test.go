@@ -312,6 +312,11 @@ func (w *walk) empty(part string) {
 func (w *walk) delete() {
 	w.Helper()
 	w.model.deleting(&w.c.Spec)
+	alive := map[string]bool{}
+	for _, o := range w.generated() {
+		alive[w.partOfObject(o)] = alive[w.partOfObject(o)] || o.GetDeletionTimestamp() == nil
+	}
+	w.model.betweenObjects(&w.c.Spec, alive)
 	if err := w.bed.Client.Delete(w.Ctx(), w.c); client.IgnoreNotFound(err) != nil {
 		w.Fatal(err)
 	}

@@ -25,12 +25,14 @@ type walkModel struct {
 	// kept are the parts that were ever left in AWS like that. The record of the tags that people dropped since went with
 	// the object, so that these may stay.
 	kept map[string]bool
+	// disturbed are the parts whose objects an edit dropped or a person deleted since the capability last ran as declared.
+	disturbed map[string]bool
 	// retaining is true from an edit to Retain until the capability runs under Delete: some of its objects may say Retain.
 	retaining bool
 }
 
 func newWalkModel(prefix string) *walkModel {
-	return &walkModel{prefix: prefix, full: map[string]string{}, retained: map[string]bool{}, kept: map[string]bool{}}
+	return &walkModel{prefix: prefix, full: map[string]string{}, retained: map[string]bool{}, kept: map[string]bool{}, disturbed: map[string]bool{}}
 }
 
 var separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
@@ -124,7 +126,10 @@ func (m *walkModel) edited(before, after *nexusv1.NexusAICapabilitySpec) {
 	m.retaining = m.retaining || retains(before) || retains(after)
 	declared := partsOf(after)
 	for _, part := range droppable { // also what an earlier edit dropped, which may not be pruned yet
-		if m.retaining && !declared[part] {
+		if declared[part] {
+			continue
+		}
+		if m.disturbed[part] = true; m.retaining {
 			m.retain(part)
 		}
 	}
@@ -132,7 +137,7 @@ func (m *walkModel) edited(before, after *nexusv1.NexusAICapabilitySpec) {
 
 // deletedByHand notes that the object of a part was deleted while a policy was in force.
 func (m *walkModel) deletedByHand(part string, s *nexusv1.NexusAICapabilitySpec) {
-	if m.retaining || retains(s) {
+	if m.disturbed[part] = true; m.retaining || retains(s) {
 		m.retain(part)
 	}
 }
@@ -155,12 +160,24 @@ func (m *walkModel) named(store string) { delete(m.full, store) }
 
 // settled notes that the capability runs as declared: what it declares goes with it under Delete.
 func (m *walkModel) settled(s *nexusv1.NexusAICapabilitySpec) {
+	clear(m.disturbed)
 	if retains(s) {
 		return
 	}
 	m.retaining = false
 	for part := range partsOf(s) {
 		delete(m.retained, part)
+	}
+}
+
+// betweenObjects notes declared parts without a live object when the capability is deleted. A store whose object was deleted although
+// it is declared is kept, and its next object takes it over; a deletion in between leaves it (docs/adr/0018).
+func (m *walkModel) betweenObjects(s *nexusv1.NexusAICapabilitySpec, alive map[string]bool) {
+	declared := partsOf(s)
+	for part := range m.disturbed {
+		if declared[part] && !alive[part] {
+			m.retain(part)
+		}
 	}
 }
 
@@ -241,6 +258,19 @@ func TestTheWalkModelSeesLossAndResidue(t *testing.T) {
 		"a parameter of a kept store":    {func(m *walkModel) { m.edited(spec(keep, "one"), spec(keep)); m.settled(spec(remove)) }, there, parameter, 0, 0},
 		"a parameter of a dropped store": {func(m *walkModel) { m.edited(spec(remove, "one"), spec(remove)) }, there, parameter, 0, 1},
 		"a hand's deletion under Delete": {func(m *walkModel) { m.deletedByHand(one, spec(remove, "one")) }, there, left, 0, 1},
+		"and no object yet": {func(m *walkModel) {
+			m.deletedByHand(one, spec(remove, "one"))
+			m.betweenObjects(spec(remove, "one"), nil)
+		}, there, left, 0, 0},
+		"and another object": {func(m *walkModel) {
+			m.deletedByHand(one, spec(remove, "one"))
+			m.betweenObjects(spec(remove, "one"), map[string]bool{one: true})
+		}, there, left, 0, 1},
+		"no object, undisturbed": {func(m *walkModel) { m.betweenObjects(spec(remove, "one"), nil) }, there, left, 0, 1},
+		"dropped, and its object goes": {func(m *walkModel) {
+			m.edited(spec(remove, "one"), spec(remove))
+			m.betweenObjects(spec(remove), nil)
+		}, there, left, 0, 1},
 	} {
 		m := newWalkModel("x-dev")
 		maps.Copy(m.full, there)

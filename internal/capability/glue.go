@@ -3,6 +3,8 @@
 package capability
 
 import (
+	"cmp"
+
 	"slices"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -137,8 +139,8 @@ func (k *compiler) crawlerStatements(dbID string) []iampolicy.Statement {
 	}
 	if bucket := k.owned(k.callDataID(), k.home.bucketARN(k.names.Of(callData))); bucket != "" {
 		out = append(out, callDataStatements(bucket)...)
-		if key := k.storeKey(s3Spec(k.spec).KMSKeyArn); key != "" {
-			out = append(out, k.bucketKey([]string{"kms:Decrypt"}, key, []string{bucket}))
+		if key := cmp.Or(k.storeKey(s3Spec(k.spec).KMSKeyArn), k.keptKey()); key != "" {
+			out = append(out, k.bucketKey(keyReads, key, []string{bucket}))
 		}
 	}
 	if database := k.owned(dbID, k.home.arn("glue", "database/"+k.names.GlueDatabase())); database != "" {

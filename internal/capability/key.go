@@ -92,14 +92,22 @@ func (k *compiler) accountRoot() string {
 	return "arn:" + k.home.partition + ":iam::" + k.home.account + ":root"
 }
 
-// keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are
-// all that it encrypts.
-func (k *compiler) keyStatements() []iampolicy.Statement {
-	id := k.keyID()
-	if id == "" {
-		return nil
+// keptKey is the ARN of the key that the capability does not declare any more, until people give it up: objects in buckets and
+// messages in queues may still need it. "" without one.
+func (k *compiler) keptKey() string {
+	if keySpec(k.spec) != nil {
+		return ""
 	}
-	arn := k.assigned(id, k.home.arn("kms", "key/"), keyIDLength)
+	return k.facts.Owned[kindKey+"/"+k.names.Of(keyPurpose)].ARN
+}
+
+// keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are
+// all that it encrypts. What a key that is kept has encrypted can be read.
+func (k *compiler) keyStatements() []iampolicy.Statement {
+	arn, actions := k.keptKey(), keyReads
+	if id := k.keyID(); id != "" {
+		arn, actions = k.assigned(id, k.home.arn("kms", "key/"), keyIDLength), keyUse
+	}
 	if arn == "" {
 		return nil
 	}
@@ -107,7 +115,7 @@ func (k *compiler) keyStatements() []iampolicy.Statement {
 	for _, name := range encrypting {
 		services = append(services, k.home.service(name))
 	}
-	return []iampolicy.Statement{{Sid: "Key", Action: keyUse, Resource: []string{arn}, Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
+	return []iampolicy.Statement{{Sid: "Key", Action: actions, Resource: []string{arn}, Condition: iampolicy.Conditions{"StringEquals": {"kms:ViaService": services}}}}
 }
 
 // keyValues tell the application the key that its stores have; none without one.

@@ -193,6 +193,27 @@ func TestKey_RightsOfTheRoles(t *testing.T) {
 	}
 }
 
+// Objects and messages that a dropped key has encrypted stay readable until people give the key up.
+func TestKey_ADroppedKeyIsReadWithUntilItIsGone(t *testing.T) {
+	declared := encrypted()
+	f := facts()
+	f.Owned = everything(t, compile(t, declared, f), declared, f)
+	dropped := encrypted(func(d *nexusv1.DataServicesSpec) { d.KMS = nil })
+	for _, gone := range []bool{false, true} {
+		if gone {
+			delete(f.Owned, keyNode)
+		}
+		g := compile(t, dropped, f)
+		wantKeys(t, g, "", nil)
+		for _, role := range []string{"myapp-dev-app-role", "myapp-dev-glue-role"} {
+			text := mustJSON(t, object(t, g, "IAMRole/"+role).Object)
+			if strings.Contains(text, keyARN) == gone || strings.Contains(text, "kms:Decrypt") == gone || strings.Contains(text, "kms:GenerateDataKey") {
+				t.Errorf("the key is given up: %v; the rights of %s are %s", gone, role, text)
+			}
+		}
+	}
+}
+
 func TestKey_TheApplicationFindsIt(t *testing.T) {
 	g := compile(t, encrypted(), facts())
 	parameters := at(t, object(t, g, "SSMParameterSet/myapp-dev"), "spec", "parameters").(map[string]any)

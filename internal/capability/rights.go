@@ -137,6 +137,9 @@ func (k *compiler) bucketStatements() []iampolicy.Statement {
 // keyUse is what reading and writing encrypted data takes.
 var keyUse = []string{"kms:Decrypt", "kms:GenerateDataKey"}
 
+// keyReads is what reading encrypted data takes.
+var keyReads = []string{"kms:Decrypt"}
+
 // maxNamedStores is how many stores the condition of a key names one by one; more are named by their common prefix.
 // The prefix may fit stores of others too, whose data the role has no right to read or to write.
 const maxNamedStores = 8

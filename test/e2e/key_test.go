@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,7 +131,8 @@ func TestKey_LivesAndDiesWithItsCapability(t *testing.T) {
 	b.Edit(c, func() { c.Spec.DataServices.KMS = nil })
 	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "DataWouldBeLost"), "KMSKey/ledger-dev-data", "may be needed to read what it encrypted", "nexus.ai/delete-data")
 	b.encrypted("")
-	b.lacks(b.inline("ledger-dev-app-role"), "kms:")
+	b.contains(b.inline("ledger-dev-app-role"), "kms:Decrypt", `"`+arn+`"`) // for what it encrypted before
+	b.lacks(b.inline("ledger-dev-app-role"), "kms:GenerateDataKey")
 	if got := state(); got != kmstypes.KeyStateEnabled {
 		t.Errorf("the key that was dropped is %s", got)
 	}
@@ -145,6 +147,13 @@ func TestKey_LivesAndDiesWithItsCapability(t *testing.T) {
 	})
 	b.Running(c)
 	b.Gone(child())
+	b.Running(c)
+	b.Eventually(20*time.Second, "the role to lose its rights to the key", func() error {
+		if policy := b.inline("ledger-dev-app-role"); strings.Contains(policy, "kms:") {
+			return fmt.Errorf("%s", policy)
+		}
+		return nil
+	})
 	if got := state(); got != kmstypes.KeyStatePendingDeletion {
 		t.Errorf("the key that was given up is %s", got)
 	}

@@ -170,7 +170,7 @@ func TestAccountsKeepTheirResourcesToThemselves(t *testing.T) {
 		as.Credentials = credentials.NewStaticCredentialsProvider(*out.Credentials.AccessKeyId, *out.Credentials.SecretAccessKey, *out.Credentials.SessionToken)
 		return as
 	}
-	must(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // the emulator lets anybody in
+	must(t, createRole(ctx, clientsFor(assume(world.Shared(t).MotoURL())), "open", trustAll)) // moto checks no trust policy
 	there := assume(p.URL())
 	must(t, createTable(ctx, clientsFor(there), "same-name"))
 	must(t, createBucket(ctx, clientsFor(there), "theirs"))

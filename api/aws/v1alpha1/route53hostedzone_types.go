@@ -16,7 +16,8 @@ type Route53HostedZoneSpec struct {
 	ImportSpec `json:",inline"`
 
 	// Name is the domain, such as example.com, with or without a trailing dot. Uppercase letters count as lowercase
-	// letters. Other zones may have the same name. Immutable.
+	// letters. Other zones may have the same name. Immutable. With managementPolicy Observe and without importID, the object
+	// leads to the zone of this name, if there is only one that is public, or private, as declared.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_/-]{1,63}(\.[A-Za-z0-9_/-]{1,63})*\.?$`

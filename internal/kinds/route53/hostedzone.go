@@ -23,6 +23,8 @@ import (
 // HostedZoneState is a hosted zone as both the spec and Route 53 can express it.
 type HostedZoneState struct {
 	Search kind.Search `drift:"id"`
+	// Observing is true for an object that only observes: without an identifier it leads to the only zone of its name.
+	Observing bool `drift:"id"`
 	// Reference begins the caller references of the zones that this object creates.
 	Reference   string   `drift:"id"`
 	ID          string   `drift:"id"`
@@ -59,7 +61,7 @@ func NewHostedZone(cfg aws.Config) kind.Kind[*v1alpha1.Route53HostedZone, Hosted
 	return kind.FromTable(kind.Table[*v1alpha1.Route53HostedZone, HostedZoneState]{
 		Meta: kind.Meta{Identity: kind.ByToken, HoldsData: true, References: []string{"VPC"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.Route53HostedZone) (HostedZoneState, error) {
-			return HostedZoneState{Search: sc.Search(), Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/", Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
+			return HostedZoneState{Search: sc.Search(), Observing: sc.Observing, Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/", Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
 		},
 		Declare: declareZone, Publish: publishZone,
 		Export:   kind.Export[*v1alpha1.Route53HostedZone, HostedZoneState]{Identity: []string{"importID"}, Spec: exportedZone},
@@ -177,21 +179,22 @@ func (s HostedZoneState) made(d types.HostedZone) bool {
 // find describes the zone of the object. Until its identifier is known, the zones of the name are searched for the caller
 // reference and the tags of the object.
 func (z *hostedZone) find(ctx context.Context, want HostedZoneState) (*route53.GetHostedZoneOutput, []string, error) {
-	byID := func(ctx context.Context, id string) (*route53.GetHostedZoneOutput, error) {
-		return awsclient.Lookup(ctx, z.api.GetHostedZone, &route53.GetHostedZoneInput{Id: &id})
-	}
 	idOf := func(d route53.GetHostedZoneOutput) string { return zoneIDOf(d.HostedZone.Id) }
 	var zones []types.HostedZone // those of the name
 	var tagsOf map[string]map[string]string
+	if want.Observing && want.Search.ID == "" {
+		found, err := z.onlyOneNamed(ctx, want)
+		return found, nil, err
+	}
 	return kind.Finder[route53.GetHostedZoneOutput]{
-		ByID: byID,
+		ByID: z.byID,
 		ByTags: func(ctx context.Context, tags map[string][]string) (out []route53.GetHostedZoneOutput, err error) {
 			if tagsOf == nil {
-				zones, tagsOf, err = z.named(ctx, *want.Name)
+				zones, tagsOf, err = z.namedWithTags(ctx, *want.Name)
 			}
 			for _, d := range zones {
 				if id := zoneIDOf(d.Id); want.made(d) || carriesEach(tagsOf[id], tags) {
-					whole, err := byID(ctx, id)
+					whole, err := z.byID(ctx, id)
 					if err != nil {
 						return nil, err
 					}
@@ -206,6 +209,35 @@ func (z *hostedZone) find(ctx context.Context, want HostedZoneState) (*route53.G
 	}.Find(ctx, want.Search)
 }
 
+func (z *hostedZone) byID(ctx context.Context, id string) (*route53.GetHostedZoneOutput, error) {
+	return awsclient.Lookup(ctx, z.api.GetHostedZone, &route53.GetHostedZoneInput{Id: &id})
+}
+
+// onlyOneNamed returns the zone of the name, public or private as declared; nil when there is none. Its identifier is recorded, so
+// that another zone of the name that comes later changes nothing.
+func (z *hostedZone) onlyOneNamed(ctx context.Context, want HostedZoneState) (*route53.GetHostedZoneOutput, error) {
+	zones, err := z.named(ctx, *want.Name)
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, d := range zones {
+		if kind.NonNil(d.Config).PrivateZone == *want.Private {
+			ids = append(ids, zoneIDOf(d.Id))
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return nil, nil
+	case 1:
+		return z.byID(ctx, ids[0])
+	default:
+		slices.Sort(ids)
+		return nil, status.Invalid("spec.importID", "%d %s hosted zones are called %s: %s; set the ID of one of them",
+			len(ids), kind.Either(*want.Private, "private", "public"), *want.Name, strings.Join(ids, ", "))
+	}
+}
+
 func carriesEach(have map[string]string, tags map[string][]string) bool {
 	for key, values := range tags {
 		if !slices.Contains(values, have[key]) {
@@ -215,19 +247,28 @@ func carriesEach(have map[string]string, tags map[string][]string) bool {
 	return true
 }
 
-// named lists the zones of a name and their tags. The list begins with the name, and other names follow.
-func (z *hostedZone) named(ctx context.Context, name string) ([]types.HostedZone, map[string]map[string]string, error) {
-	in, tagsOf := &route53.ListHostedZonesByNameInput{DNSName: &name}, map[string]map[string]string{}
-	var zones []types.HostedZone
+// named lists the zones of a name. The list begins with the name, and other names follow.
+func (z *hostedZone) named(ctx context.Context, name string) (zones []types.HostedZone, err error) {
+	in := &route53.ListHostedZonesByNameInput{DNSName: &name}
 	for more := true; more; {
 		page, err := z.api.ListHostedZonesByName(ctx, in)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		same := slices.DeleteFunc(slices.Clone(page.HostedZones), func(d types.HostedZone) bool { return canonicalName(aws.ToString(d.Name)) != name })
 		zones, more = append(zones, same...), page.IsTruncated && len(same) == len(page.HostedZones)
 		in.DNSName, in.HostedZoneId = page.NextDNSName, page.NextHostedZoneId
 	}
+	return zones, nil
+}
+
+// namedWithTags lists the zones of a name and their tags.
+func (z *hostedZone) namedWithTags(ctx context.Context, name string) ([]types.HostedZone, map[string]map[string]string, error) {
+	zones, err := z.named(ctx, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	tagsOf := map[string]map[string]string{}
 	for batch := range slices.Chunk(zones, maxBatch) {
 		request := &route53.ListTagsForResourcesInput{ResourceType: types.TagResourceTypeHostedzone}
 		for _, d := range batch {

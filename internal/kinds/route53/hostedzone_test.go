@@ -74,6 +74,8 @@ func tagged(k, v string) zoneEdit {
 	return func(s *zoneSpec) { s.Tags = map[string]v1alpha1.TagValue{k: v1alpha1.TagValue(v)} }
 }
 
+func observes(s *zoneSpec) { s.ManagementPolicy = v1alpha1.ManageObserve }
+
 func deletion(p v1alpha1.DeletionPolicy) zoneEdit {
 	return func(s *zoneSpec) { s.DeletionPolicy = p }
 }
@@ -394,6 +396,58 @@ func TestImportID_NeverCreatesAnotherZone(t *testing.T) {
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonMissing {
 		t.Fatalf("%v", err)
 	}
+}
+
+func TestAZoneIsObservedByItsName(t *testing.T) {
+	s, r := subject(t, zoneOf(observes))
+	observed := func(s *kindtest.Subject) v1alpha1.Route53HostedZoneStatus {
+		return s.Object.(*v1alpha1.Route53HostedZone).Status
+	}
+	makeZone(t, r, "www."+domain, "longer", nil)
+	_, err := api(r).CreateHostedZone(t.Context(), &route53.CreateHostedZoneInput{Name: aws.String(domain), CallerReference: aws.String("private"),
+		HostedZoneConfig: &types.HostedZoneConfig{PrivateZone: true}, VPC: &types.VPC{VPCId: aws.String(oneVPC), VPCRegion: "us-east-1"}})
+	must(t, err)
+	mark := r.AWS.Mark()
+	_, err = s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonMissing || observed(s).ID != "" {
+		t.Errorf("without a public zone: %v, ID %q", err, observed(s).ID)
+	}
+	makesNone := func(what string) {
+		t.Helper()
+		if n := r.AWS.Since(mark).Writes().Count(); n > 0 {
+			t.Errorf("%s: %d writes", what, n)
+		}
+	}
+	makesNone("absent")
+	id := makeZone(t, r, domain, "public", nil)
+	mark = r.AWS.Mark()
+	kindtest.Settled(t, s)
+	if st := observed(s); st.ID != id || len(st.NameServers) != 4 {
+		t.Errorf("%+v, want %s", st, id)
+	}
+	makesNone("present")
+	other := makeZone(t, r, domain, "second", nil)
+	mark = r.AWS.Mark()
+	s.Forget()
+	kindtest.Settled(t, s)
+	if observed(s).ID != id {
+		t.Errorf("leads to %s after another zone of the name came", observed(s).ID)
+	}
+	late := kindtest.NewSubject(r, engine.For(NewHostedZone), zoneOf(observes))
+	_, err = late.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Field != "spec.importID" || !strings.Contains(st.Message, id) || !strings.Contains(st.Message, other) {
+		t.Errorf("two zones of the name: %v", err)
+	}
+	s.Edit(zoneOf(deletion(v1alpha1.DeletionDelete)))
+	_, err = s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonOwnershipUnknown {
+		t.Errorf("with managementPolicy Full: %v", err)
+	}
+	s.Deleting = true
+	if _, err = s.Settle(t.Context(), nil); err == nil {
+		t.Error("a zone that nothing proves to be the object's is deleted")
+	}
+	makesNone("managed, then deleted")
 }
 
 func TestHostedZoneCosts(t *testing.T) {

@@ -42,7 +42,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	}
 	k := newCompiler(c, f)
 	for _, part := range []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.certificate, k.ingress, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
 	} {
 		part()
 	}
@@ -156,7 +156,7 @@ func (k *compiler) add(p part, gv schema.GroupVersion, o object, after []graph.E
 
 // unresolved returns the object whose status holds a value that an object lacks; "" when it lacks none.
 func (k *compiler) unresolved(content any) string {
-	for _, id := range []string{kindProvider + "/" + ProviderName(k.c), k.keyID(), k.poolID(), k.certificateID(), k.balancerID()} {
+	for _, id := range []string{kindProvider + "/" + ProviderName(k.c), k.keyID(), k.poolID(), k.certificateID(), k.balancerID(), k.zoneID()} {
 		if id != "" && containsToken(content, placeholderFor(id)) {
 			return id
 		}

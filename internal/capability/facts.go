@@ -35,6 +35,8 @@ type Facts struct {
 	// Balancer is the address of the load balancer that the capability's Ingress has; empty until it has one, and for a
 	// capability that keeps no records.
 	Balancer string
+	// Zone is the ID of the hosted zone that the spec names in another way; empty until it is known.
+	Zone string
 	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
 	NamespaceQuota corev1.ResourceList
 	// OperatorNamespace is never used for workloads.

@@ -75,7 +75,9 @@ func anyCapability() *rapid.Generator[*nexusv1.NexusAICapability] {
 		}
 		if c.Spec.Ingress != nil && rapid.Bool().Draw(t, "host") {
 			c.Spec.Ingress.Host = "app.example.com"
-			c.Spec.Ingress.HostedZoneID = rapid.SampledFrom([]string{"", "Z1D633PJN98FT9"}).Draw(t, "zone")
+			if c.Spec.Ingress.HostedZoneID = rapid.SampledFrom([]string{"", "Z1D633PJN98FT9"}).Draw(t, "zone"); c.Spec.Ingress.HostedZoneID == "" {
+				c.Spec.Ingress.HostedZoneName = rapid.SampledFrom([]string{"", "example.com", "app.example.com"}).Draw(t, "zone's name")
+			}
 		}
 		c.Spec.Cognito = anySignIn(t, ingressHost(c))
 		c.Spec.EnableCognito = c.Spec.Cognito != nil

@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/netip"
@@ -41,7 +42,7 @@ var balancerZones = map[string]string{
 // usesZone reports whether the capability keeps the records of its host.
 func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
 	in := ingressOf(s)
-	return ingressEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil)
+	return ingressEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil || in.HostedZoneName != "")
 }
 
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
@@ -130,13 +131,51 @@ func (k *compiler) records() {
 	}
 }
 
-// record adds a record set to the zone of the host.
+// ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one. made is true where the spec
+// has only the name of the zone: the capability makes the object then.
+func ZoneObject(c *nexusv1.NexusAICapability) (name string, made bool) {
+	in := ingressOf(&c.Spec)
+	switch {
+	case !usesZone(&c.Spec) || in.HostedZoneID != "":
+		return "", false
+	case in.HostedZoneRef != nil:
+		return in.HostedZoneRef.Name, false
+	default:
+		return NamesOf(c).hosted("zone", in.HostedZoneName), true
+	}
+}
+
+// zone makes the object that finds the zone of the host by its name. It only observes: the zone and its other records belong to
+// others.
+func (k *compiler) zone() {
+	name, made := ZoneObject(k.c)
+	if !made {
+		return
+	}
+	zone := &awsv1.Route53HostedZone{Spec: awsv1.Route53HostedZoneSpec{Name: ingressOf(k.spec).HostedZoneName}}
+	zone.Spec.ManagementPolicy = awsv1.ManageObserve
+	k.resource(part{kindHostedZone, name, StepIngress, "ingress"}, zone)
+}
+
+// zoneID is the ID of the node whose status tells the zone; "" when the spec does.
+func (k *compiler) zoneID() string {
+	if name, _ := ZoneObject(k.c); name != "" {
+		return kindHostedZone + "/" + name
+	}
+	return ""
+}
+
+// record adds a record set to the zone of the host. However the spec names the zone, the record is the same object.
 func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
 	in := ingressOf(k.spec)
-	spec.HostedZoneID = in.HostedZoneID
-	zone := in.HostedZoneID
-	if ref := in.HostedZoneRef; ref != nil {
-		spec.HostedZoneRef, zone = &awsv1.ObjectReference{Name: ref.Name}, "Route53HostedZone/"+ref.Name
+	id := k.zoneID()
+	if _, made := ZoneObject(k.c); made {
+		after = append(after, graph.NeedApplied(id)...)
+	}
+	zone := cmp.Or(in.HostedZoneID, k.facts.Zone)
+	spec.HostedZoneID = zone
+	if zone == "" {
+		spec.HostedZoneID, zone = placeholderFor(id), id
 	}
 	name := k.names.hosted(purpose, in.Host, zone, spec.Type)
 	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
@@ -162,10 +201,10 @@ func balancerZone(address string) (id string, ok bool) {
 }
 
 // servesStill reports whether an object that the capability does not declare any more may serve its users until
-// what is declared instead does: the records and the certificate of the host before, while the Ingress waits for
+// what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
 // the certificate of the next one.
 func (o Observed) servesStill(kind string) bool {
-	return (kind == kindRecordSet || kind == kindCertificate) && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+	return (kind == kindRecordSet || kind == kindCertificate || kind == kindHostedZone) && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
@@ -199,12 +238,17 @@ func (s summary) recordToCreate() string {
 
 func (v *verdict) zone(in nexusv1.IngressSpec) {
 	const at = "spec.ingress"
+	if name := in.HostedZoneName; name != "" {
+		v.matches(at+".hostedZoneName", name, 253, zoneNamePattern)
+		v.require(in.HostedZoneID == "" && in.HostedZoneRef == nil, at+".hostedZoneName", "excludes hostedZoneID and hostedZoneRef")
+		v.require(in.Host == "" || in.Host == name || strings.HasSuffix(in.Host, "."+name), at+".hostedZoneName", "%s is not within this zone", in.Host)
+	}
 	v.optional(at+".hostedZoneID", in.HostedZoneID, 32, hostedZonePattern)
 	if in.HostedZoneRef != nil {
 		v.require(in.HostedZoneID == "", at+".hostedZoneRef", "excludes hostedZoneID")
 		v.objectName(at+".hostedZoneRef.name", in.HostedZoneRef.Name)
 	}
-	if in.HostedZoneID == "" && in.HostedZoneRef == nil {
+	if in.HostedZoneID == "" && in.HostedZoneRef == nil && in.HostedZoneName == "" {
 		return
 	}
 	v.require(in.Host != "", at+".host", "the hosted zone gets the records of host: set host")

@@ -177,6 +177,67 @@ func TestHTTPS_AnotherHostIsAnotherCertificate(t *testing.T) {
 	}
 }
 
+// However the spec names a zone, its records are the same objects: they would take the records from each other otherwise.
+func TestHTTPS_AZoneHasManyNames(t *testing.T) {
+	const zone = "Z1D633PJN98FT9"
+	names := func(f capability.Facts, edit func(in *nexusv1.IngressSpec)) (out []string) {
+		g := compile(t, named(func(in *nexusv1.IngressSpec) { in.HostedZoneID = ""; edit(in) }), f)
+		for _, n := range g.Nodes() {
+			if n.Object.GetKind() != "Route53RecordSet" {
+				continue
+			}
+			id := at(t, n.Object, "spec", "hostedZoneID").(string)
+			if f.Zone == "" && id != zone && n.Unresolved == "" {
+				t.Errorf("%s is made in %s", n.ID, id)
+			}
+			out = append(out, n.ID+" in "+id)
+		}
+		slices.Sort(out)
+		return out
+	}
+	byID := names(facts(), func(in *nexusv1.IngressSpec) { in.HostedZoneID = zone })
+	known := facts()
+	known.Zone = zone
+	for how, edit := range map[string]func(in *nexusv1.IngressSpec){
+		"a reference": func(in *nexusv1.IngressSpec) { in.HostedZoneRef = &nexusv1.HostedZoneReference{Name: "public"} },
+		"a name":      func(in *nexusv1.IngressSpec) { in.HostedZoneName = "example.com" },
+	} {
+		if got := names(known, edit); !slices.Equal(got, byID) {
+			t.Errorf("by %s: %v, want %v", how, got, byID)
+		}
+		if got := names(facts(), edit); len(got) != len(byID) {
+			t.Errorf("by %s, before the zone is known: %v", how, got)
+		}
+	}
+}
+
+// A zone is found by its name through an object that only observes, which one capability has once.
+func TestHTTPS_AZoneIsOnlyObserved(t *testing.T) {
+	byName := func(in *nexusv1.IngressSpec) { in.HostedZoneID, in.HostedZoneName = "", "example.com" }
+	for _, policy := range []nexusv1.DeletionPolicy{nexusv1.DeletionRetain, nexusv1.DeletionOrphan, nexusv1.DeletionDelete} {
+		c := named(byName)
+		c.Spec.DeletionPolicy = policy
+		zones := ofKind(compile(t, c, facts()), "Route53HostedZone")
+		if len(zones) != 1 || at(t, zones[0], "spec", "managementPolicy") != "Observe" || at(t, zones[0], "spec", "name") != "example.com" {
+			t.Fatalf("%v", zones)
+		}
+		if _, imports := zones[0].Object["spec"].(map[string]any)["importID"]; imports {
+			t.Errorf("%v", zones[0])
+		}
+		if name, made := capability.ZoneObject(c); name != zones[0].GetName() || !made {
+			t.Errorf("%s, want %s", name, zones[0].GetName())
+		}
+	}
+	for _, edit := range []func(in *nexusv1.IngressSpec){
+		func(in *nexusv1.IngressSpec) { in.HostedZoneName = "" },
+		func(in *nexusv1.IngressSpec) { byName(in); in.Enabled = new(bool) },
+	} {
+		if zones := ofKind(compile(t, named(edit), facts()), "Route53HostedZone"); len(zones) > 0 {
+			t.Errorf("%v", zones)
+		}
+	}
+}
+
 // Records would lead to a load balancer that is gone, so that Retain does not keep them.
 func TestHTTPS_RecordsGoWithTheLoadBalancer(t *testing.T) {
 	for policy, want := range map[nexusv1.DeletionPolicy]string{nexusv1.DeletionRetain: "Delete", nexusv1.DeletionOrphan: "Orphan", nexusv1.DeletionDelete: "Delete"} {
@@ -200,7 +261,7 @@ func TestHTTPS_WhatServesIsPrunedLast(t *testing.T) {
 	for _, id := range g.IDs() {
 		o.States[id] = capability.State{Applied: true, Ready: true}
 	}
-	kinds := []string{"Certificate", "Route53RecordSet"}
+	kinds := []string{"Certificate", "Route53RecordSet", "Route53HostedZone"}
 	for _, kind := range kinds {
 		if !o.Prunable(kind) {
 			t.Errorf("%s cannot be pruned although everything is done", kind)

@@ -26,6 +26,7 @@ const (
 	kindRole             = "IAMRole"
 	kindCertificate      = "Certificate"
 	kindRecordSet        = "Route53RecordSet"
+	kindHostedZone       = "Route53HostedZone"
 	kindNamespace        = "Namespace"
 	kindQuota            = "ResourceQuota"
 	kindServiceAccount   = "ServiceAccount"

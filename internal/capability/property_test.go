@@ -283,6 +283,7 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
 		f := bounded(c, facts())
+		f.Zone = "Z1D633PJN98FT9"
 		known := compile(t, c, f)
 		owned, err := capability.Compile(c, f)
 		if err != nil {

@@ -25,7 +25,7 @@ func (k *compiler) provider() {
 // is kept would lead to a load balancer that is gone: they are kept only with the Ingress.
 func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
-	if policy == nexusv1.DeletionRetain && (kind == kindCertificate || kind == kindRecordSet) {
+	if policy == nexusv1.DeletionRetain && (kind == kindCertificate || kind == kindRecordSet || kind == kindHostedZone) {
 		policy = nexusv1.DeletionDelete
 	}
 	return awsv1.DeletionPolicy(policy)

@@ -99,7 +99,7 @@ type Stage struct {
 var DeletionOrder = []Stage{
 	{kinds(kindRecordSet), nil},
 	{kinds(kindIngress), []string{StepIngress}},
-	{kinds(kindCertificate), nil},
+	{kinds(kindCertificate, kindHostedZone), nil},
 	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},
 	{kinds(kindPolicies), nil},

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -76,6 +77,9 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 		return f, err
 	}
 	if f.Balancer, err = g.balancer(ctx, c); err != nil {
+		return f, err
+	}
+	if f.Zone, err = g.zone(ctx, c); err != nil {
 		return f, err
 	}
 	p := &v1alpha1.AWSProvider{}
@@ -177,4 +181,18 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability) (s
 		return cmp.Or(b.Hostname, b.IP), nil
 	}
 	return "", nil
+}
+
+// zone is the ID of the hosted zone of c's host, from the status of the object that stands for it.
+func (g Gatherer) zone(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
+	name, made := capability.ZoneObject(c)
+	if name == "" {
+		return "", nil
+	}
+	z := &v1alpha1.Route53HostedZone{}
+	err := g.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, z)
+	if err != nil || made && !metav1.IsControlledBy(z, c) {
+		return "", client.IgnoreNotFound(err)
+	}
+	return z.Status.ID, nil
 }

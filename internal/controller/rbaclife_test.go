@@ -160,7 +160,8 @@ func (h *home) livesOfACapability() {
 	c.Spec.Backend.Replicas = &two
 	c.Spec.Frontend.Autoscaling = &nexusv1.AutoscalingSpec{Max: 4}
 	c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://rights.example.com/callback"}}
-	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "rights.example.com", HostedZoneID: h.zone("example.com")}
+	h.zone("example.com")
+	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "rights.example.com", HostedZoneName: "example.com"}
 	c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}

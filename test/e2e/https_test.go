@@ -167,9 +167,27 @@ func TestHTTPS_RecordsOfAKeptCapabilityGo(t *testing.T) {
 	zone := b.zone("example.com")
 	c := b.small("web")
 	c.Spec.DeletionPolicy = nexusv1.DeletionRetain
-	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneID: zone.id}
+	c.Spec.Ingress = &nexusv1.IngressSpec{Host: "app.example.com", HostedZoneName: "example.com"}
 	b.Create(c)
 	b.Running(c)
+
+	// The zone under its ID is the same zone: its records stay.
+	records, mark := zone.records(), b.World.AWS().Mark()
+	b.Edit(c, func() { c.Spec.Ingress.HostedZoneName, c.Spec.Ingress.HostedZoneID = "", zone.id })
+	b.Running(c)
+	b.Eventually(30*time.Second, "the object of the zone to go", func() error {
+		l := &v1alpha1.Route53HostedZoneList{}
+		if err := b.Client.List(b.Ctx(), l, client.InNamespace(c.Namespace)); err != nil || len(l.Items) > 0 {
+			return fmt.Errorf("%d objects, %v", len(l.Items), err)
+		}
+		return nil
+	})
+	if got := zone.records(); len(got) != 1 || !maps.Equal(got, records) {
+		t.Errorf("records %v, were %v", got, records)
+	}
+	if made := b.World.AWS().Since(mark).Writes(); made.Count() > 0 {
+		t.Errorf("another way to name the zone made %v", made)
+	}
 	b.Remove(c)
 	inv := b.Inventory()
 	if got := zone.records(); len(got) > 0 || len(inv["acm/certificate"]) > 0 {

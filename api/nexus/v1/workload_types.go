@@ -144,8 +144,10 @@ const (
 )
 
 // IngressSpec declares the way in from outside: an Application Load Balancer.
-// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) && !has(self.hostedZoneRef) || has(self.host)",message="the hosted zone gets the records of host: set host",fieldPath=".host"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) && !has(self.hostedZoneRef) && !has(self.hostedZoneName) || has(self.host)",message="the hosted zone gets the records of host: set host",fieldPath=".host"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) || !has(self.hostedZoneRef)",message="excludes hostedZoneID",fieldPath=".hostedZoneRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneName) || !has(self.hostedZoneID) && !has(self.hostedZoneRef)",message="excludes hostedZoneID and hostedZoneRef",fieldPath=".hostedZoneName"
+// +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneName) || !has(self.host) || self.host == self.hostedZoneName || self.host.endsWith('.' + self.hostedZoneName)",message="host is not within this zone",fieldPath=".hostedZoneName"
 type IngressSpec struct {
 	// Enabled; default true.
 	// +optional
@@ -173,6 +175,12 @@ type IngressSpec struct {
 	// HostedZoneRef names a Route53HostedZone in the namespace of the capability, instead of hostedZoneID.
 	// +optional
 	HostedZoneRef *HostedZoneReference `json:"hostedZoneRef,omitempty"`
+	// HostedZoneName is the name of the zone, such as example.com, instead of hostedZoneID. It must lead to one public zone in the
+	// provider's account; a zone that was found stays in use when another one gets the same name.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?([.][a-z0-9_]([-a-z0-9_]*[a-z0-9_])?)*$`
+	HostedZoneName string `json:"hostedZoneName,omitempty"`
 	// CertificateArn turns on HTTPS with a certificate that exists, and redirects HTTP to it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048

@@ -62,6 +62,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
 	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.unready), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.hostedIn))
 	o := reconciler.WorkerOptions(workers)
 	o.RateLimiter = r.retries
 	return b.WithOptions(o).Complete(r.Counted("nexusaicapability", r))
@@ -96,6 +97,14 @@ func (r *Reconciler) rivals(ctx context.Context, o client.Object) []reconcile.Re
 	return slices.DeleteFunc(r.capabilitiesOf(ctx, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(o)[0]}), func(req reconcile.Request) bool {
 		return req.NamespacedName == client.ObjectKeyFromObject(o)
 	})
+}
+
+// hostedIn maps a hosted zone to the capabilities that wait for its ID.
+func (r *Reconciler) hostedIn(ctx context.Context, zone client.Object) []reconcile.Request {
+	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool {
+		name, _ := capability.ZoneObject(c)
+		return name == zone.GetName() && !c.Status.Ready
+	}, client.InNamespace(zone.GetNamespace()))
 }
 
 func (r *Reconciler) unready(ctx context.Context, _ client.Object) []reconcile.Request {

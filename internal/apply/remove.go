@@ -146,29 +146,47 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 	}
 	var out []Child
 	for _, k := range kinds {
-		list := a.list(k)
-		err := a.Client.List(ctx, list, which...)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
-		if err != nil {
-			return nil, explain(Ref{Kind: k}, "listing", err)
-		}
-		if err := meta.EachListItem(list, func(item runtime.Object) error {
+		err := a.eachOf(ctx, owner, k, which, func(item runtime.Object) error {
 			o := item.(client.Object)
 			ref := Ref{Kind: k, Namespace: o.GetNamespace(), Name: o.GetName()}
 			if whose, _ := judgeOwnership(owner, ref, o); whose == ours && owner.mayOwn(ref) {
 				out = append(out, Child{Ref: ref, UID: o.GetUID(), Labels: maps.Clone(o.GetLabels()), Deleting: o.GetDeletionTimestamp() != nil, Controlled: isController(owner, o)})
 			}
 			return nil
-		}); err != nil {
-			return nil, err
+		})
+		if err != nil && !meta.IsNoMatchError(err) {
+			return nil, explain(Ref{Kind: k}, "listing", err)
 		}
 	}
 	slices.SortFunc(out, func(a, b Child) int {
 		return cmp.Or(cmp.Compare(a.Kind.String(), b.Kind.String()), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// eachOf calls do for every selected object of a kind. Of an owner whose children are in known namespaces it lists these alone: a
+// list of the whole cluster takes the longer the more owners there are.
+func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption, do func(runtime.Object) error) error {
+	namespaces := []string{metav1.NamespaceAll}
+	if len(owner.Namespaces) > 0 {
+		mapping, err := a.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+		if err != nil {
+			return err
+		}
+		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+			namespaces = owner.Namespaces
+		}
+	}
+	for _, namespace := range namespaces {
+		list := a.list(k)
+		if err := a.Client.List(ctx, list, append(slices.Clone(which), client.InNamespace(namespace))...); err != nil {
+			return err
+		}
+		if err := meta.EachListItem(list, do); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (a *Applier) list(k schema.GroupVersionKind) client.ObjectList {

@@ -173,7 +173,8 @@ func stateOf(res apply.Result, h health.Health, err error) capability.State {
 		_, s.Stalled = status.AsStalled(err)
 	}
 	if res.Live != nil {
-		s.Live = res.Live
+		said, _ := res.Live.Object["status"].(map[string]any)
+		s.Live = reported(res.Live, said)
 	}
 	return s
 }

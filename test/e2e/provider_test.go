@@ -189,6 +189,23 @@ func TestRotatedCredentialsAreUsedAtOnce(t *testing.T) {
 	b.Remove(o, p, secret)
 }
 
+// An object whose provider is broken does not go on saying that it is Ready until its next check, which is minutes away.
+func TestABrokenProviderShowsOnItsObjectsAtOnce(t *testing.T) {
+	b := newBed(t)
+	p, o := keyed("aws", "keys"), bucket("follows")
+	b.Create(keys("keys", "AKIAFOLLOWS"), p, o)
+	b.Ready(p, o)
+	mark, _ := b.Mark()
+	b.Edit(p, func() { p.Spec.AllowedAccountIDs = []v1alpha1.AccountID{otherAccount} })
+	b.contains(b.Shows(o, "Ready", metav1.ConditionFalse, "ProviderNotReady"), "spec.allowedAccountIDs")
+	b.Edit(p, func() { p.Spec.AllowedAccountIDs = nil })
+	b.Ready(p, o)
+	if made := b.World.AWS().Since(mark).Writes(); made.Count() > 0 {
+		t.Errorf("a provider that was broken for a moment led to %v", made)
+	}
+	b.Remove(o, p)
+}
+
 func TestRotatedKeysOfOtherAccountServeNothing(t *testing.T) {
 	b := newBed(t, "--check-interval=1s")
 	secret := keys("keys", "AKIABEFORE")

@@ -308,6 +308,15 @@ func TestDependents_AreThoseThatWait(t *testing.T) {
 	if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, []string{"goes", "waits"}) {
 		t.Errorf("%q are looked at", got)
 	}
+	for state, want := range map[metav1.ConditionStatus][]string{metav1.ConditionTrue: {"goes", "waits"}, metav1.ConditionUnknown: {"goes", "waits"}, metav1.ConditionFalse: {"goes", "ready", "waits"}} {
+		provider.Status.Conditions = []metav1.Condition{{Type: status.Ready, Status: state}}
+		if got := namesOf(r.dependents(reconciler.ProviderIndex)(t.Context(), provider)); !slices.Equal(got, want) {
+			t.Errorf("with a provider that is Ready=%s, %q are looked at", state, got)
+		}
+	}
+	if due, ok := r.checks.Due(client.ObjectKey{Namespace: "ns", Name: "ready"}); !ok || due.After(noon) {
+		t.Errorf("the ready object of a broken provider is looked at at %v", due)
+	}
 	r.refuse["list S3Bucket"] = unavailable
 	if got := r.dependents(reconciler.ProviderIndex)(t.Context(), provider); got != nil {
 		t.Errorf("%v", got)

@@ -24,7 +24,6 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // ReferenceIndex is the cache's index of AWS resource objects by the names of all objects that they refer to.
@@ -77,18 +76,26 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 	return b.WithOptions(options).Complete(r.Counted(strings.ToLower(r.Entry.Name()), r))
 }
 
-// dependents maps an object to those of the reconciler's kind that name it and are not ready.
+// dependents maps an object to those of the reconciler's kind that name it and are not ready. If a provider is broken, nothing can
+// be said of any of its objects: all of them are looked at.
 func (r *Reconciler) dependents(field string) handler.MapFunc {
 	return func(ctx context.Context, o client.Object) []reconcile.Request {
 		list := reconciler.NewList(r.Client, r.Entry)
 		if err := r.Client.List(ctx, list, client.InNamespace(o.GetNamespace()), client.MatchingFields{field: o.GetName()}); err != nil {
 			return nil // the periodic retry of what waits comes all the same
 		}
+		_, isProvider := o.(*v1alpha1.AWSProvider)
+		blind := isProvider && reconciler.IsBroken(o)
 		var out []reconcile.Request
 		_ = meta.EachListItem(list, func(item runtime.Object) error {
 			obj := item.(v1alpha1.Resource)
-			if !status.ReadyAt(obj.CommonStatus().Conditions, obj.GetGeneration()) || obj.GetDeletionTimestamp() != nil {
-				out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(obj)})
+			key := client.ObjectKeyFromObject(obj)
+			ready := reconciler.IsReady(obj) && obj.GetDeletionTimestamp() == nil
+			if ready && blind {
+				r.checks.Request(key, r.Clock.Now())
+			}
+			if !ready || blind {
+				out = append(out, reconcile.Request{NamespacedName: key})
 			}
 			return nil
 		})

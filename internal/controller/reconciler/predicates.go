@@ -5,6 +5,8 @@ package reconciler
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -28,7 +30,7 @@ type ReadyChanged struct{ predicate.Funcs }
 
 // Update implements predicate.Predicate.
 func (ReadyChanged) Update(e event.UpdateEvent) bool {
-	return IsReady(e.ObjectOld) != IsReady(e.ObjectNew)
+	return IsReady(e.ObjectOld) != IsReady(e.ObjectNew) || IsBroken(e.ObjectOld) != IsBroken(e.ObjectNew)
 }
 
 // Delete implements predicate.Predicate.
@@ -36,12 +38,22 @@ func (ReadyChanged) Delete(event.DeleteEvent) bool { return false }
 
 // IsReady reports whether a provider, or an object of an AWS kind, is Ready at its generation.
 func IsReady(o client.Object) bool {
+	return status.ReadyAt(conditionsOf(o), o.GetGeneration())
+}
+
+// IsBroken reports whether a provider, or an object of an AWS kind, was last found not to be Ready. One that was edited and not
+// looked at yet is neither Ready nor broken.
+func IsBroken(o client.Object) bool {
+	return meta.IsStatusConditionFalse(conditionsOf(o), status.Ready)
+}
+
+func conditionsOf(o client.Object) []metav1.Condition {
 	switch o := o.(type) {
 	case *v1alpha1.AWSProvider:
-		return status.ReadyAt(o.Status.Conditions, o.Generation)
+		return o.Status.Conditions
 	case v1alpha1.Resource:
-		return status.ReadyAt(o.CommonStatus().Conditions, o.GetGeneration())
+		return o.CommonStatus().Conditions
 	default:
-		return false
+		return nil
 	}
 }

@@ -41,6 +41,13 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 	}
 	provider := &v1alpha1.AWSProvider{}
 	status.Summarize(&provider.Status.Conditions, status.Result{Now: time.Unix(1000, 0)})
+	edited := func(p *v1alpha1.AWSProvider) client.Object {
+		out := p.DeepCopy()
+		out.Generation = 2
+		return out
+	}
+	broken := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	status.Summarize(&broken.Status.Conditions, status.Result{Generation: 2, Err: &status.Stalled{Reason: status.ReasonCredentialsInvalid}, Now: time.Unix(1000, 0)})
 	ran := app(func(c *nexusv1.NexusAICapability) {
 		c.Status.History = []nexusv1.PhaseChange{{Phase: nexusv1.PhaseRunning}}
 	})
@@ -62,6 +69,8 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 		"an edit makes it unready":        {ReadyChanged{}, bucket(1, true), bucket(2, true), true},
 		"it stays ready":                  {ReadyChanged{}, bucket(1, true), bucket(1, true), false},
 		"a provider becomes ready":        {ReadyChanged{}, &v1alpha1.AWSProvider{}, provider, true},
+		"a provider is found broken":      {ReadyChanged{}, edited(provider), broken, true},
+		"it stays broken":                 {ReadyChanged{}, broken, broken, false},
 		"a kind that is never ready":      {ReadyChanged{}, app(), ran, false},
 		"a capability resumes":            {Resumed{}, app(suspended), app(), true},
 		"it is resumed but still paused":  {Resumed{}, app(suspended, paused), app(paused), false},

@@ -42,6 +42,8 @@ type Importer struct {
 // first and with a slash between them.
 type Resource struct {
 	Kind, Name string
+	// Parameters are those that an SSMParameterSet declares, relative to its path; empty for all below the path.
+	Parameters []string
 	// ARN is the one that named the resource; empty where its kind and name did.
 	ARN string
 }
@@ -165,6 +167,13 @@ func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, err
 	spec, ok := identityIn(r.Name, fields)
 	if !ok {
 		return nil, nil, &MalformedError{Resource: r, Fields: fields}
+	}
+	if len(r.Parameters) > 0 {
+		named := map[string]any{}
+		for _, p := range r.Parameters {
+			named[p] = map[string]any{"value": ""}
+		}
+		spec["parameters"] = named
 	}
 	spec["providerRef"] = map[string]any{"name": im.Provider}
 	obj := e.New()

@@ -15,6 +15,13 @@ import (
 func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 	const begin = `{"version": 4, "resources": [`
 	bucket := `{"mode": "managed", "type": "aws_s3_bucket", "name": "b", "instances": [{"attributes": {"bucket": "one", "id": "one"}}, {"attributes": {"bucket": "two"}}]}`
+	parameters := func(names ...string) string {
+		var out []string
+		for _, n := range names {
+			out = append(out, fmt.Sprintf(`{"mode": "managed", "type": "aws_ssm_parameter", "name": "p", "instances": [{"attributes": {"id": %q, "name": %q}}]}`, n, n))
+		}
+		return strings.Join(out, ", ")
+	}
 	for name, c := range map[string]struct {
 		state         string
 		found, others []string
@@ -28,13 +35,21 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_health_check", "name": "e"}]}`, others: []string{"module.net.aws_route53_health_check.e"}},
 		"a part that is left out":       {state: begin + `{"mode": "managed", "type": "aws_route53_record", "instances": [{"attributes": {"zone_id": "Z1", "fqdn": "a.example.com", "type": "A", "set_identifier": ""}}]}]}`, found: []string{"Route53RecordSet/Z1/a.example.com/A/"}},
 		"an instance that has no name":  {state: begin + `{"mode": "managed", "type": "aws_vpc", "instances": [{"attributes": {}}]}]}`, found: []string{"VPC/"}},
+		"parameters of one path":        {state: begin + parameters("/app/dev/url", "/app/dev/db/host", "/other/key") + "]}", found: []string{"SSMParameterSet/app/dev [db/host url]", "SSMParameterSet/other [key]"}},
+		"paths that begin alike":        {state: begin + bucket + ", " + parameters("/app/dev2/a", "/app/dev/b", "/app/dev/c/d") + "]}", found: []string{"S3Bucket/one", "S3Bucket/two", "SSMParameterSet/app/dev [b c/d]", "SSMParameterSet/app/dev2 [a]"}},
+		"parameters without a path":     {state: begin + parameters("/url", "url", "a/b") + "]}", others: []string{"aws_ssm_parameter /url", "aws_ssm_parameter url", "aws_ssm_parameter a/b"}},
+		"a database":                    {state: begin + `{"mode": "managed", "type": "aws_db_instance", "instances": [{"attributes": {"id": "db-ABC", "identifier": "orders"}}]}]}`, found: []string{"RDSInstance/orders"}},
 		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},
 		"no state":                      {state: "resource {}", fails: "reading the Terraform state"},
 	} {
 		found, others, err := FromTerraform([]byte(c.state))
 		var names []string
 		for _, r := range found {
-			names = append(names, r.String())
+			text := r.String()
+			if len(r.Parameters) > 0 {
+				text += fmt.Sprint(" ", r.Parameters)
+			}
+			names = append(names, text)
 		}
 		if !slices.Equal(names, c.found) || !slices.Equal(others, c.others) || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s: got %q, %q, %v", name, names, others, err)

@@ -5,6 +5,7 @@ package importer
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,8 @@ var terraformTypes = map[string]struct {
 }{
 	"aws_acm_certificate":       {"Certificate", []string{"arn"}},
 	"aws_cognito_user_pool":     {"CognitoUserPool", []string{"id"}},
+	"aws_db_instance":           {"RDSInstance", []string{"identifier"}},
+	"aws_db_subnet_group":       {"DBSubnetGroup", []string{"name"}},
 	"aws_dynamodb_table":        {"DynamoDBTable", []string{"name"}},
 	"aws_ecr_repository":        {"ECRRepository", []string{"name"}},
 	"aws_glue_catalog_database": {"GlueDatabase", []string{"name"}},
@@ -28,6 +31,7 @@ var terraformTypes = map[string]struct {
 	"aws_route53_zone":          {"Route53HostedZone", []string{"zone_id"}},
 	"aws_s3_bucket":             {"S3Bucket", []string{"bucket"}},
 	"aws_secretsmanager_secret": {"SecretsManagerSecret", []string{"name"}},
+	typeOfParameters:            {kindOfParameters, []string{"name"}},
 	"aws_vpc":                   {"VPC", []string{"id"}},
 	"aws_subnet":                {"Subnet", []string{"id"}},
 	"aws_security_group":        {"SecurityGroup", []string{"id"}},
@@ -40,6 +44,12 @@ var terraformTypes = map[string]struct {
 	"aws_sns_topic":             {"SNSTopic", []string{"name"}},
 	"aws_sqs_queue":             {"SQSQueue", []string{"name"}},
 }
+
+// A parameter is a resource of Terraform, and one of many in an object.
+const (
+	typeOfParameters = "aws_ssm_parameter"
+	kindOfParameters = "SSMParameterSet"
+)
 
 // terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
 var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_secretsmanager_secret_version", "aws_dynamodb_table_item", "aws_s3_object",
@@ -80,5 +90,45 @@ func FromTerraform(state []byte) (found []Resource, others []string, err error) 
 			found = append(found, Resource{Kind: known.kind, Name: strings.Join(values, "/")})
 		}
 	}
-	return found, others, nil
+	found, alone := inSets(found)
+	return found, append(others, alone...), nil
+}
+
+// inSets replaces parameters by sets: those below one path are in one set, which has the shortest path. A set declares no other
+// parameters of its path. Others are the parameters without a path, which no set can contain.
+func inSets(all []Resource) (found []Resource, others []string) {
+	isParameter := func(r Resource) bool { return r.Kind == kindOfParameters }
+	var paths []string
+	for _, r := range all {
+		if isParameter(r) {
+			paths = append(paths, pathOf(r.Name))
+		}
+	}
+	slices.Sort(paths)
+	sets := map[string][]string{}
+	for _, r := range all {
+		if !isParameter(r) {
+			continue
+		}
+		i := slices.IndexFunc(paths, func(p string) bool { return p != "" && strings.HasPrefix(r.Name, p+"/") })
+		if i < 0 {
+			others = append(others, typeOfParameters+" "+r.Name)
+			continue
+		}
+		sets[paths[i]] = append(sets[paths[i]], strings.TrimPrefix(r.Name, paths[i]+"/"))
+	}
+	found = slices.DeleteFunc(all, isParameter)
+	for _, path := range slices.Sorted(maps.Keys(sets)) {
+		slices.Sort(sets[path])
+		found = append(found, Resource{Kind: kindOfParameters, Name: strings.Trim(path, "/"), Parameters: sets[path]})
+	}
+	return found, others
+}
+
+// pathOf is the path of a parameter; "" without one.
+func pathOf(parameter string) string {
+	if !strings.HasPrefix(parameter, "/") {
+		return ""
+	}
+	return parameter[:strings.LastIndex(parameter, "/")]
 }

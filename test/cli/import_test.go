@@ -239,12 +239,9 @@ func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	if observing.code != 0 || strings.Count(observing.err, "applying the object changes nothing") != len(old.resources) {
 		t.Fatalf("exit code %d\n%s", observing.code, observing.err)
 	}
-	state, err := json.Marshal(map[string]any{"version": 4, "resources": append(old.terraform, map[string]any{"mode": "managed", "type": "aws_cloudfront_distribution", "name": "cdn"})})
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := old.stateFile(x, map[string]any{"mode": "managed", "type": "aws_cloudfront_distribution", "name": "cdn"})
 	file := filepath.Join(t.TempDir(), "terraform.tfstate")
-	if err := os.WriteFile(file, state, 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(state), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if a := x.run("", "import", "-n", x.Namespace, "--permissions-boundary", boundary, "--from-terraform", file); a.code != 0 || a.out != observing.out || !strings.Contains(a.err, "aws_cloudfront_distribution.cdn: passed over") {
@@ -415,6 +412,7 @@ func TestImport_DeclaresAPathOfParametersButNoSecret(t *testing.T) {
 			t.Fatalf("%s: exit code %d\n%s%s", name, a.code, a.out, a.err)
 		}
 	}
+	x.importsParameters(observing.out)
 	provider := provider(x.Namespace)
 	provider.Spec.AllowAdoption = true
 	x.Create(provider)
@@ -431,6 +429,31 @@ func TestImport_DeclaresAPathOfParametersButNoSecret(t *testing.T) {
 		t.Errorf("the adoption of two parameters wrote %v", w)
 	}
 	x.unchanged(adopting.out, "-f", "-")
+}
+
+// importsParameters checks that a Terraform state with the parameters gives what their path gives, and one with some of them no more.
+func (x *tool) importsParameters(path string) {
+	x.Helper()
+	for names, whole := range map[string]bool{"/old/dev/host /old/dev/db/names /old/dev/db/password": true, "/old/dev/host": false} {
+		state := past{tool: x}
+		for name := range strings.FieldsSeq(names) {
+			state.made(nil, name, "aws_ssm_parameter", map[string]any{"name": name})
+		}
+		a := x.run(state.stateFile(x), "import", "-n", x.Namespace, "--from-terraform", "-")
+		if a.code != 0 || (a.out == path) != whole || !strings.Contains(a.out, "db.example.com") || strings.Contains(a.out, "a,b") != whole {
+			x.Errorf("%s: exit code %d\n%s%s", names, a.code, a.out, a.err)
+		}
+	}
+}
+
+// stateFile is the text of a Terraform state with what was made.
+func (p *past) stateFile(x *tool, more ...map[string]any) string {
+	x.Helper()
+	text, err := json.Marshal(map[string]any{"version": 4, "resources": append(slices.Clone(p.terraform), more...)})
+	if err != nil {
+		x.Fatal(err)
+	}
+	return string(text)
 }
 
 // documents are the manifests of a text, in order.

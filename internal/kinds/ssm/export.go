@@ -23,8 +23,8 @@ const secureAdvice = "a manifest would contain the value of a SecureString; it s
 // ExportIdentity implements kind.Exporter.
 func (p *parameterSet) ExportIdentity() []string { return []string{"path"} }
 
-// Export implements kind.Exporter. It declares the parameters below the path, with the tags that all of them carry, but no
-// SecureString, whose value it does not read.
+// Export implements kind.Exporter. It declares the parameters below the path, or only those that the object names already, with
+// the tags that all of them carry, but no SecureString, whose value it does not read.
 func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.SSMParameterSet) (kind.Seen[ParameterSetState], error) {
 	cr.Spec.Path = "/" + strings.Trim(cr.Spec.Path, "/")
 	want, err := p.Desired(sc, cr)
@@ -33,8 +33,19 @@ func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.S
 	}
 	seen := kind.Seen[ParameterSetState]{State: ParameterSetState{Path: want.Path, ARN: want.ARN, Parameters: map[string]*Parameter{}}}
 	all, err := p.below(ctx, want.Path)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return seen, err
+	}
+	for _, name := range kind.SortedKeys(cr.Spec.Parameters) {
+		if _, there := all[name]; !there {
+			seen.Omitted = append(seen.Omitted, *want.full(name)+": does not exist")
+		}
+	}
+	if named := cr.Spec.Parameters; len(named) > 0 {
+		maps.DeleteFunc(all, func(name string, _ types.ParameterMetadata) bool { _, ok := named[name]; return !ok })
+	}
+	if len(all) == 0 {
+		return seen, nil
 	}
 	for _, name := range kind.SortedKeys(all) {
 		if all[name].Type == types.ParameterTypeSecureString {

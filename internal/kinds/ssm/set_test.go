@@ -402,9 +402,12 @@ func TestASetPublishesWhatItHas(t *testing.T) {
 
 func TestExport_LeavesOutSecureStrings(t *testing.T) {
 	r := kindtest.NewRig(t)
-	export := func() (*v1alpha1.SSMParameterSet, engine.Exported, error) {
+	export := func(names ...string) (*v1alpha1.SSMParameterSet, engine.Exported, error) {
 		o := setOf()
-		o.Spec.Path, o.Spec.ManagementPolicy = "myapp/dev", v1alpha1.ManageObserve
+		o.Spec.Path, o.Spec.ManagementPolicy, o.Spec.Parameters = "myapp/dev", v1alpha1.ManageObserve, map[string]v1alpha1.SSMParameter{}
+		for _, n := range names {
+			o.Spec.Parameters[n] = v1alpha1.SSMParameter{}
+		}
 		found, err := engine.For(NewParameterSet).Bind(r.Config).Export(t.Context(), kindtest.NewSubject(r, engine.For(NewParameterSet), o).Scope(), o)
 		return o, found, err
 	}
@@ -426,5 +429,13 @@ func TestExport_LeavesOutSecureStrings(t *testing.T) {
 	}
 	if len(found.Omitted) != 1 || !strings.HasPrefix(found.Omitted[0], "/myapp/dev/db/password: ") {
 		t.Errorf("left out: %q", found.Omitted)
+	}
+	o, found, err = export("db/host", "db/gone", "db/password")
+	must(t, err)
+	if got := slices.Sorted(maps.Keys(o.Spec.Parameters)); !slices.Equal(got, []string{"db/host"}) || o.Spec.Parameters["db/host"].Value != "x" {
+		t.Errorf("of three names: %+v", o.Spec)
+	}
+	if len(found.Omitted) != 2 || found.Omitted[0] != "/myapp/dev/db/gone: does not exist" || !strings.HasPrefix(found.Omitted[1], "/myapp/dev/db/password: ") {
+		t.Errorf("of three names, left out: %q", found.Omitted)
 	}
 }

@@ -568,3 +568,16 @@ func TestTheHostLearnsHowManyStepsAreLeft(t *testing.T) {
 		}
 	}
 }
+
+func TestRun_LooksAfterAStep(t *testing.T) {
+	var sent []string
+	step := func(action string, stage int) kind.Step {
+		return kind.Step{Action: action, Stage: stage, Do: func(context.Context, string) (string, error) { sent = append(sent, action); return "", nil }}
+	}
+	look := step("b", 1)
+	look.LookAfter = true
+	done, err := Run(t.Context(), us(), []kind.Step{step("a", 0), look, step("c", 2)}, nil)
+	if err != nil || !slices.Equal(sent, []string{"a", "b"}) || len(done) != 2 {
+		t.Errorf("sent %q, done %d, %v", sent, len(done), err)
+	}
+}

@@ -54,7 +54,7 @@ func stepErrors(err error) []*StepError {
 const concurrency = 4
 
 // Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and all
-// are waited for, so that what AWS accepted is known; a failed stage ends the run. store persists an
+// are waited for, so that what AWS accepted is known; a failed stage ends the run, and so does one with LookAfter. store persists an
 // identifier that AWS assigned, before anything else is done. Run returns the accepted steps in order,
 // among them a create whose identifier could not be stored.
 func Run(ctx context.Context, o Owner, steps []kind.Step, store func(ctx context.Context, id string) error) ([]kind.Step, error) {
@@ -77,6 +77,9 @@ func Run(ctx context.Context, o Owner, steps []kind.Step, store func(ctx context
 		}
 		if err := errors.Join(errs...); err != nil {
 			return done, err
+		}
+		if slices.ContainsFunc(stage, func(s kind.Step) bool { return s.LookAfter }) {
+			return done, nil
 		}
 	}
 	return done, nil

@@ -9,11 +9,15 @@ import (
 )
 
 // Keys settles the entries of map fields with one call for all entries to add, one for all whose values differ in a
-// member, and, after these, one for all to remove.
+// member, and, after these unless UnsetFirst, one for all to remove.
 type Keys[S any] struct {
 	Set, Change, Unset KeysCall[S]
 	// OneByOne makes a call for each key instead.
 	OneByOne bool
+	// LookAfter lets a look follow each call before anything else is sent; see Step.
+	LookAfter bool
+	// UnsetFirst reports whether entries are removed before others are added; nil is never.
+	UnsetFirst func(want, have S) bool
 	// New are the keys that a new resource has.
 	New []string
 	// InCreate returns the keys of those wanted entries that the create makes; nil is none.
@@ -31,16 +35,17 @@ func keysSteps[S any](p Part[S], want, have S, diff Diff) []Step {
 	var steps []Step
 	for _, field := range p.Fields {
 		set, changed, unset := diff.entries(field)
+		last := Either(p.Keys.UnsetFirst != nil && p.Keys.UnsetFirst(want, have), -1, 1)
 		for _, call := range []struct {
 			keys  []string
 			stage int
 			KeysCall[S]
-		}{{set, 0, p.Keys.Set}, {changed, 0, p.Keys.Change}, {unset, 1, p.Keys.Unset}} {
+		}{{set, 0, p.Keys.Set}, {changed, 0, p.Keys.Change}, {unset, last, p.Keys.Unset}} {
 			for _, keys := range p.Keys.batches(call.keys) {
 				s := step(Call[S]{Action: call.Action, Do: func(ctx context.Context, want, have S) error {
 					return call.Do(ctx, want, have, keys)
 				}}, want, have, KeyPaths(field, keys)...)
-				s.Stage = call.stage
+				s.Stage, s.LookAfter = call.stage, p.Keys.LookAfter
 				if p.Stage != nil {
 					s.Stage += p.Stage(want, have)
 				}
@@ -109,4 +114,31 @@ func newEntries[S any](p Part[S], want S) Diff {
 		}
 	}
 	return diff
+}
+
+// WantedMembers returns the declared members by their names, and nil for those that the operator recorded and that are no
+// longer declared; nil for none at all.
+func WantedMembers[In, M any](recorded []string, declared []In, wanted func(In) (string, *M)) map[string]*M {
+	if len(recorded)+len(declared) == 0 {
+		return nil
+	}
+	out := map[string]*M{}
+	for _, name := range recorded {
+		out[name] = nil
+	}
+	for _, in := range declared {
+		name, member := wanted(in)
+		out[name] = member
+	}
+	return out
+}
+
+// ManagedMembers returns the names of the members that exist or are declared, in order.
+func ManagedMembers[In, M any](found map[string]*M, declared []In, name func(In) string) []string {
+	names := SortedKeys(found)
+	for _, in := range declared {
+		names = append(names, name(in))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

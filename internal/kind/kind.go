@@ -184,6 +184,9 @@ type Step struct {
 	Fixes []string
 	// Stage orders steps: those of one stage may run at the same time, a later stage waits for it.
 	Stage int
+	// LookAfter ends the run after the step's stage: AWS accepts nothing more until it has carried out the step, so the
+	// resource is observed and the rest planned again.
+	LookAfter bool
 	// Do makes exactly one AWS call. The token is stable for object, attempt and action, and fits AWS's
 	// client token fields. A non-empty id is an identifier that AWS assigned: it is stored at once.
 	Do func(ctx context.Context, token string) (id string, err error)

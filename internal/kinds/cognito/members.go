@@ -53,32 +53,6 @@ func (p *userPool) members() []kind.Part[UserPoolState] {
 	}
 }
 
-// wantedMembers returns the declared members by name, and as nil those that are only recorded; nil for neither.
-func wantedMembers[In, M any](recorded []string, declared []In, wanted func(In) (string, *M)) map[string]*M {
-	if len(recorded)+len(declared) == 0 {
-		return nil
-	}
-	out := map[string]*M{}
-	for _, name := range recorded {
-		out[name] = nil
-	}
-	for _, in := range declared {
-		name, member := wanted(in)
-		out[name] = member
-	}
-	return out
-}
-
-// managedMembers returns the names of the members that exist or are declared, in order.
-func managedMembers[In, M any](found map[string]*M, declared []In, name func(In) string) []string {
-	names := kind.SortedKeys(found)
-	for _, in := range declared {
-		names = append(names, name(in))
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 func wantedClient(in v1alpha1.CognitoUserPoolClient) (string, *Client) {
 	scopes := in.Scopes
 	if len(scopes) == 0 {

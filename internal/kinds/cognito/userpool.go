@@ -105,8 +105,8 @@ func declare(sc kind.Scope, cr *v1alpha1.CognitoUserPool, want *UserPoolState) e
 	in := cr.Spec
 	want.UsernameAttributes, want.AutoVerified = kind.Convert[*[]string](in.UsernameAttributes), kind.Convert[*[]string](in.AutoVerifiedAttributes)
 	want.AdminCreates, want.Password, want.MFA = in.AdminCreateUserOnly, in.PasswordPolicy, in.MFA
-	want.Clients = wantedMembers(slices.Concat(cr.Status.ManagedClients, sc.Keys["Clients"]), in.Clients, wantedClient)
-	want.Groups = wantedMembers(slices.Concat(cr.Status.ManagedGroups, sc.Keys["Groups"]), in.Groups, wantedGroup)
+	want.Clients = kind.WantedMembers(slices.Concat(cr.Status.ManagedClients, sc.Keys["Clients"]), in.Clients, wantedClient)
+	want.Groups = kind.WantedMembers(slices.Concat(cr.Status.ManagedGroups, sc.Keys["Groups"]), in.Groups, wantedGroup)
 	if in.Domain != nil {
 		want.Domains = map[string]*bool{}
 		if *in.Domain != "" {
@@ -129,10 +129,10 @@ func publish(cr *v1alpha1.CognitoUserPool, s UserPoolState) {
 		for name, c := range s.FoundClients {
 			st.ClientIDs[name] = aws.ToString(c.ClientId)
 		}
-		st.ManagedClients = managedMembers(s.Clients, cr.Spec.Clients, func(c v1alpha1.CognitoUserPoolClient) string { return c.Name })
+		st.ManagedClients = kind.ManagedMembers(s.Clients, cr.Spec.Clients, func(c v1alpha1.CognitoUserPoolClient) string { return c.Name })
 	}
 	if s.Groups != nil {
-		st.ManagedGroups = managedMembers(s.Groups, cr.Spec.Groups, func(g v1alpha1.CognitoUserPoolGroup) string { return g.Name })
+		st.ManagedGroups = kind.ManagedMembers(s.Groups, cr.Spec.Groups, func(g v1alpha1.CognitoUserPoolGroup) string { return g.Name })
 	}
 }
 

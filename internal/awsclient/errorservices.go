@@ -48,6 +48,11 @@ var dynamoRows = []row{
 	{service: "dynamodb", code: "Validation", message: "protected against deletion", class: Protected},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "within a fixed interval", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "timetolive is already", class: Exists},
+	// What UpdateTable asks for is so already, although a read that lags does not show it.
+	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "will not change", class: Exists},
+	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "index which already exists", class: Exists},
+	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "already has an enabled stream", class: Exists},
+	{service: "dynamodb", operation: "UpdateTable", code: "Validation", message: "has no stream to disable", class: Exists},
 	{service: "dynamodb", code: "TransactionConflict|TransactionInProgress|ReplicatedWriteConflict", class: Transient},
 }
 

@@ -51,7 +51,8 @@ var corrections = []correction{
 
 	{name: "tables take their time: changes", service: "dynamodb", before: tableNotReady},
 	{name: "tables take their time: states", service: "dynamodb", ops: []string{"CreateTable", "DescribeTable"}, after: tableCreating},
-	{name: "encryption of tables", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, after: tableEncryption},
+	{name: "changes of tables that DynamoDB refuses, and streams", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable"}, before: checkTableUpdate},
+	{name: "encryption, classes, limits, streams and indexes of tables", service: "dynamodb", ops: []string{"CreateTable", "UpdateTable", "DeleteTable", "DescribeTable"}, after: finishTable},
 
 	{name: "NAT gateways: the end of deleted ones", service: "ec2", before: finishNATGateways},
 	{name: "NAT gateways: repeated requests", service: "ec2", ops: []string{"CreateNatGateway"}, before: repeatCreation, after: recordNATGateway},

@@ -282,6 +282,112 @@ func TestTablesTakeTheirTime(t *testing.T) {
 	must(t, backups())
 }
 
+func TestIndexesTakeTheirTime(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	must(t, createTable(ctx, c, "orders"))
+	update := func(in dynamodb.UpdateTableInput) error {
+		in.TableName = table
+		_, err := c.dynamodb.UpdateTable(ctx, &in)
+		return err
+	}
+	definition := func(name string) ddbtypes.AttributeDefinition {
+		return ddbtypes.AttributeDefinition{AttributeName: &name, AttributeType: ddbtypes.ScalarAttributeTypeS}
+	}
+	add := func(name, key string) ddbtypes.GlobalSecondaryIndexUpdate {
+		return ddbtypes.GlobalSecondaryIndexUpdate{Create: &ddbtypes.CreateGlobalSecondaryIndexAction{IndexName: &name,
+			KeySchema:  []ddbtypes.KeySchemaElement{{AttributeName: &key, KeyType: ddbtypes.KeyTypeHash}},
+			Projection: &ddbtypes.Projection{ProjectionType: ddbtypes.ProjectionTypeAll}}}
+	}
+	drop := func(name string) ddbtypes.GlobalSecondaryIndexUpdate {
+		return ddbtypes.GlobalSecondaryIndexUpdate{Delete: &ddbtypes.DeleteGlobalSecondaryIndexAction{IndexName: &name}}
+	}
+	change := func(definitions []ddbtypes.AttributeDefinition, updates ...ddbtypes.GlobalSecondaryIndexUpdate) string {
+		return code(update(dynamodb.UpdateTableInput{AttributeDefinitions: definitions, GlobalSecondaryIndexUpdates: updates}))
+	}
+	states := func() string {
+		out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
+		must(t, err)
+		s := string(out.Table.TableStatus)
+		for _, g := range out.Table.GlobalSecondaryIndexes {
+			s += " " + *g.IndexName + "=" + string(g.IndexStatus)
+		}
+		return s + fmt.Sprint(" ", len(out.Table.AttributeDefinitions))
+	}
+	both := []ddbtypes.AttributeDefinition{definition("id"), definition("a")}
+	now := time.Now()
+	p.SetClock(func() time.Time { return now })
+	p.SetIndexesTake(time.Hour)
+	for _, step := range []struct {
+		name         string
+		definitions  []ddbtypes.AttributeDefinition
+		updates      []ddbtypes.GlobalSecondaryIndexUpdate
+		code, states string
+		passes       time.Duration
+	}{
+		{"two at once", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a"), add("by-b", "b")}, "LimitExceededException", "ACTIVE 1", 0},
+		{"a key that is not defined", both[:1], []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE 1", 0},
+		{"a definition that is not used", append(both, definition("b")), []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE 1", 0},
+		{"an index that is missing", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "ResourceNotFoundException", "ACTIVE 1", 0},
+		{"one", both, []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "", "UPDATING by-a=CREATING 2", 0},
+		{"a change while it is allocated", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "ResourceInUseException", "UPDATING by-a=CREATING 2", 0},
+		{"a change while it is filled", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "LimitExceededException", "ACTIVE by-a=CREATING 2", 40 * time.Minute},
+		{"once more", both, []ddbtypes.GlobalSecondaryIndexUpdate{add("by-a", "a")}, "ValidationException", "ACTIVE by-a=ACTIVE 2", time.Hour},
+		{"its deletion", nil, []ddbtypes.GlobalSecondaryIndexUpdate{drop("by-a")}, "", "UPDATING by-a=DELETING 1", 0},
+	} {
+		now = now.Add(step.passes)
+		if got := change(step.definitions, step.updates...); got != step.code {
+			t.Errorf("%s: %q, want %q", step.name, got, step.code)
+		}
+		if got := states(); got != step.states {
+			t.Errorf("%s: %s, want %s", step.name, got, step.states)
+		}
+	}
+	now = now.Add(time.Hour)
+	if got := states(); got != "ACTIVE 1" {
+		t.Errorf("in the end: %s", got)
+	}
+}
+
+func TestTablesRefuseWhatDoesNotChange(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	must(t, createTable(ctx, c, "orders"))
+	for _, step := range []struct {
+		name string
+		in   dynamodb.UpdateTableInput
+		code string
+	}{
+		{"to provisioned capacity", dynamodb.UpdateTableInput{BillingMode: ddbtypes.BillingModeProvisioned, ProvisionedThroughput: unitsOf(2)}, ""},
+		{"the same capacity", dynamodb.UpdateTableInput{ProvisionedThroughput: unitsOf(2)}, "ValidationException"},
+		{"another", dynamodb.UpdateTableInput{ProvisionedThroughput: unitsOf(3)}, ""},
+		{"no stream to end", dynamodb.UpdateTableInput{StreamSpecification: &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}}, "ValidationException"},
+		{"a stream", dynamodb.UpdateTableInput{StreamSpecification: streamOf("KEYS_ONLY")}, ""},
+		{"another view", dynamodb.UpdateTableInput{StreamSpecification: streamOf("NEW_IMAGE")}, "ValidationException"},
+		{"its end", dynamodb.UpdateTableInput{StreamSpecification: &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(false)}}, ""},
+		{"a stream again", dynamodb.UpdateTableInput{StreamSpecification: streamOf("NEW_IMAGE")}, ""},
+		{"a class", dynamodb.UpdateTableInput{TableClass: ddbtypes.TableClassStandardInfrequentAccess}, ""},
+	} {
+		step.in.TableName = table
+		if _, err := c.dynamodb.UpdateTable(ctx, &step.in); code(err) != step.code {
+			t.Errorf("%s: %v, want %q", step.name, err, step.code)
+		}
+	}
+	out, err := c.dynamodb.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: table})
+	must(t, err)
+	if d := out.Table; d.TableClassSummary.TableClass != ddbtypes.TableClassStandardInfrequentAccess || d.StreamSpecification.StreamViewType != "NEW_IMAGE" || d.LatestStreamArn == nil {
+		t.Errorf("%+v", d)
+	}
+}
+
+func unitsOf(n int64) *ddbtypes.ProvisionedThroughput {
+	return &ddbtypes.ProvisionedThroughput{ReadCapacityUnits: &n, WriteCapacityUnits: &n}
+}
+
+func streamOf(view ddbtypes.StreamViewType) *ddbtypes.StreamSpecification {
+	return &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
+}
+
 func TestACrawlerCanBeUpdated(t *testing.T) {
 	p := proxy(t)
 	c, ctx := clientsOf(p.URL()), t.Context()

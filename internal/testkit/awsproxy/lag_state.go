@@ -28,11 +28,10 @@ type state struct {
 	diverted  map[string]http.Handler // service → what answers in the emulator's place
 	system    map[string][]bucketTag  // bucket → its tags that only AWS may change
 	documents map[documentKey][]byte  // configurations of buckets, as they were sent
-	// encryption is what UpdateTable asked for, by identity.
-	encryption map[string]map[string]any
-	cleared    map[string]bool // identities of secrets whose description was cleared
-	gateways   natGateways
-	made       map[string]*answer // answers to creations in EC2, by identity of the client token
+	tables    tables
+	cleared   map[string]bool // identities of secrets whose description was cleared
+	gateways  natGateways
+	made      map[string]*answer // answers to creations in EC2, by identity of the client token
 
 	preparing sync.Mutex      // held while the tags of a Parameter Store are prepared
 	prepared  map[string]bool // access key and region → they are
@@ -86,7 +85,7 @@ func (s *state) clear() {
 	defer s.mu.Unlock()
 	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
 	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
-	s.encryption, s.cleared = map[string]map[string]any{}, map[string]bool{}
+	s.tables, s.cleared = tables{known: map[string]*tableExtras{}}, map[string]bool{}
 	s.made = map[string]*answer{}
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
 	s.databases, s.databaseDelay = map[string]*database{}, 0

@@ -88,6 +88,7 @@ type exchange struct {
 	policy   string         // SetQueueAttributes: the policy that the request does not name
 	again    url.Values     // ModifyDBSubnetGroup: what creates the changed group again
 	pool     map[string]any // UpdateUserPool: the pool before
+	table    map[string]any // UpdateTable: the table before
 
 	double http.Handler // answers in the emulator's place; see Divert
 }

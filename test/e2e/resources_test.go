@@ -293,6 +293,53 @@ func TestBadInputIsRefusedAtAdmissionWithItsField(t *testing.T) {
 	}
 }
 
+// The rules compare with the object before, and are evaluated by the API server only.
+func TestEditsOfIndexesAreRefusedAtAdmission(t *testing.T) {
+	b := newBed(t)
+	projection := v1alpha1.DynamoDBProjection{ProjectionType: "INCLUDE", NonKeyAttributes: []string{"a", "b"}}
+	typed := func(name, kind string) v1alpha1.DynamoDBIndexAttribute {
+		return v1alpha1.DynamoDBIndexAttribute{DynamoDBAttribute: v1alpha1.DynamoDBAttribute{Name: name, Type: kind}}
+	}
+	o := table("indexed-table")
+	o.Spec.RangeKey = &v1alpha1.DynamoDBAttribute{Name: "sk", Type: "S"}
+	o.Spec.Attributes = []v1alpha1.DynamoDBIndexAttribute{typed("status", "S"), typed("size", "N")}
+	o.Spec.GlobalSecondaryIndexes = []v1alpha1.DynamoDBGlobalIndex{{IndexName: "by-status", HashKey: "status", DynamoDBProjection: projection}}
+	o.Spec.LocalSecondaryIndexes = []v1alpha1.DynamoDBLocalIndex{{IndexName: "by-size", RangeKey: "size"}}
+	b.Create(o)
+	for says, edit := range map[string]func(s *v1alpha1.DynamoDBTableSpec){
+		"hashKey and rangeKey of an index are immutable": func(s *v1alpha1.DynamoDBTableSpec) { s.GlobalSecondaryIndexes[0].HashKey = "pk" },
+		"the projection of an index is immutable": func(s *v1alpha1.DynamoDBTableSpec) {
+			s.GlobalSecondaryIndexes[0].NonKeyAttributes = []string{"a", "c"}
+		},
+		"type is immutable":                   func(s *v1alpha1.DynamoDBTableSpec) { s.Attributes[0].Type = "N" },
+		"localSecondaryIndexes are immutable": func(s *v1alpha1.DynamoDBTableSpec) { s.LocalSecondaryIndexes[0].IndexName = "by-bytes" },
+		"spec.attributes":                     func(s *v1alpha1.DynamoDBTableSpec) { s.Attributes = append(s.Attributes, typed("color", "S")) },
+		"whose type is not declared":          func(s *v1alpha1.DynamoDBTableSpec) { s.Attributes = s.Attributes[1:] },
+		"onDemandThroughput of an index needs": func(s *v1alpha1.DynamoDBTableSpec) {
+			one := int64(1)
+			through := &v1alpha1.DynamoDBThroughput{ReadCapacityUnits: 1, WriteCapacityUnits: 1}
+			s.BillingMode, s.ProvisionedThroughput, s.GlobalSecondaryIndexes[0].ProvisionedThroughput = "PROVISIONED", through, through
+			s.GlobalSecondaryIndexes[0].OnDemandThroughput = &v1alpha1.DynamoDBOnDemandThroughput{MaxReadRequestUnits: &one}
+		},
+	} {
+		c := o.DeepCopy()
+		edit(&c.Spec)
+		if err := b.Client.Update(b.Ctx(), c); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("want a refusal that says %q, got %v", says, err)
+		}
+	}
+	c := o.DeepCopy()
+	c.Spec.GlobalSecondaryIndexes[0].NonKeyAttributes = []string{"b", "a"}
+	c.Spec.GlobalSecondaryIndexes = append(c.Spec.GlobalSecondaryIndexes, v1alpha1.DynamoDBGlobalIndex{IndexName: "by-size", HashKey: "size"})
+	if err := b.Client.Update(b.Ctx(), c); err == nil || !strings.Contains(err.Error(), "need different names") {
+		t.Errorf("two indexes of one name: %v", err)
+	}
+	c.Spec.GlobalSecondaryIndexes[1].IndexName = "by-any-size"
+	if err := b.Client.Update(b.Ctx(), c); err != nil {
+		t.Errorf("the same attributes in another order, and another index: %v", err)
+	}
+}
+
 func TestCredentialsAndReachabilityShowAndHeal(t *testing.T) {
 	b := newBed(t, "--check-interval=1s", "--ambient-namespaces=nowhere")
 	p := provider("aws")

@@ -53,15 +53,43 @@ func fromEncryption(d *types.SSEDescription, want *v1alpha1.DynamoDBSSE) *v1alph
 	return e
 }
 
-func fromKeys(d *types.TableDescription) []Key {
-	kinds := map[string]string{}
-	for _, a := range d.AttributeDefinitions {
-		kinds[aws.ToString(a.AttributeName)] = string(a.AttributeType)
+// fromClass: DynamoDB describes no class for a table that always was of class STANDARD.
+func fromClass(c *types.TableClassSummary) *string {
+	if c == nil || c.TableClass == "" {
+		return aws.String(string(types.TableClassStandard))
 	}
-	keys := make([]Key, 0, len(d.KeySchema))
-	for _, k := range d.KeySchema {
+	return aws.String(string(c.TableClass))
+}
+
+func fromStream(s *types.StreamSpecification) *string {
+	if s == nil || !aws.ToBool(s.StreamEnabled) {
+		return new(string)
+	}
+	return aws.String(string(s.StreamViewType))
+}
+
+// toStream is the one change that leads towards want: DynamoDB refuses another view type for a stream that is on.
+func toStream(want, have string) *types.StreamSpecification {
+	if have != "" {
+		return &types.StreamSpecification{StreamEnabled: aws.Bool(false)}
+	}
+	return &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewType(want)}
+}
+
+// typesOf returns the types of the attributes that are keys.
+func typesOf(d *types.TableDescription) map[string]string {
+	out := map[string]string{}
+	for _, a := range d.AttributeDefinitions {
+		out[aws.ToString(a.AttributeName)] = string(a.AttributeType)
+	}
+	return out
+}
+
+func fromKeys(typeOf map[string]string, schema []types.KeySchemaElement) []Key {
+	keys := make([]Key, 0, len(schema))
+	for _, k := range schema {
 		name := aws.ToString(k.AttributeName)
-		keys = append(keys, Key{Role: string(k.KeyType), Name: name, Type: kinds[name]})
+		keys = append(keys, Key{Role: string(k.KeyType), Name: name, Type: typeOf[name]})
 	}
 	return keys
 }
@@ -75,9 +103,9 @@ func toTTL(want, have string) *types.TimeToLiveSpecification {
 	return &types.TimeToLiveSpecification{Enabled: aws.Bool(true), AttributeName: &want}
 }
 
-// changesTTLTwice reports whether expiry is by one attribute and is to be by another.
-func changesTTLTwice(want, have TableState) bool {
-	return aws.ToString(want.TTL) != "" && aws.ToString(have.TTL) != ""
+// isReplaced reports whether a setting has one value and is to have another: it is switched off in between.
+func isReplaced(want, have *string) bool {
+	return aws.ToString(want) != "" && aws.ToString(have) != ""
 }
 
 // fromTTL takes a change under way for done: it may take an hour, in which nothing else can be changed.

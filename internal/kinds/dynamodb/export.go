@@ -3,13 +3,16 @@
 package dynamodb
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// exported declares a table as it is. An expiry that is off has no attribute.
+// exported declares a table as it is. An expiry that is off has no attribute, and a limit that is off is not declared.
 func exported(cr *v1alpha1.DynamoDBTable, have TableState) {
 	out := &cr.Spec
 	for _, k := range have.Keys {
@@ -23,9 +26,65 @@ func exported(cr *v1alpha1.DynamoDBTable, have TableState) {
 	out.BillingMode, out.PointInTimeRecovery, out.DeletionProtection = aws.ToString(have.BillingMode), have.PITR, have.DeletionProtection
 	if out.BillingMode == string(types.BillingModeProvisioned) {
 		out.ProvisionedThroughput = have.Throughput
+	} else {
+		out.OnDemandThroughput = exportedLimits(have.OnDemand)
 	}
 	if attribute := aws.ToString(have.TTL); attribute != "" {
 		out.TTL = &v1alpha1.DynamoDBTTL{Enabled: true, AttributeName: attribute}
 	}
-	out.SSE = have.SSE
+	out.SSE, out.TableClass = have.SSE, have.TableClass
+	out.StreamEnabled, out.StreamViewType = aws.Bool(*have.Stream != ""), *have.Stream
+	exportIndexes(out, have)
+}
+
+func exportIndexes(out *v1alpha1.DynamoDBTableSpec, have TableState) {
+	defined := map[string]bool{}
+	declare := func(keys []Key) (hashKey, rangeKey string) {
+		for _, k := range keys {
+			if !defined[k.Name] && !slices.ContainsFunc(have.Keys, func(t Key) bool { return t.Name == k.Name }) {
+				out.Attributes = append(out.Attributes, v1alpha1.DynamoDBIndexAttribute{DynamoDBAttribute: v1alpha1.DynamoDBAttribute{Name: k.Name, Type: k.Type}})
+			}
+			defined[k.Name] = true
+			if k.Role == string(types.KeyTypeHash) {
+				hashKey = k.Name
+			} else {
+				rangeKey = k.Name
+			}
+		}
+		return hashKey, rangeKey
+	}
+	for _, name := range kind.SortedKeys(have.AllIndexes) {
+		index, capacity := have.AllIndexes[name], have.AllCapacity[name]
+		g := v1alpha1.DynamoDBGlobalIndex{IndexName: name, DynamoDBProjection: exportedProjection(*index)}
+		g.HashKey, g.RangeKey = declare(index.Keys)
+		if out.ProvisionedThroughput != nil {
+			g.ProvisionedThroughput = kind.Convert[*v1alpha1.DynamoDBThroughput](capacity)
+		} else {
+			g.OnDemandThroughput = exportedLimits(kind.Convert[*v1alpha1.DynamoDBOnDemandThroughput](capacity))
+		}
+		out.GlobalSecondaryIndexes = append(out.GlobalSecondaryIndexes, g)
+	}
+	for _, l := range have.LocalIndexes {
+		_, rangeKey := declare(l.Keys)
+		out.LocalSecondaryIndexes = append(out.LocalSecondaryIndexes, v1alpha1.DynamoDBLocalIndex{IndexName: l.Name, RangeKey: rangeKey, DynamoDBProjection: exportedProjection(l.Index)})
+	}
+}
+
+func exportedProjection(i Index) v1alpha1.DynamoDBProjection {
+	return v1alpha1.DynamoDBProjection{ProjectionType: i.Projection, NonKeyAttributes: i.NonKey}
+}
+
+// exportedLimits returns the limits that are on; nil for none.
+func exportedLimits(have *v1alpha1.DynamoDBOnDemandThroughput) *v1alpha1.DynamoDBOnDemandThroughput {
+	var out v1alpha1.DynamoDBOnDemandThroughput
+	if *have.MaxReadRequestUnits != noLimit {
+		out.MaxReadRequestUnits = have.MaxReadRequestUnits
+	}
+	if *have.MaxWriteRequestUnits != noLimit {
+		out.MaxWriteRequestUnits = have.MaxWriteRequestUnits
+	}
+	if out == (v1alpha1.DynamoDBOnDemandThroughput{}) {
+		return nil
+	}
+	return &out
 }

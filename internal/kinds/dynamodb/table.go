@@ -29,9 +29,25 @@ type TableState struct {
 	Status string `drift:"observed"`
 
 	// Keys are the partition key and, where there is one, the sort key.
-	Keys               []Key `drift:"immutable"`
-	BillingMode        *string
-	Throughput         *v1alpha1.DynamoDBThroughput
+	Keys         []Key        `drift:"immutable"`
+	LocalIndexes []LocalIndex `drift:"immutable"`
+	// GlobalIndexes are the declared indexes, and as nil those that the operator made and that are no longer declared.
+	GlobalIndexes map[string]*Index `drift:"keys"`
+	// AllIndexes and AllCapacity are all global indexes that DynamoDB describes.
+	AllIndexes  map[string]*Index    `drift:"observed"`
+	AllCapacity map[string]*Capacity `drift:"observed"`
+	// Scaled is set while an autoscaler changes the provisioned capacity.
+	Scaled        bool `drift:"id"`
+	BillingMode   *string
+	Throughput    *v1alpha1.DynamoDBThroughput
+	OnDemand      *v1alpha1.DynamoDBOnDemandThroughput
+	IndexCapacity map[string]*Capacity
+	TableClass    *string
+	// Stream is what the stream has of a changed item; "" is no stream.
+	Stream    *string
+	StreamARN string `drift:"observed"`
+	ItemCount *int64 `drift:"observed"`
+
 	SSE                *v1alpha1.DynamoDBSSE
 	DeletionProtection *bool
 	PITR               *bool
@@ -70,11 +86,12 @@ func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
 		// (Busy) for a later pass, which plans what is left.
 		OneByOne: true,
 		Parts:    t.parts(),
+		Refuse:   refuseIndexChange,
 		Holds:    t.items, HoldsReads: []string{"dynamodb:Scan"},
 		// The table may be UPDATING after its protection was lifted, so a look precedes the delete.
 		Delete: []kind.Ending[TableState]{
 			{When: func(want, have TableState) bool { return aws.ToBool(have.DeletionProtection) && liftsProtection(want) },
-				Call: t.update(func(TableState) dynamodb.UpdateTableInput {
+				Call: t.update(func(_, _ TableState) dynamodb.UpdateTableInput {
 					return dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(false)}
 				})},
 			{Call: kind.Call[TableState]{Action: "dynamodb:DeleteTable", Effect: kind.Deletes, Do: kind.Send(t.api.DeleteTable, func(want, _ TableState) *dynamodb.DeleteTableInput {
@@ -91,25 +108,36 @@ func (t *table) parts() []kind.Part[TableState] {
 				return &dynamodb.UpdateContinuousBackupsInput{TableName: &want.Name,
 					PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: want.PITR}}
 			})}},
-		{Fields: []string{"TTL"}, Reads: "dynamodb:DescribeTimeToLive", Read: t.timeToLive, Again: changesTTLTwice,
+		{Fields: []string{"TTL"}, Reads: "dynamodb:DescribeTimeToLive", Read: t.timeToLive, Again: func(want, have TableState) bool { return isReplaced(want.TTL, have.TTL) },
 			Write: kind.Call[TableState]{Action: "dynamodb:UpdateTimeToLive", Do: kind.Send(t.api.UpdateTimeToLive, func(want, have TableState) *dynamodb.UpdateTimeToLiveInput {
 				return &dynamodb.UpdateTimeToLiveInput{TableName: &want.Name, TimeToLiveSpecification: toTTL(*want.TTL, aws.ToString(have.TTL))}
 			})}},
-		{Fields: []string{"DeletionProtection"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
+		{Fields: []string{"DeletionProtection"}, InCreate: true, Write: t.update(func(want, _ TableState) dynamodb.UpdateTableInput {
 			return dynamodb.UpdateTableInput{DeletionProtectionEnabled: want.DeletionProtection}
 		})},
-		{Fields: []string{"BillingMode", "Throughput"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
-			return dynamodb.UpdateTableInput{BillingMode: types.BillingMode(aws.ToString(want.BillingMode)), ProvisionedThroughput: kind.Convert[*types.ProvisionedThroughput](want.Throughput)}
+		{Fields: []string{"BillingMode", "Throughput", "OnDemand", "IndexCapacity"}, InCreate: true, Write: kind.Call[TableState]{Action: "dynamodb:UpdateTable",
+			DoDiff: kind.SendDiff(t.api.UpdateTable, func(want, have TableState, diff kind.Diff) *dynamodb.UpdateTableInput {
+				in := capacityUpdate(want, have, diff)
+				in.TableName = &want.Name
+				return &in
+			})}},
+		{Fields: []string{"TableClass"}, InCreate: true, Write: t.update(func(want, _ TableState) dynamodb.UpdateTableInput {
+			return dynamodb.UpdateTableInput{TableClass: types.TableClass(*want.TableClass)}
 		})},
-		{Fields: []string{"SSE"}, InCreate: true, Write: t.update(func(want TableState) dynamodb.UpdateTableInput {
+		{Fields: []string{"Stream"}, InCreate: true, Again: func(want, have TableState) bool { return isReplaced(want.Stream, have.Stream) },
+			Write: t.update(func(want, have TableState) dynamodb.UpdateTableInput {
+				return dynamodb.UpdateTableInput{StreamSpecification: toStream(*want.Stream, aws.ToString(have.Stream))}
+			})},
+		{Fields: []string{"SSE"}, InCreate: true, Write: t.update(func(want, _ TableState) dynamodb.UpdateTableInput {
 			return dynamodb.UpdateTableInput{SSESpecification: toEncryption(want.SSE)}
 		})},
+		t.indexPart(),
 	}
 }
 
-func (t *table) update(input func(want TableState) dynamodb.UpdateTableInput) kind.Call[TableState] {
-	return kind.Call[TableState]{Action: "dynamodb:UpdateTable", Do: kind.Send(t.api.UpdateTable, func(want, _ TableState) *dynamodb.UpdateTableInput {
-		in := input(want)
+func (t *table) update(input func(want, have TableState) dynamodb.UpdateTableInput) kind.Call[TableState] {
+	return kind.Call[TableState]{Action: "dynamodb:UpdateTable", Do: kind.Send(t.api.UpdateTable, func(want, have TableState) *dynamodb.UpdateTableInput {
+		in := input(want, have)
 		in.TableName = &want.Name
 		return &in
 	})}
@@ -120,13 +148,18 @@ func identify(sc kind.Scope, cr *v1alpha1.DynamoDBTable) (TableState, error) {
 	return TableState{Name: cr.Spec.TableName, Guarded: sc.GuardData, DeletionProtection: cr.Spec.DeletionProtection}, nil
 }
 
-func declare(_ kind.Scope, cr *v1alpha1.DynamoDBTable, s *TableState) error {
+func declare(sc kind.Scope, cr *v1alpha1.DynamoDBTable, s *TableState) error {
 	in := cr.Spec
 	s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeHash), Name: in.HashKey.Name, Type: in.HashKey.Type})
 	if in.RangeKey != nil {
 		s.Keys = append(s.Keys, Key{Role: string(types.KeyTypeRange), Name: in.RangeKey.Name, Type: in.RangeKey.Type})
 	}
+	declareIndexes(sc, cr, s)
 	s.BillingMode, s.Throughput, s.PITR = kind.NonEmpty(&in.BillingMode), in.ProvisionedThroughput, in.PointInTimeRecovery
+	s.OnDemand, s.Scaled, s.TableClass = in.OnDemandThroughput, in.CapacityPolicy == initialOnly, in.TableClass
+	if in.StreamEnabled != nil {
+		s.Stream = aws.String(kind.Either(*in.StreamEnabled, cmp.Or(in.StreamViewType, string(types.StreamViewTypeNewAndOldImages)), ""))
+	}
 	if in.TTL != nil {
 		s.TTL = new(string)
 		if in.TTL.Enabled {
@@ -141,12 +174,23 @@ func (t *table) create(ctx context.Context, want, _ TableState) error {
 	in := &dynamodb.CreateTableInput{
 		TableName: &want.Name, BillingMode: types.BillingMode(cmp.Or(aws.ToString(want.BillingMode), string(types.BillingModePayPerRequest))),
 		ProvisionedThroughput: kind.Convert[*types.ProvisionedThroughput](want.Throughput), SSESpecification: toEncryption(want.SSE),
-		DeletionProtectionEnabled: want.DeletionProtection, Tags: kind.SDKTags[types.Tag](want.Tags),
+		DeletionProtectionEnabled: want.DeletionProtection, Tags: kind.SDKTags[types.Tag](want.Tags), KeySchema: schemaOf(want.Keys),
+		LocalSecondaryIndexes: localIndexes(want), OnDemandThroughput: kind.Convert[*types.OnDemandThroughput](want.OnDemand),
+		TableClass: types.TableClass(aws.ToString(want.TableClass)),
 	}
-	for _, k := range want.Keys {
-		in.KeySchema = append(in.KeySchema, types.KeySchemaElement{AttributeName: aws.String(k.Name), KeyType: types.KeyType(k.Role)})
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{AttributeName: aws.String(k.Name), AttributeType: types.ScalarAttributeType(k.Type)})
+	if view := aws.ToString(want.Stream); view != "" {
+		in.StreamSpecification = toStream(view, "")
 	}
+	keys := [][]Key{want.Keys}
+	for _, l := range want.LocalIndexes {
+		keys = append(keys, l.Keys)
+	}
+	for _, name := range kind.SortedKeys(want.GlobalIndexes) {
+		if index := want.GlobalIndexes[name]; index != nil {
+			in.GlobalSecondaryIndexes, keys = append(in.GlobalSecondaryIndexes, globalIndex(want, name)), append(keys, index.Keys)
+		}
+	}
+	in.AttributeDefinitions = definitions(keys...)
 	_, err := t.api.CreateTable(ctx, in)
 	return err
 }
@@ -154,6 +198,8 @@ func (t *table) create(ctx context.Context, want, _ TableState) error {
 func publish(cr *v1alpha1.DynamoDBTable, s TableState) {
 	cr.Status.ARN, cr.Status.ID = s.ARN, s.Name
 	cr.Status.TableARN, cr.Status.TableStatus = s.ARN, s.Status
+	cr.Status.StreamARN, cr.Status.ItemCount = s.StreamARN, s.ItemCount
+	cr.Status.ManagedIndexes = kind.ManagedMembers(s.GlobalIndexes, cr.Spec.GlobalSecondaryIndexes, func(g v1alpha1.DynamoDBGlobalIndex) string { return g.IndexName })
 }
 
 func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (kind.Seen[TableState], error) {
@@ -166,19 +212,34 @@ func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (
 	if why, ok := unusable[d.TableStatus]; ok && !look.Deleting {
 		return absent, &why
 	}
-	seen := kind.Seen[TableState]{Exists: true, Created: aws.ToTime(d.CreationDateTime), Usable: d.TableStatus == types.TableStatusUpdating, State: TableState{
-		Name: want.Name, ARN: aws.ToString(d.TableArn), Status: string(d.TableStatus),
-		Keys: fromKeys(d), BillingMode: fromBilling(d.BillingModeSummary), Throughput: kind.Convert[*v1alpha1.DynamoDBThroughput](d.ProvisionedThroughput),
-		SSE: fromEncryption(d.SSEDescription, want.SSE), DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtectionEnabled)),
-	}}
-	if slices.Contains(passing, d.TableStatus) {
+	usable := d.TableStatus == types.TableStatusActive || d.TableStatus == types.TableStatusUpdating
+	seen := kind.Seen[TableState]{Exists: true, Created: aws.ToTime(d.CreationDateTime), Usable: usable, State: stateOf(d, want)}
+	busy := readIndexes(d, want, &seen.State)
+	readCapacity(d, want, &seen.State)
+	switch {
+	case slices.Contains(passing, d.TableStatus):
 		seen.Busy = "the table is " + seen.State.Status
+	case !look.Deleting: // DynamoDB deletes a table whose index is being filled
+		seen.Busy = busy
 	}
 	if *seen.State.DeletionProtection && !liftsProtection(want) {
 		seen.Holds = []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the table to be removed: " +
 			"set deletionProtection: false to delete the table, or deletionPolicy: Retain to keep it"}}
 	}
 	return seen, nil
+}
+
+// stateOf reads what is neither an index nor capacity.
+func stateOf(d *types.TableDescription, want TableState) TableState {
+	s := TableState{
+		Name: want.Name, ARN: aws.ToString(d.TableArn), Status: string(d.TableStatus), ItemCount: d.ItemCount,
+		Keys: fromKeys(typesOf(d), d.KeySchema), SSE: fromEncryption(d.SSEDescription, want.SSE), DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtectionEnabled)),
+		TableClass: fromClass(d.TableClassSummary), Stream: fromStream(d.StreamSpecification),
+	}
+	if *s.Stream != "" { // the last stream is described after its end, too
+		s.StreamARN = aws.ToString(d.LatestStreamArn)
+	}
+	return s
 }
 
 // liftsProtection reports whether the spec consents to removing the deletion protection.

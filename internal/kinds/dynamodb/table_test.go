@@ -150,7 +150,7 @@ const (
 )
 
 func TestTable(t *testing.T) {
-	kindtest.Run(t, engine.For(NewTable), slices.Concat(lives(), edits(), drifts(), deletions(), owners()))
+	kindtest.Run(t, engine.For(NewTable), slices.Concat(lives(), edits(), drifts(), deletions(), owners(), indexRows(), indexEdits(), indexDrifts(), capacityRows(), streamRows()))
 }
 
 func lives() []kindtest.Case {

@@ -52,9 +52,10 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 	return out
 }
 
-// The operator's policy allows every action that a kind declares, and no other. iam:PassRole and the use of keys by services are rights without a call.
+// The operator's policy allows every action that a kind declares, and no other. iam:PassRole, the use of keys by
+// services and the invocation of functions that rotate secrets are rights without a call.
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
-	want := map[string]bool{"iam:PassRole": true}
+	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true}
 	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"} {
 		want["kms:"+use] = true
 	}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -143,7 +144,7 @@ func fillableSecret(u *unstructured.Unstructured, keys []string) (*v1alpha1.Secr
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, o); err != nil {
 		return nil, err
 	}
-	if ref := o.Spec.SecretStringRef; ref != nil {
+	if ref := cmp.Or(o.Spec.SecretStringRef, o.Spec.SecretBinaryRef); ref != nil {
 		return nil, usage("%s takes its value from Secret %s: change it there", titleOfObject(u), ref.Name)
 	}
 	known := inspect.PlaceholderKeys(o)

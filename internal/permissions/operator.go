@@ -49,9 +49,20 @@ var passes = map[string]string{
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com",
 }
 
-// uses are the actions that need a right to another action, for which AWS evaluates no resource. No call has its name.
+// uses are the actions that need a right to another action; see usable. No call has its name.
 var uses = map[string]string{
 	"route53:CreateHostedZone": "ec2:DescribeVpcs", "route53:AssociateVPCWithHostedZone": "ec2:DescribeVpcs", // a private zone
+	"secretsmanager:RotateSecret": "lambda:InvokeFunction",
+}
+
+// usable returns where an action of uses is needed. AWS evaluates no resource for that of a private zone. Functions that rotate
+// secrets are those of AWS, whose names begin so; an administrator allows others.
+// https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
+func (s Scope) usable(action string) target {
+	if action == "lambda:InvokeFunction" {
+		return target{resources: s.arns("lambda", "function:SecretsManager*")}
+	}
+	return target{resources: everywhere}
 }
 
 // encrypts are the services that use a key of KMS for who calls these actions, with what that takes. No call has their names.
@@ -92,7 +103,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 			g.add(action, target{resources: parents})
 		}
 		if used := uses[action]; used != "" {
-			g.add(used, target{resources: everywhere})
+			g.add(used, scope.usable(used))
 		}
 		if used := encrypts[action]; used != nil {
 			service, _, _ := strings.Cut(action, ":")

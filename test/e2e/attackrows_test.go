@@ -155,6 +155,7 @@ var attacksOnReferences = []attack{
 	{wants: "another namespace's provider, for a route table", kind: "RouteTable", spec: elsewhere, reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "a provider by a path", kind: "S3Bucket", spec: `providerRef: {name: victim/aws}`, condition: "Reconciling", reason: "ProviderMissing", says: []string{"AWSProvider/victim/aws"}},
 	{wants: "another namespace's Secret", kind: "SecretsManagerSecret", spec: `secretStringRef: {name: token, namespace: victim-dev, key: value}`, reason: "NotPermitted", says: []string{"spec.secretStringRef.namespace"}},
+	{wants: "the bytes of another namespace's Secret", kind: "SecretsManagerSecret", spec: `secretBinaryRef: {name: token, namespace: victim-dev, key: value}`, reason: "NotPermitted", says: []string{"spec.secretBinaryRef.namespace"}},
 	{wants: "a Secret that exists only elsewhere", kind: "SecretsManagerSecret", spec: `secretStringRef: {name: token, key: value}`, reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
 	{wants: "a Secret by a path", kind: "SecretsManagerSecret", spec: `secretStringRef: {name: ../../victim/secrets/token, key: value}`, refused: []string{"spec.secretStringRef.name"}},
 	{wants: "to act as a role through an instance profile", kind: "EC2Instance", spec: `iamInstanceProfile: finance-admin`, reason: "NotPermitted", says: []string{"spec.iamInstanceProfile", "rolePathPrefix"}},

@@ -7,6 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // SecretsManagerSecretSpec declares a secret. Its value comes from exactly one source, or from nobody.
 // +kubebuilder:validation:XValidation:rule="(has(self.secretStringRef) ? 1 : 0) + (has(self.placeholder) ? 1 : 0) <= 1",message="set at most one of secretStringRef and placeholder"
 // +kubebuilder:validation:XValidation:rule="!(has(self.secretStringRef) && has(self.generate))",message="set at most one of secretStringRef and generate"
+// +kubebuilder:validation:XValidation:rule="!has(self.secretBinaryRef) || !(has(self.secretStringRef) || has(self.placeholder) || has(self.generate))",message="set secretBinaryRef without secretStringRef, placeholder and generate"
 type SecretsManagerSecretSpec struct {
 	CommonSpec `json:",inline"`
 
@@ -23,6 +24,10 @@ type SecretsManagerSecretSpec struct {
 	// SecretStringRef names the Kubernetes Secret key that holds the value; a new version is put only when the source changed.
 	// +optional
 	SecretStringRef *SecretKeyReference `json:"secretStringRef,omitempty"`
+	// SecretBinaryRef names the Kubernetes Secret key whose bytes become the binary value. As with secretStringRef, a new
+	// version is put only when the source changed.
+	// +optional
+	SecretBinaryRef *SecretKeyReference `json:"secretBinaryRef,omitempty"`
 	// Generate makes random values once; they are never overwritten.
 	// +optional
 	Generate *SecretGenerate `json:"generate,omitempty"`
@@ -34,6 +39,15 @@ type SecretsManagerSecretSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	KmsKeyId *string `json:"kmsKeyId,omitempty"`
+	// ResourcePolicy is the policy document of the secret, as JSON; "" removes it. Absent: not managed; Secrets Manager creates
+	// secrets without one. A policy that allows broad access to the secret is refused by Secrets Manager (BlockPublicPolicy).
+	// +optional
+	// +kubebuilder:validation:MaxLength=20480
+	ResourcePolicy *string `json:"resourcePolicy,omitempty"`
+	// Rotation has a Lambda function put new values on a schedule. Absent: not managed; {} cancels the rotation. The operator
+	// never overwrites a value that a rotation put.
+	// +optional
+	Rotation *SecretRotation `json:"rotation,omitempty"`
 	// RecoveryWindowInDays before a deleted secret is gone: 0 (at once) or 7 to 30; default 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -67,6 +81,24 @@ type SecretGenerate struct {
 	Exclude string `json:"exclude,omitempty"`
 }
 
+// SecretRotation is the automatic rotation of a secret.
+// +kubebuilder:validation:XValidation:rule="has(self.lambdaARN) == has(self.automaticallyAfterDays)",message="set lambdaARN and automaticallyAfterDays together, or neither to cancel the rotation"
+type SecretRotation struct {
+	// LambdaARN is the ARN of the function that rotates the secret. Its policy must allow secretsmanager.amazonaws.com to
+	// invoke it. Secrets Manager also asks for the operator's right to invoke it, which the printed IAM policy limits to
+	// functions whose names begin with SecretsManager, as those of AWS do.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[a-zA-Z0-9-_]+(:[a-zA-Z0-9-_$]+)?$`
+	LambdaARN string `json:"lambdaARN,omitempty"`
+	// AutomaticallyAfterDays is the time between rotations in days. The first one is at the end of that time, not when rotation is
+	// turned on.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	AutomaticallyAfterDays *int64 `json:"automaticallyAfterDays,omitempty"`
+}
+
 // SecretsManagerSecretStatus reports the secret, never its value.
 type SecretsManagerSecretStatus struct {
 	CommonStatus `json:",inline"`
@@ -76,7 +108,7 @@ type SecretsManagerSecretStatus struct {
 	// InitialVersionId is the version the operator put; while it is current, placeholders are not filled in yet.
 	// +optional
 	InitialVersionId string `json:"initialVersionId,omitempty"`
-	// SourceVersionId is the version that was put for secretStringRef last; a newer version of somebody
+	// SourceVersionId is the version that was put for secretStringRef or secretBinaryRef last; a newer version of somebody
 	// else's stays current until the source changes again.
 	// +optional
 	SourceVersionId string `json:"sourceVersionId,omitempty"`

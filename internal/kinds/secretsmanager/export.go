@@ -9,5 +9,8 @@ import (
 
 // exported declares a secret as it is. Its value stays in AWS: nothing declares it.
 func exported(cr *v1alpha1.SecretsManagerSecret, have SecretState) {
-	cr.Spec.Description, cr.Spec.KmsKeyId = kind.NonEmpty(have.Description), kind.NonEmpty(have.KMSKeyID)
+	cr.Spec.Description, cr.Spec.KmsKeyId, cr.Spec.ResourcePolicy = kind.NonEmpty(have.Description), kind.NonEmpty(have.KMSKeyID), kind.NonEmpty(have.Policy)
+	if r := have.Rotation; r.LambdaARN != "" && r.Days != nil {
+		cr.Spec.Rotation = &v1alpha1.SecretRotation{LambdaARN: r.LambdaARN, AutomaticallyAfterDays: r.Days}
+	}
 }

@@ -43,8 +43,16 @@ type SecretState struct {
 	// KMSKeyID is the key that encrypts the value; "" is aws/secretsmanager.
 	KMSKeyID *string
 	// SourceVersion is the version made of Source: its own ID once it was put, and "" otherwise.
-	SourceVersion *string           `drift:"secret"`
+	SourceVersion *string `drift:"secret"`
+	Policy        *string `drift:"json"`
+	Rotation      *Rotation
 	Tags          map[string]string `drift:"tags"`
+}
+
+// Rotation is the automatic rotation of a secret; empty while there is none.
+type Rotation struct {
+	LambdaARN string
+	Days      *int64
 }
 
 const (
@@ -95,7 +103,7 @@ func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretS
 
 func (s *secret) parts() []kind.Part[SecretState] {
 	scheduled := func(_, have SecretState) bool { return aws.ToBool(have.ScheduledForDeletion) }
-	return []kind.Part[SecretState]{
+	return append([]kind.Part[SecretState]{
 		// The versions of a secret show only after its restore, so the next look judges the source.
 		{Fields: []string{"ScheduledForDeletion", "SourceVersion"}, InCreate: true, When: scheduled, Stage: func(_, _ SecretState) int { return -1 },
 			Write: kind.Call[SecretState]{Action: "secretsmanager:RestoreSecret", Do: kind.Send(s.api.RestoreSecret, func(want, _ SecretState) *secretsmanager.RestoreSecretInput {
@@ -113,9 +121,11 @@ func (s *secret) parts() []kind.Part[SecretState] {
 			Write: kind.Call[SecretState]{Action: "secretsmanager:UpdateSecretVersionStage", Do: kind.Send(s.api.UpdateSecretVersionStage, promotionInput)}},
 		{Fields: []string{"SourceVersion"}, InCreate: true, When: func(want, have SecretState) bool { return !scheduled(want, have) && !have.SourceKnown },
 			Write: kind.Call[SecretState]{Action: "secretsmanager:PutSecretValue", Do: kind.Send(s.api.PutSecretValue, func(want, _ SecretState) *secretsmanager.PutSecretValueInput {
-				return &secretsmanager.PutSecretValueInput{SecretId: &want.Name, ClientRequestToken: want.SourceVersion, SecretString: &want.Source.text}
+				in := &secretsmanager.PutSecretValueInput{SecretId: &want.Name, ClientRequestToken: want.SourceVersion}
+				in.SecretString, in.SecretBinary = want.Source.members()
+				return in
 			})}},
-	}
+	}, s.accessParts()...)
 }
 
 // identify ignores a recovery window that AWS would refuse: it must not stop a deletion.
@@ -139,13 +149,18 @@ func declare(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState
 		want.KMSKeyID = kind.Ptr(kind.CustomerKMSKey(service, *in.KmsKeyId))
 	}
 	want.Initial = initialOf(cr)
+	if err := declareAccess(in, want); err != nil {
+		return err
+	}
 	return readSource(sc, cr, want)
 }
 
 // readSource reads the Kubernetes Secret, whose value makes the version that is wanted.
 func readSource(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretState) error {
-	const field = "spec.secretStringRef"
-	ref := cr.Spec.SecretStringRef
+	field, ref, binary := "spec.secretStringRef", cr.Spec.SecretStringRef, cr.Spec.SecretBinaryRef != nil
+	if binary {
+		field, ref = "spec.secretBinaryRef", cr.Spec.SecretBinaryRef
+	}
 	switch {
 	case ref == nil:
 		return nil
@@ -156,10 +171,11 @@ func readSource(sc kind.Scope, cr *v1alpha1.SecretsManagerSecret, want *SecretSt
 	if err != nil {
 		return err
 	}
-	if err := checkValue(v); err != nil {
+	source := value{text: string(v), binary: binary}
+	if err := source.check(); err != nil {
 		return status.Invalid(field, "the value in key %s of Secret %s %v", ref.Key, ref.Name, err)
 	}
-	want.Source, want.SourceVersion, want.SourcePut = value{text: string(v)}, aws.String(versionOf(sc.UID, v)), cr.Status.SourceVersionId
+	want.Source, want.SourceVersion, want.SourcePut = source, aws.String(source.version(sc.UID)), cr.Status.SourceVersionId
 	return nil
 }
 
@@ -177,6 +193,7 @@ func (s *secret) describe(ctx context.Context, want SecretState, look kind.Look)
 	have := SecretState{
 		Name: want.Name, ARN: aws.ToString(out.ARN), ScheduledForDeletion: aws.Bool(out.DeletedDate != nil),
 		Description: out.Description, KMSKeyID: fromKey(want.KMSKeyID, out.KmsKeyId),
+		Rotation: fromRotation(out),
 	}
 	for id, labels := range out.VersionIdsToStages {
 		if slices.Contains(labels, current) {
@@ -250,7 +267,8 @@ func notes(want, have SecretState) []kind.Note {
 func (s *secret) create(ctx context.Context, want, _ SecretState) error {
 	in := &secretsmanager.CreateSecretInput{Name: &want.Name, Description: want.Description, KmsKeyId: kind.NonEmpty(want.KMSKeyID), Tags: kind.SDKTags[types.Tag](want.Tags)}
 	if want.SourceVersion != nil {
-		in.ClientRequestToken, in.SecretString = want.SourceVersion, &want.Source.text
+		in.ClientRequestToken = want.SourceVersion
+		in.SecretString, in.SecretBinary = want.Source.members()
 	} else if want.Initial.version != "" {
 		text, err := want.Initial.compose()
 		if err != nil {

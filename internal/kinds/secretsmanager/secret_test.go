@@ -176,7 +176,7 @@ func TestSecret(t *testing.T) {
 		s.Actions = nil
 		with("a")(s)
 	}
-	kindtest.Run(t, engine.For(NewSecret), slices.Concat([]kindtest.Case{promoted}, lives(), refusals(), edits(), drifts(), deletions(), owners()))
+	kindtest.Run(t, engine.For(NewSecret), slices.Concat([]kindtest.Case{promoted}, lives(), refusals(), edits(), drifts(), deletions(), owners(), accessRows()))
 }
 
 func lives() []kindtest.Case {
@@ -215,6 +215,9 @@ func refusals() []kindtest.Case {
 		row("a source in another namespace", status.ReasonNotPermitted, elsewhere),
 		row("a source that is not there", status.ReasonCredentialsMissing, missing),
 	}
+	cases = append(cases, kindtest.Case{Name: "a binary source that is too long", Object: secretOf(binary), Facts: with(strings.Repeat("x", maxValue+1)), Stalled: status.ReasonInvalidSpec},
+		row("a binary source beside one of text", status.ReasonInvalidSpec, source, binary), row("a binary source and random values", status.ReasonInvalidSpec, binary, generate(v1alpha1.SecretGenerate{})),
+		row("a binary source in another namespace", status.ReasonNotPermitted, func(s *spec) { binary(s); s.SecretBinaryRef.Namespace = "team-b" }))
 	for what, v := range map[string]string{"empty": "", "too long": strings.Repeat("x", maxValue+1), "not text": "\xff\xfe"} {
 		cases = append(cases, kindtest.Case{Name: "a source that is " + what, Object: secretOf(source), Facts: with(v), Stalled: status.ReasonInvalidSpec})
 	}
@@ -287,6 +290,8 @@ func owners() []kindtest.Case {
 
 func secretLives() map[string]kindtest.Life {
 	lives := map[string]kindtest.Life{
+		"rotation": {Sample: secretOf(binary, window(0), policy(reader), rotates(function, 30)), Edited: secretOf(binary, window(0), policy(""), noRotation), Facts: with("\xff\x00"),
+			Invalid: []v1alpha1.Resource{secretOf(binary, window(0), policy("{")), secretOf(binary, source, window(0))}},
 		"placeholder": {Sample: secretOf(capability), Edited: secretOf(capability, described("d"), tagged("team", "b")),
 			Invalid: []v1alpha1.Resource{secretOf(capability, generate(v1alpha1.SecretGenerate{})), secretOf(window(3))}},
 		"source": {Sample: secretOf(source, window(0)), Edited: secretOf(source, window(0), kms(keyARN)), Facts: with("v"),

@@ -18,7 +18,10 @@ import (
 )
 
 // value is a secret on its way to AWS. Every way of printing it gives stars.
-type value struct{ text string }
+type value struct {
+	text   string
+	binary bool
+}
 
 const stars = "***"
 
@@ -31,25 +34,36 @@ func (value) GoString() string { return stars }
 // MarshalJSON implements json.Marshaler.
 func (value) MarshalJSON() ([]byte, error) { return json.Marshal(stars) }
 
-func checkValue(v []byte) error {
+func (v value) check() error {
 	switch {
-	case len(v) == 0:
+	case len(v.text) == 0:
 		return errors.New("is empty; Secrets Manager accepts no empty value")
-	case len(v) > maxValue:
-		return fmt.Errorf("has %d bytes; Secrets Manager accepts at most %d", len(v), maxValue)
-	case !utf8.Valid(v):
-		return errors.New("is not UTF-8 text")
+	case len(v.text) > maxValue:
+		return fmt.Errorf("has %d bytes; Secrets Manager accepts at most %d", len(v.text), maxValue)
+	case !v.binary && !utf8.ValidString(v.text):
+		return errors.New("is not UTF-8 text; use secretBinaryRef for other bytes")
 	default:
 		return nil
 	}
 }
 
-// versionOf returns the version ID of a value. The same value of the same object has the same ID, so that
+// members returns the value as the member of a request that it belongs in; the other one is nil.
+func (v value) members() (text *string, binary []byte) {
+	if v.binary {
+		return nil, []byte(v.text)
+	}
+	return &v.text, nil
+}
+
+// version returns the version ID of the value. The same value of the same object has the same ID, so that
 // a description of the secret shows whether it was put. The key keeps the values of two objects from being
-// compared by their IDs.
-func versionOf(key string, v []byte) string {
+// compared by their IDs. The same bytes as text and as a binary value are two versions.
+func (v value) version(key string) string {
+	if v.binary {
+		key += "/binary"
+	}
 	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write(v)
+	mac.Write([]byte(v.text))
 	return uuid(mac.Sum(nil))
 }
 

@@ -14,11 +14,12 @@ import (
 )
 
 func TestVersionIdsTellValuesAndObjectsApart(t *testing.T) {
-	id := versionOf("uid", []byte("v"))
+	id := value{text: "v"}.version("uid")
 	if !regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`).MatchString(id) {
 		t.Errorf("%q is no UUID", id)
 	}
-	if id != versionOf("uid", []byte("v")) || id == versionOf("uid", []byte("w")) || id == versionOf("other", []byte("v")) {
+	text, other, bytes := value{text: "v"}, value{text: "w"}, value{text: "v", binary: true}
+	if id != text.version("uid") || id == bytes.version("uid") || id == other.version("uid") || id == text.version("other") {
 		t.Error("not one id for one value of one object")
 	}
 }

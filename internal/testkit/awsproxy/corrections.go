@@ -44,6 +44,9 @@ var corrections = []correction{
 	{name: "configurations of buckets", service: "s3", ops: []string{"DeleteBucket"}, after: forgetDocuments},
 	{name: "secret in its recovery window", service: "secretsmanager", ops: []string{"CreateSecret"}, after: secretScheduledForDeletion},
 	{name: "cleared descriptions of secrets", service: "secretsmanager", ops: []string{"CreateSecret", "UpdateSecret", "DescribeSecret"}, after: clearedDescription},
+	{name: "rotations of secrets", service: "secretsmanager", ops: []string{"RotateSecret", "CancelRotateSecret"}, before: rotateSecret},
+	{name: "rotations of secrets", service: "secretsmanager", ops: []string{"CreateSecret", "DescribeSecret"}, after: showRotation},
+	{name: "public policies of secrets", service: "secretsmanager", ops: []string{"PutResourcePolicy"}, before: refusePublicPolicy},
 	{name: "role to be assumed", service: "sts", ops: []string{"AssumeRole"}, before: checkAssumedRole},
 	{name: "role to be assumed with a token", service: "sts", ops: []string{"AssumeRoleWithWebIdentity"}, before: assumeWithToken},
 

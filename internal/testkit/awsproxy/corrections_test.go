@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -386,6 +387,50 @@ func unitsOf(n int64) *ddbtypes.ProvisionedThroughput {
 
 func streamOf(view ddbtypes.StreamViewType) *ddbtypes.StreamSpecification {
 	return &ddbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: view}
+}
+
+func TestRotationsOfSecretsAreKept(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	id := aws.String("keys")
+	rotate := func(function *string) string {
+		_, err := c.secrets.RotateSecret(ctx, &secretsmanager.RotateSecretInput{SecretId: id, RotationLambdaARN: function, RotateImmediately: aws.Bool(false),
+			RotationRules: &secretstypes.RotationRulesType{AutomaticallyAfterDays: aws.Int64(30)}})
+		return code(err)
+	}
+	shown := func() bool {
+		out, err := c.secrets.DescribeSecret(ctx, &secretsmanager.DescribeSecretInput{SecretId: id})
+		must(t, err)
+		return aws.ToBool(out.RotationEnabled)
+	}
+	if got := rotate(aws.String("arn:f")); got != "ResourceNotFoundException" {
+		t.Errorf("missing: %s", got)
+	}
+	_, err := c.secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: id, SecretString: aws.String("v")})
+	must(t, err)
+	if got := rotate(nil); got != "InvalidRequestException" {
+		t.Errorf("without a function: %s", got)
+	}
+	if got := rotate(aws.String("arn:f")); got != "" || !shown() {
+		t.Errorf("%s, or the rotation is not shown", got)
+	}
+	_, err = c.secrets.CancelRotateSecret(ctx, &secretsmanager.CancelRotateSecretInput{SecretId: id})
+	if must(t, err); shown() {
+		t.Error("the canceled rotation is shown as enabled")
+	}
+	policy := func(text string) string {
+		_, err := c.secrets.PutResourcePolicy(ctx, &secretsmanager.PutResourcePolicyInput{SecretId: id, ResourcePolicy: &text, BlockPublicPolicy: aws.Bool(true)})
+		return code(err)
+	}
+	for text, want := range map[string]string{
+		`{`: "MalformedPolicyDocumentException",
+		`{"Statement":[{"Effect":"Allow","Principal":"*","Action":"secretsmanager:GetSecretValue","Resource":"*"}]}`: "PublicPolicyException",
+		`{"Statement":[{"Effect":"Deny","Principal":"*","Action":"secretsmanager:GetSecretValue","Resource":"*"}]}`:  "",
+	} {
+		if got := policy(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
 }
 
 func TestACrawlerCanBeUpdated(t *testing.T) {

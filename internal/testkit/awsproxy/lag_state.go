@@ -29,7 +29,8 @@ type state struct {
 	system    map[string][]bucketTag  // bucket → its tags that only AWS may change
 	documents map[documentKey][]byte  // configurations of buckets, as they were sent
 	tables    tables
-	cleared   map[string]bool // identities of secrets whose description was cleared
+	rotations map[string]rotation // of secrets, by identity
+	cleared   map[string]bool     // identities of secrets whose description was cleared
 	gateways  natGateways
 	made      map[string]*answer // answers to creations in EC2, by identity of the client token
 
@@ -85,6 +86,7 @@ func (s *state) clear() {
 	defer s.mu.Unlock()
 	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
 	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
+	s.rotations = map[string]rotation{}
 	s.tables, s.cleared = tables{known: map[string]*tableExtras{}}, map[string]bool{}
 	s.made = map[string]*answer{}
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}

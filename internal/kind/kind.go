@@ -361,8 +361,7 @@ type Change struct {
 
 // MarksOwner reports whether the field is a tag of the owner, on the resource or on a member of it.
 func (c Change) MarksOwner() bool {
-	const mark = "Tags[" + wellknown.Prefix
-	return strings.HasPrefix(c.Path, mark) || strings.Contains(c.Path, "]."+mark)
+	return strings.Contains(c.Path, "Tags["+wellknown.Prefix)
 }
 
 // Diff is every difference between wanted and seen, in the order of the state's fields.

@@ -46,7 +46,7 @@ const passRole = "iam:PassRole"
 var passes = map[string]string{
 	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
 	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
-	"s3:PutReplicationConfiguration": "s3.amazonaws.com",
+	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
 }
 
 // uses are the actions that need a right to another action; see usable. No call has its name.
@@ -171,12 +171,15 @@ func (s Scope) arns(service string, resources ...string) []string {
 	return out
 }
 
-func (s Scope) roles() []string {
+func (s Scope) roles() []string { return s.named("role") }
+
+// named returns the resources of a type in IAM that are limited by path and name, as roles are.
+func (s Scope) named(resource string) []string {
 	path := strings.Trim(s.RolePath, "/")
 	if path != "" {
 		path += "/"
 	}
-	return []string{s.inIAM("role/" + path + s.NamePrefix + "*")}
+	return []string{s.inIAM(resource + "/" + path + s.NamePrefix + "*")}
 }
 
 // inIAM returns the ARN of a resource of IAM, which has no regions.
@@ -203,8 +206,10 @@ func (s Scope) iam(operation string) target {
 	switch {
 	case strings.HasSuffix(operation, "OpenIDConnectProvider"):
 		return target{resources: []string{s.inIAM("oidc-provider/*")}}
-	case operation == "GetInstanceProfile":
+	case operation == "GetInstanceProfile": // also that of an instance
 		return target{resources: []string{s.inIAM("instance-profile/*")}}
+	case strings.HasSuffix(operation, "InstanceProfile"):
+		return target{resources: s.named("instance-profile")}
 	case s.Boundary != "" && slices.Contains(grantsPermissions, operation):
 		return target{s.roles(), stringEquals("iam:PermissionsBoundary", s.Boundary)}
 	default:

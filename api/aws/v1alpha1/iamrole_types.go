@@ -62,6 +62,22 @@ type IAMRoleSpec struct {
 	// ExclusivePolicies removes inline and attached policies that are not declared here.
 	// +optional
 	ExclusivePolicies bool `json:"exclusivePolicies,omitempty"`
+	// InstanceProfile is an instance profile that contains the role, so that an EC2Instance can have it by
+	// iamInstanceProfile; {} names it after the role. It gets the path and the tags of the role. Removed from the spec, or with
+	// the role, it is deleted: instances that still have it lose their credentials. A profile without an owner that contains the
+	// role already is adopted with the role; any other profile of the name is a Conflict.
+	// +optional
+	InstanceProfile *IAMRoleInstanceProfile `json:"instanceProfile,omitempty"`
+}
+
+// IAMRoleInstanceProfile is the instance profile of a role.
+type IAMRoleInstanceProfile struct {
+	// Name of the profile, unique in the account; default is roleName. Another name creates another profile and deletes the
+	// one before.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+=,.@_-]+$`
+	Name string `json:"name,omitempty"`
 }
 
 // IAMPolicyARN is the ARN of a managed policy.
@@ -116,6 +132,14 @@ type IAMRoleStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
 	AttachedPolicyArns []string `json:"attachedPolicyArns,omitempty"`
+	// InstanceProfileArn is the ARN of the instance profile.
+	// +optional
+	InstanceProfileArn string `json:"instanceProfileArn,omitempty"`
+	// ManagedInstanceProfiles are the instance profiles that the operator created or that were declared, so that dropped ones
+	// are deleted.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	ManagedInstanceProfiles []string `json:"managedInstanceProfiles,omitempty"`
 }
 
 // IAMRole is an IAM role.

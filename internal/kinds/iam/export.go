@@ -11,7 +11,8 @@ import (
 
 // askForPolicies has every policy of a role listed, and then read by name.
 func askForPolicies(want, have *RoleState) bool {
-	if want.Undeclared = map[string]string{}; have == nil {
+	want.Undeclared, want.FindProfiles = map[string]string{}, true
+	if have == nil {
 		return false
 	}
 	for name, what := range have.Undeclared {
@@ -29,6 +30,9 @@ func exported(cr *v1alpha1.IAMRole, have RoleState) {
 	out := &cr.Spec
 	out.Path, out.AssumeRolePolicyDocument = aws.ToString(have.Path), aws.ToString(have.Trust)
 	out.Description, out.MaxSessionDuration, out.PermissionsBoundary = kind.NonEmpty(have.Description), have.MaxSession, have.Boundary
+	if len(have.FoundProfiles) == 1 {
+		out.InstanceProfile = &v1alpha1.IAMRoleInstanceProfile{Name: have.FoundProfiles[0]}
+	}
 	for _, name := range kind.SortedKeys(have.Inline) {
 		out.InlinePolicies = append(out.InlinePolicies, v1alpha1.IAMInlinePolicy{PolicyName: name, PolicyDocument: aws.ToString(have.Inline[name])})
 	}

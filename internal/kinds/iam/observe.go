@@ -3,9 +3,11 @@
 package iam
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,11 +38,14 @@ func (r *role) describe(ctx context.Context, want RoleState, look kind.Look) (ki
 	if err != nil {
 		return absent, err
 	}
-	if err := r.readPolicies(ctx, want, look, &have); err != nil {
+	if err := cmp.Or(r.readPolicies(ctx, want, look, &have), r.readProfiles(ctx, want, look, &have)); err != nil {
 		return absent, err
 	}
 	seen := kind.Seen[RoleState]{Exists: true, State: have, Created: aws.ToTime(out.Role.CreateDate),
 		Tags: kind.TagMap(out.Role.Tags)}
+	if len(have.FoundProfiles) > 1 {
+		seen.Omitted = append(seen.Omitted, "the instance profiles of the role ("+joinNames(have.FoundProfiles)+"): an IAMRole declares one")
+	}
 	if want.OIDC != nil {
 		seen.Notes = []kind.Note{*want.OIDC}
 	}
@@ -156,23 +161,17 @@ func (r *role) listAttached(ctx context.Context, role string) ([]string, error) 
 }
 
 // holds reports what others tied to the role. IAM refuses to delete a role that has policies or that an
-// instance profile uses, and the operator removes policies of others only from an exclusive role.
+// instance profile uses, and the operator removes policies of others only from an exclusive role, and no profiles of others.
 func (r *role) holds(ctx context.Context, want RoleState, seen *kind.Seen[RoleState]) error {
 	var why []string
 	if others := kind.SortedKeys(seen.State.Undeclared); len(others) > 0 && !want.Exclusive {
 		why = append(why, "the policies that others added to the role to be removed ("+joinNames(others)+"; set exclusivePolicies: true to have them removed)")
 	}
-	in := &iam.ListInstanceProfilesForRoleInput{RoleName: &want.Name}
-	profiles, err := kind.Pages(ctx, r.api.ListInstanceProfilesForRole, in, &in.Marker, func(out *iam.ListInstanceProfilesForRoleOutput) ([]types.InstanceProfile, *string) {
-		return out.InstanceProfiles, out.Marker
-	})
+	names, err := r.listProfiles(ctx, want.Name)
 	if err != nil {
-		return explainHidden(err)
+		return err
 	}
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		names[i] = aws.ToString(p.InstanceProfileName)
-	}
+	names = slices.DeleteFunc(names, func(name string) bool { return seen.State.Profiles[name] != nil })
 	if len(names) > 0 {
 		why = append(why, "the role to be removed from instance profiles ("+joinNames(names)+")")
 	}

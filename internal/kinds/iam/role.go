@@ -39,7 +39,22 @@ type RoleState struct {
 	// Undeclared has the names and ARNs of policies that were neither declared nor written by the operator.
 	// It is wanted to be empty for exclusive roles, and read for those and while deleting.
 	Undeclared map[string]string `drift:"exact"`
-	Tags       map[string]string `drift:"tags"`
+	// Profiles are instance profiles by name, and ProfileRoles those that contain the role; nil for one that the operator
+	// made and the spec dropped.
+	Profiles     map[string]*bool `drift:"keys"`
+	ProfileRoles map[string]*bool
+	// ProfileTags are the tags of the declared instance profile. A new one gets them with its create.
+	ProfileTags map[string]string `drift:"tags"`
+	ProfileARN  string            `drift:"observed"`
+	// ForeignProfile is the declared instance profile where it belongs to another owner.
+	ForeignProfile string `drift:"observed"`
+	// FindProfiles asks for FoundProfiles, all instance profiles that contain the role.
+	FindProfiles  bool              `drift:"id"`
+	FoundProfiles []string          `drift:"observed"`
+	OwnerTags     map[string]string `drift:"id"`
+	// RecordedProfiles are the instance profiles that the operator made, by its records.
+	RecordedProfiles []string          `drift:"id"`
+	Tags             map[string]string `drift:"tags"`
 }
 
 type role struct{ api *iam.Client }
@@ -52,7 +67,7 @@ func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 		// Scope.OIDCProvider uses the OIDC provider read.
 		Meta:     kind.Meta{Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.IAMRole, RoleState]{Identity: []string{"roleName"}, Ask: askForPolicies, Spec: exported},
-		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies"}, Do: r.describe},
+		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies", "iam:GetInstanceProfile"}, Do: r.describe},
 		Create: kind.Call[RoleState]{Action: "iam:CreateRole", Do: kind.Send(r.api.CreateRole, func(want, _ RoleState) *iam.CreateRoleInput { // without policies
 			return &iam.CreateRoleInput{RoleName: &want.Name, Path: want.Path, AssumeRolePolicyDocument: want.Trust, PermissionsBoundary: kind.NonEmpty(want.Boundary),
 				Description: want.Description, MaxSessionDuration: want.MaxSession, Tags: kind.SDKTags[types.Tag](want.Tags)}
@@ -70,13 +85,19 @@ func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 		// IAM refuses concurrent changes of one role. Their order keeps the role from having more rights than
 		// declared before or after, and from lacking a right that it keeps; see the stages.
 		OneByOne: true,
-		Parts:    slices.Concat(r.settings(), r.policyParts()),
-		Refuse:   keepBoundary,
-		Holds:    r.holds, HoldsReads: []string{"iam:ListInstanceProfilesForRole"},
-		// IAM refuses to delete a role that has policies. Policies of others hold the deletion, unless the
-		// role is exclusive.
+		Parts:    slices.Concat(r.settings(), r.policyParts(), r.profileParts()),
+		Refuse: func(want, have RoleState, diff kind.Diff) error {
+			return cmp.Or(refuseForeignProfile(have), keepBoundary(want, have, diff))
+		},
+		Holds: r.holds, HoldsReads: []string{"iam:ListInstanceProfilesForRole"},
+		// IAM refuses to delete a role that has policies or is in an instance profile. Policies of others hold the deletion,
+		// unless the role is exclusive, and so do profiles of others.
 		Delete: []kind.Ending[RoleState]{
-			{Each: inlineNames, DoKey: r.dropInline, Call: kind.Call[RoleState]{Action: "iam:DeleteRolePolicy", Effect: kind.Empties}},
+			{Each: func(_, have RoleState) []string { return kind.SortedKeys(have.ProfileRoles) }, DoKey: r.removeFromProfile,
+				Call: kind.Call[RoleState]{Action: "iam:RemoveRoleFromInstanceProfile", Effect: kind.Empties}},
+			{Each: func(_, have RoleState) []string { return kind.SortedKeys(have.Profiles) }, DoKey: r.deleteProfile,
+				Call: kind.Call[RoleState]{Action: "iam:DeleteInstanceProfile", Effect: kind.Empties}, Then: true},
+			{Each: inlineNames, DoKey: r.dropInline, Call: kind.Call[RoleState]{Action: "iam:DeleteRolePolicy", Effect: kind.Empties}, Then: true},
 			{Each: attachedARNs, DoKey: r.detach, Call: kind.Call[RoleState]{Action: "iam:DetachRolePolicy", Effect: kind.Empties}, Then: true},
 			{Then: true, Call: kind.Call[RoleState]{Action: "iam:DeleteRole", Effect: kind.Ends, Do: kind.Send(r.api.DeleteRole, func(want, _ RoleState) *iam.DeleteRoleInput {
 				return &iam.DeleteRoleInput{RoleName: &want.Name}
@@ -93,6 +114,8 @@ const (
 	_
 	stageGrant
 	stageWithdraw
+	stageProfile
+	stageProfileRole
 )
 
 // settings are the parts that a role has once.
@@ -115,7 +138,7 @@ func (r *role) settings() []kind.Part[RoleState] {
 	}
 }
 
-// identify includes the policies: those that the operator wrote are removed with the role.
+// identify includes the policies and the instance profile: those that the operator made are removed with the role.
 func identify(sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
 	in, st := cr.Spec, cr.Status
 	want := RoleState{Name: in.RoleName, Exclusive: in.ExclusivePolicies}
@@ -135,6 +158,7 @@ func identify(sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
 	for _, arn := range in.ManagedPolicyArns {
 		want.Attached[string(arn)] = aws.Bool(true)
 	}
+	identifyProfiles(sc, cr, &want)
 	return want, nil
 }
 
@@ -177,6 +201,8 @@ func publish(cr *v1alpha1.IAMRole, s RoleState) {
 		arns = append(arns, string(arn))
 	}
 	st.ManagedPolicyNames, st.AttachedPolicyArns = distinctNames(names), distinctNames(arns)
+	st.InstanceProfileArn = s.ProfileARN
+	st.ManagedInstanceProfiles = kind.ManagedMembers(s.Profiles, declaredProfiles(cr.Spec), func(name string) string { return name })
 }
 
 // distinctNames returns the names in order, each once; nil for none.

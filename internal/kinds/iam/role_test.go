@@ -180,7 +180,7 @@ func putBoundary(arn string) func(t *testing.T, r *kindtest.Rig) {
 }
 
 func TestRole(t *testing.T) {
-	cases := slices.Concat(lives(), edits(), drifts(), deletions(), owners())
+	cases := slices.Concat(lives(), edits(), drifts(), deletions(), owners(), profileRows())
 	for i := range cases {
 		if facts := cases[i].Facts; facts == nil {
 			cases[i].Facts = trusted(t)

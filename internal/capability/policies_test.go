@@ -67,23 +67,23 @@ func TestPoliciesArePartOfReadyAndOfNoStep(t *testing.T) {
 		"none are asked for":   {nil, "Running 11/11 Ingress ready=True/Ready", "True/Skipped not asked for"},
 		"an empty list":        {[]func(*capability.Observed){bound()}, "Running 11/11 Ingress ready=True/Ready", "True/Skipped not asked for"},
 		"all are in force":     {[]func(*capability.Observed){bound(both("dns"))}, "Running 11/11 Ingress ready=True/Ready", "True/Ready "},
-		"one is not in force":  {[]func(*capability.Observed){bound(both("dns")), ran, state(binding, none)}, "Failed 11/11 Ingress ready=False/NotEnforced", "False/NotEnforced " + binding + ": no engine does it"},
+		"one is not in force":  {[]func(*capability.Observed){bound(both("dns")), ran, state(binding, none)}, "Failed 11/11 Ingress ready=False/NotEnforced", "False/NotEnforced " + binding + ": no engine does it (NX-SEC-001)"},
 		"one is being applied": {[]func(*capability.Observed){bound(both("dns")), ran, state(binding, capability.State{Applied: true, Reason: "Progressing"})}, "Updating 11/11 Ingress ready=False/Progressing", "False/Progressing " + binding + ": Progressing"},
 		"only policies lack at the end of a first rollout": {[]func(*capability.Observed){bound(both("dns")), state(binding, capability.State{Applied: true, Reason: "IntentMissing", Message: "dns does not exist"})},
-			"DeployingFrontend 11/11 Ingress ready=False/IntentMissing", "False/IntentMissing " + binding + ": dns does not exist"},
+			"DeployingFrontend 11/11 Ingress ready=False/IntentMissing", "False/IntentMissing " + binding + ": dns does not exist (NX-SEC-002)"},
 		"policies lack while AWS is made": {[]func(*capability.Observed){bound(both("dns")), without("S3Bucket/", "Deployment/", "Ingress/"), state(binding, capability.State{Applied: true})},
 			"ProvisioningDataServices 7/11 S3 ready=False/Progressing", "False/Progressing " + binding},
 		"the way to AWS is closed": {[]func(*capability.Observed){bound(both("host"), both("dns")), closes("dns")},
-			"Failed 11/11 Ingress ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked " + binding + ": " + blocked},
+			"Failed 11/11 Ingress ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked " + binding + ": " + blocked + " (NX-NET-004)"},
 		"the way to AWS is closed before anything is there": {[]func(*capability.Observed){bound(forBackend("dns")), closes("dns"), without("")},
-			"Failed 1/11 DynamoDB ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked SecurityIntentBinding/myapp-dev-backend-policies: " + blocked},
+			"Failed 1/11 DynamoDB ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked SecurityIntentBinding/myapp-dev-backend-policies: " + blocked + " (NX-NET-004)"},
 		"the cause is told before what it leads to": {[]func(*capability.Observed){bound(both("dns")), closes("dns"),
 			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Stalled: true, Reason: "CrashLoopBackOff"})},
-			"Failed 10/11 Backend ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked " + binding + ": " + blocked},
+			"Failed 10/11 Backend ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked " + binding + ": " + blocked + " (NX-NET-004)"},
 		"the frontend's way is closed": {[]func(*capability.Observed){bound(forFrontend("dns"), forBackend("host")), closes("dns")},
 			"Running 11/11 Ingress ready=True/Ready", "True/Ready "},
 		"one of two": {[]func(*capability.Observed){bound(both("dns"), forFrontend("segments")), state(frontends, none)},
-			"Failed 11/11 Ingress ready=False/NotEnforced", "False/NotEnforced " + frontends + ": no engine does it"},
+			"Failed 11/11 Ingress ready=False/NotEnforced", "False/NotEnforced " + frontends + ": no engine does it (NX-SEC-001)"},
 		"in deletion": {[]func(*capability.Observed){bound(both("dns")), closes("dns"), ran, leaving(binding)},
 			"Deleting 4/11 Namespace ready=False/Deleting", "False/Deleting "},
 	} {
@@ -297,7 +297,7 @@ func TestTheChildThatHasMostToSayIsNamed(t *testing.T) {
 		"only a person's help comes before": {[]func(*capability.Observed){
 			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Reason: status.ReasonUnschedulable, Message: "no node"}),
 			state("Deployment/myapp-dev-frontend", capability.State{Applied: true, Stalled: true, Reason: status.ReasonImagePull, Message: "push it"})},
-			"Failed 9/11 Backend ready=False/ImagePullBackOff", "Deployment/myapp-dev-frontend: push it"},
+			"Failed 9/11 Backend ready=False/ImagePullBackOff", "Deployment/myapp-dev-frontend: push it (NX-K8S-001)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			st, got := summary(observe(t, tc.edits...))

@@ -174,7 +174,7 @@ func (s summary) stalled() error {
 	}
 	message := first.explain()
 	if more > 0 {
-		message += fmt.Sprintf(" (and %d more, see status.resources)", more)
+		message = status.Extend(message, fmt.Sprintf(" (and %d more, see status.resources)", more))
 	}
 	return &status.Stalled{Reason: cmp.Or(first.Reason, status.ReasonProgressing), Message: message}
 }
@@ -186,9 +186,9 @@ func (s summary) deletionError() error {
 	}
 	what := s.nodes[0].explain()
 	if n := len(s.nodes) - 1; n > 0 {
-		what += fmt.Sprintf(" (and %d more)", n)
+		what = status.Extend(what, fmt.Sprintf(" (and %d more)", n))
 	}
-	return &status.Waiting{Reason: status.ReasonDeleting, For: what + " to be gone"}
+	return &status.Waiting{Reason: status.ReasonDeleting, For: status.Extend(what, " to be gone")}
 }
 
 // missing says what a node is waiting for: other nodes, or itself.
@@ -258,11 +258,7 @@ func (s summary) provisioning() nexusv1.Phase {
 
 func (s summary) message(err error) string {
 	if err != nil {
-		_, stalled := status.AsStalled(err)
-		if stalled && s.serving() && !strings.Contains(err.Error(), "the previous version is serving") {
-			return status.Truncate("update refused, the previous version is serving: "+err.Error(), 1024)
-		}
-		return status.Truncate(err.Error(), 1024)
+		return s.failureMessage(err)
 	}
 	said := []string{"everything runs"}
 	if names := s.unpopulatedSecrets(); len(names) > 0 {
@@ -277,6 +273,18 @@ func (s summary) message(err error) string {
 	return status.Truncate(strings.Join(said, "; "), 1024)
 }
 
+// failureMessage ends with the stable code of a failure that needs a person, as the condition Stalled does.
+func (s summary) failureMessage(err error) string {
+	reason, text := "", err.Error()
+	if stalled, ok := status.AsStalled(err); ok {
+		reason = stalled.Reason
+		if s.serving() && !strings.Contains(text, "the previous version is serving") {
+			text = "update refused, the previous version is serving: " + text
+		}
+	}
+	return status.WithCode(reason, text, 1024)
+}
+
 // firstTrouble tells of what is ready and could not be looked at lately.
 func (s summary) firstTrouble() string {
 	troubled := slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return !v.hasTrouble() })
@@ -285,7 +293,7 @@ func (s summary) firstTrouble() string {
 	}
 	out := "not seen lately: " + troubled[0].explain()
 	if more := len(troubled) - 1; more > 0 {
-		out += fmt.Sprintf(" (and %d more, see status.resources)", more)
+		out = status.Extend(out, fmt.Sprintf(" (and %d more, see status.resources)", more))
 	}
 	return out
 }

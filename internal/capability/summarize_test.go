@@ -132,17 +132,17 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 			"Updating 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: 1 of 2 replicas are available"},
 		"a child stalls": {[]func(*capability.Observed){ran, without(apps...),
 			state("S3Bucket/myapp-dev-call-data", capability.State{Applied: true, Stalled: true, Reason: "NameTaken", Message: "the name is taken: choose another"})},
-			"Failed 7/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: the name is taken: choose another"},
+			"Failed 7/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: the name is taken: choose another (NX-SPEC-003)"},
 		"two children stall": {[]func(*capability.Observed){
-			state("S3Bucket/myapp-dev-call-data", capability.State{Stalled: true, Reason: "NameTaken", Message: "taken"}),
+			state("S3Bucket/myapp-dev-call-data", capability.State{Stalled: true, Reason: "NameTaken", Message: "taken (NX-SPEC-003)"}),
 			state("IAMRole/myapp-dev-app-role", capability.State{Stalled: true, Reason: "AccessDenied", Message: "denied"})},
-			"Failed 9/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: taken (and 1 more, see status.resources)"},
+			"Failed 9/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: taken (and 1 more, see status.resources) (NX-SPEC-003)"},
 		"what stalls is not done, even where it was": {[]func(*capability.Observed){
 			state("S3Bucket/myapp-dev-call-data", capability.State{Applied: true, Ready: true, Stalled: true, Reason: "AccessDenied", Message: "denied"})},
-			"Failed 10/11 S3 ready=False/AccessDenied", "S3Bucket/myapp-dev-call-data: denied"},
+			"Failed 10/11 S3 ready=False/AccessDenied", "S3Bucket/myapp-dev-call-data: denied (NX-IAM-001)"},
 		"the input is wrong": {[]func(*capability.Observed){func(o *capability.Observed) {
 			o.Graph, o.States, o.Err = nil, nil, status.Invalid("spec.version", "too long")
-		}}, "Failed   ready=False/InvalidSpec", "spec.version: too long"},
+		}}, "Failed   ready=False/InvalidSpec", "spec.version: too long (NX-SPEC-001)"},
 		"something passes after having run": {[]func(*capability.Observed){ran, func(o *capability.Observed) {
 			o.Err = &status.Retrying{Reason: status.ReasonUnreachable, Cause: errors.New("no route")}
 		}}, "Running 11/11 Ingress ready=False/Unreachable", "no route"},
@@ -159,7 +159,7 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 			"Deleting 11/11  ready=False/Deleting", "waiting for AWSProvider/myapp-dev to be gone"},
 		"a bucket cannot go": {[]func(*capability.Observed){ran, leaving("S3Bucket/a"),
 			state("S3Bucket/a", capability.State{Applied: true, Stalled: true, Reason: "BucketNotEmpty", Message: "3 objects: empty it"})},
-			"Deleting 9/11 S3 ready=False/BucketNotEmpty", "S3Bucket/a: 3 objects: empty it"},
+			"Deleting 9/11 S3 ready=False/BucketNotEmpty", "S3Bucket/a: 3 objects: empty it (NX-DATA-005)"},
 		"all is gone but the finalizer": {[]func(*capability.Observed){ran, leaving()},
 			"Deleting 11/11  ready=False/Deleting", "waiting for the objects to be gone"},
 	} {
@@ -223,20 +223,20 @@ func TestEveryPartHasItsCondition(t *testing.T) {
 		"a backend that waits": {without("Deployment/", "IAMRole/myapp-dev-app-role"), nexusv1.ConditionBackendReady,
 			"False/NotStarted Deployment/myapp-dev-backend waits for IAMRole/myapp-dev-app-role"},
 		"a sick frontend": {state("Deployment/myapp-dev-frontend", capability.State{Applied: true, Stalled: true, Reason: "ImagePullBackOff", Message: "push it"}),
-			nexusv1.ConditionFrontendReady, "False/ImagePullBackOff Deployment/myapp-dev-frontend: push it"},
+			nexusv1.ConditionFrontendReady, "False/ImagePullBackOff Deployment/myapp-dev-frontend: push it (NX-K8S-001)"},
 		"an identity half there": {without("ServiceAccount/"), nexusv1.ConditionIdentityReady, "False/Progressing ServiceAccount/myapp-dev-app-sa"},
 		"a role that pods cannot use": {unusable(capability.State{Stalled: true, Reason: "OIDCProviderMissing", Message: "create it"}),
-			nexusv1.ConditionIdentityReady, "False/OIDCProviderMissing IAMRole/myapp-dev-app-role: create it"},
+			nexusv1.ConditionIdentityReady, "False/OIDCProviderMissing IAMRole/myapp-dev-app-role: create it (NX-IAM-011)"},
 		"which keeps it from being Ready": {unusable(capability.State{Stalled: true, Reason: "OIDCProviderMissing", Message: "create it"}),
-			status.Ready, "False/OIDCProviderMissing IAMRole/myapp-dev-app-role: create it"},
+			status.Ready, "False/OIDCProviderMissing IAMRole/myapp-dev-app-role: create it (NX-IAM-011)"},
 		"a role of which nothing is known": {unusable(capability.State{Stalled: true, Unknown: true, Reason: "AccessDenied", Message: "allow it"}),
-			nexusv1.ConditionIdentityReady, "Unknown/AccessDenied IAMRole/myapp-dev-app-role: allow it"},
+			nexusv1.ConditionIdentityReady, "Unknown/AccessDenied IAMRole/myapp-dev-app-role: allow it (NX-IAM-001)"},
 		"nothing known for now": {unusable(capability.State{Unknown: true, Reason: "Retrying", Message: "no answer"}),
-			nexusv1.ConditionIdentityReady, "Unknown/Retrying IAMRole/myapp-dev-app-role: no answer"},
+			nexusv1.ConditionIdentityReady, "Unknown/Retrying IAMRole/myapp-dev-app-role: no answer (NX-AWS-003)"},
 		"nothing known is not Ready": {unusable(capability.State{Unknown: true, Reason: "Retrying", Message: "no answer"}),
-			status.Ready, "False/Retrying waiting for IAMRole/myapp-dev-app-role: no answer"},
+			status.Ready, "False/Retrying waiting for IAMRole/myapp-dev-app-role: no answer (NX-AWS-003)"},
 		"placeholders": {placeholder, nexusv1.ConditionSecretsPopulated,
-			"False/PlaceholdersEmpty to be filled in: myapp/dev/openai; use nexusctl secrets set, or spec.secrets[].valueFrom"},
+			"False/PlaceholdersEmpty to be filled in: myapp/dev/openai; use nexusctl secrets set, or spec.secrets[].valueFrom (NX-DATA-013)"},
 		"placeholders do not gate": {placeholder, status.Ready, "True/Ready everything runs; secrets to be filled in: myapp/dev/openai"},
 		"all filled in":            {func(*capability.Observed) {}, nexusv1.ConditionSecretsPopulated, "True/Populated "},
 		"no secrets yet":           {without("Secrets"), nexusv1.ConditionSecretsPopulated, "False/NotStarted "},
@@ -245,9 +245,9 @@ func TestEveryPartHasItsCondition(t *testing.T) {
 			s := o.States["S3Bucket/myapp-dev-call-data"]
 			s.Ready, s.Stalled, s.Reason = false, true, status.ReasonMissing
 			o.States["S3Bucket/myapp-dev-call-data"] = s
-		}, nexusv1.ConditionDriftFree, "False/Missing S3Bucket/myapp-dev-call-data existed in AWS and is gone"},
+		}, nexusv1.ConditionDriftFree, "False/Missing S3Bucket/myapp-dev-call-data existed in AWS and is gone (NX-DATA-001)"},
 		"drift": {drifting("S3Bucket/myapp-dev-call-data"), nexusv1.ConditionDriftFree,
-			"False/Drift AWS differs from what is declared, see status.drift of S3Bucket/myapp-dev-call-data"},
+			"False/Drift AWS differs from what is declared, see status.drift of S3Bucket/myapp-dev-call-data (NX-AWS-010)"},
 		"in deletion": {leaving("S3Bucket/a"), nexusv1.ConditionBackendReady, "False/Deleting "},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -76,7 +76,7 @@ func TestAPolicySaysOfEachEngineHowFarItGoes(t *testing.T) {
 	st := v1alpha1.NimbusPolicyStatus{}
 	r.Report(&st, moment)
 	conditioned(t, st.Conditions, "One", metav1.ConditionTrue, "Enforced")
-	if m := conditioned(t, st.Conditions, "Two", metav1.ConditionFalse, "AlreadyIsolated"); m != "a: Audited; b: Partial (AlreadyIsolated)" {
+	if m := conditioned(t, st.Conditions, "Two", metav1.ConditionFalse, "AlreadyIsolated"); m != "a: Audited; b: Partial (AlreadyIsolated) (NX-SEC-016)" {
 		t.Errorf("message %q", m)
 	}
 	conditioned(t, st.Conditions, "Three", metav1.ConditionFalse, "EngineMissing")
@@ -190,7 +190,7 @@ func TestProblemsThatAreFixedAreNoLongerReported(t *testing.T) {
 	r := intent.BindingReport{Resolution: intent.Resolution{Problems: []intent.Problem{
 		{Condition: v1alpha1.ConditionDuplicateIntent, Reason: status.ReasonDuplicateIntent, Field: "spec.intents", Message: "a and b"}}}}
 	r.Report(&st, moment)
-	if m := conditioned(t, st.Conditions, "DuplicateIntent", metav1.ConditionTrue, "DuplicateIntent"); m != "spec.intents: a and b" {
+	if m := conditioned(t, st.Conditions, "DuplicateIntent", metav1.ConditionTrue, "DuplicateIntent"); m != "spec.intents: a and b (NX-SEC-003)" {
 		t.Errorf("message %q", m)
 	}
 	conditioned(t, st.Conditions, "Ready", metav1.ConditionTrue, "Ready")

@@ -13,7 +13,8 @@ const (
 	DuplicateResources = "DuplicateResources"
 )
 
-// Reasons of conditions and events: a closed list, documented in docs/reasons.md.
+// Reasons of conditions and events: a closed list. Those that mean a failure have a row in the table of error codes; the
+// others are documented in docs/reasons.md.
 const (
 	ReasonReady              = "Ready"
 	ReasonProgressing        = "Progressing"

@@ -64,11 +64,12 @@ func ReadyAt(conds []metav1.Condition, generation int64) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation
 }
 
-// Set writes one condition of a table, keeping its transition time while its status stays.
+// Set writes one condition of a table, keeping its transition time while its status stays. It is the only writer of
+// conditions, and so the only place where their messages get the codes of their reasons.
 func Set(conds *[]metav1.Condition, generation int64, now time.Time, c metav1.Condition) {
 	c.ObservedGeneration = generation
 	c.LastTransitionTime = metav1.NewTime(now)
-	c.Message = Truncate(c.Message, maxMessage)
+	c.Message = WithCode(c.Reason, c.Message, maxMessage)
 	meta.SetStatusCondition(conds, c)
 }
 

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 const (
@@ -107,6 +109,22 @@ func keysOf(m map[string]int) map[string]bool {
 	return out
 }
 
+// documentedReasons are those of docs/reasons.md, which mean no failure, and those of the table of error codes, from which
+// docs/errors.md is generated.
+func documentedReasons(t *testing.T) map[string]bool {
+	t.Helper()
+	doc := keysOf(entries(t, readDoc(t, reasonsDoc), "Reasons"))
+	for _, c := range status.Codes() {
+		if doc[c.Reason] {
+			t.Errorf("%s has the code %s and stands in %s as well", c.Reason, c.ID, reasonsDoc)
+		}
+		if c.Area() != "CLI" {
+			doc[c.Reason] = true
+		}
+	}
+	return doc
+}
+
 func TestEveryReasonIsDocumentedAndExists(t *testing.T) {
 	code := map[string]bool{}
 	for _, file := range []string{reasonsCode, claimsCode} {
@@ -116,14 +134,13 @@ func TestEveryReasonIsDocumentedAndExists(t *testing.T) {
 			}
 		}
 	}
-	doc := entries(t, readDoc(t, reasonsDoc), "Reasons")
 	if len(code) < 40 {
 		t.Fatalf("only %d reasons were found in the code", len(code))
 	}
-	for _, problem := range sameNames(code, keysOf(doc)) {
+	for _, problem := range sameNames(code, documentedReasons(t)) {
 		t.Error(problem)
 	}
-	for name, cells := range doc {
+	for name, cells := range entries(t, readDoc(t, reasonsDoc), "Reasons") {
 		if cells != 2 {
 			t.Errorf("%s: a reason needs a meaning and a remedy", name)
 		}

@@ -181,7 +181,7 @@ func TestBrokenLinksAreFound(t *testing.T) {
 // TestEveryReasonIsReachableFromTroubleshooting: a reader who starts from a symptom finds each reason.
 func TestEveryReasonIsReachableFromTroubleshooting(t *testing.T) {
 	text := readDoc(t, troubleshootingDoc)
-	for reason := range entries(t, readDoc(t, reasonsDoc), "Reasons") {
+	for reason := range documentedReasons(t) {
 		if !strings.Contains(text, "`"+reason+"`") {
 			t.Errorf("%s names no symptom of %s", troubleshootingDoc, reason)
 		}

@@ -90,7 +90,7 @@ func (b *bed) restart() {
 		b.clock = testingclock.NewFakePassiveClock(start)
 	}
 	env := reconciler.Environment{
-		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: b.events, ClusterID: "cluster-1",
+		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events}, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute},
 	}
 	sessions := awsclient.NewSessions(awsclient.Options{Now: b.clock.Now, HTTPClient: b.sts, Ambient: func(context.Context) (aws.Config, error) {

@@ -180,7 +180,7 @@ func (r *Reconciler) summarize(provider, was *v1alpha1.AWSProvider, err error) {
 	st.ObservedGeneration, st.LastHandledReconcileAt = provider.Generation, reconciler.RequestedAt(provider)
 	s, ok := status.AsStalled(err)
 	if ok && !reconciler.StalledFor(was.Status.Conditions, s.Reason) {
-		r.Events.Eventf(provider, nil, "Warning", s.Reason, "Authenticate", "%s", status.Truncate(s.Error(), reconciler.MaxNote))
+		r.Events.Warning(provider, s.Reason, "Authenticate", s.Error())
 	}
 }
 

@@ -27,7 +27,7 @@ func (r *Reconciler) abandon(ctx context.Context, obj v1alpha1.Resource) (reconc
 	key, st := client.ObjectKeyFromObject(obj), obj.CommonStatus()
 	left := fmt.Sprintf("home %q, id %q, ARN %q", obj.GetAnnotations()[engine.AnnotationHome], st.ID, st.ARN)
 	p := newPass(r, obj)
-	p.event("Warning", status.ReasonAbandoned, "Delete", "whatever is in AWS stays there, as annotation "+reconciler.AnnotationAbandon+" asks for: "+left)
+	p.r.Events.Warning(p.obj, status.ReasonAbandoned, "Delete", "whatever is in AWS stays there, as annotation "+reconciler.AnnotationAbandon+" asks for: "+left)
 	log.FromContext(ctx).Info("Abandoned: the finalizer goes and whatever is in AWS stays", "kind", r.Entry.Name(), "uid", obj.GetUID(), "left", left)
 	if err := p.release(ctx, engine.Outcome{}); apierrors.IsConflict(err) {
 		return r.retries.Conflict(key), nil

@@ -239,10 +239,6 @@ func (p *pass) Did(plan engine.Plan, done []kind.Step) {
 	}
 }
 
-func (p *pass) event(kind, reason, action, note string) {
-	p.r.Events.Eventf(p.obj, nil, kind, reason, action, "%s", status.Truncate(note, 1000))
-}
-
 // report emits one event for what the pass completed: a create is one event, however many calls and
 // passes it took.
 func (p *pass) report(out engine.Outcome, first bool) {
@@ -250,11 +246,11 @@ func (p *pass) report(out engine.Outcome, first bool) {
 	switch {
 	case !out.Synced:
 	case first && out.Plan.Exists && p.obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
-		p.event("Normal", status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
+		p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
 	case p.drifted > 0:
-		p.event("Normal", status.ReasonDriftCorrected, "Correct", fmt.Sprintf("Corrected %d fields that were changed outside the operator: %s", p.drifted, strings.Join(actions, ", ")))
+		p.r.Events.Normal(p.obj, status.ReasonDriftCorrected, "Correct", fmt.Sprintf("Corrected %d fields that were changed outside the operator: %s", p.drifted, strings.Join(actions, ", ")))
 	case len(actions) > 0:
-		p.event("Normal", status.ReasonUpdated, "Update", "Updated the AWS resource: "+strings.Join(actions, ", "))
+		p.r.Events.Normal(p.obj, status.ReasonUpdated, "Update", "Updated the AWS resource: "+strings.Join(actions, ", "))
 	}
 }
 
@@ -289,7 +285,7 @@ func (p *pass) warn(err error) {
 			return
 		}
 	}
-	p.event("Warning", s.Reason, "Reconcile", s.Error())
+	p.r.Events.Warning(p.obj, s.Reason, "Reconcile", s.Error())
 }
 
 // patchStatus writes the status if anything but its times changed.

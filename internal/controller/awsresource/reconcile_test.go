@@ -85,7 +85,7 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := reconciler.Environment{Schemas: schemas, Client: r.counted(), Live: r.live(), Events: r.events, Clock: r.clock, ClusterID: "cluster-1",
+	env := reconciler.Environment{Schemas: schemas, Client: r.counted(), Live: r.live(), Events: reconciler.Events{Recorder: r.events}, Clock: r.clock, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	sessions := &awssession.Directory{Client: env.Client, Live: env.Live, ClusterID: "cluster-1", Provenance: nobody{}}
 	r.Reconciler = New(env, entry, kinds, sessions)

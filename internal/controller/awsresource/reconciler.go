@@ -182,8 +182,8 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 func (p *pass) reportEnd(out engine.Outcome) {
 	switch id := p.identifier(); {
 	case out.Plan.Exists && out.Plan.Reason != "":
-		p.event("Normal", status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
+		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
 	case out.Plan.Cause == engine.Gone && id != "":
-		p.event("Normal", status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS")
+		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS")
 	}
 }

@@ -117,7 +117,8 @@ func (r *Reconciler) pruneChild(ctx context.Context, c *nexusv1.NexusAICapabilit
 	if ready == nil || ready.Reason != status.ReasonDataWouldBeLost {
 		return "", nil
 	}
-	_, count, _ := strings.Cut(ready.Message, ": it ")
+	text, _ := status.SplitCode(ready.Message)
+	_, count, _ := strings.Cut(text, ": it ")
 	return fmt.Sprintf("%s/%s is no longer declared and %s", child.Kind.Kind, child.Name, count), nil
 }
 
@@ -238,8 +239,8 @@ func (r *Reconciler) keepDeletedStore(ctx context.Context, c *nexusv1.NexusAICap
 		return err
 	}
 	if _, err = r.Applier.Exact(ctx, want, live); err == nil {
-		r.Events.Eventf(c, nil, "Warning", status.ReasonStoreKept, "Apply",
-			"%s was deleted although this capability declares it: its store and data are kept and the object is created again; to delete the store, edit the capability", ref)
+		r.Events.Warning(c, status.ReasonStoreKept, "Apply",
+			ref.String()+" was deleted although this capability declares it: its store and data are kept and the object is created again; to delete the store, edit the capability")
 	}
 	return client.IgnoreNotFound(err)
 }

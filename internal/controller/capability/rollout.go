@@ -5,7 +5,6 @@ package capability
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -203,13 +202,12 @@ func pathsOf(diff []apply.Difference) []string {
 }
 
 // reportDrift makes an event of what somebody changed in a child and the apply restored.
-// Events about one object with one reason are counted as one: the child as the related object tells them apart.
 func (o *rollout) reportDrift(id string, res apply.Result) {
 	if len(res.Drift) == 0 {
 		return
 	}
-	o.r.Events.Eventf(o.c, res.Live, "Warning", status.ReasonDriftCorrected, "Apply", "%s", status.Truncate(
-		fmt.Sprintf("%s was changed by somebody else and is as declared again: %s", id, strings.Join(pathsOf(res.Drift), ", ")), reconciler.MaxNote))
+	o.r.Events.RelatedTo(res.Live).Warning(o.c, status.ReasonDriftCorrected, "Apply",
+		id+" was changed by somebody else and is as declared again: "+strings.Join(pathsOf(res.Drift), ", "))
 }
 
 // isExactGroup reports whether nobody but the capability has a say in a child's spec: what somebody adds to it

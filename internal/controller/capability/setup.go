@@ -141,7 +141,7 @@ func (r *Reconciler) report(c *nexusv1.NexusAICapability, observed capability.Ob
 		c.Status.LastHandledReconcileAt = reconciler.RequestedAt(c)
 	}
 	if s := meta.FindStatusCondition(c.Status.Conditions, status.Stall); s != nil && s.Status == metav1.ConditionTrue && !wasStalled {
-		r.Events.Eventf(c, nil, "Warning", s.Reason, "Reconcile", "%s", status.Truncate(s.Message, reconciler.MaxNote))
+		r.Events.Warning(c, s.Reason, "Reconcile", s.Message)
 	}
 }
 
@@ -167,7 +167,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICap
 		return nil
 	}
 	if c.Status.Phase != was.Status.Phase && c.Status.Phase == nexusv1.PhaseRunning {
-		r.Events.Eventf(c, nil, "Normal", string(c.Status.Phase), "Reconcile", "%s", status.Truncate(c.Status.Message, reconciler.MaxNote))
+		r.Events.Normal(c, string(c.Status.Phase), "Reconcile", c.Status.Message)
 	}
 	now := metav1.NewTime(r.Clock.Now())
 	c.Status.LastSyncTime = &now

@@ -276,7 +276,7 @@ func (r *Reconciler) removeChild(ctx context.Context, c *nexusv1.NexusAICapabili
 			return err
 		}
 		if guests != "" { // it is somebody's home by now: it stays, and only our mark goes
-			r.Events.Eventf(c, nil, "Normal", status.ReasonInUse, "Delete", "namespace %s stays: it holds %s", ref.Name, guests)
+			r.Events.Normal(c, status.ReasonInUse, "Delete", "namespace "+ref.Name+" stays: it holds "+guests)
 			return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 		}
 	}

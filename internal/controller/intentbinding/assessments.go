@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -182,7 +181,7 @@ func (r *Reconciler) warnOfAssessment(policy client.Object, was, is []v1alpha1.C
 			return b.Intent == c.Intent && b.Engine == c.Engine && b.Reason == c.Reason
 		})
 		if !known {
-			r.Events.Eventf(policy, nil, "Warning", c.Reason, "Assess", "%s", status.Truncate(c.Message, reconciler.MaxNote))
+			r.Events.Warning(policy, c.Reason, "Assess", c.Message)
 		}
 	}
 }

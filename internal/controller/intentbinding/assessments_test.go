@@ -158,9 +158,9 @@ func TestAssessments_WarnOnceWhenTheyBeginToFail(t *testing.T) {
 		was, is []v1alpha1.Coverage
 		want    []string
 	}{
-		{"first failure", fine, failed, []string{"Warning AssessmentFailed exit code 2"}},
+		{"first failure", fine, failed, []string{"Warning AssessmentFailed exit code 2 (NX-SEC-027)"}},
 		{"still failing", failed, failed, nil},
-		{"another failure", failed, invalid, []string{"Warning " + intent.ReasonResultInvalid + " not JSON"}},
+		{"another failure", failed, invalid, []string{"Warning " + intent.ReasonResultInvalid + " not JSON (NX-SEC-028)"}},
 		{"recovered", failed, fine, nil},
 	} {
 		b.warnOfAssessment(bindingTo("web"), c.was, c.is)

@@ -172,7 +172,7 @@ func newBedOf(t *testing.T, o options.Options, objs ...client.Object) *bed {
 		o.ClusterDNSService = "kube-system/kube-dns"
 	}
 	env := reconciler.Environment{
-		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: b.events,
+		Client: b.api, Live: b.api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events},
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute},
 	}
 	b.Reconciler = New(env, o, engines, k)

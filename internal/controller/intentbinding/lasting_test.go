@@ -22,7 +22,7 @@ import (
 func TestBindings_ReportLastingFailuresAsStalled(t *testing.T) {
 	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	clock := testingclock.NewFakePassiveClock(start)
-	r := New(reconciler.Environment{Clock: clock, Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}, Events: events.NewFakeRecorder(10)}, options.Options{}, nil, &EngineKinds{})
+	r := New(reconciler.Environment{Clock: clock, Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}, Events: reconciler.Events{Recorder: events.NewFakeRecorder(10)}}, options.Options{}, nil, &EngineKinds{})
 	b := &v1alpha1.SecurityIntentBinding{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", Generation: 1}}
 	failing := intent.BindingReport{Err: errors.New("the API server refuses a policy")}
 	for _, step := range []struct {

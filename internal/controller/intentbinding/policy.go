@@ -376,8 +376,8 @@ func (r *Reconciler) restored(about *unstructured.Unstructured, res apply.Result
 	for i, d := range res.Drift {
 		paths[i] = d.Path
 	}
-	r.Events.Eventf(about, nil, "Normal", status.ReasonDrift, "Restore", "%s", status.Truncate(
-		fmt.Sprintf("%s of %s was changed by hand and is as derived again", strings.Join(paths, ", "), apply.RefOf(res.Live)), reconciler.MaxNote))
+	r.Events.Normal(about, status.ReasonDrift, "Restore",
+		strings.Join(paths, ", ")+" of "+apply.RefOf(res.Live).String()+" was changed by hand and is as derived again")
 }
 
 // prune removes the owner's children that are not wanted.

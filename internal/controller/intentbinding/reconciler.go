@@ -283,7 +283,7 @@ func (r *Reconciler) warn(obj client.Object, conds []metav1.Condition, report in
 	if !ok || reconciler.StalledFor(conds, s.Reason) {
 		return
 	}
-	r.Events.Eventf(obj, nil, "Warning", s.Reason, "Reconcile", "%s", status.Truncate(s.Error(), reconciler.MaxNote))
+	r.Events.Warning(obj, s.Reason, "Reconcile", s.Error())
 }
 
 // patchStatus writes a status once, and only when something other than its time changed.

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"time"
 
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -26,7 +25,7 @@ type Environment struct {
 	// Live reads from the API server itself: for what is not cached, and before a write that must not
 	// rest on a stale read.
 	Live   client.Reader
-	Events events.EventRecorder
+	Events Events
 	Clock  clock.PassiveClock
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string

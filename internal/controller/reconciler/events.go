@@ -3,14 +3,42 @@
 package reconciler
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/tools/events"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// MaxNote bounds the note of an event, in bytes. The API server accepts 1024.
-const MaxNote = 1000
+// maxNote bounds the note of an event, in bytes. The API server accepts 1024.
+const maxNote = 1000
+
+// Events records events with notes that the API server accepts.
+type Events struct {
+	Recorder events.EventRecorder
+
+	related runtime.Object
+}
+
+// RelatedTo returns Events whose events name a second object. Events about one object with one reason are counted as one
+// unless the second object tells them apart.
+func (e Events) RelatedTo(o runtime.Object) Events {
+	e.related = o
+	return e
+}
+
+// Normal records that the operator did something to an object.
+func (e Events) Normal(about runtime.Object, reason, action, note string) {
+	e.Recorder.Eventf(about, e.related, corev1.EventTypeNormal, reason, action, "%s", status.Truncate(note, maxNote))
+}
+
+// Warning records a failure, or a state that needs a person. The note ends with the stable code of the reason, as the message
+// of a condition does.
+func (e Events) Warning(about runtime.Object, reason, action, note string) {
+	e.Recorder.Eventf(about, e.related, corev1.EventTypeWarning, reason, action, "%s", status.WithCode(reason, note, maxNote))
+}
 
 // StalledFor reports whether an object is Stalled for this reason already.
 func StalledFor(conds []metav1.Condition, reason string) bool {

@@ -42,7 +42,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	i.Status.ObservedGeneration = i.Generation
 	status.Summarize(&i.Status.Conditions, status.Result{Err: err, Generation: i.Generation, Now: r.Clock.Now()})
 	if s, ok := status.AsStalled(err); ok && !reconciler.StalledFor(was.Status.Conditions, s.Reason) {
-		r.Events.Eventf(i, nil, "Warning", s.Reason, "Reconcile", "%s", status.Truncate(s.Error(), reconciler.MaxNote))
+		r.Events.Warning(i, s.Reason, "Reconcile", s.Error())
 	}
 	if equality.Semantic.DeepEqual(i.Status, was.Status) {
 		return reconcile.Result{}, nil

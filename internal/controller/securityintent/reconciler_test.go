@@ -47,7 +47,7 @@ func newBed(t *testing.T, id string, params v1alpha1.Params) *bed {
 	i.Spec.Intent = v1alpha1.Intent{ID: id, Action: v1alpha1.Block, Params: params}
 	api := fakeapi.New(fake.NewClientBuilder().WithScheme(scheme).WithObjects(i).WithStatusSubresource(i))
 	b := &bed{T: t, api: api, clock: testingclock.NewFakePassiveClock(start), events: events.NewFakeRecorder(10), intent: i}
-	b.Reconciler = &Reconciler{reconciler.Environment{Client: api, Live: api.Live(), Clock: b.clock, Events: b.events}}
+	b.Reconciler = &Reconciler{reconciler.Environment{Client: api, Live: api.Live(), Clock: b.clock, Events: reconciler.Events{Recorder: b.events}}}
 	return b
 }
 

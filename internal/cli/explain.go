@@ -16,15 +16,21 @@ import (
 func (s *shared) explainCommand() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
-		Use:   "explain KIND/NAME",
-		Short: "Say why an object is not ready, and what to do",
+		Use:   "explain KIND/NAME | CODE",
+		Short: "Say why an object is not ready, or what an error code means",
 		Long: "explain looks for the cause of an object not being ready in everything below it: an object with a failure of its\n" +
 			"own before one that is under way, and the object that others wait for before those that wait. It prints the cause\n" +
 			"with conditions and Warning events, commands that help, and the way from the object to the cause.\n\n" +
-			"It exits with 0 when the object is ready, and with 1 when it is not.",
-		Example: "  nexusctl explain ncap/myapp -n team-a\n  nexusctl explain s3bucket/logs -o json",
+			"It exits with 0 when the object is ready, and with 1 when it is not.\n\n" +
+			"For an error code, explain prints the cause and the remedy without a cluster.",
+		Example: "  nexusctl explain ncap/myapp -n team-a\n  nexusctl explain s3bucket/logs -o json\n  nexusctl explain NX-IAM-001",
 		Args:    arguments(cobra.ExactArgs(1)),
-		RunE:    func(cmd *cobra.Command, args []string) error { return s.explain(cmd.Context(), args, output) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if isCode(args[0]) {
+				return s.explainCode(args[0], output)
+			}
+			return s.explain(cmd.Context(), args, output)
+		},
 	}
 	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd

@@ -5,9 +5,11 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // signs stand before what happens; the word follows.
@@ -80,10 +82,11 @@ func placeOf(r *plan.Resource) string {
 }
 
 func problemText(p *plan.Problem) string {
-	if p.Field == "" {
-		return p.Message
+	text := p.Message
+	if p.Field != "" {
+		text = p.Field + ": " + text
 	}
-	return p.Field + ": " + p.Message
+	return status.WithCode(p.Reason, text, math.MaxInt)
 }
 
 func changeOf(f plan.Field) string {

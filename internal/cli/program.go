@@ -91,7 +91,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	}
 	code := codeOf(ctx, err)
 	if text := err.Error(); text != "" {
-		p.say("%s: %s", root.Name(), text)
+		p.say("%s: %s", root.Name(), withStableCode(code, err))
 	}
 	if code == exitInterrupted {
 		interrupted, _ := errors.AsType[*interruption](err)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -126,12 +127,15 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, tc.args...)
-			if code != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "nexusctl: ") {
+			if code != 2 || out != "" || !strings.Contains(errs, tc.want) || !strings.HasPrefix(errs, "nexusctl: ") || !strings.HasSuffix(errs, " (NX-CLI-001)\n") {
 				t.Errorf("exit code %d, stdout %q, stderr %q, want 2 and %q", code, out, errs, tc.want)
 			}
 		})
 	}
 }
+
+// withoutCluster matches the code of an error without a kubeconfig, and without an API server.
+var withoutCluster = regexp.MustCompile(` \(NX-CLI-00[25]\)\n$`)
 
 func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
 	unreachable := filepath.Join(t.TempDir(), "config")
@@ -157,7 +161,7 @@ func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, args...)
-			if code != 4 || out != "" || errs == "" {
+			if code != 4 || out != "" || !withoutCluster.MatchString(errs) {
 				t.Errorf("exit code %d, stdout %q, stderr %q, want 4 and a reason", code, out, errs)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func (s *shared) treeCommand() *cobra.Command {
@@ -105,6 +106,9 @@ func signOf(h inspect.Health) string {
 	}
 }
 
+// maxNote bounds the message below a row, in bytes; -o wide shows all of it.
+const maxNote = 240
+
 // noteOf says below a row what the AWS resource is, and what troubles the object.
 func noteOf(n *inspect.Node, below string, wide bool) string {
 	indent := below + "     "
@@ -120,18 +124,9 @@ func noteOf(n *inspect.Node, below string, wide bool) string {
 			text = fmt.Sprintf("%s: %s", n.Reason, text)
 		}
 		if !wide {
-			text = shortened(text)
+			text = status.WithCode("", text, maxNote)
 		}
 		b.WriteString(wrapText(text, indent))
 	}
 	return b.String()
-}
-
-// shortened keeps the beginning of a long message; -o wide shows all of it.
-func shortened(text string) string {
-	const most = 240
-	if r := []rune(text); len(r) > most {
-		return strings.TrimSpace(string(r[:most])) + "…"
-	}
-	return text
 }

@@ -5,6 +5,7 @@ package importer
 import (
 	"context"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -257,7 +258,7 @@ func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Reso
 // problem puts what only a person can remove into the result, and returns other errors.
 func problem(out *Result, err error) error {
 	if s, ok := status.AsStalled(err); ok {
-		out.Problem = s.Error()
+		out.Problem = status.WithCode(s.Reason, s.Error(), math.MaxInt)
 		return nil
 	}
 	if w, ok := status.AsWaiting(err); ok {

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -57,6 +58,29 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 		}
 		if len(e.Commands) == 0 || e.Commands[0] != tc.command {
 			t.Errorf("%s: commands %q, want %q first", name, e.Commands, tc.command)
+		}
+	}
+}
+
+func TestExplain_TheLastCommandExplainsTheCode(t *testing.T) {
+	cause := node("S3Bucket/b", Failed, "Conflict", "it has another owner")
+	cause.addCode()
+	e := explain(node("NexusAICapability/c", Failed, "Conflict", "", cause))
+	if last := e.Commands[len(e.Commands)-1]; e.Cause.Code != "NX-SPEC-005" || e.Cause.Message != "it has another owner (NX-SPEC-005)" || last != "nexusctl explain NX-SPEC-005" {
+		t.Errorf("%+v, %q", e.Cause, e.Commands)
+	}
+}
+
+func TestNodesHaveTheCodeOfTheirTrouble(t *testing.T) {
+	for name, tc := range map[string]struct{ n, want *Node }{
+		"a failure of Kubernetes": {&Node{Reason: "CrashLoopBackOff", Message: "ends"}, &Node{Code: "NX-K8S-004", Reason: "CrashLoopBackOff", Message: "ends (NX-K8S-004)"}},
+		"a code in the message":   {&Node{Reason: "ProviderNotReady", Message: "no keys (NX-IAM-003)"}, &Node{Code: "NX-IAM-003", Reason: "ProviderNotReady", Message: "no keys (NX-IAM-003)"}},
+		"a reason alone":          {&Node{Reason: "ImagePullBackOff"}, &Node{Code: "NX-K8S-001", Reason: "ImagePullBackOff"}},
+		"no trouble":              {&Node{Reason: "Waiting", Message: "m"}, &Node{Reason: "Waiting", Message: "m"}},
+		"a pause":                 {&Node{Health: Paused, Reason: "Paused", Message: "before: m (NX-IAM-003)"}, &Node{Health: Paused, Reason: "Paused", Message: "before: m (NX-IAM-003)"}},
+	} {
+		if tc.n.addCode(); !reflect.DeepEqual(tc.n, tc.want) {
+			t.Errorf("%s: got %+v, want %+v", name, tc.n, tc.want)
 		}
 	}
 }

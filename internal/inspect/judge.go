@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -66,10 +67,24 @@ func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o clie
 		n.judge(h, o, conds)
 		n.explainOwnState(o, u)
 	}
+	if IsOurs(gvk) || r.Client.Scheme().Recognizes(gvk) {
+		n.addCode()
+	}
 	if d, ok := o.(*appsv1.Deployment); ok {
 		n.Pods = fmt.Sprintf("%d/%d", d.Status.ReadyReplicas, ptr.Deref(d.Spec.Replicas, 1))
 	}
 	return n, nil
+}
+
+// addCode ends the message with the stable code of the reason, as the operator does in conditions. The reasons of an engine's
+// objects are not those of the table.
+func (n *Node) addCode() {
+	if n.Health == Paused {
+		return // the trouble before the pause is not the cause
+	}
+	n.Message = status.WithCode(n.Reason, n.Message, math.MaxInt)
+	_, code := status.SplitCode(n.Message)
+	n.Code = cmp.Or(code, status.CodeOf(n.Reason))
 }
 
 // healthOf asks what the operator itself asks. A capability, an intent and an object of an engine speak for themselves.

@@ -39,7 +39,8 @@ type Node struct {
 	// Relation is Uses for an object that does not belong to its parent; empty for one that does.
 	Relation string `json:"relation,omitempty"`
 	Health   Health `json:"health"`
-	// Reason and Message say why the object is not ready, or what troubles one that is.
+	// Reason and Message say why the object is not ready, or what troubles one that is. Code is the stable error code.
+	Code    string `json:"code,omitempty"`
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// ARN or identifier of the AWS resource, once known.

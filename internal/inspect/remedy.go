@@ -57,6 +57,9 @@ func commandsFor(path []*Node) []string {
 	for _, t := range templates {
 		out = append(out, fill.Replace(t))
 	}
+	if cause.Code != "" {
+		out = append(out, "nexusctl explain "+cause.Code)
+	}
 	return out
 }
 

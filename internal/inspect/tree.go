@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Tree is the objects below one object.
@@ -147,7 +148,7 @@ func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
 		if known || res.State == nexusv1.ResourceReady {
 			continue
 		}
-		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Message: "it has not been created yet"}
+		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Code: status.CodeOf(res.Reason), Message: "it has not been created yet"}
 		if res.State == nexusv1.ResourceFailed {
 			missing.Health, missing.Message = Failed, "it could not be created; the conditions of the capability say why"
 		}

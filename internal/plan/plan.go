@@ -107,6 +107,8 @@ type Call struct {
 // Problem is what keeps the operator from doing what is declared.
 type Problem struct {
 	Reason string `json:"reason"`
+	// Code is the stable error code of the reason.
+	Code string `json:"code,omitempty"`
 	// Field is the field at fault; empty where it is none.
 	Field   string `json:"field,omitempty"`
 	Message string `json:"message"`

@@ -185,7 +185,7 @@ func refusal(err error) *Problem {
 	if !errors.As(err, &s) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !apierrors.IsNotFound(err) {
 		return nil
 	}
-	problem := &Problem{Reason: status.ReasonInvalidSpec, Message: err.Error()}
+	problem := &Problem{Reason: status.ReasonInvalidSpec, Code: status.CodeOf(status.ReasonInvalidSpec), Message: err.Error()}
 	if d := s.Status().Details; d != nil && len(d.Causes) > 0 {
 		problem.Field, problem.Message = d.Causes[0].Field, d.Causes[0].Message
 	}
@@ -212,7 +212,7 @@ func problemOf(it *Item, err error) error {
 		return err
 	}
 	if s, ok := status.AsStalled(err); ok {
-		it.Problem = &Problem{Reason: s.Reason, Field: s.Field, Message: s.Message}
+		it.Problem = &Problem{Reason: s.Reason, Code: status.CodeOf(s.Reason), Field: s.Field, Message: s.Message}
 		return nil
 	}
 	if w, ok := status.AsWaiting(err); ok {

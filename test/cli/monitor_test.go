@@ -107,7 +107,7 @@ func TestMonitor_EndsWhenAPersonMustAct(t *testing.T) {
 	}
 	x.apply(x.manifest(c))
 	a := x.begin(x.admin(), "monitor", "-n", c.Namespace).ends()
-	if a.code != 1 || !strings.Contains(a.err, "Conflict: S3Bucket/myapp-dev-call-data: ") || !strings.Contains(a.out, "step 2 S3: failed (") {
+	if a.code != 1 || !strings.Contains(a.err, "Conflict: S3Bucket/myapp-dev-call-data: ") || !strings.HasSuffix(strings.TrimSpace(a.err), " (NX-SPEC-005)") || !strings.Contains(a.out, "step 2 S3: failed (") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	on := x.beginOnTerminal(append(x.admin(), "NO_COLOR=1"), "monitor", "-n", c.Namespace)

@@ -191,10 +191,12 @@ func (x *tool) foreignBucket(name string) {
 type explained struct {
 	Ready   bool
 	Waiting int
-	Cause   struct{ Kind, Name, Health, Reason, Message string }
+	Cause   struct{ Kind, Name, Health, Code, Reason, Message string }
 	Path    []struct{ Kind, Name string }
 	Failed  []struct{ Kind, Name string }
-	Events  []struct{ Reason string }
+	Events  []struct{ Reason, Message string }
+
+	Conditions []metav1.Condition
 
 	Commands []string
 }
@@ -223,7 +225,7 @@ func TestTreeAndExplain_OfAHealthyCapability(t *testing.T) {
 		t.Errorf("exit code %d\n%s\n%s", v.code, v.out, v.err)
 	}
 	x.wants(x.as("viewer", append([]string{"explain"}, name...)...), 0, "is ready")
-	x.wants(x.as("viewer", append([]string{"suspend"}, name...)...), 4, `cannot patch resource "nexuscapabilities"`)
+	x.wants(x.as("viewer", append([]string{"suspend"}, name...)...), 4, `cannot patch resource "nexuscapabilities"`, "(NX-CLI-003)")
 	x.wants(x.as("stranger", append([]string{"tree"}, name...)...), 4, `cannot get resource "nexuscapabilities"`)
 	x.wants(x.as("stranger", append([]string{"explain"}, name...)...), 4, `cannot get resource "nexuscapabilities"`)
 	x.wants(x.run("", "explain", "pod/x", "-n", c.Namespace), 1, "not found")
@@ -236,13 +238,15 @@ func TestExplain_FindsTheForeignBucketBelowACapability(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Shows(c, "Ready", metav1.ConditionFalse, "Conflict")
 	name := []string{"ncap/" + c.Name, "-n", c.Namespace}
-	x.wants(x.run("", append([]string{"explain"}, name...)...), 1, "Cause: S3Bucket myapp-dev/myapp-dev-call-data: Conflict", "Evidence:", "Ready is False", "Event", "$ kubectl edit ncap/myapp-dev -n myapp-dev", "Path:")
+	x.wants(x.run("", append([]string{"explain"}, name...)...), 1, "Cause: S3Bucket myapp-dev/myapp-dev-call-data: Conflict", "(NX-SPEC-005)", "Evidence:", "Ready is False", "Event", "$ kubectl edit ncap/myapp-dev -n myapp-dev", "$ nexusctl explain NX-SPEC-005", "Path:")
 	var e explained
 	if x.read(&e, append([]string{"explain"}, name...)...); e.Ready || e.Cause.Kind != "S3Bucket" || e.Cause.Reason != "Conflict" || len(e.Path) != 2 || len(e.Events) == 0 {
 		t.Errorf("%+v", e)
+	} else if e.Cause.Code != "NX-SPEC-005" || !strings.HasSuffix(e.Events[0].Message, " (NX-SPEC-005)") || !strings.HasSuffix(e.Conditions[0].Message, " (NX-SPEC-005)") {
+		t.Errorf("cause, event or condition has no code: %+v", e)
 	}
-	x.wants(x.run("", append([]string{"tree"}, name...)...), 0, "S3Bucket/myapp-dev-call-data ✗ Failed", "Conflict: ")
-	x.wants(x.run("", append([]string{"status"}, name...)...), 1, "not ready", "DataServicesReady False Conflict")
+	x.wants(x.run("", append([]string{"tree"}, name...)...), 0, "S3Bucket/myapp-dev-call-data ✗ Failed", "Conflict: ", "(NX-SPEC-005)")
+	x.wants(x.run("", append([]string{"status"}, name...)...), 1, "not ready", "DataServicesReady False Conflict", "(NX-SPEC-005)")
 }
 
 func TestExplain_FindsThePodOfABrokenImage(t *testing.T) {
@@ -253,7 +257,7 @@ func TestExplain_FindsThePodOfABrokenImage(t *testing.T) {
 	x.Shows(c, "Ready", metav1.ConditionFalse, "ImagePullBackOff")
 	var e explained
 	x.read(&e, "explain", "ncap/"+c.Name, "-n", c.Namespace)
-	if e.Cause.Kind != "Pod" || e.Cause.Reason != "ImagePullBackOff" || len(e.Path) != 3 || e.Path[1].Kind != "Deployment" || len(e.Commands) == 0 || !strings.HasPrefix(e.Commands[0], "kubectl describe pod/") {
+	if e.Cause.Kind != "Pod" || e.Cause.Reason != "ImagePullBackOff" || e.Cause.Code != "NX-K8S-001" || len(e.Path) != 3 || e.Path[1].Kind != "Deployment" || len(e.Commands) == 0 || !strings.HasPrefix(e.Commands[0], "kubectl describe pod/") {
 		t.Errorf("%+v", e)
 	}
 }

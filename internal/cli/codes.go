@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// codeExplanation is what a stable error code means.
+type codeExplanation struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	status.Code
+}
+
+// isCode reports whether an argument is meant to be an error code rather than KIND/NAME.
+func isCode(arg string) bool {
+	return !strings.Contains(arg, "/") && strings.HasPrefix(strings.ToUpper(arg), "NX-")
+}
+
+// explainCode prints the cause and the remedy of an error code.
+func (s *shared) explainCode(id, output string) error {
+	c, known := status.LookupCode(id)
+	if !known {
+		return usage("%q is no error code of this version of nexusctl", id)
+	}
+	e := codeExplanation{APIVersion: inspect.APIVersion, Kind: "ErrorCode", Code: c}
+	return printAs(s.Out, output, e, func() string {
+		return fmt.Sprintf("%s: %s\n\nCause:\n%s\nWhat to do:\n%s", c.ID, c.Reason, wrapText(c.Cause, "  "), wrapText(c.Remedy, "  "))
+	})
+}
+
+// withStableCode returns the text of an error with its stable code at the end. An interruption has none.
+func withStableCode(exit int, err error) string {
+	text := err.Error()
+	if exit == exitInterrupted {
+		return text
+	}
+	if _, code := status.SplitCode(text); code != "" {
+		return text
+	}
+	return fmt.Sprintf("%s (%s)", text, cmp.Or(status.CodeOf(reasonOf(err)), codeOfExit(exit, err)))
+}
+
+// reasonOf returns the reason of a failure of an object or of an AWS call; empty for other errors.
+func reasonOf(err error) string {
+	if f := awsclient.Classify(err); f.Service != "" || f.Operation != "" {
+		err = awsclient.Explain(err, "")
+	}
+	if s, ok := status.AsStalled(err); ok {
+		return s.Reason
+	}
+	if r, ok := status.AsRetrying(err); ok {
+		return r.Reason
+	}
+	if w, ok := status.AsWaiting(err); ok {
+		return w.Reason
+	}
+	return ""
+}
+
+// codeOfExit returns the code of an error without a reason: by what the API server said, else by the exit code.
+func codeOfExit(exit int, err error) string {
+	_, noAccess := errors.AsType[*plan.AccessError](err)
+	switch {
+	case exit == exitUsage:
+		return status.CodeUsage
+	case exit == exitTimeout:
+		return status.CodeTimeout
+	case noAccess:
+		return status.CodePrecondition
+	case apierrors.IsForbidden(err):
+		return status.CodeForbidden
+	case apierrors.IsUnauthorized(err):
+		return status.CodeUnauthorized
+	case isUnreachable(err):
+		return status.CodeNoAPIServer
+	case exit == exitPrecondition:
+		return status.CodePrecondition
+	default:
+		return status.CodeFailed
+	}
+}

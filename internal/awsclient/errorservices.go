@@ -191,5 +191,8 @@ var otherRows = []row{
 	{service: "eks", code: "ResourceNotFound", class: NotFound},
 	{service: "eks", operation: "Create*", code: "ResourceInUse", class: Exists},
 	{service: "eks", code: "ResourceInUse", class: Busy},
+	// A role that EKS does not see yet, or not with its present trust policy: "Role provided in the request does not exist",
+	// "Trust policy of the role provided is invalid".
+	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
 }

@@ -255,6 +255,10 @@ var answers = []struct {
 	{"EKS", "DescribeCluster", "ResourceNotFoundException", "", 404, NotFound},
 	{"EKS", "CreateCluster", "ResourceInUseException", "", 409, Exists},
 	{"EKS", "DeleteCluster", "ResourceInUseException", "", 409, Busy},
+	{"EKS", "CreatePodIdentityAssociation", "ResourceInUseException", "Association already exists: a-1", 409, Exists},
+	{"EKS", "CreatePodIdentityAssociation", "InvalidParameterException", "Role provided in the request does not exist.", 400, Propagating},
+	{"EKS", "UpdatePodIdentityAssociation", "InvalidParameterException", "Trust policy of the role provided is invalid.", 400, Propagating},
+	{"EKS", "CreatePodIdentityAssociation", "InvalidParameterException", "Namespace is invalid", 400, Invalid},
 	{"ECS", "DescribeServices", "ClusterNotFoundException", "", 400, NotFound},
 
 	{"STS", "AssumeRole", "AccessDenied", "", 403, Denied},

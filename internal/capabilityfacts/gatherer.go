@@ -38,6 +38,8 @@ type Settings struct {
 	OperatorNamespace    string
 	// DefaultBoundary is the permissions boundary of generated providers; empty is none.
 	DefaultBoundary string
+	// EKSCluster is the name of the operator's cluster in EKS, which is in DefaultRegion; empty while it is not known.
+	EKSCluster string
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList
@@ -45,7 +47,7 @@ type Settings struct {
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
 		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ecr"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/eks"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
@@ -32,6 +33,7 @@ func Kinds() []engine.Entry {
 		engine.For(glue.NewCrawler),
 		engine.For(ssm.NewParameterSet),
 		engine.For(secretsmanager.NewSecret),
+		engine.For(eks.NewPodIdentityAssociation),
 		engine.For(ec2.NewVPC),
 		engine.For(sqs.NewQueue),
 		engine.For(sns.NewTopic),

@@ -89,7 +89,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	env.Issuer = issuer.URL
+	env.Issuer, env.EKSCluster = issuer.URL, o.EKSCluster
 	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
 	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces, DefaultBoundary: o.DefaultPermissionsBoundary,
 		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,

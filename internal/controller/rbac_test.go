@@ -173,7 +173,7 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 // the operator.
 var writers = map[string]string{
 	"nexuscapabilities": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",
-	"s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "ec2keypairs": "edit", "ecrrepositories": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
+	"s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "podidentityassociations": "edit", "certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "ec2keypairs": "edit", "ecrrepositories": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
 	"awsproviders": "admin", "securityintents": "admin", "clustersecurityintentbindings": "admin",
 	"nimbuspolicies": "", "clusternimbuspolicies": "",
 }

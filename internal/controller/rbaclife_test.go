@@ -16,6 +16,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -40,12 +42,13 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, "--leader-elect=true", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
+	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
 	h.install(allEngines...)
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
 	h.livesOfACapability()
 	h.livesOfBindings()
+	h.cluster("production")
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
@@ -252,6 +255,16 @@ func (h *home) areThere(ns string, want bool, gvks ...schema.GroupVersionKind) {
 	}
 }
 
+// cluster makes an EKS cluster.
+func (h *home) cluster(name string) {
+	h.Helper()
+	api := eks.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(h.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	_, err := api.CreateCluster(h.ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
+	if err != nil {
+		h.Fatal(err)
+	}
+}
+
 // livesOfCredentials reads keys from a Secret and holds it while it is needed.
 func (h *home) livesOfCredentials() {
 	h.Helper()
@@ -285,6 +298,9 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.SNSTopic{ObjectMeta: named("topic"), Spec: v1alpha1.SNSTopicSpec{CommonSpec: common, TopicName: "rights"}},
 		&v1alpha1.CognitoUserPool{ObjectMeta: named("users"), Spec: v1alpha1.CognitoUserPoolSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}, PoolName: "rights"}},
 		&v1alpha1.Certificate{ObjectMeta: named("certificate"), Spec: v1alpha1.CertificateSpec{CommonSpec: common, DomainName: "life.example.com"}},
+		&v1alpha1.IAMRole{ObjectMeta: named("app"), Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "rights-app", PodIdentity: &v1alpha1.IAMRolePodIdentity{ClusterName: "production", ServiceAccount: "app"}}},
+		&v1alpha1.PodIdentityAssociation{ObjectMeta: named("app"), Spec: v1alpha1.PodIdentityAssociationSpec{CommonSpec: common, ClusterName: "production", Namespace: p.Namespace, ServiceAccount: "app",
+			RoleRef: &v1alpha1.ObjectReference{Name: "app"}}},
 		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
 	}
 	h.create(append(others, vpc)...)

@@ -43,6 +43,8 @@ type Facts struct {
 	NoIssuer error
 	// OIDCProvider is the lookup of kind.Scope.
 	OIDCProvider func(issuer string) (kind.OIDCProvider, error)
+	// EKSCluster is that of kind.Scope.
+	EKSCluster string
 	// Ref and Secret are the lookups of kind.Scope.
 	Ref    func(kind, name string) (kind.Target, error)
 	Secret func(name, key string) ([]byte, error)
@@ -140,7 +142,7 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Partition: f.Partition, Account: f.Account, Region: f.Region,
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
 		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData,
-		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
+		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
 		Ref: f.Ref, Secret: f.Secret, Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
 }

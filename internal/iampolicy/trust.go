@@ -129,3 +129,23 @@ func (s Statement) withProvider(old, next string) Statement {
 	s.Condition = conditions
 	return s
 }
+
+// PodIdentity is a Kubernetes ServiceAccount as EKS Pod Identity names it in the tags of a session.
+type PodIdentity struct {
+	// Cluster is the ARN of the EKS cluster.
+	Cluster string
+	// Namespace and Name are those of the ServiceAccount.
+	Namespace, Name string
+}
+
+// Trust is the statement that lets EKS Pod Identity assume a role for the ServiceAccount, and for no other:
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+func (p PodIdentity) Trust() Statement {
+	const tag = "aws:RequestTag/"
+	return Statement{
+		Effect:    Allow,
+		Principal: Principals{"Service": {"pods.eks.amazonaws.com"}},
+		Action:    Values{"sts:AssumeRole", "sts:TagSession"},
+		Condition: Conditions{"StringEquals": {tag + "eks-cluster-arn": {p.Cluster}, tag + "kubernetes-namespace": {p.Namespace}, tag + "kubernetes-service-account": {p.Name}}},
+	}
+}

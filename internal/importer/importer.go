@@ -245,7 +245,8 @@ func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Reso
 		Cluster:   "import",
 		Provider:  v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary},
 		Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region,
-		NoIssuer: &status.Waiting{For: "a cluster"},
+		EKSCluster: kind.AnyCluster,
+		NoIssuer:   &status.Waiting{For: "a cluster"},
 		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
 			return im.Session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
 		},

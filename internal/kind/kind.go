@@ -293,6 +293,8 @@ type Scope struct {
 	// OIDCProvider reports what IAM knows of an issuer, in the account of the scope. It answers from memory where
 	// it can; its errors are kinds of failure, of which none says that the provider is absent.
 	OIDCProvider func(issuer string) (OIDCProvider, error)
+	// EKSCluster is the name of the operator's EKS cluster; empty while it is not known.
+	EKSCluster string
 	// Trusted is true for objects that a capability compiled: what they declare was checked there.
 	Trusted bool
 	// Boundary and RolePath are the provider's guards for IAM roles.

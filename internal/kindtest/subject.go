@@ -38,6 +38,8 @@ const (
 	Cluster   = "cluster-under-test"
 	Namespace = "team-a"
 	Issuer    = world.DefaultIssuer
+	// EKSCluster is the name of the operator's cluster.
+	EKSCluster = "production"
 )
 
 // Rig is an AWS to test against.
@@ -135,7 +137,7 @@ func (s *Subject) Facts() engine.Facts {
 	}
 	return engine.Facts{
 		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
-		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, Ref: s.ref, Secret: s.secret, OIDCProvider: s.oidcProvider,
+		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, OIDCProvider: s.oidcProvider,
 	}
 }
 

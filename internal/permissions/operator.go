@@ -47,6 +47,7 @@ var passes = map[string]string{
 	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
 	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
+	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
 }
 
 // uses are the actions that need a right to another action; see usable. No call has its name.
@@ -149,7 +150,7 @@ func (s Scope) of(action string) (target, error) {
 
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
-	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "rds": Scope.rds, "route53": Scope.route53,
+	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "eks": Scope.eks, "rds": Scope.rds, "route53": Scope.route53,
 	"tag": func(Scope, string) target { return target{resources: everywhere} }, // reads the tags of every service
 }
 
@@ -275,6 +276,23 @@ func (s Scope) acm(operation string) target {
 		return target{resources: certificates}
 	default:
 		return target{certificates, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+	}
+}
+
+// eks limits by the name of the cluster. EKS chooses the identifiers of associations; one that an object adopts has no tags yet.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
+func (s Scope) eks(operation string) target {
+	cluster := cmp.Or(s.EKSCluster, "*")
+	associations := s.arns("eks", "podidentityassociation/"+cluster+"/*")
+	switch operation {
+	case "CreatePodIdentityAssociation":
+		return target{s.arns("eks", "cluster/"+cluster), stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case "ListPodIdentityAssociations":
+		return target{resources: s.arns("eks", "cluster/"+cluster)}
+	case "DescribePodIdentityAssociation", "TagResource":
+		return target{resources: associations}
+	default:
+		return target{associations, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	}
 }
 

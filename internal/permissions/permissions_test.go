@@ -252,3 +252,27 @@ func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
 		t.Errorf("any policy can be attached: %v", s.Condition)
 	}
 }
+
+func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
+	documents, err := Operator([]kind.Meta{{
+		Reads:  []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"},
+		Writes: []string{"eks:CreatePodIdentityAssociation", "eks:TagResource", "eks:DeletePodIdentityAssociation"},
+	}}, Scope{Region: "eu-west-1", Account: "123456789012", EKSCluster: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const associations = "[arn:aws:eks:eu-west-1:123456789012:podidentityassociation/c/*]"
+	for action, want := range map[string]string{
+		"eks:CreatePodIdentityAssociation":   "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"eks:ListPodIdentityAssociations":    "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[]",
+		"eks:DescribePodIdentityAssociation": associations + " map[]",
+		"eks:TagResource":                    associations + " map[]",
+		"eks:DeletePodIdentityAssociation":   associations + " map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"iam:PassRole":                       "[arn:aws:iam::123456789012:role/*] map[StringEquals:map[iam:PassedToService:[pods.eks.amazonaws.com]]]",
+	} {
+		s := statementOf(t, documents, action)
+		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, TrustAttempts: o.TrustAttempts, Trusted: trusted,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
 		GuardData: trusted && l.obj.GetDeletionTimestamp() != nil && l.entry.Meta().HoldsData,
-		Issuer:    issuer, NoIssuer: noIssuer,
+		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
 		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
 			return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)
 		},

@@ -45,6 +45,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&EC2Instance{}, &EC2InstanceList{},
 		&DBSubnetGroup{}, &DBSubnetGroupList{},
 		&RDSInstance{}, &RDSInstanceList{},
+		&PodIdentityAssociation{}, &PodIdentityAssociationList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

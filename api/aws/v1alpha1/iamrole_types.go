@@ -5,7 +5,7 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // IAMRoleSpec declares a role.
-// +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != has(self.irsa)",message="set exactly one of assumeRolePolicyDocument and irsa"
+// +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != (has(self.irsa) || has(self.podIdentity))",message="set assumeRolePolicyDocument, or one or both of irsa and podIdentity"
 // +kubebuilder:validation:XValidation:rule="has(self.path) == has(oldSelf.path) && (!has(self.path) || self.path == oldSelf.path)",message="path is immutable"
 // +kubebuilder:validation:XValidation:rule="!has(self.inlinePolicy) || !has(self.inlinePolicies) || self.inlinePolicies.all(p, p.policyName != self.inlinePolicy.policyName)",message="inlinePolicy and inlinePolicies name the same policy"
 type IAMRoleSpec struct {
@@ -30,6 +30,10 @@ type IAMRoleSpec struct {
 	// IRSA makes the trust policy for one ServiceAccount of this cluster.
 	// +optional
 	IRSA *IAMRoleIRSA `json:"irsa,omitempty"`
+	// PodIdentity makes the trust policy for one ServiceAccount of this cluster, through EKS Pod Identity. A
+	// PodIdentityAssociation then gives the role to its pods. Together with irsa, both ways are trusted.
+	// +optional
+	PodIdentity *IAMRolePodIdentity `json:"podIdentity,omitempty"`
 	// Description of the role, at most 1000 characters; "" clears it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
@@ -88,6 +92,25 @@ type IAMPolicyARN string
 // IAMRoleIRSA is the one ServiceAccount that may assume the role.
 // https://docs.aws.amazon.com/eks/latest/userguide/iam-roles-for-service-accounts.html
 type IAMRoleIRSA struct {
+	// ServiceAccount is the name of the ServiceAccount.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	ServiceAccount string `json:"serviceAccount"`
+	// Namespace of the ServiceAccount. It may differ from the object's own only when a capability made the object.
+	// +optional
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// IAMRolePodIdentity is the one ServiceAccount that EKS Pod Identity may assume the role for.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+type IAMRolePodIdentity struct {
+	// ClusterName is the name of the EKS cluster, in the account and region of the provider. It must be the operator's own
+	// cluster, which --eks-cluster-name names.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=100
+	// +kubebuilder:validation:Pattern=`^[0-9A-Za-z][A-Za-z0-9_-]*$`
+	ClusterName string `json:"clusterName"`
 	// ServiceAccount is the name of the ServiceAccount.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253

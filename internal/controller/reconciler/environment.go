@@ -34,6 +34,8 @@ type Environment struct {
 	TrustAttempts bool
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.
 	Issuer func(ctx context.Context) (string, error)
+	// EKSCluster is the name of the cluster in EKS; empty while it is not known.
+	EKSCluster string
 	// Intervals is how fast failures are retried and how often AWS is looked at.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.

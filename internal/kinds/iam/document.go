@@ -3,6 +3,7 @@
 package iam
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -11,31 +12,54 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// workloadTrust lets exactly the declared ServiceAccounts assume the role, in each of the declared ways.
+func workloadTrust(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
+	var statements []iampolicy.Statement
+	if in.IRSA != nil {
+		s, err := irsaTrust(sc, *in.IRSA)
+		if err != nil {
+			return nil, err
+		}
+		statements = append(statements, s)
+	}
+	if in.PodIdentity != nil {
+		if field, why := kind.WhyNotForPods(sc, in.PodIdentity.ClusterName, in.PodIdentity.Namespace); why != "" {
+			return nil, notPermitted("spec.podIdentity."+field, "%s", why)
+		}
+		statements = append(statements, iampolicy.PodIdentity{
+			Cluster:   "arn:" + sc.Partition + ":eks:" + sc.Region + ":" + sc.Account + ":cluster/" + in.PodIdentity.ClusterName,
+			Namespace: cmp.Or(in.PodIdentity.Namespace, sc.Namespace), Name: in.PodIdentity.ServiceAccount,
+		}.Trust())
+	}
+	trust, err := iampolicy.New(statements...).Encode()
+	return &trust, err
+}
+
 // irsaTrust lets exactly one ServiceAccount assume the role, by the tokens that the cluster issues for STS.
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
-func irsaTrust(sc kind.Scope, in v1alpha1.IAMRoleIRSA) (*string, error) {
+func irsaTrust(sc kind.Scope, in v1alpha1.IAMRoleIRSA) (iampolicy.Statement, error) {
+	var none iampolicy.Statement
 	namespace := sc.Namespace
 	if in.Namespace != "" && in.Namespace != sc.Namespace {
 		if !sc.Trusted {
-			return nil, notPermitted("spec.irsa.namespace", "a role can be given only to ServiceAccounts of the object's own namespace, %s", sc.Namespace)
+			return none, notPermitted("spec.irsa.namespace", "a role can be given only to ServiceAccounts of the object's own namespace, %s", sc.Namespace)
 		}
 		namespace = in.Namespace
 	}
 	if sc.Issuer == "" {
 		if sc.NoIssuer != nil {
-			return nil, sc.NoIssuer
+			return none, sc.NoIssuer
 		}
-		return nil, &status.Waiting{Reason: status.ReasonIssuerUnknown, For: "the cluster's OIDC issuer to be known"}
+		return none, &status.Waiting{Reason: status.ReasonIssuerUnknown, For: "the cluster's OIDC issuer to be known"}
 	}
 	issuer, ok := strings.CutPrefix(sc.Issuer, "https://")
 	if !ok {
-		return nil, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens", sc.Issuer)
+		return none, status.Invalid("spec.irsa", "the cluster's OIDC issuer %s is no https URL, so AWS cannot trust its tokens", sc.Issuer)
 	}
-	trust, err := iampolicy.New(iampolicy.ServiceAccount{
+	return iampolicy.ServiceAccount{
 		Provider: "arn:" + sc.Partition + ":iam::" + sc.Account + ":oidc-provider/" + issuer,
 		Audience: kind.STSAudience, Namespace: namespace, Name: in.ServiceAccount,
-	}.Trust()).Encode()
-	return &trust, err
+	}.Trust(), nil
 }
 
 // parseDocument parses a user's document. Its encoded form is what is sent to AWS, so the checked

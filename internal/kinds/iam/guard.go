@@ -107,8 +107,8 @@ func suppliedByUser(in v1alpha1.IAMRoleSpec) string {
 // wantedTrust is the trust policy: the user's document, or the one made for a ServiceAccount.
 func wantedTrust(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
 	const field = "spec.assumeRolePolicyDocument"
-	if in.IRSA != nil {
-		return irsaTrust(sc, *in.IRSA)
+	if in.IRSA != nil || in.PodIdentity != nil {
+		return workloadTrust(sc, in)
 	}
 	doc, text, err := parseDocument(field, in.AssumeRolePolicyDocument)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 func scope(edit func(sc *kind.Scope)) kind.Scope {
-	sc := kind.Scope{Partition: "aws", Account: kindtest.Account, Namespace: "team-a", Issuer: "https://oidc.example.com/id/ABC", Boundary: boundary}
+	sc := kind.Scope{Partition: "aws", Account: kindtest.Account, Region: kindtest.Region, EKSCluster: kindtest.EKSCluster, Namespace: "team-a", Issuer: "https://oidc.example.com/id/ABC", Boundary: boundary}
 	if edit != nil {
 		edit(&sc)
 	}
@@ -27,6 +27,13 @@ func scope(edit func(sc *kind.Scope)) kind.Scope {
 func desired(t *testing.T, sc kind.Scope, cr *v1alpha1.IAMRole) (RoleState, error) {
 	t.Helper()
 	return NewRole(aws.Config{}).Desired(sc, cr)
+}
+
+// podIdentity adds to a role, which may trust the issuer as well.
+func podIdentity(cluster, account, namespace string) func(s *spec) {
+	return func(s *spec) {
+		s.AssumeRolePolicyDocument, s.PodIdentity = "", &v1alpha1.IAMRolePodIdentity{ClusterName: cluster, ServiceAccount: account, Namespace: namespace}
+	}
 }
 
 func irsa(account, namespace string) func(s *spec) {
@@ -77,6 +84,10 @@ func TestGuards(t *testing.T) {
 		{"no trust", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "" }}, invalid, "spec.assumeRolePolicyDocument"},
 		{"another namespace's ServiceAccount", nil, []func(*spec){irsa("sa", "team-b")}, notOK, "spec.irsa.namespace"},
 		{"which a capability may name", compiled, []func(*spec){irsa("sa", "team-b")}, "", ""},
+		{"another namespace's ServiceAccount, by Pod Identity", nil, []func(*spec){podIdentity("production", "sa", "team-b")}, notOK, "spec.podIdentity.namespace"},
+		{"another cluster's ServiceAccount", nil, []func(*spec){podIdentity("staging", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
+		{"a cluster that the operator does not know", func(sc *kind.Scope) { sc.EKSCluster = "" }, []func(*spec){podIdentity("production", "sa", "")}, notOK, "spec.podIdentity.clusterName"},
+		{"which a capability may name, too", compiled, []func(*spec){podIdentity("production", "sa", "team-b")}, "", ""},
 		{"an issuer that AWS cannot trust", func(sc *kind.Scope) { sc.Issuer = "http://localhost" }, []func(*spec){irsa("sa", "")}, invalid, "spec.irsa"},
 		{"a trust that is not JSON", nil, []func(*spec){func(s *spec) { s.AssumeRolePolicyDocument = "{" }}, invalid, "spec.assumeRolePolicyDocument"},
 		{"trust in everybody", nil, []func(*spec){trusting(`"*"`)}, notOK, "spec.assumeRolePolicyDocument"},
@@ -128,6 +139,21 @@ func TestTheTrustOfAServiceAccount(t *testing.T) {
 	_, err = desired(t, scope(func(sc *kind.Scope) { sc.Issuer = "" }), roleOf(irsa("sa", "")))
 	if w, ok := errors.AsType[*status.Waiting](err); !ok || w.Reason != status.ReasonIssuerUnknown {
 		t.Errorf("got %v, want to wait for the issuer", err)
+	}
+}
+
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+func TestTheTrustOfPodIdentity(t *testing.T) {
+	const statement = `{"Effect":"Allow","Principal":{"Service":"pods.eks.amazonaws.com"},"Action":["sts:AssumeRole","sts:TagSession"],"Condition":{"StringEquals":{` +
+		`"aws:RequestTag/eks-cluster-arn":"arn:aws:eks:ap-southeast-1:123456789012:cluster/production",` +
+		`"aws:RequestTag/kubernetes-namespace":"team-a","aws:RequestTag/kubernetes-service-account":"llm-query"}}}`
+	s, err := desired(t, scope(func(sc *kind.Scope) { sc.Issuer = "" }), roleOf(podIdentity("production", "llm-query", "")))
+	if want := `{"Version":"2012-10-17","Statement":[` + statement + `]}`; err != nil || *s.Trust != want {
+		t.Errorf("%v\n got %s\nwant %s", err, aws.ToString(s.Trust), want)
+	}
+	s, err = desired(t, scope(nil), roleOf(irsa("llm-query", ""), podIdentity("production", "llm-query", "")))
+	if err != nil || !strings.Contains(*s.Trust, "sts:AssumeRoleWithWebIdentity") || !strings.HasSuffix(*s.Trust, ","+statement+`]}`) {
+		t.Errorf("%v\n%s", err, aws.ToString(s.Trust))
 	}
 }
 

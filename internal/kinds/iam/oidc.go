@@ -20,7 +20,7 @@ func oidcNote(sc kind.Scope, cr *v1alpha1.IAMRole) *kind.Note {
 	note := &kind.Note{Type: v1alpha1.ConditionOIDCProviderReady}
 	switch {
 	case cr.Spec.IRSA == nil && reported: // irsa was replaced by a trust policy
-		note.True, note.Reason, note.Message = true, status.ReasonSkipped, "the role is not for a ServiceAccount: spec.irsa is not set"
+		note.True, note.Reason, note.Message = true, status.ReasonSkipped, "the role does not trust the cluster's issuer: spec.irsa is not set"
 		return note
 	case cr.Spec.IRSA == nil || sc.OIDCProvider == nil:
 		return nil

@@ -137,6 +137,9 @@ func (d *request) decodeREST() {
 	if len(d.body) > 0 {
 		_ = json.Unmarshal(d.body, &d.json)
 	}
+	if d.service == "eks" {
+		d.decodePodIdentity()
+	}
 }
 
 // reads are the first words of operations that change nothing.

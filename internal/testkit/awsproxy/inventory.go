@@ -30,12 +30,16 @@ func (p *Proxy) Inventory(ctx context.Context, regions ...string) (map[string][]
 	if len(regions) == 0 {
 		regions = p.regions()
 	}
-	return inventory(ctx, p.lister(anyKey, ""), regions)
+	return p.InventoryOf(ctx, anyKey, regions...)
 }
 
 // InventoryOf is an inventory of the account in which an access key acts: of one that AssumeRole gave, another than Account.
 func (p *Proxy) InventoryOf(ctx context.Context, accessKey string, regions ...string) (map[string][]string, error) {
-	return inventory(ctx, p.lister(accessKey, ""), regions)
+	found, err := inventory(ctx, p.lister(accessKey, ""), regions)
+	if names := p.state.associationNames(accessKey, regions); err == nil && len(names) > 0 {
+		found["eks/pod-identity-association"] = names
+	}
+	return found, err
 }
 
 // InventoryAt is an inventory asked of an endpoint, as any client would.

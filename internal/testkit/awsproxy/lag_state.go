@@ -43,6 +43,7 @@ type state struct {
 	records       recordChanges
 	instancesTake time.Duration // how long changes of their states take
 	certificates  certificates
+	associations  map[string]*association // of EKS Pod Identity, by identity
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -93,7 +94,7 @@ func (s *state) clear() {
 	s.databases, s.databaseDelay = map[string]*database{}, 0
 	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
-	s.certificates = certificates{}
+	s.certificates, s.associations = certificates{}, map[string]*association{}
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
 	s.setLag(Lag{})
 }

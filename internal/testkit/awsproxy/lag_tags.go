@@ -32,6 +32,7 @@ var tagReads = []tagRead{
 	{service: "dynamodb", op: "ListTagsOfResource", where: "Tags"},
 	{service: "ec2", op: "Describe*", where: "tagSet"},
 	{service: "ecr", op: "ListTagsForResource", where: "tags"},
+	{service: "eks", op: "DescribePodIdentityAssociation", where: "association.tags"},
 	{service: "elasticloadbalancing", op: "DescribeTags", where: "Tags"},
 	{service: "glue", op: "GetTags", where: "Tags"},
 	{service: "glue", op: "GetTable", where: "Table.Parameters", neverEmpty: true},
@@ -82,7 +83,7 @@ func (r *tagRead) withoutTags(d *request, a *answer) *answer {
 		return nil
 	case r.none.code != "":
 		return errorAnswer(d, r.none)
-	case d.protocol == protocolJSON:
+	case d.protocol == protocolJSON || d.protocol == protocolREST:
 		return r.changeJSON(a, func(parent map[string]any, key string) bool {
 			switch parent[key].(type) {
 			case []any:
@@ -111,7 +112,7 @@ func (r *tagRead) withTagsOf(d *request, a, old *answer) *answer {
 		return old.clone()
 	case !a.ok() || !old.ok():
 		return nil
-	case d.protocol == protocolJSON:
+	case d.protocol == protocolJSON || d.protocol == protocolREST:
 		before, _ := decodeJSON(old.body).(map[string]any)
 		return r.changeJSON(a, func(parent map[string]any, key string) bool {
 			tags := member(before, r.where)

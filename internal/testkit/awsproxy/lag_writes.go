@@ -31,6 +31,8 @@ var createdIDs = map[string]string{
 	"kms.CreateKey":              "KeyMetadata.KeyId",
 	"cognito-idp.CreateUserPool": "UserPool.Id",
 	"acm.RequestCertificate":     "CertificateArn",
+
+	"eks.CreatePodIdentityAssociation": "association.associationId",
 }
 
 // ec2IDs are the elements of ids that differ from the noun: of the group of

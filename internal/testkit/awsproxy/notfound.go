@@ -40,11 +40,12 @@ var missing = map[string]awsError{
 	"ec2":                                {http.StatusBadRequest, "InvalidInstanceID.NotFound", "The instance ID '%s' does not exist"},
 	"elasticloadbalancing":               {http.StatusBadRequest, "LoadBalancerNotFound", "Load balancer '%s' not found"},
 	"elasticloadbalancing.DescribeTargetGroups": {http.StatusBadRequest, "TargetGroupNotFound", "Target group '%s' not found"},
-	"route53": {http.StatusNotFound, "NoSuchHostedZone", "No hosted zone found with ID: %s"},
-	"ecr":     {http.StatusBadRequest, "RepositoryNotFoundException", "The repository with name '%s' does not exist in the registry"},
-	"eks":     {http.StatusNotFound, resourceNotFound, "No cluster found for name: %s."},
-	"lambda":  {http.StatusNotFound, resourceNotFound, "Function not found: %s"},
-	"":        {http.StatusBadRequest, resourceNotFound, "Requested resource not found: %s"},
+	"route53":                            {http.StatusNotFound, "NoSuchHostedZone", "No hosted zone found with ID: %s"},
+	"ecr":                                {http.StatusBadRequest, "RepositoryNotFoundException", "The repository with name '%s' does not exist in the registry"},
+	"eks.DescribePodIdentityAssociation": {http.StatusNotFound, resourceNotFound, "The specified association %s was not found."},
+	"eks":                                {http.StatusNotFound, resourceNotFound, "No cluster found for name: %s."},
+	"lambda":                             {http.StatusNotFound, resourceNotFound, "Function not found: %s"},
+	"":                                   {http.StatusBadRequest, resourceNotFound, "Requested resource not found: %s"},
 }
 
 const resourceNotFound = "ResourceNotFoundException"

@@ -185,6 +185,9 @@ func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
 	if x.double != nil {
 		return askHandler(ctx, x.double, x)
 	}
+	if a := p.podIdentity(ctx, x); a != nil {
+		return a, nil
+	}
 	p.gate.RLock()
 	defer p.gate.RUnlock()
 	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))

@@ -42,7 +42,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 	}
 	k := newCompiler(c, f)
 	for _, part := range []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
 	} {
 		part()
 	}

@@ -120,6 +120,10 @@ func (s summary) credentials() metav1.Condition {
 		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonCredentialsNotInPods
 		c.Message = "the pods of " + strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address: " +
 			"install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
+		if identityOf(s.Capability, s.Facts).pods == nexusv1.IdentityPodIdentity {
+			c.Message = "the pods of " + strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation: " +
+				"restart them with kubectl rollout restart"
+		}
 	}
 	return c
 }
@@ -182,11 +186,23 @@ func (r Report) WriteTo(st *nexusv1.NexusAICapabilityStatus, generation int64, n
 	}
 	st.Endpoints, st.Rollout = cmp.Or(r.Endpoints, st.Endpoints), cmp.Or(r.Rollout, st.Rollout)
 	st.Region = cmp.Or(r.Region, st.Region)
+	r.writeIdentity(st)
 	reason := ""
 	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil {
 		reason = c.Reason
 	}
 	st.History = AppendHistory(st.History, st.Phase, reason, now)
+}
+
+// writeIdentity keeps what the status says while the way to credentials is not known.
+func (r Report) writeIdentity(st *nexusv1.NexusAICapabilityStatus) {
+	switch {
+	case r.Identity.Mode == "":
+	case r.Identity.Requested == "":
+		st.Identity = nil
+	default:
+		st.Identity = &r.Identity
+	}
 }
 
 func (r Report) readyMessage() string {

@@ -39,6 +39,10 @@ type Facts struct {
 	Zone string
 	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.
 	NamespaceQuota corev1.ResourceList
+	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
+	EKSCluster, EKSRegion string
+	// Identity is what is seen of the ways to credentials; zero for a capability that has and had only IRSA.
+	Identity IdentityFacts
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string
 	// ClusterID names the cluster in tags of what Kubernetes controllers make in AWS.

@@ -55,6 +55,7 @@ func example(t fatal, file string) *nexusv1.NexusAICapability {
 func facts() capability.Facts {
 	return capability.Facts{
 		Region: "eu-central-1", Account: "123456789012", Partition: "aws", OperatorNamespace: "nexus-system", ClusterID: "cluster-1",
+		EKSCluster: "production", EKSRegion: "ap-southeast-1",
 	}
 }
 

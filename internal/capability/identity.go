@@ -23,12 +23,18 @@ const sessionSeconds int32 = 3600
 func (k *compiler) appRole() {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:            k.names.AppRole(),
-		IRSA:                &awsv1.IAMRoleIRSA{ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()},
 		Description:         new("Workloads of " + k.names.Prefix()),
 		PermissionsBoundary: k.boundary(),
 		MaxSessionDuration:  new(sessionSeconds),
 		ExclusivePolicies:   true,
 	}}
+	way := identityOf(k.c, k.facts)
+	if way.irsa {
+		o.Spec.IRSA = &awsv1.IAMRoleIRSA{ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()}
+	}
+	if way.podIdentity {
+		o.Spec.PodIdentity = &awsv1.IAMRolePodIdentity{ClusterName: k.facts.EKSCluster, ServiceAccount: k.names.ServiceAccount(), Namespace: k.names.WorkloadNamespace()}
+	}
 	if app := k.appStatements(); len(app) > 0 {
 		o.Spec.InlinePolicies = append(o.Spec.InlinePolicies, awsv1.IAMInlinePolicy{PolicyName: "app", PolicyDocument: k.document(app...)})
 	}
@@ -78,6 +84,8 @@ func (k *compiler) namespace() {
 
 func (k *compiler) serviceAccount() {
 	o := &corev1.ServiceAccount{AutomountServiceAccountToken: new(false)}
-	o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(k.names.AppRole())}
+	if identityOf(k.c, k.facts).irsa {
+		o.Annotations = map[string]string{AnnotationRoleARN: k.home.roleARN(k.names.AppRole())}
+	}
 	k.workload(part{kindServiceAccount, k.names.ServiceAccount(), StepServiceAccount, "identity"}, o)
 }

@@ -24,6 +24,7 @@ const (
 	kindKey              = "KMSKey"
 	kindPool             = "CognitoUserPool"
 	kindRole             = "IAMRole"
+	kindAssociation      = "PodIdentityAssociation"
 	kindCertificate      = "Certificate"
 	kindRecordSet        = "Route53RecordSet"
 	kindHostedZone       = "Route53HostedZone"
@@ -137,3 +138,6 @@ func (n Names) InternalService(component string) string { return n.Of(component 
 func environmentVariable(purpose string) string {
 	return strings.ToUpper(strings.ReplaceAll(purpose, "-", "_"))
 }
+
+// Association names the object that gives the role to the workloads through EKS Pod Identity.
+func (n Names) Association() string { return n.Of("app-identity") }

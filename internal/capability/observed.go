@@ -109,6 +109,8 @@ type Observed struct {
 	States map[string]State
 	// Deleting is true while the capability is taken down.
 	Deleting bool
+	// Agent is what is seen of the EKS Pod Identity Agent; zero for a capability without associations.
+	Agent Agent
 	// Changes are what this look changed because the capability was edited.
 	Changes []nexusv1.RolloutChange
 	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or

@@ -114,6 +114,9 @@ func (f Facts) closesEgressFor(n graph.Node) []string {
 // enforced to the letter, and what was asked for contradicts itself all the same.
 func (o Observed) stateOf(n graph.Node) State {
 	s := o.States[n.ID]
+	if n.Object.GetKind() == kindAssociation && s.isDone() {
+		return o.Agent.reportIn(s, o.Facts.EKSCluster)
+	}
 	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
 		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter otherEgress to allow, " +

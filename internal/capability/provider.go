@@ -3,6 +3,8 @@
 package capability
 
 import (
+	"slices"
+
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
@@ -21,11 +23,12 @@ func (k *compiler) provider() {
 	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
-// ChildDeletionPolicy is what becomes of the AWS resource of a kind. Certificates and records hold no data, and a record that
-// is kept would lead to a load balancer that is gone: they are kept only with the Ingress.
+// ChildDeletionPolicy is what becomes of the AWS resource of a kind. Certificates, records and associations of EKS Pod Identity
+// hold no data. A record that is kept would lead to a load balancer that is gone, and an association would give the role to
+// pods of others: they are kept only with the Ingress and the workloads.
 func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.DeletionPolicy {
 	policy := EffectiveDeletionPolicy(c)
-	if policy == nexusv1.DeletionRetain && (kind == kindCertificate || kind == kindRecordSet || kind == kindHostedZone) {
+	if policy == nexusv1.DeletionRetain && slices.Contains([]string{kindCertificate, kindRecordSet, kindHostedZone, kindAssociation}, kind) {
 		policy = nexusv1.DeletionDelete
 	}
 	return awsv1.DeletionPolicy(policy)

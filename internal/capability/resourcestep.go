@@ -11,7 +11,7 @@ import (
 // stepsByKind are the steps of the kinds whose objects all belong to one step.
 var stepsByKind = map[string]string{
 	kindTable: StepDynamoDB, kindBucket: StepS3, kindGlueDatabase: StepGlue, kindGlueTable: StepGlue, kindGlueCrawler: StepGlue,
-	kindParameters: StepSSM, kindSecret: StepSecrets, kindQueue: StepSQS, kindTopic: StepSNS, kindKey: StepKMS, kindPool: StepCognito, kindRole: StepIAM, kindNamespace: StepNamespace, kindQuota: StepNamespace,
+	kindParameters: StepSSM, kindSecret: StepSecrets, kindQueue: StepSQS, kindTopic: StepSNS, kindKey: StepKMS, kindPool: StepCognito, kindRole: StepIAM, kindAssociation: StepIAM, kindNamespace: StepNamespace, kindQuota: StepNamespace,
 	kindServiceAccount: StepServiceAccount, kindConfigMap: StepBackend, kindIngress: StepIngress, kindCertificate: StepIngress, kindRecordSet: StepIngress, kindHostedZone: StepIngress, kindPolicies: StepPolicies,
 }
 

@@ -104,6 +104,7 @@ var DeletionOrder = []Stage{
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},
 	{kinds(kindPolicies), nil},
 	{kinds(kindQuota, kindNamespace), []string{StepNamespace}},
+	{kinds(kindAssociation), nil},
 	{kinds(kindRole), []string{StepIAM}},
 	{kinds(kindPool), nil},
 	{kinds(kindSecret), []string{StepSecrets}},

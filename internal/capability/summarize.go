@@ -27,7 +27,9 @@ type Report struct {
 	Endpoints  *nexusv1.EndpointsStatus
 	Coverage   []nexusv1.PolicyCoverage
 	Region     string
-	Rollout    *nexusv1.RolloutStatus
+	// Identity is empty while it is not known.
+	Identity nexusv1.IdentityStatus
+	Rollout  *nexusv1.RolloutStatus
 	// Serving is true while an update failed or was refused and what was declared before still works.
 	Serving bool
 	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
@@ -61,6 +63,7 @@ func Summarize(o Observed) Report {
 		r.Endpoints = o.endpoints()
 		r.Coverage = s.coverage()
 		r.Region = o.Facts.region(o.Capability)
+		r.Identity = nexusv1.IdentityStatus{Mode: identityOf(o.Capability, o.Facts).mode, Requested: RequestedIdentity(o.Capability)}
 	}
 	return r
 }

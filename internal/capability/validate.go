@@ -73,6 +73,7 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error {
 	v.data(s.DataServices)
 	v.secrets(s.Secrets)
 	v.rights(s.Identity, f)
+	v.podIdentity(c, f)
 	v.bedrock(c, f)
 	v.intents(intents(s))
 	if v.first == nil {

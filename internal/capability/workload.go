@@ -149,7 +149,7 @@ func (k *compiler) deployment(c component, checksum, configID string) string {
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, nil), Annotations: map[string]string{AnnotationChecksum: checksum}},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, nil), Annotations: k.podAnnotations(checksum)},
 			Spec:       k.pod(c),
 		},
 	}}

@@ -38,8 +38,8 @@ type Settings struct {
 	OperatorNamespace    string
 	// DefaultBoundary is the permissions boundary of generated providers; empty is none.
 	DefaultBoundary string
-	// EKSCluster is the name of the operator's cluster in EKS, which is in DefaultRegion; empty while it is not known.
-	EKSCluster string
+	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
+	EKSCluster, EKSRegion string
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList
@@ -47,14 +47,14 @@ type Settings struct {
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
 		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota}
 }
 
 // Facts are those that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
-		NamespaceQuota: s.NamespaceQuota}
+		NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion}
 	if c.Spec.ProviderRef == nil {
 		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
 	}
@@ -65,6 +65,8 @@ func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 type Gatherer struct {
 	Settings
 	Client client.Reader
+	// Live reads the API server itself, for what is not cached.
+	Live   client.Reader
 	Scheme *runtime.Scheme
 }
 
@@ -78,10 +80,10 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 	if f.Owned, err = g.owned(ctx, c); err != nil {
 		return f, err
 	}
-	if f.Balancer, err = g.balancer(ctx, c); err != nil {
+	if err = g.traffic(ctx, c, &f); err != nil {
 		return f, err
 	}
-	if f.Zone, err = g.zone(ctx, c); err != nil {
+	if err = g.identity(ctx, c, &f); err != nil {
 		return f, err
 	}
 	p := &v1alpha1.AWSProvider{}
@@ -166,6 +168,14 @@ func OwnerOf(c *nexusv1.NexusAICapability) apply.Owner {
 // NamespacesOf are those of a capability's children: its own and that of its workloads.
 func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 	return slices.Compact([]string{c.Namespace, capability.NamesOf(c).WorkloadNamespace()})
+}
+
+// traffic gathers what the records of the host need.
+func (g Gatherer) traffic(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) (err error) {
+	if f.Balancer, err = g.balancer(ctx, c); err == nil {
+		f.Zone, err = g.zone(ctx, c)
+	}
+	return err
 }
 
 // balancer is the address of the load balancer of c's own Ingress, for the records of its host.

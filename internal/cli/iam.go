@@ -141,7 +141,11 @@ func (s *shared) manifestPolicies(files *resource.FilenameOptions, account strin
 }
 
 func settingsOf(o options.Options) capabilityfacts.Settings {
-	return capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
+	s := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
+	if s.EKSCluster == "" { // without a cluster, the operator there may know its name
+		s.EKSCluster, s.EKSRegion = "EKS_CLUSTER_NAME", ""
+	}
+	return s
 }
 
 // livePolicies prints the policies of a capability in the cluster.
@@ -165,7 +169,7 @@ func (s *shared) livePolicies(ctx context.Context, args []string, account string
 	if err != nil {
 		return err
 	}
-	gatherer := capabilityfacts.Gatherer{Settings: settingsOf(o), Client: r.Client, Scheme: r.Client.Scheme()}
+	gatherer := capabilityfacts.Gatherer{Settings: settingsOf(o), Client: r.Client, Live: r.Client, Scheme: r.Client.Scheme()}
 	facts, err := gatherer.Gather(ctx, c)
 	if err != nil {
 		return err

@@ -40,12 +40,21 @@ const (
 	proofSession = "nexusctl-verify"
 )
 
-// checkIdentity acts as the application does: with a token of its ServiceAccount it assumes its role, makes one read of
-// each declared service, and one call that must be denied.
+// checkIdentity checks that the application gets its role, and what the role allows. With EKS Pod Identity only EKS can assume
+// the role.
 func (v *verifier) checkIdentity(ctx context.Context) error {
 	if err := v.checkCredentialsInPods(); err != nil {
 		return err
 	}
+	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
+		return v.add(skip("the application's role can be assumed", "only EKS assumes the role, for pods with the EKS Pod Identity Agent: see the condition IdentityReady, and run the application's reads in a pod"))
+	}
+	return v.checkToken(ctx)
+}
+
+// checkToken acts as the application does: with a token of its ServiceAccount it assumes its role, makes one read of
+// each declared service, and one call that must be denied.
+func (v *verifier) checkToken(ctx context.Context) error {
 	name := capability.NamesOf(v.subject).ServiceAccount()
 	title := "ServiceAccount/" + name + " gets a token for AWS"
 	sa := &corev1.ServiceAccount{}
@@ -83,8 +92,16 @@ func (v *verifier) checkCredentialsInPods() error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "install the EKS pod identity webhook, then kubectl rollout restart deployment -n "+v.workloadKey("").Namespace))
+		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace))
 	}
+}
+
+// credentialsRemedy is what comes before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself.
+func (v *verifier) credentialsRemedy() string {
+	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
+		return ""
+	}
+	return "install the EKS pod identity webhook, then "
 }
 
 // applicationConfig is the way to AWS of the capability's provider, without credentials.

@@ -18,8 +18,8 @@ package controller
 
 // AWS resources: users create them, and so do capabilities, which delete them too, except for kinds that no
 // capability compiles to. Each is read before a write to AWS (ADR 0026). They own nothing.
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;certificates;cognitouserpools;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;kmskeys;route53hostedzones;route53recordsets;s3buckets;secretsmanagersecrets;snstopics;sqsqueues;ssmparametersets,verbs=get;list;watch;create;patch;delete
-// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=dbsubnetgroups;ec2instances;ec2keypairs;ecrrepositories;elasticips;internetgateways;natgateways;podidentityassociations;rdsinstances;routetables;securitygroups;subnets;vpcs,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders;certificates;cognitouserpools;dynamodbtables;gluecrawlers;gluedatabases;gluetables;iamroles;kmskeys;podidentityassociations;route53hostedzones;route53recordsets;s3buckets;secretsmanagersecrets;snstopics;sqsqueues;ssmparametersets,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=dbsubnetgroups;ec2instances;ec2keypairs;ecrrepositories;elasticips;internetgateways;natgateways;rdsinstances;routetables;securitygroups;subnets;vpcs,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=aws-infra-operator.runner.codes,resources=awsproviders/status;certificates/status;cognitouserpools/status;dbsubnetgroups/status;dynamodbtables/status;ec2instances/status;ec2keypairs/status;ecrrepositories/status;elasticips/status;gluecrawlers/status;gluedatabases/status;gluetables/status;iamroles/status;internetgateways/status;kmskeys/status;natgateways/status;podidentityassociations/status;rdsinstances/status;route53hostedzones/status;route53recordsets/status;routetables/status;s3buckets/status;secretsmanagersecrets/status;securitygroups/status;snstopics/status;sqsqueues/status;ssmparametersets/status;subnets/status;vpcs/status,verbs=patch
 
 // Security intents are read, and told whether they are known and valid.
@@ -55,6 +55,9 @@ package controller
 // +kubebuilder:rbac:groups=policy,resources=poddisruptionbudgets,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
+
+// The agent of EKS Pod Identity shows whether pods get credentials.
+// +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=eks-pod-identity-agent,verbs=get
 
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch

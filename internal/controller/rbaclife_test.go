@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
+	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -46,9 +47,10 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.install(allEngines...)
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
+	h.cluster("production")
+	h.agent()
 	h.livesOfACapability()
 	h.livesOfBindings()
-	h.cluster("production")
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
@@ -169,6 +171,7 @@ func (h *home) livesOfACapability() {
 	c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "jobs"}}
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
+	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
 	h.alter(c, func() {
@@ -263,6 +266,14 @@ func (h *home) cluster(name string) {
 	if err != nil {
 		h.Fatal(err)
 	}
+}
+
+// agent installs the EKS Pod Identity Agent.
+func (h *home) agent() {
+	h.Helper()
+	labels := map[string]string{"app": "agent"}
+	h.make(&appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "eks-pod-identity-agent"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}})
 }
 
 // livesOfCredentials reads keys from a Secret and holds it while it is needed.

@@ -106,6 +106,9 @@ func allExist(set *v1alpha1.SSMParameterSet) bool {
 	return true
 }
 
+// OfRole is the health of a role, with whether pods can get its credentials.
+func OfRole(o *v1alpha1.IAMRole) Health { return resourceHealth(o) }
+
 // usableRole reads of a role that is as declared whether pods can get its credentials. Other children do not wait for
 // that: pods get the credentials as soon as it is repaired.
 func usableRole(o v1alpha1.Resource, h Health) Health {

@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -28,7 +29,7 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 		return Health{}, err
 	}
 	if rolledOut(d, want) {
-		return Health{Ready: true, NoCredentials: lackCredentials(pods.Items)}, nil
+		return Health{Ready: true, NoCredentials: lackCredentials(d, pods.Items)}, nil
 	}
 	if d.Status.ObservedGeneration < d.Generation {
 		// The status still speaks of the previous template: what its pods report says nothing of the edit yet.
@@ -98,26 +99,44 @@ func previousServes(d *appsv1.Deployment, want int32) bool {
 	return want > 0 && st.ObservedGeneration >= d.Generation && st.AvailableReplicas >= want && st.UpdatedReplicas < st.Replicas
 }
 
-// lackCredentials reports whether running pods have no way to AWS credentials: neither the token and role that the EKS
-// pod identity webhook adds for the ServiceAccount's annotation, nor the address of the EKS Pod Identity agent.
-// https://docs.aws.amazon.com/eks/latest/userguide/pod-configuration.html
-func lackCredentials(pods []corev1.Pod) bool {
-	running := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
-	})
-	return len(running) > 0 && !slices.ContainsFunc(running, hasCredentialEnv)
+// annotationIdentity on pods is the mode in which they get credentials, where that is not IRSA.
+const annotationIdentity = "nexus.ai/identity-mode"
+
+// RolledOutWithCredentials reports whether every replica is of the newest template, and none that runs lacks the credentials
+// that its template is for.
+func RolledOutWithCredentials(d *appsv1.Deployment, pods []corev1.Pod) bool {
+	lacks := func(p corev1.Pod) bool { return !hasCredentialEnv(d, p) }
+	return rolledOut(d, ptr.Deref(d.Spec.Replicas, 1)) && !slices.ContainsFunc(runningPods(pods), lacks)
 }
 
-func hasCredentialEnv(p corev1.Pod) bool {
+// lackCredentials reports whether running pods have no way to AWS credentials: neither the token and role that the EKS
+// pod identity webhook adds for the ServiceAccount's annotation, nor the address of the EKS Pod Identity agent. Pods that are
+// started for the agent need its address.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-configuration.html
+func lackCredentials(d *appsv1.Deployment, pods []corev1.Pod) bool {
+	running := runningPods(pods)
+	return len(running) > 0 && !slices.ContainsFunc(running, func(p corev1.Pod) bool { return hasCredentialEnv(d, p) })
+}
+
+func runningPods(pods []corev1.Pod) []corev1.Pod {
+	return slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
+	})
+}
+
+func hasCredentialEnv(d *appsv1.Deployment, p corev1.Pod) bool {
 	has := func(name string) bool {
 		return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
 			return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
 		})
 	}
+	if has("AWS_CONTAINER_CREDENTIALS_FULL_URI") || has("AWS_ACCESS_KEY_ID") {
+		return true
+	}
 	token := slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool { return s.ServiceAccountToken != nil })
 	})
-	return has("AWS_CONTAINER_CREDENTIALS_FULL_URI") || has("AWS_ACCESS_KEY_ID") || has("AWS_ROLE_ARN") && token
+	return d.Spec.Template.Annotations[annotationIdentity] == "" && has("AWS_ROLE_ARN") && token
 }
 
 // rolledOut reports whether every replica is of the newest template, is available, and is the only one.

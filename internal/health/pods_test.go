@@ -39,9 +39,33 @@ func TestLackCredentials_LooksForWhatAWebhookAdds(t *testing.T) {
 		"the EKS Pod Identity agent": {[]corev1.Pod{pod(false, "AWS_CONTAINER_CREDENTIALS_FULL_URI")}, false},
 		"keys of the user's own":     {[]corev1.Pod{pod(false, "AWS_ACCESS_KEY_ID")}, false},
 	} {
-		if got := lackCredentials(tc.pods); got != tc.want {
+		if got := lackCredentials(&appsv1.Deployment{}, tc.pods); got != tc.want {
 			t.Errorf("%s: %t, want %t", name, got, tc.want)
 		}
+	}
+}
+
+// Pods that were started for the agent get nothing from the webhook of IRSA.
+func TestPodsForTheAgentNeedItsAddress(t *testing.T) {
+	d := &appsv1.Deployment{}
+	d.Spec.Template.Annotations = map[string]string{annotationIdentity: "PodIdentity"}
+	pod := func(env string) corev1.Pod {
+		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p.Spec.Containers = []corev1.Container{{Env: []corev1.EnvVar{{Name: env}}}}
+		p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}}}}}}
+		return p
+	}
+	if token := []corev1.Pod{pod("AWS_ROLE_ARN")}; !lackCredentials(d, token) || RolledOutWithCredentials(d, token) {
+		t.Error("pods with a token count as pods of the agent")
+	}
+	d.Spec.Replicas = new(int32(1))
+	d.Status = appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
+	agent := []corev1.Pod{pod("AWS_CONTAINER_CREDENTIALS_FULL_URI")}
+	if lackCredentials(d, agent) || !RolledOutWithCredentials(d, agent) {
+		t.Error("pods with the address of the agent do not count")
+	}
+	if one := append(agent, pod("AWS_ROLE_ARN")); RolledOutWithCredentials(d, one) {
+		t.Error("one of the pods lacks the address of the agent")
 	}
 }
 

@@ -154,7 +154,7 @@ func newFlags(o *Options, getenv func(string) string) (*pflag.FlagSet, unparsed)
 		return otherwise
 	}
 	fs.StringVar(&o.Region, "region", env("AWS_REGION", "ap-southeast-1"), "default AWS region of capabilities that do not set spec.region (AWS_REGION)")
-	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""), "name of the EKS cluster in --region; its OIDC issuer is read from EKS when the API server does not publish one that AWS can reach (EKS_CLUSTER_NAME)")
+	fs.StringVar(&o.EKSCluster, "eks-cluster-name", env("EKS_CLUSTER_NAME", ""), "name of the EKS cluster in --region; its OIDC issuer is read from EKS when the API server does not publish one that AWS can reach, and EKS Pod Identity is possible in it alone (EKS_CLUSTER_NAME)")
 	fs.StringVar(&o.Namespace, "namespace", env("OPERATOR_NAMESPACE", "nexus-system"), "namespace of the operator; default: the namespace of its pod, or nexus-system outside a cluster (OPERATOR_NAMESPACE)")
 	fs.StringVar(&o.LogLevel, "log-level", env("LOG_LEVEL", "INFO"), "minimum log level: DEBUG, INFO, WARN or ERROR; WARNING and CRITICAL are also accepted (LOG_LEVEL)")
 	fs.StringVar(&o.LogFormat, "log-format", env("LOG_FORMAT", "json"), "log format: json, or text for people (LOG_FORMAT)")

@@ -64,7 +64,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 
 // facts are those that the operator will have once it has made everything that the capability needs.
 func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
-	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
+	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: p.Client, Live: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
 	if err != nil {
 		return f, err
 	}

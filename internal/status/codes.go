@@ -97,6 +97,8 @@ var codes = [...]Code{
 		"Point `spec.providerRef` to another provider, or delete the object."},
 	{"NX-IAM-017", ReasonProviderMoved, "The provider leads to another account or region than the one the resource lives in.",
 		"Point `spec.providerRef` back; to move, delete with `deletionPolicy: Retain` and create again."},
+	{"NX-IAM-018", ReasonPodIdentityAgentMissing, "The DaemonSet `kube-system/eks-pod-identity-agent` does not exist or has no ready pods, so pods get no credentials by `identity.mode: PodIdentity`.",
+		"Install the add-on with the command in the message, repair its pods, or set `identity.mode: IRSA`."},
 	{"NX-AWS-001", ReasonThrottled, "AWS throttles calls, or calls wait for the operator's own rate limit, which keeps within the AWS quota; the message then says \"paced by the … quota\" and how many calls or parameters are left.",
 		"Wait. If AWS throttles for long, ask AWS for a higher quota, or lower `--aws-rates`. If calls are paced for long, raise the quota (for `SSM`: turn on higher throughput of Parameter Store and allow `ssm:GetServiceSetting` to the provider's identity) and `--aws-rates`."},
 	{"NX-AWS-002", ReasonUnreachable, "AWS does not answer: the network, DNS, TLS, or a proxy in between fails.",

@@ -42,7 +42,7 @@ var allowed = map[string][]string{
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
-	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/intent", "internal/options", "internal/status"},
+	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/health", "internal/intent", "internal/options", "internal/status"},
 	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/kind", "internal/status"},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
 	"internal/image":           {},

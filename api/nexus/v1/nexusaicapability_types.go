@@ -112,9 +112,28 @@ type ProviderReference struct {
 	Name string `json:"name"`
 }
 
+// IdentityMode is a way in which pods get the credentials of their role.
+type IdentityMode string
+
+// The modes of an identity.
+const (
+	IdentityIRSA        IdentityMode = "IRSA"
+	IdentityPodIdentity IdentityMode = "PodIdentity"
+	IdentityAuto        IdentityMode = "Auto"
+)
+
 // IdentitySpec bounds and extends the role of the workloads.
 // +kubebuilder:validation:XValidation:rule="!has(self.extraPolicyStatements) || size(self.extraPolicyStatements) == 0 || has(self.permissionsBoundaryARN)",message="extraPolicyStatements need permissionsBoundaryARN"
 type IdentitySpec struct {
+	// Mode is how pods get the credentials of their role. IRSA: a webhook adds a token of the ServiceAccount, and IAM trusts the
+	// cluster's OIDC issuer. PodIdentity: an association in EKS gives the role to the ServiceAccount, and the EKS Pod Identity
+	// Agent serves the credentials; the operator must know the name of its EKS cluster (--eks-cluster-name), which must be in
+	// the account and region of the capability's provider. Auto: PodIdentity where the agent has ready pods when the capability
+	// is first reconciled in this mode, else IRSA; status.identity records it. Absent: IRSA. A change restarts the pods.
+	// https://docs.aws.amazon.com/eks/latest/userguide/service-accounts.html
+	// +optional
+	// +kubebuilder:validation:Enum=IRSA;PodIdentity;Auto
+	Mode IdentityMode `json:"mode,omitempty"`
 	// PermissionsBoundaryARN is the policy that bounds the workloads' role. Absent: the boundary that the AWSProvider
 	// or the operator's --default-permissions-boundary requires, if any. Once the role has a boundary, removing or
 	// changing this field is refused until the boundary is removed in AWS.

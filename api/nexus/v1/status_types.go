@@ -75,6 +75,9 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Region string `json:"region,omitempty"`
+	// Identity is how pods get the credentials of their role; absent where spec.identity.mode is absent.
+	// +optional
+	Identity *IdentityStatus `json:"identity,omitempty"`
 	// Endpoints at which the capability answers.
 	// +optional
 	Endpoints *EndpointsStatus `json:"endpoints,omitempty"`
@@ -101,6 +104,16 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+}
+
+// IdentityStatus reports how pods get the credentials of their role.
+type IdentityStatus struct {
+	// Mode is IRSA or PodIdentity.
+	// +kubebuilder:validation:MaxLength=32
+	Mode IdentityMode `json:"mode"`
+	// Requested is the spec.identity.mode that it follows from. What Auto has chosen stays until this changes.
+	// +kubebuilder:validation:MaxLength=32
+	Requested IdentityMode `json:"requested"`
 }
 
 // RolloutState is how far an edit has come.

@@ -47,7 +47,7 @@ type Reconciler struct {
 func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
 	return &Reconciler{
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
-		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Scheme: env.Client.Scheme()},
+		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
 		changes: newChangesMade(), spacing: newSpacing(env.Clock, passSpacing), statusSpacing: newSpacing(env.Clock, progressSpacing), steps: newStepTimes(),
 	}
@@ -110,10 +110,15 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 		return reconcile.Result{RequeueAfter: unwritten}, nil
 	case !c.Status.Ready && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
+	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity && !c.Spec.Suspend:
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(agentPoll)}, nil
 	default:
 		return reconcile.Result{}, nil
 	}
 }
+
+// agentPoll is how often the EKS Pod Identity Agent is looked at, which is not watched.
+const agentPoll = time.Minute
 
 // converge compiles the capability and applies what may be applied, until nothing more can be done
 // before something outside happens. What it saw is returned even when it ends in an error.
@@ -134,6 +139,9 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 		return observed, err
 	}
 	observed.Graph, observed.Facts = g, facts
+	if capability.HasAssociation(g) {
+		observed.Agent = r.Facts.Agent(ctx)
+	}
 	rollout := newRollout(r, c, g)
 	err = rollout.run(ctx)
 	observed.States, observed.Changes = rollout.states, rollout.changes

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"fmt"
+	"slices"
+
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// AnnotationIdentity on pods is the mode in which they get credentials, where that is not IRSA. It makes pods roll when the
+// mode changes: credentials reach pods only when they start.
+const AnnotationIdentity = "nexus.ai/identity-mode"
+
+// IdentityFacts are what is seen of the ways in which pods get credentials.
+type IdentityFacts struct {
+	// Recorded is status.identity.
+	Recorded nexusv1.IdentityStatus
+	// AgentReady is true when the EKS Pod Identity Agent has ready pods; it is gathered only for a mode Auto that has not chosen.
+	AgentReady bool
+	// TrustsIssuer and TrustsPodIdentity are what the role of the workloads declares at present, and RoleReady whether it works.
+	TrustsIssuer, TrustsPodIdentity, RoleReady bool
+	// Associated is true while the PodIdentityAssociation of the workloads exists.
+	Associated bool
+	// Rolled is the mode that every Deployment has rolled out completely, with pods that have credentials in that way; empty
+	// while there is none.
+	Rolled nexusv1.IdentityMode
+}
+
+// RequestedIdentity is the mode that the spec asks for; empty is IRSA.
+func RequestedIdentity(c *nexusv1.NexusAICapability) nexusv1.IdentityMode {
+	if c.Spec.Identity == nil {
+		return ""
+	}
+	return c.Spec.Identity.Mode
+}
+
+// IsUndecided reports whether the mode is Auto and has not chosen yet.
+func IsUndecided(c *nexusv1.NexusAICapability, recorded nexusv1.IdentityStatus) bool {
+	return RequestedIdentity(c) == nexusv1.IdentityAuto && (recorded.Mode == "" || recorded.Requested != nexusv1.IdentityAuto)
+}
+
+// identityMode is IRSA or PodIdentity. Auto chooses once: nodes and agents that come and go would otherwise restart the pods.
+func identityMode(c *nexusv1.NexusAICapability, f Facts) nexusv1.IdentityMode {
+	switch requested := RequestedIdentity(c); {
+	case requested == "":
+		return nexusv1.IdentityIRSA
+	case requested != nexusv1.IdentityAuto:
+		return requested
+	case !IsUndecided(c, f.Identity.Recorded):
+		return f.Identity.Recorded.Mode
+	case f.Identity.AgentReady && f.EKSCluster != "" && f.region(c) == f.EKSRegion:
+		return nexusv1.IdentityPodIdentity
+	default:
+		return nexusv1.IdentityIRSA
+	}
+}
+
+// identity is which ways to credentials a capability declares.
+type identity struct {
+	// mode is IRSA or PodIdentity.
+	mode nexusv1.IdentityMode
+	// irsa and podIdentity are the ways that the role trusts, and associated is whether the ServiceAccount has an association.
+	irsa, podIdentity, associated bool
+	// pods is the mode for which pods are started.
+	pods nexusv1.IdentityMode
+}
+
+// identityOf decides how far a change of the mode is carried out: the role trusts the new way before the old one ends, and
+// the old one until all pods have the new one. An association has precedence over IRSA in EKS, so that it is removed before
+// pods are started for IRSA.
+func identityOf(c *nexusv1.NexusAICapability, f Facts) identity {
+	i := f.Identity
+	if identityMode(c, f) == nexusv1.IdentityPodIdentity {
+		out := identity{mode: nexusv1.IdentityPodIdentity, podIdentity: true, associated: true, pods: nexusv1.IdentityPodIdentity}
+		out.irsa = i.TrustsIssuer && i.Rolled != nexusv1.IdentityPodIdentity
+		return out
+	}
+	out := identity{mode: nexusv1.IdentityIRSA, irsa: true, pods: nexusv1.IdentityIRSA}
+	switch ready := i.TrustsIssuer && i.RoleReady; {
+	case !i.TrustsPodIdentity && !i.Associated:
+	case i.Associated:
+		out.podIdentity, out.associated, out.pods = true, !ready, nexusv1.IdentityPodIdentity
+	default:
+		out.podIdentity = i.Rolled != nexusv1.IdentityIRSA
+	}
+	return out
+}
+
+// association gives the role to the ServiceAccount of the workloads, once the role trusts EKS Pod Identity.
+func (k *compiler) association() {
+	if !identityOf(k.c, k.facts).associated {
+		return
+	}
+	o := &awsv1.PodIdentityAssociation{Spec: awsv1.PodIdentityAssociationSpec{
+		ClusterName: k.facts.EKSCluster, Namespace: k.names.WorkloadNamespace(), ServiceAccount: k.names.ServiceAccount(),
+		RoleRef: &awsv1.ObjectReference{Name: k.names.AppRole()}, DisableSessionTags: new(false), // the trust policy asks for them
+	}}
+	k.resource(part{kindAssociation, k.names.Association(), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+k.names.AppRole())...)
+}
+
+// podAnnotations are those whose change starts the pods anew.
+func (k *compiler) podAnnotations(checksum string) map[string]string {
+	out := map[string]string{AnnotationChecksum: checksum}
+	if mode := identityOf(k.c, k.facts).pods; mode != nexusv1.IdentityIRSA {
+		out[AnnotationIdentity] = string(mode)
+	}
+	return out
+}
+
+// podIdentity refuses the mode where associations cannot be made: by the capability's provider, in the operator's cluster.
+func (v *verdict) podIdentity(c *nexusv1.NexusAICapability, f Facts) {
+	const at = "spec.identity.mode"
+	oneOf(v, at, RequestedIdentity(c), "", nexusv1.IdentityIRSA, nexusv1.IdentityPodIdentity, nexusv1.IdentityAuto)
+	if v.first != nil || identityMode(c, f) != nexusv1.IdentityPodIdentity {
+		return
+	}
+	if f.EKSCluster == "" {
+		v.refuse(status.ReasonNotPermitted, at, "the operator does not know the name of its EKS cluster: start it with --eks-cluster-name (EKS_CLUSTER_NAME), or set mode IRSA")
+		return
+	}
+	region := f.region(c)
+	v.require(region == "" || f.EKSRegion == "" || region == f.EKSRegion, at, "EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA", f.EKSCluster, f.EKSRegion, region)
+}
+
+// Agent is what is seen of the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
+type Agent struct {
+	// Known is false where nothing was looked at.
+	Known bool
+	// Found is true when the DaemonSet exists, and Ready is how many of its pods are ready.
+	Found bool
+	Ready int32
+	// Err is why it could not be read.
+	Err error
+}
+
+// AgentNamespace and AgentName are those of the DaemonSet.
+const AgentNamespace, AgentName = "kube-system", "eks-pod-identity-agent"
+
+// reportIn adds to the state of an association that is as declared whether pods get credentials by it. Other objects do not
+// wait for that: pods get the credentials as soon as the agent runs.
+func (a Agent) reportIn(s State, cluster string) State {
+	what := "the EKS Pod Identity Agent (DaemonSet " + AgentNamespace + "/" + AgentName + ")"
+	switch {
+	case !a.Known || a.Err == nil && a.Ready > 0:
+		return s
+	case a.Err != nil:
+		s.Unknown, s.Reason, s.Message = true, status.ReasonRetrying, "it is not known whether "+what+" runs: "+a.Err.Error()
+		if st, stalled := status.AsStalled(a.Err); stalled {
+			s.Stalled, s.Reason = true, st.Reason
+		}
+	case a.Found:
+		s.Stalled, s.Reason, s.Message = true, status.ReasonPodIdentityAgentMissing, what+" has no ready pods, so that pods get no credentials: see kubectl describe daemonset "+AgentName+" -n "+AgentNamespace
+	default:
+		s.Stalled, s.Reason = true, status.ReasonPodIdentityAgentMissing
+		s.Message = fmt.Sprintf("%s does not exist, so that pods get no credentials: install it with aws eks create-addon --cluster-name %s --addon-name %s, or set spec.identity.mode: IRSA", what, cluster, AgentName)
+	}
+	return s
+}
+
+// HasAssociation reports whether a graph gives a role to pods through EKS Pod Identity.
+func HasAssociation(g *graph.Graph) bool {
+	return slices.ContainsFunc(g.Nodes(), func(n graph.Node) bool { return n.Object.GetKind() == kindAssociation })
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capabilityfacts
+
+import (
+	"context"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/health"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// identity gathers how far a change of the mode of the identity has come. It reads nothing for a capability that has and had
+// only IRSA, except the role.
+func (g Gatherer) identity(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) error {
+	names := capability.NamesOf(c)
+	role := &v1alpha1.IAMRole{}
+	if err := g.child(ctx, c, names.AppRole(), role); err != nil {
+		return err
+	}
+	if mode := capability.RequestedIdentity(c); role.Spec.PodIdentity == nil && (mode == "" || mode == nexusv1.IdentityIRSA) {
+		return nil
+	}
+	i := &f.Identity
+	if c.Status.Identity != nil {
+		i.Recorded = *c.Status.Identity
+	}
+	i.TrustsIssuer, i.TrustsPodIdentity = role.Spec.IRSA != nil, role.Spec.PodIdentity != nil
+	h := health.OfRole(role)
+	i.RoleReady = h.Ready && !h.Stalled && !h.Unknown
+	made := &v1alpha1.PodIdentityAssociation{}
+	if err := g.child(ctx, c, names.Association(), made); err != nil {
+		return err
+	}
+	i.Associated = made.UID != ""
+	var err error
+	if i.Rolled, err = g.rolledIdentity(ctx, c); err != nil {
+		return err
+	}
+	i.AgentReady, err = g.agentFor(ctx, c, i.Recorded)
+	return err
+}
+
+// agentFor reports whether the agent has ready pods, to a capability that has yet to choose its mode.
+func (g Gatherer) agentFor(ctx context.Context, c *nexusv1.NexusAICapability, recorded nexusv1.IdentityStatus) (bool, error) {
+	if !capability.IsUndecided(c, recorded) || c.DeletionTimestamp != nil {
+		return false, nil
+	}
+	agent := g.Agent(ctx)
+	return agent.Ready > 0, agent.Err
+}
+
+// child reads an object of the capability; it stays empty where there is none, or one of another owner.
+func (g Gatherer) child(ctx context.Context, c *nexusv1.NexusAICapability, name string, o v1alpha1.Resource) error {
+	found := o.DeepCopyObject().(v1alpha1.Resource)
+	err := g.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, found)
+	if err != nil || !metav1.IsControlledBy(found, c) {
+		return client.IgnoreNotFound(err)
+	}
+	return g.Client.Get(ctx, client.ObjectKeyFromObject(found), o)
+}
+
+// rolledIdentity is the mode that both Deployments of c have rolled out completely; empty while that differs or is not known.
+func (g Gatherer) rolledIdentity(ctx context.Context, c *nexusv1.NexusAICapability) (nexusv1.IdentityMode, error) {
+	names := capability.NamesOf(c)
+	var mode nexusv1.IdentityMode
+	for _, component := range []string{"backend", "frontend"} {
+		d := &appsv1.Deployment{}
+		err := g.Client.Get(ctx, client.ObjectKey{Namespace: names.WorkloadNamespace(), Name: names.Of(component)}, d)
+		if err != nil || d.Labels[wellknown.LabelCapabilityUID] != string(c.UID) || d.Spec.Selector == nil {
+			return "", client.IgnoreNotFound(err)
+		}
+		pods := &corev1.PodList{}
+		if err := g.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+			return "", err
+		}
+		has := nexusv1.IdentityMode(d.Spec.Template.Annotations[capability.AnnotationIdentity])
+		if has == "" {
+			has = nexusv1.IdentityIRSA
+		}
+		if !health.RolledOutWithCredentials(d, pods.Items) || mode != "" && mode != has {
+			return "", nil
+		}
+		mode = has
+	}
+	return mode, nil
+}
+
+// Agent reads the DaemonSet of the EKS Pod Identity Agent from the API server: its errors are in the result.
+func (g Gatherer) Agent(ctx context.Context) capability.Agent {
+	d := &appsv1.DaemonSet{}
+	err := g.Live.Get(ctx, client.ObjectKey{Namespace: capability.AgentNamespace, Name: capability.AgentName}, d)
+	switch {
+	case apierrors.IsNotFound(err):
+		return capability.Agent{Known: true}
+	case apierrors.IsForbidden(err):
+		err = &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() + ": grant the right (config/rbac/role.yaml), or set spec.identity.mode: IRSA"}
+	}
+	return capability.Agent{Known: true, Found: err == nil, Ready: d.Status.NumberReady, Err: err}
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+const eksCluster = "production"
+
+func (b *bed) makeEKSCluster() {
+	b.Helper()
+	_, err := eks.NewFromConfig(b.admin(homeAccount)).CreateCluster(b.Ctx(), &eks.CreateClusterInput{Name: aws.String(eksCluster), RoleArn: aws.String("arn:aws:iam::123456789012:role/eks"),
+		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-1", "subnet-2"}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// runAgent installs the EKS Pod Identity Agent on the nodes with these labels.
+func (b *bed) runAgent(nodes map[string]string) {
+	b.Helper()
+	labels := map[string]string{"app": "eks-pod-identity-agent"}
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "eks-pod-identity-agent"}, Spec: appsv1.DaemonSetSpec{
+		Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{NodeSelector: nodes, Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}}
+	err := b.Client.Create(b.Ctx(), d)
+	if apierrors.IsAlreadyExists(err) {
+		b.Edit(d, func() { d.Spec.Template.Spec.NodeSelector = nodes })
+		return
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = b.Client.Delete(b.Ctx(), d) })
+}
+
+// trusted says which ways to credentials the role of the workloads trusts in AWS.
+func (b *bed) trusted(c *nexusv1.NexusAICapability) string {
+	b.Helper()
+	out, err := iam.NewFromConfig(b.admin(homeAccount)).GetRole(b.Ctx(), &iam.GetRoleInput{RoleName: aws.String(c.Name + "-app-role")})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ways []string
+	for _, way := range []string{"sts.amazonaws.com", "pods.eks.amazonaws.com"} {
+		if strings.Contains(*out.Role.AssumeRolePolicyDocument, way) {
+			ways = append(ways, way)
+		}
+	}
+	return strings.Join(ways, " ")
+}
+
+// associations are those of EKS, as CLUSTER/NAMESPACE/SERVICEACCOUNT.
+func (b *bed) associations() []string {
+	b.Helper()
+	found, err := b.World.AWS().Inventory(b.Ctx())
+	if err != nil {
+		b.Fatal(err)
+	}
+	return found["eks/pod-identity-association"]
+}
+
+// handedOver waits until the role trusts one way only, and the associations are as wanted.
+func (b *bed) handedOver(c *nexusv1.NexusAICapability, way string, associations ...string) {
+	b.Helper()
+	b.Eventually(60*time.Second, "the role to trust "+way+" alone", func() error {
+		if got := b.trusted(c); got != way {
+			return fmt.Errorf("the role trusts %s", got)
+		}
+		if got := b.associations(); !slices.Equal(got, associations) {
+			return fmt.Errorf("associations %v", got)
+		}
+		return nil
+	})
+}
+
+// The pods have the address of the agent from the capability: nothing in the bed stands for the webhook of EKS.
+func TestPodIdentity_ALifeOfACapability(t *testing.T) {
+	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b.makeEKSCluster()
+	b.deleteOIDCProvider(homeAccount) // EKS Pod Identity needs none
+	c := b.small("pods")
+	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
+	address := []nexusv1.EnvVar{{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: "http://169.254.170.23/v1/credentials"}}
+	c.Spec.Backend.Env, c.Spec.Frontend.Env = address, address
+	b.Create(c)
+	b.contains(b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "PodIdentityAgentMissing"), "eks-pod-identity-agent", "aws eks create-addon --cluster-name "+eksCluster)
+	b.Shows(c, nexusv1.ConditionBackendReady, metav1.ConditionTrue, "Ready") // the workloads do not wait for it
+	b.runAgent(map[string]string{"no": "node"})
+	b.Eventually(30*time.Second, "the DaemonSet to be seen", func() error {
+		if k, err := b.Condition(c, nexusv1.ConditionIdentityReady); err != nil || !strings.Contains(k.Message, "has no ready pods") {
+			return fmt.Errorf("%+v %v", k, err)
+		}
+		return nil
+	})
+	b.runAgent(nil)
+	b.Running(c)
+	b.Shows(c, nexusv1.ConditionCredentialsInPods, metav1.ConditionTrue, "Ready")
+	if s := c.Status.Identity; s == nil || s.Mode != nexusv1.IdentityPodIdentity {
+		t.Errorf("%+v", s)
+	}
+	const association = eksCluster + "/pods-dev/pods-dev-app-sa"
+	b.handedOver(c, "pods.eks.amazonaws.com", association)
+	sa := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "pods-dev-app-sa"}}
+	if err := b.Get(sa); err != nil || sa.Annotations["eks.amazonaws.com/role-arn"] != "" {
+		t.Errorf("%v %v", sa.Annotations, err)
+	}
+
+	// To IRSA and back.
+	b.createOIDCProvider(homeAccount, "sts.amazonaws.com")
+	b.Edit(c, func() { c.Spec.Identity.Mode = nexusv1.IdentityIRSA })
+	b.handedOver(c, "sts.amazonaws.com")
+	b.Running(c)
+	b.Edit(c, func() { c.Spec.Identity.Mode = nexusv1.IdentityAuto })
+	b.handedOver(c, "pods.eks.amazonaws.com", association)
+	b.Running(c)
+	if s := c.Status.Identity; s == nil || *s != (nexusv1.IdentityStatus{Mode: nexusv1.IdentityPodIdentity, Requested: nexusv1.IdentityAuto}) {
+		t.Errorf("%+v", s)
+	}
+	b.removeAll([]*nexusv1.NexusAICapability{c})
+	if left := b.associations(); len(left) > 0 {
+		t.Errorf("associations are left: %v", left)
+	}
+}
+
+func TestPodIdentity_WithoutTheNameOfTheClusterIsRefused(t *testing.T) {
+	b := newBed(t)
+	c := b.small("nameless")
+	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
+	b.Create(c)
+	b.contains(b.Shows(c, "Stalled", metav1.ConditionTrue, "NotPermitted"), "spec.identity.mode", "--eks-cluster-name")
+	if err := b.Get(&v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Name: "nameless-dev-app-role", Namespace: c.Namespace}}); err == nil {
+		t.Error("a role was made all the same")
+	}
+	b.Edit(c, func() { c.Spec.Identity.Mode = nexusv1.IdentityAuto })
+	b.Running(c)
+	b.removeAll([]*nexusv1.NexusAICapability{c})
+}

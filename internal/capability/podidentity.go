@@ -140,7 +140,10 @@ type Agent struct {
 }
 
 // AgentNamespace and AgentName are those of the DaemonSet.
-const AgentNamespace, AgentName = "kube-system", "eks-pod-identity-agent"
+const (
+	AgentNamespace = "kube-system"
+	AgentName      = "eks-pod-identity-agent"
+)
 
 // reportIn adds to the state of an association that is as declared whether pods get credentials by it. Other objects do not
 // wait for that: pods get the credentials as soon as the agent runs.

@@ -36,14 +36,7 @@ func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.S
 	if err != nil {
 		return seen, err
 	}
-	for _, name := range kind.SortedKeys(cr.Spec.Parameters) {
-		if _, there := all[name]; !there {
-			seen.Omitted = append(seen.Omitted, *want.full(name)+": does not exist")
-		}
-	}
-	if named := cr.Spec.Parameters; len(named) > 0 {
-		maps.DeleteFunc(all, func(name string, _ types.ParameterMetadata) bool { _, ok := named[name]; return !ok })
-	}
+	seen.Omitted = keepNamed(all, cr.Spec.Parameters, want)
 	if len(all) == 0 {
 		return seen, nil
 	}
@@ -69,6 +62,19 @@ func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.S
 		cr.Spec.Parameters[name] = exportedParameter(*v, all[name])
 	}
 	return seen, nil
+}
+
+// keepNamed removes the parameters that the object does not name, if it names any, and returns what is wrong with those that it does.
+func keepNamed(all map[string]types.ParameterMetadata, named map[string]v1alpha1.SSMParameter, want ParameterSetState) (missing []string) {
+	for _, name := range kind.SortedKeys(named) {
+		if _, there := all[name]; !there {
+			missing = append(missing, *want.full(name)+": does not exist")
+		}
+	}
+	if len(named) > 0 {
+		maps.DeleteFunc(all, func(name string, _ types.ParameterMetadata) bool { _, ok := named[name]; return !ok })
+	}
+	return missing
 }
 
 // below returns the parameters below a path, by their names relative to it.

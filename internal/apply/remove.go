@@ -164,11 +164,11 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 	return out, nil
 }
 
-// eachOf calls do for every selected object of a kind. Of an owner whose children are in known namespaces it lists these alone: a
-// list of the whole cluster takes the longer the more owners there are.
+// eachOf calls do for every selected object of a kind. Without an index by owner it lists, of an owner whose children are in known
+// namespaces, these alone: a list of the whole cluster takes the longer the more owners there are.
 func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption, do func(runtime.Object) error) error {
 	namespaces := []string{metav1.NamespaceAll}
-	if len(owner.Namespaces) > 0 {
+	if len(owner.Namespaces) > 0 && a.OwnerIndex == "" {
 		mapping, err := a.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
 		if err != nil {
 			return err

@@ -441,10 +441,16 @@ func TestTwoBucketsReplicateToEachOther(t *testing.T) {
 }
 
 func TestEverySampleBecomesReady(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b.makeEKSCluster()
 	var objs []*unstructured.Unstructured
 	for _, o := range b.File("examples/aws") {
 		o.SetNamespace(b.Namespace)
+		if o.GetKind() == "PodIdentityAssociation" { // only for ServiceAccounts of the namespace
+			if err := unstructured.SetNestedField(o.Object, b.Namespace, "spec", "namespace"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		objs = append(objs, o)
 	}
 	if len(objs) < 9 {

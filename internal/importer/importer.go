@@ -33,6 +33,8 @@ type Importer struct {
 	Namespace, Provider string
 	// Boundary is the permissions boundary that the AWSProvider requires of roles; empty for none.
 	Boundary string
+	// RolePath is the rolePathPrefix of the AWSProvider; empty for none.
+	RolePath string
 	// Adopt makes objects that manage what they declare. Otherwise they only observe it.
 	Adopt bool
 
@@ -243,7 +245,7 @@ func (im *Importer) nameOf(kindName, name string) string {
 func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Resource) (engine.Owner, kind.Scope, error) {
 	facts := engine.Facts{
 		Cluster:   "import",
-		Provider:  v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary},
+		Provider:  v1alpha1.AWSProviderSpec{Region: im.Session.Region, AllowAdoption: true, PermissionsBoundaryARN: im.Boundary, RolePathPrefix: im.RolePath},
 		Partition: im.Session.Partition, Account: im.Session.Account, Region: im.Session.Region,
 		EKSCluster: kind.AnyCluster,
 		NoIssuer:   &status.Waiting{For: "a cluster"},

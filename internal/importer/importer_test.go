@@ -38,6 +38,8 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"parameters of one path":        {state: begin + parameters("/app/dev/url", "/app/dev/db/host", "/other/key") + "]}", found: []string{"SSMParameterSet/app/dev [db/host url]", "SSMParameterSet/other [key]"}},
 		"paths that begin alike":        {state: begin + bucket + ", " + parameters("/app/dev2/a", "/app/dev/b", "/app/dev/c/d") + "]}", found: []string{"S3Bucket/one", "S3Bucket/two", "SSMParameterSet/app/dev [b c/d]", "SSMParameterSet/app/dev2 [a]"}},
 		"parameters without a path":     {state: begin + parameters("/url", "url", "a/b") + "]}", others: []string{"aws_ssm_parameter /url", "aws_ssm_parameter url", "aws_ssm_parameter a/b"}},
+		"an association":                {state: begin + `{"mode": "managed", "type": "aws_eks_pod_identity_association", "instances": [{"attributes": {"id": "a-1", "cluster_name": "c", "namespace": "n", "service_account": "s"}}]}]}`, found: []string{"PodIdentityAssociation/c/n/s"}},
+		"a rotation":                    {state: begin + `{"mode": "managed", "type": "aws_secretsmanager_secret_rotation", "name": "r"}, {"mode": "managed", "type": "aws_secretsmanager_secret", "instances": [{"attributes": {"name": "s"}}]}]}`, found: []string{"SecretsManagerSecret/s"}},
 		"a database":                    {state: begin + `{"mode": "managed", "type": "aws_db_instance", "instances": [{"attributes": {"id": "db-ABC", "identifier": "orders"}}]}]}`, found: []string{"RDSInstance/orders"}},
 		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},
 		"no state":                      {state: "resource {}", fails: "reading the Terraform state"},

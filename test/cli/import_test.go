@@ -481,6 +481,12 @@ func TestImport_AdoptsNoReplicationWhoseRoleIsNotAllowed(t *testing.T) {
 	if a := x.run("", "import", "--adopt", "s3bucket/old-bucket-0"); a.code != 1 || !strings.Contains(a.err, "spec.replication.roleArn: needs rolePathPrefix on the AWSProvider") {
 		t.Errorf("adopting: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
+	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/", "s3bucket/old-bucket-0"); a.code != 0 || !strings.Contains(a.out, "role/replicator") {
+		t.Errorf("adopting with a path for roles: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	if a := x.run("", "import", "--adopt", "--role-path-prefix", "/service/", "s3bucket/old-bucket-0"); a.code != 1 || !strings.Contains(a.err, "only roles under /service/") {
+		t.Errorf("adopting with another path for roles: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
 }
 
 func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {

@@ -43,7 +43,7 @@ bed: ## Build the test bed's control plane and AWS emulator, once, into the cach
 	@cd dev && go run ./bed
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, role, admission policy, the pages of metrics, error codes and kinds, and the chart's and plain manifests.
+generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, role, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
 	$(CONTROLLER_GEN) object paths=./api/...
 	$(CONTROLLER_GEN) crd paths=./api/... output:crd:dir=config/crd/bases
 	$(CONTROLLER_GEN) rbac:roleName=nexus-operator paths=./internal/controller output:rbac:dir=config/rbac
@@ -52,9 +52,10 @@ generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, role, admiss
 	go run ./internal/status/document docs/errors.md
 	go run ./config/crd/document examples docs/reference
 	go -C dev/chart run . generate ../..
+	go run ./internal/devworld/programs/copy dev internal/devworld/programs/module
 
 # Folders and files that are generated.
-GENERATED := api config charts manifests docs/metrics.md docs/errors.md docs/reference
+GENERATED := api config charts manifests docs/metrics.md docs/errors.md docs/reference internal/devworld/programs/module
 
 .PHONY: verify
 verify: generate ## Fail when generated files are not up to date.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
 
@@ -22,13 +23,19 @@ func printIAMPolicies(out io.Writer, args []string) error {
 	scope := permissions.Scope{}
 	fs := pflag.NewFlagSet("nexus-operator "+iamPolicyCommand+" operator|installer", pflag.ContinueOnError)
 	scope.AddFlags(fs)
+	var selected options.Kinds
+	fs.StringSliceVar((*[]string)(&selected), "kinds", []string{options.AllKinds}, options.KindsUsage+"; operator only")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
 	if fs.NArg() > 1 {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(1))
 	}
-	documents, warning, err := permissions.Named(fs.Arg(0), metas(), scope)
+	metas, err := metasOf(selected)
+	if err != nil {
+		return fmt.Errorf("%s: %w", iamPolicyCommand, err)
+	}
+	documents, warning, err := permissions.Named(fs.Arg(0), metas, scope)
 	if err != nil {
 		return fmt.Errorf("%s: %w", iamPolicyCommand, err)
 	}
@@ -43,10 +50,14 @@ func printIAMPolicies(out io.Writer, args []string) error {
 	return err
 }
 
-func metas() []kind.Meta {
+// metasOf describe the selected AWS kinds.
+func metasOf(selected options.Kinds) ([]kind.Meta, error) {
 	var out []kind.Meta
+	var names []string
 	for _, k := range catalog.Kinds() {
-		out = append(out, k.Meta())
+		if names = append(names, k.Name()); selected.Serves(k.Name()) {
+			out = append(out, k.Meta())
+		}
 	}
-	return out
+	return out, selected.Check(names)
 }

@@ -53,9 +53,10 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 }
 
 // The operator's policy allows every action that a kind declares, and no other. iam:PassRole, the use of keys by
-// services and the invocation of functions that rotate secrets are rights without a call.
+// services, the invocation of functions that rotate secrets, and what Lambda reads for its caller are rights without a call.
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
-	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true}
+	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true, "lambda:ListTags": true, "lambda:GetLayerVersion": true,
+		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true}
 	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"} {
 		want["kms:"+use] = true
 	}
@@ -81,6 +82,12 @@ func TestIAMPolicy_AddsWhatItsFlagsAskFor(t *testing.T) {
 	}
 	if got := allowedActions(printed(t, "installer")); !got["ecr:PutImage"] || got["s3:CreateBucket"] {
 		t.Errorf("the installer gets %v", got)
+	}
+	if got := allowedActions(printed(t, "operator", "--kinds=S3Bucket,IAMRole")); !got["s3:CreateBucket"] || !got["iam:CreateRole"] || got["sqs:CreateQueue"] {
+		t.Errorf("for two kinds: %v", got)
+	}
+	if err := printIAMPolicies(io.Discard, []string{"operator", "--kinds=S3Bukket"}); err == nil || !strings.Contains(err.Error(), "SSMParameterSet") {
+		t.Errorf("an unknown kind: %v", err)
 	}
 	for _, args := range [][]string{{}, {"everything"}, {"operator", "installer"}, {"operator", "--nonsense"}} {
 		if err := printIAMPolicies(io.Discard, args); err == nil {

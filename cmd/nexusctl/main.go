@@ -25,6 +25,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends the program at once
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints
 	klog.SetLogger(logr.Discard())
 	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: metrics.Version(), Getenv: os.Getenv, Clock: clock.RealClock{},

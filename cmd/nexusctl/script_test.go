@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +25,12 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	goOnly := folderWithGo(t)
+	out, err := exec.Command("go", "env", "GOCACHE", "GOPATH").Output()
+	caches := strings.Fields(string(out))
+	if err != nil || len(caches) != 2 {
+		t.Fatalf("%s, %v", out, err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:           "testdata/script",
 		UpdateScripts: os.Getenv("NEXUS_UPDATE") != "",
@@ -31,9 +38,29 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", examples)
 			e.Setenv("KUBECONFIG", filepath.Join(e.WorkDir, "no-kubeconfig"))
+			// For scripts that choose which programs there are.
+			program, _, _ := strings.Cut(e.Getenv("PATH"), string(os.PathListSeparator))
+			e.Setenv("NEXUSCTL", program)
+			e.Setenv("GO", goOnly)
+			e.Setenv("GOCACHE", caches[0])
+			e.Setenv("GOPATH", caches[1])
 			return nil
 		},
 	})
+}
+
+// folderWithGo returns a folder that has Go and no other program.
+func folderWithGo(t *testing.T) string {
+	t.Helper()
+	program, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Symlink(program, filepath.Join(folder, "go")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
 }
 
 // exits runs a command that must exit with a code: exits CODE COMMAND [ARGUMENT...].

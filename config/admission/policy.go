@@ -88,6 +88,8 @@ func variables(written []string) []admissionv1.Variable {
 		{Name: "secretFinalizer", Expression: "request.operation == 'UPDATE' && variables.resource == '/secrets' &&\n" +
 			strings.Join([]string{same("data"), same("type"), same("immutable"), same("metadata.labels"), same("metadata.annotations"), same("metadata.ownerReferences"), sameFinalizersBut(secretFinalizer)}, " &&\n")},
 		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer"},
+		// A PlanRequest declares nothing, and is deleted when it is old.
+		{Name: "planRequest", Expression: "request.operation == 'DELETE' && variables.resource == 'nexus.ai/planrequests'"},
 		{Name: "securityIntent", Expression: "[object, oldObject].exists(o, o != null && has(o.metadata.labels) && " + quote(ownerLabels[1]) + " in o.metadata.labels)"},
 	}
 }
@@ -98,13 +100,13 @@ type validation struct{ expression, message string }
 func validations() []validation {
 	return []validation{
 		{"variables.written", "the operator never writes this resource"},
-		{"variables.bookkeeping || !(variables.targetNamespace in ['kube-system', variables.operatorNamespace])",
+		{"variables.bookkeeping || variables.planRequest || !(variables.targetNamespace in ['kube-system', variables.operatorNamespace])",
 			"the operator creates, changes and deletes no workloads and no policies in kube-system or in its own namespace: use another namespace"},
-		{"variables.bookkeeping || variables.securityIntent || !(variables.targetNamespace in ['kube-public', 'kube-node-lease'])",
+		{"variables.bookkeeping || variables.planRequest || variables.securityIntent || !(variables.targetNamespace in ['kube-public', 'kube-node-lease'])",
 			"the operator writes only policies of security intents in kube-public and kube-node-lease: use another namespace"},
 		{"request.operation != 'CREATE' || variables.record || (" + created("object") + ")",
 			"the operator creates only objects that carry the label of their owner and the annotation " + ownerAnnotations[0]},
-		{"request.operation == 'CREATE' || variables.bookkeeping || variables.wasMarked",
+		{"request.operation == 'CREATE' || variables.bookkeeping || variables.wasMarked || variables.planRequest",
 			"the operator changes and deletes only objects that it created, and of other objects of its own kinds only the status, finalizers and annotations"},
 		{"request.operation != 'UPDATE' || variables.bookkeeping || variables.keepsMarks",
 			"the operator leaves its marks on an object, or the annotation " + ownerAnnotations[1]},

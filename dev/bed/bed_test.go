@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,5 +75,30 @@ func TestAnEmulatorWhoseInterpreterIsGoneIsNotUsable(t *testing.T) {
 		if got := motoUsable(dir); got != want {
 			t.Errorf("%s: %v", python, got)
 		}
+	}
+}
+
+func TestWhatWasLeftUnfinishedIsRemoved(t *testing.T) {
+	bin := t.TempDir()
+	for _, name := range []string{unfinished + "1", "0123456789abcdef"} {
+		if err := os.MkdirAll(filepath.Join(bin, name, "x"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := removeUnfinished(bin); err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadDir(bin)
+	if err != nil || len(names) != 1 || names[0].Name() != "0123456789abcdef" {
+		t.Errorf("%v, %v", names, err)
+	}
+}
+
+func TestSomethingMissingHasItsOwnExitCode(t *testing.T) {
+	if code := exitCode(fmt.Errorf("preparing moto: %w", missingError("install Python"))); code != 4 {
+		t.Errorf("exit code %d, want 4", code)
+	}
+	if code := exitCode(os.ErrNotExist); code != 1 {
+		t.Errorf("exit code %d, want 1", code)
 	}
 }

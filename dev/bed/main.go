@@ -16,6 +16,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -29,8 +30,22 @@ func main() {
 	flag.Parse()
 	if err := run(*printOnly); err != nil {
 		fmt.Fprintln(os.Stderr, "bed:", err)
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+// missingError is something that must be installed first.
+type missingError string
+
+// Error implements error.
+func (e missingError) Error() string { return string(e) }
+
+// exitCode is 4 when something must be installed first, as that of nexusctl is.
+func exitCode(err error) int {
+	if _, missing := errors.AsType[missingError](err); missing {
+		return 4
+	}
+	return 1
 }
 
 func run(printOnly bool) error {
@@ -76,7 +91,10 @@ func prepare(dev, cache, dir string) error {
 		say("built by another run")
 		return nil
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), ".new-")
+	if err := removeUnfinished(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), unfinished)
 	if err != nil {
 		return err
 	}
@@ -84,16 +102,34 @@ func prepare(dev, cache, dir string) error {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return err
 	}
-	if err := buildAll(dev, temp); err != nil {
+	// The emulator comes first: a machine without Python says so before minutes of building have passed.
+	if err := prepareMoto(dev, cache, temp); err != nil {
 		return err
 	}
-	if err := prepareMoto(dev, cache, temp); err != nil {
+	if err := buildAll(dev, temp); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	return os.Rename(temp, dir)
+}
+
+// unfinished begins the names of folders that are being built.
+const unfinished = ".new-"
+
+// removeUnfinished removes what earlier runs left that were killed. The caller holds the lock, so that no folder is in use.
+func removeUnfinished(bin string) error {
+	found, err := filepath.Glob(filepath.Join(bin, unfinished+"*"))
+	if err != nil {
+		return err
+	}
+	for _, dir := range found {
+		if err := os.RemoveAll(dir); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // complete says that dir holds every binary and an emulator whose interpreter

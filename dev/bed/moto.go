@@ -156,5 +156,5 @@ func basePython() (string, error) {
 			return name, nil
 		}
 	}
-	return "", errors.New("no Python 3.10 or later with the venv module (Debian: apt-get install python3-venv)")
+	return "", missingError("install Python 3.10 or later with the venv module (Debian: apt-get install python3-venv): the AWS emulator needs it")
 }

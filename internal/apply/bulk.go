@@ -3,8 +3,11 @@
 package apply
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -70,10 +73,19 @@ func isIncomplete(o *unstructured.Unstructured) bool {
 }
 
 // WithoutUnusedFields is a transform for caches: it drops the managed fields of an object that this operator has not
-// applied, which are half of its size. Of what it applied, they show what others added.
+// applied, which are half of its size. Of what it applied, they show what others added; those of a subresource, such as the
+// status, show nothing that is asked for.
 func WithoutUnusedFields(obj any) (any, error) {
-	if m, err := meta.Accessor(obj); err == nil && !wasApplied(m) {
-		m.SetManagedFields(nil)
+	if m, err := meta.Accessor(obj); err == nil {
+		dropUnusedFields(m)
 	}
 	return obj, nil
+}
+
+func dropUnusedFields(m metav1.Object) {
+	if !wasApplied(m) {
+		m.SetManagedFields(nil)
+		return
+	}
+	m.SetManagedFields(slices.DeleteFunc(m.GetManagedFields(), func(f metav1.ManagedFieldsEntry) bool { return f.Subresource != "" }))
 }

@@ -62,6 +62,7 @@ func TestWithoutUnusedFields_KeepsThoseOfAppliedObjects(t *testing.T) {
 		"a user's, with our status":      {[]metav1.ManagedFieldsEntry{user, entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, "status")}, 0},
 		"a user's, with our finalizer":   {[]metav1.ManagedFieldsEntry{user, entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "")}, 0},
 		"applied, and edited by a user":  {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""), user}, 2},
+		"applied, with our status":       {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, ""), entry(apply.FieldOwner, metav1.ManagedFieldsOperationUpdate, "status")}, 1},
 		"applied, without marks of ours": {[]metav1.ManagedFieldsEntry{entry(apply.FieldOwner, metav1.ManagedFieldsOperationApply, "")}, 1},
 	} {
 		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "m", ManagedFields: c.entries}}

@@ -5,6 +5,7 @@ package apply
 import (
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
@@ -29,6 +30,25 @@ type memory struct {
 	insisted map[Ref]string
 	// met holds the objects that a create of ours met. The cache does not show those of others.
 	met map[Ref]bool
+	// namespaced tells of the kinds whose scope was asked for.
+	namespaced map[schema.GroupVersionKind]bool
+}
+
+// scopeOf reports whether a kind is namespaced, if that is known.
+func (m *memory) scopeOf(k schema.GroupVersionKind) (namespaced, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	namespaced, known = m.namespaced[k]
+	return namespaced, known
+}
+
+func (m *memory) recordScope(k schema.GroupVersionKind, namespaced bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.namespaced == nil {
+		m.namespaced = map[schema.GroupVersionKind]bool{}
+	}
+	m.namespaced[k] = namespaced
 }
 
 // recordSeen remembers that a create found an object in its place.

@@ -169,11 +169,11 @@ func (a *Applier) Children(ctx context.Context, owner Owner, kinds []schema.Grou
 func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersionKind, which []client.ListOption, do func(runtime.Object) error) error {
 	namespaces := []string{metav1.NamespaceAll}
 	if len(owner.Namespaces) > 0 && a.OwnerIndex == "" {
-		mapping, err := a.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+		namespaced, err := a.isNamespaced(k)
 		if err != nil {
 			return err
 		}
-		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		if namespaced {
 			namespaces = owner.Namespaces
 		}
 	}
@@ -187,6 +187,21 @@ func (a *Applier) eachOf(ctx context.Context, owner Owner, k schema.GroupVersion
 		}
 	}
 	return nil
+}
+
+// isNamespaced reports whether objects of a kind are in namespaces. The scope of a kind is asked for once: to find it takes longer
+// than to list the kind's objects in a cache.
+func (a *Applier) isNamespaced(k schema.GroupVersionKind) (bool, error) {
+	if known, ok := a.memory.scopeOf(k); ok {
+		return known, nil
+	}
+	mapping, err := a.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+	if err != nil {
+		return false, err
+	}
+	namespaced := mapping.Scope.Name() == meta.RESTScopeNameNamespace
+	a.memory.recordScope(k, namespaced)
+	return namespaced, nil
 }
 
 func (a *Applier) list(k schema.GroupVersionKind) client.ObjectList {

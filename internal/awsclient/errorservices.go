@@ -132,9 +132,12 @@ var databaseRows = []row{
 	{service: "rds", code: "StorageTypeNotSupported|ProvisionedIopsNotAvailableInAZ|KMSKeyNotAccessible|InvalidDBInstanceClass", class: Invalid},
 	{service: "rds", code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded|DBSubnetGroupQuotaExceeded|DBSubnetQuotaExceeded", class: Limit},
 	{service: "rds", code: "InsufficientDBInstanceCapacity", class: Transient},
-	{service: "elasticache", code: "CacheClusterNotFound|ReplicationGroupNotFound|CacheSubnetGroupNotFound", class: NotFound},
-	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists", class: Exists},
+	{service: "elasticache", code: "CacheClusterNotFound|ReplicationGroupNotFound|CacheSubnetGroupNotFound|CacheParameterGroupNotFound", class: NotFound},
+	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists|SnapshotAlreadyExists", class: Exists},
 	{service: "elasticache", code: "InvalidCacheClusterState|InvalidReplicationGroupState|CacheSubnetGroupInUse", class: Busy},
+	{service: "elasticache", code: "InvalidVPCNetworkState|CacheSecurityGroupNotFound|SnapshotFeatureNotSupported|InvalidCacheParameterGroupState", class: Invalid},
+	{service: "elasticache", code: "ClusterQuotaForCustomerExceeded|NodeQuotaForClusterExceeded|NodeQuotaForCustomerExceeded|SnapshotQuotaExceeded|TagQuotaPerResourceExceeded", class: Limit},
+	{service: "elasticache", code: "InsufficientCacheClusterCapacity", class: Transient},
 }
 
 // docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, .../lambda/latest/api, .../elasticloadbalancing/latest/APIReference
@@ -195,4 +198,9 @@ var otherRows = []row{
 	// "Trust policy of the role provided is invalid".
 	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
+	// The create of a cluster that exists with other settings: "Arguments on this idempotent request are inconsistent with
+	// arguments used in previous request(s)."
+	{service: "ecs", operation: "CreateCluster", code: "InvalidParameter", message: "idempotent request", class: Exists},
+	{service: "ecs", code: "ClusterContains*", class: NotEmpty},
+	{service: "ecs", code: "UpdateInProgress|ResourceInUse", class: Busy},
 }

@@ -97,7 +97,7 @@ func TestAnOperatorWithoutIdentitySaysSo(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = checkAmbient(ctx, &sessionCache{now: f.clock.now, retrieve: nil, flight: flight[aws.Credentials]{now: &call[aws.Credentials]{done: make(chan struct{})}}})
+	err = operatorWords.checkAmbient(ctx, &sessionCache{now: f.clock.now, retrieve: nil, flight: flight[aws.Credentials]{now: &call[aws.Credentials]{done: make(chan struct{})}}})
 	retryingWith(t, err, status.ReasonUnreachable, "cut short")
 }
 

@@ -25,7 +25,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		return nil, err
 	}
 	plain := cfg.APIOptions
-	who, err := callerIdentity(ctx, s.instrument(cfg, plain, id, caller{}))
+	who, err := s.words.callerIdentity(ctx, s.instrument(cfg, plain, id, caller{}))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		}
 		base := s.instrument(cfg, plain, id, who)
 		cfg.Credentials = s.assume(sts.NewFromConfig(base), id, who, to)
-		if who, err = callerIdentity(ctx, s.instrument(cfg, plain, id, who)); err != nil {
+		if who, err = s.words.callerIdentity(ctx, s.instrument(cfg, plain, id, who)); err != nil {
 			return nil, err
 		}
 	}
@@ -74,7 +74,7 @@ func (s *Sessions) config(ctx context.Context, id Identity) (aws.Config, error) 
 		cfg.Credentials = staticProvider{keys: *id.Static}
 		return cfg, nil
 	}
-	return cfg, checkAmbient(ctx, cfg.Credentials)
+	return cfg, s.words.checkAmbient(ctx, cfg.Credentials)
 }
 
 // loadAmbient loads the operator's own configuration once; a failure is not remembered.
@@ -93,7 +93,7 @@ func (s *Sessions) loadAmbient(ctx context.Context) (aws.Config, error) {
 		case err != nil:
 			return aws.Config{}, &status.Stalled{
 				Reason:  status.ReasonCredentialsMissing,
-				Message: status.Truncate("the operator's own AWS configuration (environment, AWS files) cannot be read: "+scrub(err.Error()), maxMessage),
+				Message: status.Truncate(s.words.configuration+" cannot be read: "+scrub(err.Error()), maxMessage),
 				Cause:   err,
 			}
 		}
@@ -154,10 +154,10 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 }
 
 // callerIdentity asks STS who the configuration's credentials are. STS answers without any permission.
-func callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
+func (w identityWords) callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
 	out, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
-		return caller{}, unknownCaller(err, cfg.Credentials)
+		return caller{}, w.unknownCaller(err, cfg.Credentials)
 	}
 	if aws.ToString(out.Arn) == "" || aws.ToString(out.Account) == "" { // the SDK takes an empty 200 for an answer
 		return caller{}, brokenAnswer("sts:GetCallerIdentity")
@@ -166,11 +166,11 @@ func callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
 }
 
 // unknownCaller reads why STS would not say who we are.
-func unknownCaller(err error, credentials aws.CredentialsProvider) error {
+func (w identityWords) unknownCaller(err error, credentials aws.CredentialsProvider) error {
 	if isKind(err) {
 		return kindOf(err)
 	}
-	remedy := "check the identity the operator runs with"
+	remedy := w.check
 	switch credentials.(type) {
 	case staticProvider:
 		remedy = "put a valid key into the provider's Secret"
@@ -239,11 +239,11 @@ func refusedRole(err error, id Identity, who caller, to hop) error {
 	return e.unreachable("STS")
 }
 
-// checkAmbient proves that the operator has its own identity at all.
-func checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
+// checkAmbient proves that there is an ambient identity at all.
+func (w identityWords) checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
 	missing := &status.Stalled{
 		Reason:  status.ReasonCredentialsMissing,
-		Message: "the operator has no AWS identity: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
+		Message: w.missing,
 	}
 	if credentials == nil {
 		return missing
@@ -252,14 +252,14 @@ func checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) erro
 	if err == nil {
 		return nil
 	}
-	e := explanation{err: err, failure: Classify(err), action: "the operator's own sign-in"}
+	e := explanation{err: err, failure: Classify(err), action: w.signIn}
 	switch {
 	case ctx.Err() != nil:
 		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transportFailure(err))
 	case e.failure.Service == "sts" && (e.failure.Class == Throttled || e.failure.Class == Transient):
 		return e.unreachable("STS")
 	case e.failure.Service == "sts":
-		return e.stalled(status.ReasonCredentialsInvalid, "the operator's own role does not accept it: check that role's trust policy%s", e.text())
+		return e.stalled(status.ReasonCredentialsInvalid, "%s does not accept it: check that role's trust policy%s", w.role, e.text())
 	}
 	missing.Cause = err
 	return missing

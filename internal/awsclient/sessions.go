@@ -21,6 +21,8 @@ type Options struct {
 	Now func() time.Time
 	// Ambient loads the operator's own identity; nil is LoadAmbient. Called once, until it succeeds.
 	Ambient func(context.Context) (aws.Config, error)
+	// Person is true where Ambient is the identity of a person at a command line. Errors then name what a person sets.
+	Person bool
 	// HTTPClient carries every call; nil is Ambient's, or else NewHTTPClient.
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
@@ -58,6 +60,7 @@ func (s *Session) GoString() string { return s.String() }
 type Sessions struct {
 	now     func() time.Time
 	ambient func(context.Context) (aws.Config, error)
+	words   identityWords
 	client  aws.HTTPClient
 	calls   *calls
 	// miswired is a mistake of the program that makes it; Open reports it.
@@ -80,7 +83,7 @@ const (
 
 // NewSessions prepares the cache; it calls nobody.
 func NewSessions(o Options) *Sessions {
-	s := &Sessions{now: o.Now, ambient: o.Ambient, client: o.HTTPClient, opened: map[string]*entry{}}
+	s := &Sessions{now: o.Now, ambient: o.Ambient, words: wordsFor(o.Person), client: o.HTTPClient, opened: map[string]*entry{}}
 	if s.now == nil {
 		s.miswired = errors.New("awsclient.Options.Now is missing")
 		return s
@@ -131,7 +134,7 @@ func (s *Sessions) Revalidate(ctx context.Context, id Identity) (*Session, error
 		if session == nil {
 			return e.remember(ctx, s.now)(s.build(ctx, id))
 		}
-		who, err := callerIdentity(ctx, session.Config)
+		who, err := s.words.callerIdentity(ctx, session.Config)
 		switch {
 		case err == nil && who.arn == session.CallerARN && who.account == session.Account:
 			return session, nil

@@ -77,6 +77,45 @@ func TestBorrowedIdentity_ServesOnlyItsCapability(t *testing.T) {
 	}
 }
 
+func TestGenerated_IsRefusedAsTheProviderAndItsObjectsWouldBe(t *testing.T) {
+	future := func(change func(*v1alpha1.AWSProvider)) *v1alpha1.AWSProvider {
+		p := owned(&v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app-dev"}, Spec: v1alpha1.AWSProviderSpec{Region: "eu-west-1"}}, "uid-app")
+		change(p)
+		return p
+	}
+	same := func(*v1alpha1.AWSProvider) {}
+	for _, c := range []struct {
+		name     string
+		guards   Guards
+		provider *v1alpha1.AWSProvider
+		obj      v1alpha1.Resource
+		vouched  bool
+		want     string // empty is a session
+	}{
+		{"the capability itself", Guards{CapabilityNamespaces: []string{team}}, future(same), nil, true, ""},
+		{"a boundary for every role", Guards{DefaultBoundary: "arn:aws:iam::123456789012:policy/b"}, future(same), nil, true, ""},
+		{"a namespace that is not allowed", Guards{}, future(same), nil, true, "--capability-namespaces=team"},
+		{"its capability's object", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-app"), true, ""},
+		{"an object that the capability does not compile to", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-app"), false, "as its capability declares it"},
+		{"another capability's object", Guards{CapabilityNamespaces: []string{team}}, future(same), owned(bucketOf("app-dev"), "uid-other"), true, "serves only the capability"},
+		{"an object of nobody", Guards{CapabilityNamespaces: []string{team}}, future(same), bucketOf("app-dev"), true, "serves only the capability"},
+		{"an object of nobody where all may", Guards{AmbientNamespaces: []string{team}}, future(same), bucketOf("app-dev"), false, ""},
+		{"a region that is none", Guards{CapabilityNamespaces: []string{team}, Regions: []string{"eu-west-1"}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.Region = "eu-west-9" }), nil, true, "spec.region"},
+		{"a role of its own", Guards{AmbientNamespaces: []string{team}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.AssumeRoleARN = "arn:aws:iam::123456789012:role/r" }), nil, true, "to exist in namespace"},
+		{"an endpoint of its own", Guards{AmbientNamespaces: []string{team}}, future(func(p *v1alpha1.AWSProvider) { p.Spec.Endpoint = "https://example.com" }), nil, true, "to exist in namespace"},
+	} {
+		b := newBed(t)
+		b.Guards = c.guards
+		session, err := b.Generated(t.Context(), c.provider, c.obj, c.vouched)
+		if c.want == "" && (err != nil || session.CallerARN != podARN) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v %v, want %q", c.name, session, err, c.want)
+		}
+		if n := b.sts.Calls(); err != nil && n != 0 {
+			t.Errorf("%s: STS is asked %d times", c.name, n)
+		}
+	}
+}
+
 func TestOwnIdentity_IsRefusedUnlessAllowed(t *testing.T) {
 	live, going := owned(&nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}, ""), &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: "app", UID: "uid-app"}}
 	live.OwnerReferences = nil

@@ -126,6 +126,27 @@ func (p *Directory) For(ctx context.Context, obj v1alpha1.Resource, vouched bool
 	return session, provider, checkAttested(provider, session)
 }
 
+// Generated returns the session that an AWSProvider will have which a capability is yet to generate, for a plan: to the capability
+// itself where obj is nil, else to an object that refers to it. It is refused as that AWSProvider, or the object, would be.
+func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error) {
+	s := provider.Spec
+	if HasCredentials(provider) || s.Endpoint != "" || s.RoleARN != "" || s.AssumeRoleARN != "" {
+		return nil, &status.Waiting{Reason: status.ReasonProviderMissing, For: "AWSProvider/" + provider.Name + " to exist in namespace " + provider.Namespace, After: PollInterval}
+	}
+	if !p.ambientAllowed(provider.Namespace) && !p.generatedAllowed(provider.Namespace) {
+		return nil, p.generatedRefused(provider)
+	}
+	if obj != nil {
+		if err := errors.Join(ownNamespace("spec.providerRef.namespace", obj.CommonSpec().ProviderRef.Namespace, obj), p.mayUse(provider, obj, vouched)); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.checkRegion(provider); err != nil {
+		return nil, err
+	}
+	return p.Sessions.Open(ctx, awsclient.Identity{Key: "generated/" + s.Region, Region: s.Region})
+}
+
 // WhyNotReady returns the message of a Ready condition that is not True, after a colon; empty when there is none.
 func WhyNotReady(conds []metav1.Condition) string {
 	for _, c := range conds {

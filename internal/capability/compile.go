@@ -21,10 +21,11 @@ import (
 
 // Labels and annotations of every object of a capability.
 const (
-	LabelName        = "app.kubernetes.io/name"
-	LabelInstance    = "app.kubernetes.io/instance"
-	LabelComponent   = "app.kubernetes.io/component"
-	LabelPartOf      = "app.kubernetes.io/part-of"
+	LabelName      = "app.kubernetes.io/name"
+	LabelInstance  = "app.kubernetes.io/instance"
+	LabelComponent = "app.kubernetes.io/component"
+	LabelPartOf    = "app.kubernetes.io/part-of"
+	// LabelVersion is on Deployments and their pods alone: an edit of the version touches nothing else for its sake.
 	LabelVersion     = "app.kubernetes.io/version"
 	LabelEnvironment = "nexus.ai/environment"
 	// AnnotationChecksum makes pods roll when their settings change.
@@ -175,7 +176,6 @@ func (k *compiler) labels(component string, more map[string]string) map[string]s
 	l := mergeMaps(more, k.selector(component))
 	l[LabelPartOf] = k.names.Capability
 	l[wellknown.LabelManagedBy] = wellknown.OperatorName
-	l[LabelVersion] = k.spec.Version
 	l[wellknown.LabelCapability] = k.c.Name
 	l[LabelEnvironment] = k.names.Environment
 	l[wellknown.LabelCapabilityUID] = string(k.c.UID)

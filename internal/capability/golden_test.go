@@ -198,8 +198,7 @@ var variants = map[string]func(c *nexusv1.NexusAICapability, f *capability.Facts
 			Scheme: nexusv1.SchemeInternetFacing, Host: "app.example.com", HealthCheckPath: "/healthz", GroupName: "team-a",
 			CertificateArn: "arn:aws:acm:ap-southeast-1:123456789012:certificate/abc",
 			Annotations: map[string]nexusv1.AnnotationValue{
-				"alb.ingress.kubernetes.io/wafv2-acl-arn": "arn:acl", "alb.ingress.kubernetes.io/scheme": "internal",
-				"kubernetes.io/ingress.class": "nginx", "nexus.ai/capability": "other/one",
+				"alb.ingress.kubernetes.io/wafv2-acl-arn": "arn:acl",
 			},
 		}
 	},

@@ -26,7 +26,8 @@ const (
 	reservedNexus = "nexus.ai/"
 )
 
-// ownAnnotations are set here or left out on purpose: a user's value for them is dropped.
+// ownAnnotations are set here or left out on purpose. A user's value for them is refused, and left out while a capability
+// that has one is deleted.
 var ownAnnotations = []string{
 	legacyClass, AnnotationLastApplied,
 	alb + "scheme", alb + "target-type", alb + "listen-ports", alb + "certificate-arn", alb + "ssl-redirect", alb + "ssl-policy",

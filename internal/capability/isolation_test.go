@@ -4,6 +4,7 @@ package capability_test
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,9 @@ func plain(n [2]string) *nexusv1.NexusAICapability {
 		c.Name = n[0] + "-" + n[1]
 		c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region = n[0], n[1], "eu-west-1"
 		c.Spec.EnableCognito, c.Spec.Cognito = true, &nexusv1.CognitoSpec{CallbackURLs: []nexusv1.SignInURL{"https://example.com/"}}
+		if regexp.MustCompile("aws|amazon|cognito").MatchString(c.Name) { // which Cognito reserves
+			c.Spec.Cognito.DomainPrefix = "sign-in"
+		}
 		c.Spec.DataServices.KMS = &nexusv1.KMSSpec{}
 		c.Spec.DataServices.Queues = []nexusv1.QueueSpec{{Name: "app", DeadLetter: &nexusv1.DeadLetterSpec{}}, {Name: "dev-app", FIFO: true}}
 		c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "app", SubscribeQueues: []nexusv1.QueueName{"app"}}, {Name: "dev-app", FIFO: true}}

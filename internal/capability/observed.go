@@ -42,7 +42,8 @@ type State struct {
 
 func (s State) isDone() bool { return !s.Stalled && !s.Unknown && (s.Skipped || s.Applied && s.Ready) }
 
-// hasTrouble reports whether an object is as it should be as far as is known, and could not be looked at lately.
+// hasTrouble reports whether an object is as it should be as far as is known, and could not be looked at lately or does not do
+// all that it is for.
 func (s State) hasTrouble() bool { return s.isDone() && !s.Skipped && s.Reason != "" }
 
 // exists reports whether the object exists at all.

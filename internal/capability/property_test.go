@@ -92,12 +92,15 @@ func TestEveryObjectCarriesItsOwnerAndLabels(t *testing.T) {
 			for key, want := range map[string]string{
 				capability.LabelName: c.Spec.CapabilityName, capability.LabelInstance: c.Spec.CapabilityName + "-" + c.Spec.Environment,
 				capability.LabelPartOf: c.Spec.CapabilityName, wellknown.LabelManagedBy: "nexus-operator",
-				capability.LabelVersion: c.Spec.Version, wellknown.LabelCapability: c.Name,
+				wellknown.LabelCapability:   c.Name,
 				capability.LabelEnvironment: c.Spec.Environment, wellknown.LabelCapabilityUID: uid,
 			} {
 				if got := o.GetLabels()[key]; got != want {
 					t.Fatalf("%s: label %s is %q, want %q", n.ID, key, got, want)
 				}
+			}
+			if version, has := o.GetLabels()[capability.LabelVersion]; has != (o.GetKind() == "Deployment") || has && version != c.Spec.Version {
+				t.Fatalf("%s: label %s is %q", n.ID, capability.LabelVersion, version)
 			}
 			for key, v := range o.GetLabels() {
 				if p := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(v)...); len(p) > 0 {

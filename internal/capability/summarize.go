@@ -76,7 +76,13 @@ type summary struct {
 }
 
 func (s summary) ofStep(name string) []view {
-	return slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return v.Step != name })
+	var out []view
+	for i := range s.nodes {
+		if s.nodes[i].Step == name {
+			out = append(out, s.nodes[i])
+		}
+	}
+	return out
 }
 
 // step counts the steps that are done; one without objects is skipped, which counts.
@@ -288,13 +294,16 @@ func (s summary) failureMessage(err error) string {
 	return status.WithCode(reason, text, 1024)
 }
 
-// firstTrouble tells of what is ready and could not be looked at lately.
+// firstTrouble tells of what is ready and could not be looked at lately, or has trouble of which pods and data know nothing.
 func (s summary) firstTrouble() string {
 	troubled := slices.DeleteFunc(slices.Clone(s.nodes), func(v view) bool { return !v.hasTrouble() })
 	if len(troubled) == 0 {
 		return ""
 	}
-	out := "not seen lately: " + troubled[0].explain()
+	out := troubled[0].explain()
+	if troubled[0].Reason != status.ReasonAutoscalerInactive {
+		out = "not seen lately: " + out
+	}
 	if more := len(troubled) - 1; more > 0 {
 		out = status.Extend(out, fmt.Sprintf(" (and %d more, see status.resources)", more))
 	}

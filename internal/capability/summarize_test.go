@@ -336,6 +336,20 @@ func TestAPassingFailureIsReportedWhileTheCapabilityIsReady(t *testing.T) {
 	}
 }
 
+func TestSummarize_AnAutoscalerThatDoesNotScaleIsTold(t *testing.T) {
+	st, _ := summary(observe(t, func(o *capability.Observed) {
+		for id, s := range o.States {
+			if strings.HasPrefix(id, "Deployment/") {
+				s.Reason, s.Message = status.ReasonAutoscalerInactive, "does not scale"
+				o.States[id] = s
+			}
+		}
+	}))
+	if !st.Ready || st.Phase != nexusv1.PhaseRunning || !regexp.MustCompile(`everything runs; (.*; )?Deployment/\S+: does not scale \(and 1 more`).MatchString(st.Message) || strings.Contains(st.Message, "not seen lately") {
+		t.Errorf("ready %t, %s: %s", st.Ready, st.Phase, st.Message)
+	}
+}
+
 func TestHistoryKeepsTheLastTwentyChanges(t *testing.T) {
 	var h []nexusv1.PhaseChange
 	for i := range 50 {

@@ -158,6 +158,7 @@ func (v *verdict) component(at string, c nexusv1.ComponentSpec) {
 	if c.Service != nil {
 		oneOf(v, at+".service.type", c.Service.Type, "", corev1.ServiceTypeClusterIP, corev1.ServiceTypeNodePort, corev1.ServiceTypeLoadBalancer)
 		v.annotations(at+".service.annotations", c.Service.Annotations)
+		v.ownedAnnotations(at+".service.annotations", c.Service.Annotations, ownServiceAnnotations, "service.type or spec.ingress.scheme")
 	}
 	if c.Resources != nil {
 		v.resources(at+".resources", *c.Resources)
@@ -196,6 +197,7 @@ func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
 		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),
 			"is not passed on: set spec.ingress.groupName, which an administrator must allow")
 	}
+	v.ownedAnnotations("spec.ingress.annotations", in.Annotations, ownAnnotations, "scheme, healthCheckPath, certificateArn, host or hostedZoneName of spec.ingress")
 	if in.GroupName == "" {
 		return
 	}
@@ -212,6 +214,14 @@ func (v *verdict) annotations(at string, annotations map[string]nexusv1.Annotati
 		at := fmt.Sprintf("%s[%s]", at, status.Truncate(key, 64))
 		v.matches(at, key, 317, annotationPattern)
 		v.require(len(annotations[key]) <= 1024, at, "at most 1024 characters")
+	}
+}
+
+// ownedAnnotations refuses the annotations that the operator sets: a value that is dropped silently is taken for one in force.
+func (v *verdict) ownedAnnotations(at string, annotations map[string]nexusv1.AnnotationValue, owned []string, remedy string) {
+	for _, key := range sortedKeys(annotations) {
+		v.require(!slices.Contains(owned, key) && !strings.HasPrefix(key, reservedNexus), fmt.Sprintf("%s[%s]", at, status.Truncate(key, 64)),
+			"is set by the operator: remove it, and set %s where another value is needed", remedy)
 	}
 }
 

@@ -186,6 +186,15 @@ var wrong = map[string]struct {
 	"an ALB group's order by annotation": {ingress(func(i *nexusv1.IngressSpec) {
 		i.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/group.order": "1"}
 	}), "spec.ingress.annotations[alb.ingress.kubernetes.io/group.order]"},
+	"an annotation that the operator sets": {ingress(func(i *nexusv1.IngressSpec) {
+		i.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/scheme": "internet-facing"}
+	}), "spec.ingress.annotations[alb.ingress.kubernetes.io/scheme]"},
+	"an annotation of the operator": {ingress(func(i *nexusv1.IngressSpec) {
+		i.Annotations = map[string]nexusv1.AnnotationValue{"nexus.ai/capability": "other/one"}
+	}), "spec.ingress.annotations[nexus.ai/capability]"},
+	"an annotation of a Service that the operator sets": {func(c *nexusv1.NexusAICapability) {
+		c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Annotations: map[string]nexusv1.AnnotationValue{"service.beta.kubernetes.io/aws-load-balancer-internal": "false"}}
+	}, "spec.frontend.service.annotations[service.beta.kubernetes.io/aws-load-balancer-internal]"},
 	"a table key of another region":     {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = key("us-east-1", "123456789012") }), "spec.dataServices.dynamodb.kmsKeyArn"},
 	"a bucket key of another region":    {data(func(d *nexusv1.DataServicesSpec) { d.S3.KMSKeyArn = key("us-east-1", "123456789012") }), "spec.dataServices.s3.kmsKeyArn"},
 	"a table key of another account":    {data(func(d *nexusv1.DataServicesSpec) { d.DynamoDB.KMSKeyArn = key("eu-central-1", "999999999999") }), "spec.dataServices.dynamodb.kmsKeyArn"},

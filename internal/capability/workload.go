@@ -140,7 +140,8 @@ func (k *compiler) checksum(settings map[string]string) string {
 // applications read while they run, it waits only for the existence: a pod that starts without a parameter fails, but an
 // edit of values need not delay a rollout by as long as Parameter Store takes for them.
 func (k *compiler) deployment(c component, checksum, configID string) string {
-	o := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{
+	version := map[string]string{LabelVersion: k.spec.Version}
+	o := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Labels: version}, Spec: appsv1.DeploymentSpec{
 		Replicas:             &c.replicas,
 		RevisionHistoryLimit: new(int32(5)),
 		Selector:             &metav1.LabelSelector{MatchLabels: k.selector(c.name)},
@@ -149,7 +150,7 @@ func (k *compiler) deployment(c component, checksum, configID string) string {
 			RollingUpdate: &appsv1.RollingUpdateDeployment{MaxUnavailable: new(intstr.FromInt32(0)), MaxSurge: new(intstr.FromInt32(1))},
 		},
 		Template: corev1.PodTemplateSpec{
-			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, nil), Annotations: k.podAnnotations(checksum)},
+			ObjectMeta: metav1.ObjectMeta{Labels: k.labels(c.name, version), Annotations: k.podAnnotations(checksum)},
 			Spec:       k.pod(c),
 		},
 	}}
@@ -217,7 +218,7 @@ func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceTy
 	return corev1.ServiceTypeLoadBalancer
 }
 
-// ownServiceAnnotations are set by the operator, or would contradict those that are: a user's value for them is dropped.
+// ownServiceAnnotations are set by the operator, or would contradict those that are: a user's value for them is refused.
 var ownServiceAnnotations = []string{
 	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", AnnotationLastApplied,
 }

@@ -79,9 +79,6 @@ func setScaling(c *nexusv1.ComponentSpec) {
 func setBalancer(c *nexusv1.ComponentSpec) {
 	c.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Annotations: map[string]nexusv1.AnnotationValue{
 		"service.beta.kubernetes.io/aws-load-balancer-attributes": "load_balancing.cross_zone.enabled=true",
-		"service.beta.kubernetes.io/aws-load-balancer-scheme":     "internet-facing",
-		"service.beta.kubernetes.io/aws-load-balancer-internal":   "false",
-		"nexus.ai/capability": "other/one",
 	}}
 }
 

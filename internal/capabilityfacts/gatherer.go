@@ -43,12 +43,14 @@ type Settings struct {
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList
+	// Kinds are the AWS kinds that the operator serves. No object of another kind is read or applied.
+	Kinds options.Kinds
 }
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
 	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
-		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota}
+		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, Kinds: o.Kinds}
 }
 
 // Facts are those that follow from the settings alone, without a look at the cluster.
@@ -109,6 +111,9 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[string]capability.Proof, error) {
 	out := map[string]capability.Proof{}
 	for _, kind := range capability.Proving {
+		if !g.Kinds.Serves(kind) {
+			continue
+		}
 		made, err := g.Scheme.New(v1alpha1.GroupVersion.WithKind(kind + "List"))
 		if err != nil {
 			return nil, err
@@ -198,7 +203,7 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability) (s
 // zone is the ID of the hosted zone of c's host, from the status of the object that stands for it.
 func (g Gatherer) zone(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
 	name, made := capability.ZoneObject(c)
-	if name == "" {
+	if name == "" || !g.Kinds.Serves("Route53HostedZone") {
 		return "", nil
 	}
 	z := &v1alpha1.Route53HostedZone{}

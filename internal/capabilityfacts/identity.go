@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -59,8 +60,12 @@ func (g Gatherer) agentFor(ctx context.Context, c *nexusv1.NexusAICapability, re
 	return agent.Ready > 0, agent.Err
 }
 
-// child reads an object of the capability; it stays empty where there is none, or one of another owner.
+// child reads an object of the capability; it stays empty where there is none, or one of another owner, and where the operator does
+// not serve the kind.
 func (g Gatherer) child(ctx context.Context, c *nexusv1.NexusAICapability, name string, o v1alpha1.Resource) error {
+	if gvk, err := apiutil.GVKForObject(o, g.Scheme); err != nil || !g.Kinds.Serves(gvk.Kind) {
+		return err
+	}
 	found := o.DeepCopyObject().(v1alpha1.Resource)
 	err := g.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, found)
 	if err != nil || !metav1.IsControlledBy(found, c) {

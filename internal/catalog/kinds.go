@@ -9,10 +9,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ecr"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/ecs"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/eks"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/elasticache"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/glue"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/iam"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/kms"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/lambda"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/rds"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/route53"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/s3"
@@ -41,6 +44,9 @@ func Kinds() []engine.Entry {
 		engine.For(acm.NewCertificate),
 		engine.For(cognito.NewUserPool),
 		engine.For(ecr.NewRepository),
+		engine.For(ecs.NewCluster),
+		engine.For(elasticache.NewCluster),
+		engine.For(lambda.NewFunction),
 		engine.For(route53.NewHostedZone),
 		engine.For(route53.NewRecordSet),
 		engine.For(ec2.NewRouteTable),

@@ -24,13 +24,15 @@ const (
 // registryScheme begins references to charts in registries.
 const registryScheme = "oci://"
 
-// chartSource is where a chart comes from.
-type chartSource struct{ chart, repo, version string }
+// chartSource is where a chart comes from. flag is the name of the flag that says it.
+type chartSource struct{ chart, repo, version, flag string }
 
-func (c *chartSource) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&c.chart, "chart", albRelease, "chart: a name in --chart-repo, a folder or archive (./PATH), or oci://REGISTRY/REPOSITORY")
-	flags.StringVar(&c.repo, "chart-repo", defaultChartRepo, "URL of the chart repository")
-	flags.StringVar(&c.version, "chart-version", defaultChartVersion, "version of the chart in a repository or registry")
+// addFlags adds the flags --chart, --chart-repo and --chart-version, with a prefix.
+func (c *chartSource) addFlags(flags *pflag.FlagSet, prefix string) {
+	c.flag = "--" + prefix + "chart"
+	flags.StringVar(&c.chart, prefix+"chart", albRelease, "chart of the AWS Load Balancer Controller: a name in "+c.flag+"-repo, a folder or archive (./PATH), or oci://REGISTRY/REPOSITORY")
+	flags.StringVar(&c.repo, prefix+"chart-repo", defaultChartRepo, "URL of the chart repository")
+	flags.StringVar(&c.version, prefix+"chart-version", defaultChartVersion, "version of the chart in a repository or registry")
 }
 
 // isPath reports whether the chart is on this machine.
@@ -41,16 +43,16 @@ func (c chartSource) isPath() bool {
 func (c chartSource) check() error {
 	switch {
 	case c.chart == "":
-		return usage("--chart: the name is empty")
+		return usage("%s: the name is empty", c.flag)
 	case strings.HasPrefix(c.chart, registryScheme):
 		if _, err := c.reference(); err != nil {
-			return usage("--chart: %w", err)
+			return usage("%s: %w", c.flag, err)
 		}
 	case c.isPath():
 	case strings.Contains(c.chart, "/"):
-		return usage("--chart: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.chart, registryScheme)
+		return usage("%s: %q is neither a name, nor a path that begins with ./ or /, nor a reference that begins with %s", c.flag, c.chart, registryScheme)
 	case !strings.HasPrefix(c.repo, "https://") && !strings.HasPrefix(c.repo, "http://"):
-		return usage("--chart-repo: %q is not a URL", c.repo)
+		return usage("%s-repo: %q is not a URL", c.flag, c.repo)
 	}
 	return nil
 }
@@ -70,13 +72,13 @@ func (s *shared) loadChart(ctx context.Context, c chartSource) (*helmrelease.Cha
 	case c.isPath():
 		chart, err := helmrelease.Load(c.chart)
 		if err != nil {
-			return nil, usage("--chart: %w", err)
+			return nil, usage("%s: %w", c.flag, err)
 		}
 		return chart, nil
 	case strings.HasPrefix(c.chart, registryScheme):
 		ref, err := c.reference()
 		if err != nil {
-			return nil, usage("--chart: %w", err)
+			return nil, usage("%s: %w", c.flag, err)
 		}
 		way := &pushTarget{shared: s, logins: map[string]login{}}
 		archive, err := way.registry().Artifact(ctx, ref, helmrelease.MediaType)
@@ -87,7 +89,7 @@ func (s *shared) loadChart(ctx context.Context, c chartSource) (*helmrelease.Cha
 	default:
 		chart, err := helmrelease.Fetch(ctx, c.repo, c.chart, c.version)
 		if err != nil {
-			return nil, precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with --chart", c.chart, c.version, err))
+			return nil, precondition(fmt.Errorf("downloading chart %s %s: %w; where the repository cannot be reached, name a copy with %s", c.chart, c.version, err, c.flag))
 		}
 		return chart, nil
 	}

@@ -63,7 +63,9 @@ type controllerFlags struct {
 	values, set                         []string
 	cluster, vpc, role, roleARN, output string
 	dryRun, force                       bool
-	timeout                             time.Duration
+	// providerFollows is true where the OIDC provider of the cluster is created before the controller.
+	providerFollows bool
+	timeout         time.Duration
 }
 
 func (s *shared) installControllerCommand() *cobra.Command {
@@ -82,7 +84,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 		RunE: runChecked(f, s.installController),
 	}
 	flags := cmd.Flags()
-	f.chart.addFlags(flags)
+	f.chart.addFlags(flags, "")
 	flags.StringArrayVar(&f.set, "set", nil, "value of the chart, such as --set replicaCount=3; may be repeated")
 	flags.StringArrayVarP(&f.values, "values", "f", nil, "YAML file with values of the chart; may be repeated")
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster whose load balancers these are (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
@@ -124,9 +126,13 @@ type controllerInstaller struct {
 	definitions []*unstructured.Unstructured
 }
 
-func (s *shared) installController(ctx context.Context, f *controllerFlags) error {
-	b := &controllerInstaller{shared: s, flags: f, report: controllerReport{APIVersion: repairAPIVersion, Kind: "LoadBalancerController",
+func (s *shared) controllerInstaller(f *controllerFlags) *controllerInstaller {
+	return &controllerInstaller{shared: s, flags: f, report: controllerReport{APIVersion: repairAPIVersion, Kind: "LoadBalancerController",
 		InstalledBy: "nexusctl", Role: f.roleARN, DryRun: f.dryRun, Changes: []install.Change{}}}
+}
+
+func (s *shared) installController(ctx context.Context, f *controllerFlags) error {
+	b := s.controllerInstaller(f)
 	judge, err := b.look(ctx)
 	if err != nil {
 		return err
@@ -226,16 +232,9 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 	if b.flags.roleARN != "" {
 		return region, vpc, nil
 	}
-	issuer, err := cloud.issuer(ctx)
-	if err != nil {
-		return "", "", precondition(err)
-	}
-	provider, missing, err := cloud.account.OIDCProvider(ctx, issuer)
+	provider, err := b.trustedProvider(ctx, cloud)
 	if err != nil {
 		return "", "", err
-	}
-	if len(missing) > 0 {
-		return "", "", precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
 	}
 	scope := permissions.Scope{Partition: cloud.session.Partition, Region: region, Account: cloud.session.Account}
 	documents, err := permissions.LoadBalancerController(scope, permissions.Balancer{Cluster: cluster, VPC: vpc})
@@ -248,6 +247,19 @@ func (b *controllerInstaller) lookAtAWS(ctx context.Context, cluster string) (re
 		return "", "", precondition(foreign)
 	}
 	return region, vpc, err
+}
+
+// trustedProvider returns the ARN of the cluster's OIDC provider, which exists or is created first.
+func (b *controllerInstaller) trustedProvider(ctx context.Context, cloud *cloud) (string, error) {
+	issuer, err := cloud.issuer(ctx)
+	if err != nil {
+		return "", precondition(err)
+	}
+	provider, missing, err := cloud.account.OIDCProvider(ctx, issuer)
+	if err == nil && len(missing) > 0 && !b.flags.providerFollows {
+		err = precondition(fmt.Errorf("IAM does not accept the tokens of the cluster's ServiceAccounts yet (%s): run nexusctl deploy or nexusctl fix-irsa first", provider))
+	}
+	return provider, err
 }
 
 // lookAtDefinitions finds what is to change about the definitions of the chart, which Helm would never upgrade.

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -116,14 +117,14 @@ func saveLedger(ctx context.Context, ledger *install.Ledger) error {
 	if !ledger.Exists() {
 		return nil
 	}
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	saving, cancel := uncut(ctx, patchTimeout)
 	defer cancel()
 	return ledger.Save(saving)
 }
 
 // makeChange makes a change, again after a failure that passes. An interruption does not cut it off.
 func makeChange(ctx context.Context, c install.Change) error {
-	doing, cancel := context.WithTimeout(context.WithoutCancel(ctx), cmp.Or(c.Limit, patchTimeout))
+	doing, cancel := uncut(ctx, cmp.Or(c.Limit, patchTimeout))
 	defer cancel()
 	for {
 		err := c.Do(doing)
@@ -192,11 +193,20 @@ func clusterID(ctx context.Context, c client.Client) (string, error) {
 
 // metas describe every AWS kind.
 func (s *shared) metas() []kind.Meta {
-	var out []kind.Meta
-	for _, e := range s.Kinds() {
-		out = append(out, e.Meta())
-	}
+	out, _ := s.metasOf(nil) // names no kind that there is not
 	return out
+}
+
+// metasOf describe the selected AWS kinds.
+func (s *shared) metasOf(selected options.Kinds) ([]kind.Meta, error) {
+	var out []kind.Meta
+	var names []string
+	for _, e := range s.Kinds() {
+		if names = append(names, e.Name()); selected.Serves(e.Name()) {
+			out = append(out, e.Meta())
+		}
+	}
+	return out, selected.Check(names)
 }
 
 // stillWaiting says what a wait has not seen in its time.
@@ -240,7 +250,7 @@ func (s *shared) waitFor(ctx, limited context.Context, c client.Client, u *unstr
 func (s *shared) waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextCancel(limited, pollInterval, true, look)
 	if ctx.Err() != nil {
-		return &interruption{waiting: true}
+		return &interruption{text: "The command was interrupted while it waited. What it has changed stays, and what it has requested goes on. To go on, run the command again."}
 	}
 	return err
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
@@ -126,10 +127,14 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	if err != nil {
 		return nil, err
 	}
+	engines, err := intentfacts.EnabledEngines(s.Engines(), o.Adapters)
+	if err != nil {
+		return nil, usage("the operator's flags: %w", err)
+	}
 	p := &plan.Planner{
-		Client: c, Kinds: s.Kinds(), Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
+		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
 		Operator: plan.Operator{Settings: capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...)),
-			PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates},
+			PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
 	}
 	if !skipAWS {
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
@@ -141,7 +146,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 
 // sessions opens AWS accounts with the caller's own credentials.
 func (s *shared) sessions() *awsclient.Sessions {
-	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.ambient})
+	return awsclient.NewSessions(awsclient.Options{Now: s.Clock.Now, Ambient: s.ambient, Person: true})
 }
 
 // ambient loads the caller's own AWS configuration.

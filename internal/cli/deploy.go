@@ -50,7 +50,11 @@ type deployFlags struct {
 	replicas                        int
 	scope                           permissions.Scope
 	dryRun, export, force           bool
-	timeout                         time.Duration
+	// skipController leaves the load balancer controller out; chart and vpc are those of one that is installed.
+	skipController bool
+	chart          chartSource
+	vpc            string
+	timeout        time.Duration
 }
 
 func (s *shared) deployCommand() *cobra.Command {
@@ -60,9 +64,10 @@ func (s *shared) deployCommand() *cobra.Command {
 		Short: "Install or upgrade the operator, with its role and its image repository in AWS",
 		Long: "deploy creates what the operator needs in AWS: the image repository, the IAM OIDC provider of the cluster, and the operator's role with\n" +
 			"the least rights. Then it applies the namespace " + install.Namespace + ", the definitions, the rights and the Deployment, and waits\n" +
-			"until the operator is ready. It prints the differences before each change. A second run finds nothing to change. What it created is recorded\n" +
+			"until the operator is ready. In a cluster of EKS without a load balancer controller it installs that too, as nexusctl install-alb-controller\n" +
+			"does. It prints the differences before each change. A second run finds nothing to change. What it created is recorded\n" +
 			"in ConfigMap " + install.Namespace + "/" + install.LedgerName + ", so that nexusctl delete removes that and nothing else.\n" +
-			"With --image and --role-arn it makes no call to AWS.",
+			"With --image and --role-arn it makes no call to AWS, and installs no load balancer controller.",
 		Example: "  nexusctl deploy --dry-run\n  nexusctl deploy --name-prefix team- --operator-arg=--capability-namespaces=team-*\n  nexusctl deploy --image registry.example.com/nexus-operator:v1 --role-arn arn:aws:iam::123456789012:role/operator",
 		Args:    arguments(cobra.NoArgs),
 		RunE:    runChecked(f, s.deploy),
@@ -93,6 +98,9 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
+	flags.BoolVar(&f.skipController, "skip-alb-controller", false, "install no AWS Load Balancer Controller, also where the cluster has none")
+	f.chart.addFlags(flags, "alb-")
+	flags.StringVar(&f.vpc, "vpc-id", "", "ID of the cluster's network, for the AWS Load Balancer Controller; default: what EKS says of the cluster")
 }
 
 func (f *deployFlags) check() error {
@@ -104,7 +112,7 @@ func (f *deployFlags) check() error {
 	case f.scope.Role == "":
 		return usage("--role: the name is empty")
 	default:
-		return nil
+		return f.chart.check()
 	}
 }
 
@@ -121,6 +129,8 @@ type deployer struct {
 	// missing is the image if it was not pushed yet; empty when it is there, or in a registry that is not looked at.
 	missing string
 	objects []*unstructured.Unstructured
+	// controller installs the load balancer controller; nil where that is left out.
+	controller *controllerInstaller
 }
 
 func (s *shared) deploy(ctx context.Context, f *deployFlags) error {
@@ -158,7 +168,7 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 		return nil, explainConflict(err)
 	}
 	d.report.Changes = append(d.report.Changes, slices.Concat(d.inAWS, d.inCluster)...)
-	return d, d.lookAtIngress(ctx)
+	return d, d.lookAtController(ctx)
 }
 
 // lookAtOperator finds what an earlier installation recorded, and refuses those that are not to be touched.
@@ -264,19 +274,41 @@ func (d *deployer) lookAtImage(ctx context.Context, a *install.Account) error {
 	return nil
 }
 
-// lookAtIngress notes that load balancers need a controller.
-func (d *deployer) lookAtIngress(ctx context.Context) error {
-	classes := &networkingv1.IngressClassList{}
-	if err := d.client.List(ctx, classes); err != nil && !apierrors.IsForbidden(err) {
+// lookAtController finds what is to change for load balancers, in a cluster that has no controller for them.
+func (d *deployer) lookAtController(ctx context.Context) error {
+	if served, err := d.servesIngresses(ctx); err != nil || served {
 		return err
 	}
-	for _, c := range classes.Items {
-		if c.Spec.Controller == albController || c.Spec.Controller == autoController {
-			return nil
-		}
+	f := d.flags
+	if f.skipController || f.image != "" && f.roleARN != "" || d.eksCluster(f.cluster) == "" {
+		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
+		return nil
 	}
-	d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
+	b := d.controllerInstaller(&controllerFlags{chart: f.chart, cluster: f.cluster, vpc: f.vpc, role: permissions.DefaultControllerRole, force: f.force, dryRun: f.dryRun,
+		timeout: f.timeout, providerFollows: f.roleARN == ""})
+	unhealthy, err := b.look(ctx)
+	if err != nil {
+		return fmt.Errorf("%s, which --skip-alb-controller leaves out: %w", albTitle, err)
+	}
+	d.report.Notes = append(d.report.Notes, b.report.Notes...)
+	if unhealthy != nil {
+		d.report.Notes = append(d.report.Notes, unhealthy.Error())
+	}
+	if b.chart != nil { // not another tool's
+		d.controller, d.report.Changes = b, append(d.report.Changes, b.report.Changes...)
+	}
 	return nil
+}
+
+// servesIngresses reports whether an IngressClass is of a controller for load balancers of AWS.
+func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
+	classes := &networkingv1.IngressClassList{}
+	if err := d.client.List(ctx, classes); err != nil && !apierrors.IsForbidden(err) {
+		return false, err
+	}
+	return slices.ContainsFunc(classes.Items, func(c networkingv1.IngressClass) bool {
+		return c.Spec.Controller == albController || c.Spec.Controller == autoController
+	}), nil
 }
 
 // make makes the changes and waits until the operator is ready.
@@ -298,7 +330,10 @@ func (d *deployer) make(ctx context.Context) (err error) {
 	if err := d.makeRecorded(ctx, d.ledger, changes); err != nil {
 		return err
 	}
-	return d.waitUntilReady(ctx)
+	if err := d.waitUntilReady(ctx); err != nil || d.controller == nil {
+		return err
+	}
+	return d.controller.make(ctx)
 }
 
 func sameObject(c install.Change) func(install.Change) bool {

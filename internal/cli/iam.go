@@ -51,6 +51,7 @@ func (s *shared) iamCommand() *cobra.Command {
 // rolePolicyCommand prints the policies that do not depend on a capability.
 func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 	scope := &permissions.Scope{}
+	var selected options.Kinds
 	cmd := &cobra.Command{
 		Use:     name,
 		Aliases: map[string][]string{permissions.NameInstaller: {"deployer"}}[name],
@@ -59,7 +60,11 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		Example: "  nexusctl iam policy " + name + " --account 123456789012 --region eu-west-1",
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(_ *cobra.Command, _ []string) error {
-			documents, warning, err := permissions.Named(name, s.metas(), *scope)
+			metas, err := s.metasOf(selected)
+			if err != nil {
+				return usage("%w", err)
+			}
+			documents, warning, err := permissions.Named(name, metas, *scope)
 			if err != nil {
 				return usage("%w", err)
 			}
@@ -70,6 +75,9 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		},
 	}
 	scope.AddFlags(cmd.Flags())
+	if name == permissions.NameOperator {
+		cmd.Flags().StringSliceVar((*[]string)(&selected), "kinds", []string{options.AllKinds}, options.KindsUsage)
+	}
 	return cmd
 }
 

@@ -49,6 +49,7 @@ func (s *shared) monitorCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text; ndjson or json, an object of "+monitorAPIVersion+" per line for each change")
+	completeOutput(cmd, "text", "ndjson", "json")
 	flags.StringVar(&f.until, "wait-for", untilAddress, "what to wait for: running; pods, also that all pods are of the declared version and available; address, also that the load balancer has one")
 	flags.DurationVar(&f.timeout, "timeout", 30*time.Minute, "how long to wait")
 	return cmd

@@ -21,6 +21,11 @@ import (
 // columns is the width that text is wrapped to.
 const columns = 80
 
+// completeOutput has a shell complete the value of --output.
+func completeOutput(cmd *cobra.Command, formats ...string) {
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp))
+}
+
 // outputFlag gives a verb the flag --output, whose value is checked before the verb runs. The first format is the default.
 // What follows the name of a format explains it.
 func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
@@ -31,6 +36,7 @@ func outputFlag(cmd *cobra.Command, into *string, formats ...string) {
 		known = append(known, name)
 	}
 	cmd.Flags().StringVarP(into, "output", "o", known[0], "output format: "+strings.Join(formats[:last], ", ")+" or "+formats[last])
+	completeOutput(cmd, known...)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if slices.Contains(known, *into) {
 			return nil

@@ -5,6 +5,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -128,6 +129,9 @@ func (p *pipeline) runStep(ctx context.Context, step pipelineStep, r *stepReport
 	began := p.Clock.Now()
 	err := step.run(p, ctx)
 	r.DurationSeconds, r.State = seconds(p.Clock.Now().Sub(began)), "Done"
+	if ctx.Err() != nil && err != nil {
+		err = interruptedIn(r.Number, err)
+	}
 	if err != nil {
 		r.State, r.Detail = "Failed", err.Error()
 		if r.Detail == "" {
@@ -136,6 +140,19 @@ func (p *pipeline) runStep(ctx context.Context, step pipelineStep, r *stepReport
 		return fmt.Errorf("step %d, %s: %w", r.Number, r.Name, err)
 	}
 	return nil
+}
+
+// interruptedIn is the interruption of a step, after steps that have changed something.
+func interruptedIn(step int, err error) error {
+	i, found := errors.AsType[*interruption](shortened(exitInterrupted, err))
+	if !found || isJoined(err) {
+		return err
+	}
+	text := fmt.Sprintf("The command was interrupted in step %d. The steps before it are done.", step)
+	if i.text != "" || i.waiting || len(i.changed) > 0 {
+		text += " " + i.said()
+	}
+	return &interruption{text: text}
 }
 
 // announce prints how a step ended.

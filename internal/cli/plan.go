@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,6 +21,8 @@ type planFlags struct {
 	output            string
 	exitCode, skipAWS bool
 	all, everywhere   bool
+	server            bool
+	serverTimeout     time.Duration
 }
 
 func (s *shared) planCommand() *cobra.Command {
@@ -32,10 +35,13 @@ func (s *shared) planCommand() *cobra.Command {
 			"With -f or -k: what follows when the manifests are applied. With names, or --all: what the operator does about\n" +
 			"objects as they are, such as the correction of drift; after an upgrade, what the new version would do.\n\n" +
 			"It reads the cluster and AWS with your own credentials and rights: those to get what is compared, and in\n" +
-			"Kubernetes also those to create or patch the manifests' objects, which are sent as server-side dry runs.",
+			"Kubernetes also those to create or patch the manifests' objects, which are sent as server-side dry runs.\n" +
+			"With --server the operator plans instead: you need the right to create, get and delete PlanRequests in the\n" +
+			"namespace, and no AWS credentials. The request is deleted once its answer was read.",
 		Example: "  nexusctl plan -f capability.yaml\n" +
 			"  nexusctl plan ncap/myapp -n team-a\n" +
 			"  nexusctl plan -f capability.yaml -o markdown > comment.md\n" +
+			"  nexusctl plan -f capability.yaml --server\n" +
 			"  nexusctl plan --all -A --exit-code",
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
@@ -70,6 +76,9 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.BoolVar(&f.all, "all", false, "plan every capability, and every AWS resource object that belongs to none")
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
+	completeOutput(cmd, "text", "wide", "markdown", "json", "yaml")
+	flags.BoolVar(&f.server, "server", false, "let the operator plan with its own AWS identity, by a PlanRequest: for users without AWS credentials")
+	flags.DurationVar(&f.serverTimeout, "server-timeout", 90*time.Second, "with --server: how long to wait for the operator's answer")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 }
@@ -78,11 +87,7 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
-	p, err := s.planner(ctx, f.skipAWS)
-	if err != nil {
-		return err
-	}
-	found, err := s.planned(ctx, p, f, args)
+	found, err := s.findPlan(ctx, f, args)
 	if err != nil {
 		return err
 	}
@@ -99,6 +104,18 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	}
 }
 
+// findPlan plans with the caller's own rights, or asks the operator to.
+func (s *shared) findPlan(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
+	if f.server {
+		return s.planOnServer(ctx, f, args)
+	}
+	p, err := s.planner(ctx, f.skipAWS)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	return s.planned(ctx, p, f, args)
+}
+
 // check refuses command lines that ask for nothing, or for two things.
 func (f *planFlags) check(args []string) error {
 	ways := 0
@@ -112,6 +129,9 @@ func (f *planFlags) check(args []string) error {
 	}
 	if f.everywhere && !f.all {
 		return usage("--all-namespaces goes with --all")
+	}
+	if f.server && (f.all || f.skipAWS) {
+		return usage("--server goes with -f, -k or KIND/NAME: --all and --skip-aws plan with your own rights")
 	}
 	switch f.output {
 	case "text", "wide", "markdown", "json", "yaml":

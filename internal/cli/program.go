@@ -83,7 +83,8 @@ type shared struct {
 
 // Run runs the program with arguments, of which the first is its name, and returns the exit code.
 func (p Program) Run(ctx context.Context, args []string) int {
-	root := p.command(nameOf(args))
+	ctx = countUncut(ctx)
+	root := p.Command(nameOf(args))
 	root.SetArgs(args[1:])
 	err := root.ExecuteContext(ctx)
 	if err == nil {
@@ -91,13 +92,30 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	}
 	code := codeOf(ctx, err)
 	if text := err.Error(); text != "" {
-		p.say("%s: %s", root.Name(), withStableCode(code, err))
+		p.say("%s: %s", root.Name(), withStableCode(code, shortened(code, err)))
 	}
 	if code == exitInterrupted {
 		interrupted, _ := errors.AsType[*interruption](err)
 		p.say("%s", interrupted.said())
 	}
 	return code
+}
+
+// shortened leaves out of an interruption which read it ended: nothing failed there. Errors that came with it stay.
+func shortened(code int, err error) error {
+	if code == exitInterrupted && !isJoined(err) && errors.Is(err, context.Canceled) {
+		return &interruption{}
+	}
+	return err
+}
+
+// isJoined reports whether an error is made of several.
+func isJoined(err error) bool {
+	_, joined := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err)
+	return joined
 }
 
 // say writes a line to standard error, where nothing can be done about a failure.
@@ -135,8 +153,8 @@ func isUnreachable(err error) bool {
 	return failed
 }
 
-// command builds the tree of commands.
-func (p Program) command(name string) *cobra.Command {
+// Command builds the tree of commands, under the name by which the program was called.
+func (p Program) Command(name string) *cobra.Command {
 	s := &shared{Program: p, cluster: genericclioptions.NewConfigFlags(true)}
 	first, alias, plugin := strings.Cut(name, " ")
 	root := &cobra.Command{
@@ -150,6 +168,7 @@ func (p Program) command(name string) *cobra.Command {
 	if plugin {
 		root.Annotations[cobra.CommandDisplayNameAnnotation] = first + " " + alias
 	}
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { s.cluster.WithWrapConfigFn(leadToAPIServer(cmd.Context())) }
 	root.SetIn(p.In)
 	root.SetOut(p.Out)
 	root.SetErr(p.ErrOut)
@@ -163,7 +182,8 @@ func (p Program) command(name string) *cobra.Command {
 	root.AddCommand(s.planCommand(), s.renderCommand(), s.validateCommand(), s.versionCommand(), s.importCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(),
 		s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.driftCommand(), s.iamCommand(), s.secretsCommand(), s.monitorCommand(), s.verifyCommand(),
 		s.fixIRSACommand(), s.scanCommand(), s.updateCommand(), s.deployCommand(), s.deleteCommand(), s.installControllerCommand(), s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand(), s.buildCommand(), s.rolloutCommand(), s.e2eCommand(),
-		s.diffCommand(), s.docsCommand())
+		s.diffCommand(), s.docsCommand(), s.devCommand())
+	s.addCompletions(root)
 	return root
 }
 

@@ -65,7 +65,7 @@ func (s *shared) printRemoval(changes []install.Change, notes []string, dryRun b
 // makeRemoval makes the changes. The pods of a workload are gone before what comes after it is removed.
 func (s *shared) makeRemoval(ctx context.Context, r removal) (err error) {
 	defer func() {
-		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+		ending, cancel := uncut(ctx, patchTimeout)
 		defer cancel()
 		err = errors.Join(err, r.ledger.Close(ending))
 	}()

@@ -109,7 +109,7 @@ func patchObject(ctx context.Context, c client.Client, q request, dryRun bool) e
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	ctx, cancel := uncut(ctx, patchTimeout)
 	defer cancel()
 	opts := []client.PatchOption{client.FieldOwner("nexusctl")}
 	if dryRun {
@@ -134,6 +134,8 @@ type interruption struct {
 	left    int
 	// waiting is true when every change was made and only the waiting was ended.
 	waiting bool
+	// text says what was done where the others do not fit.
+	text string
 }
 
 // Error implements error.
@@ -142,6 +144,8 @@ func (i *interruption) Error() string { return "interrupted" }
 // said tells a person what was done, what was not, and how to go on.
 func (i *interruption) said() string {
 	switch {
+	case i != nil && i.text != "":
+		return i.text
 	case i != nil && i.waiting:
 		return "The command was interrupted while it waited. All its requests were made, and the operator serves them: see nexusctl status KIND/NAME."
 	case i == nil || len(i.changed) == 0:

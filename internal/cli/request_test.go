@@ -75,6 +75,12 @@ func TestInterruption_SaysWhatWasDone(t *testing.T) {
 			t.Errorf("%q, want %q", i.said(), want)
 		}
 	}
+	if i, ok := errors.AsType[*interruption](interruptedIn(6, context.Canceled)); !ok || i.said() != "The command was interrupted in step 6. The steps before it are done." {
+		t.Errorf("%+v", i)
+	}
+	if i, ok := errors.AsType[*interruption](interruptedIn(4, &interruption{changed: []string{"Role a"}, left: 2})); !ok || !strings.Contains(i.said(), "in step 4. The steps before it are done. The command was interrupted. Changed: Role a. Not changed: 2.") {
+		t.Errorf("%+v", i)
+	}
 	if got := (&interruption{left: 3}).said(); got != none.said() {
 		t.Errorf("before the first change: %q", got)
 	}

@@ -233,6 +233,10 @@ func (s *shared) restart(ctx context.Context, c client.Client, t restartTarget) 
 		return out, &failure{code: exitTimeout, err: fmt.Errorf("%s: not done within %s: %s; see %s, and kubectl rollout undo -n %s %s/%s to go back",
 			out.Object, t.timeout, waiting.left, t.seeAlso, t.namespace, strings.ToLower(w.Kind), w.Name)}
 	}
+	if _, interrupted := errors.AsType[*interruption](err); interrupted {
+		return out, &interruption{text: fmt.Sprintf("The command was interrupted while it waited. The pods of %s are replaced without it: see kubectl rollout status -n %s %s/%s.",
+			out.Object, t.namespace, strings.ToLower(w.Kind), w.Name)}
+	}
 	if err != nil {
 		return out, err
 	}

@@ -215,7 +215,7 @@ func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dr
 	if ctx.Err() != nil || dryRun {
 		return ctx.Err()
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patchTimeout)
+	ctx, cancel := uncut(ctx, patchTimeout)
 	defer cancel()
 	_, err = v.client.PutSecretValue(ctx, &secretsmanager.PutSecretValueInput{SecretId: &v.arn, SecretString: aws.String(string(text))})
 	return refused(err)

@@ -80,6 +80,9 @@ func (s *shared) oneObject(args []string) (*unstructured.Unstructured, error) {
 }
 
 func (s *shared) objectStatus(args []string, output string) error {
+	if _, _, err := s.connect(); err != nil { // which says more than a request that leads nowhere
+		return err
+	}
 	objects, err := s.namedObjects(args)
 	if err != nil {
 		return err

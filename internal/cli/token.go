@@ -14,6 +14,7 @@ import (
 	clientauthv1 "k8s.io/client-go/pkg/apis/clientauthentication/v1"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -67,8 +68,8 @@ func (s *shared) token(ctx context.Context, cluster string) error {
 		return precondition(fmt.Errorf("finding AWS credentials: %w", err))
 	}
 	cfg.Region = o.Region
-	if _, err := cfg.Credentials.Retrieve(ctx); err != nil { // signing would say less about what is missing
-		return precondition(fmt.Errorf("finding AWS credentials (--profile, AWS_PROFILE, AWS_ACCESS_KEY_ID): %w", err))
+	if err := awsclient.CheckCredentials(ctx, cfg.Credentials); err != nil { // signing would say less about what is missing
+		return precondition(err)
 	}
 	token, expires, err := install.Token(ctx, cfg, cluster, s.Clock.Now())
 	if err != nil {

@@ -84,6 +84,7 @@ func (s *shared) verifyCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, json or yaml")
+	completeOutput(cmd, "text", "json", "yaml")
 	flags.StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
 	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first check that fails")

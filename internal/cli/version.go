@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -40,7 +39,7 @@ func (s *shared) versionCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&onlyClient, "client", false, "print the version of nexusctl only; needs no cluster")
-	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json; default: text")
+	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd
 }
 
@@ -64,17 +63,14 @@ func (s *shared) operatorImage(ctx context.Context) (string, error) {
 }
 
 func (s *shared) printVersions(v versions, output string) error {
-	switch output {
-	case "json":
+	if output == "json" { // in one line, as always
 		return json.NewEncoder(s.Out).Encode(v)
-	case "":
+	}
+	return printAs(s.Out, output, v, func() string {
 		text := "Client: " + v.Client + "\n"
 		if v.Operator != "" {
 			text += "Operator: " + v.Operator + "\n"
 		}
-		_, err := io.WriteString(s.Out, text)
-		return err
-	default:
-		return usage("--output: %q is not json", output)
-	}
+		return text
+	})
 }

@@ -46,11 +46,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller/awsresource"
 	capabilitycontroller "github.com/nexus-operator/nexus-operator/internal/controller/capability"
 	"github.com/nexus-operator/nexus-operator/internal/controller/intentbinding"
+	"github.com/nexus-operator/nexus-operator/internal/controller/planrequest"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/controller/securityintent"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
@@ -68,6 +70,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
+	contents.Kinds = servedKinds(o.Kinds, contents.Kinds, log)
 	if !slices.Contains(regionsOf(o), o.Region) {
 		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
 	}
@@ -76,7 +79,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	recorder, err := setupMetrics(mgr, o.Shard, contents.Kinds, engines)
-	if err := errors.Join(err, mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
+	if err := errors.Join(err, mgr.Add(&memoryReturner{}), mgr.AddHealthzCheck("ping", healthz.Ping), mgr.AddReadyzCheck("caches", cachesSynced(mgr))); err != nil {
 		return nil, err
 	}
 	env, err := newEnvironment(ctx, mgr, o)
@@ -101,6 +104,12 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	}
 	if err := capabilities.SetupWithManager(mgr, contents.Kinds, workers("NexusAICapability")); err != nil {
 		return nil, err
+	}
+	if o.PlanRequests {
+		planning := planrequest.Contents{Settings: capabilities.Facts.Settings, Intents: intentfacts.SettingsOf(o), Kinds: contents.Kinds, Engines: engines, Providers: providers}
+		if err := planrequest.New(env, planning).SetupWithManager(mgr); err != nil {
+			return nil, err
+		}
 	}
 	return mgr, setupIntents(ctx, mgr, env, o, engines)
 }
@@ -208,6 +217,23 @@ func workersOf(o options.Options) func(kind string) int {
 	}
 }
 
+// servedKinds returns the kinds that --kinds selects, and logs which it leaves out.
+func servedKinds(selected options.Kinds, all []engine.Entry, log logr.Logger) []engine.Entry {
+	var served []engine.Entry
+	var leftOut []string
+	for _, e := range all {
+		if selected.Serves(e.Name()) {
+			served = append(served, e)
+		} else {
+			leftOut = append(leftOut, e.Name())
+		}
+	}
+	if len(leftOut) > 0 {
+		log.Info("Objects of some AWS kinds are not reconciled, because --kinds leaves the kinds out", "kinds", leftOut)
+	}
+	return served
+}
+
 // knownKinds refuses settings of kinds that there are not: they would silently do nothing.
 func knownKinds(o options.Options, entries []engine.Entry) error {
 	var aws []string
@@ -225,7 +251,7 @@ func knownKinds(o options.Options, entries []engine.Entry) error {
 			return fmt.Errorf("--kind-check-interval: %q is not one of %s", k, strings.Join(aws, ", "))
 		}
 	}
-	return nil
+	return o.Kinds.Check(aws)
 }
 
 // chooseEngines checks the settings that name kinds and engines against those there are, and marks the engines.
@@ -233,24 +259,7 @@ func chooseEngines(o options.Options, contents Contents) ([]intentbinding.Engine
 	if err := knownKinds(o, contents.Kinds); err != nil {
 		return nil, err
 	}
-	return enabledEngines(contents.Engines, o.Adapters)
-}
-
-// enabledEngines marks the engines that --adapters names.
-func enabledEngines(engines []intent.Engine, names []string) ([]intentbinding.Engine, error) {
-	out := make([]intentbinding.Engine, len(engines))
-	known := []string{options.AllAdapters}
-	for i, e := range engines {
-		name := strings.ToLower(e.Name())
-		known = append(known, name)
-		out[i] = intentbinding.Engine{Engine: e, Enabled: slices.Contains(names, name) || slices.Contains(names, options.AllAdapters)}
-	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("--adapters: %q is not one of %s", n, strings.Join(known, ", "))
-		}
-	}
-	return out, nil
+	return intentfacts.EnabledEngines(contents.Engines, o.Adapters)
 }
 
 func newScheme() (*runtime.Scheme, error) {

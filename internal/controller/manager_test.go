@@ -439,7 +439,7 @@ func TestAProviderAtRestIsAskedAgainOnRequest(t *testing.T) {
 
 func TestSettingsOfKindsThatThereAreNotAreRefused(t *testing.T) {
 	w := world.Shared(t)
-	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers", "--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters"} {
+	for flag, want := range map[string]string{"--kind-workers=S3Bukket=2": "--kind-workers", "--kind-check-interval=NexusAICapability=1m": "--kind-check-interval", "--adapters=kubearmour": "--adapters", "--kinds=*,-S3Bukket": "SSMParameterSet"} {
 		o, err := options.Parse([]string{flag}, func(string) string { return "" })
 		if err != nil {
 			t.Fatal(err)

@@ -55,7 +55,7 @@ func roles(t *testing.T) map[string]*rbacv1.ClusterRole {
 		}
 		out[r.Name] = r
 	}
-	if len(out) != 10 {
+	if len(out) != 11 {
 		t.Fatalf("%d roles: %v", len(out), slices.Sorted(maps.Keys(out)))
 	}
 	return out
@@ -172,8 +172,8 @@ func TestWhateverTheOperatorMakesItMayAlsoReadHealAndRemove(t *testing.T) {
 // writers says who may write the objects of each of our kinds: edit, the operator's admin, or nobody but
 // the operator.
 var writers = map[string]string{
-	"nexuscapabilities": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",
-	"s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "podidentityassociations": "edit", "certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "ec2keypairs": "edit", "ecrrepositories": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
+	"nexuscapabilities": "edit", "planrequests": "edit", "dynamodbtables": "edit", "gluecrawlers": "edit", "gluedatabases": "edit", "gluetables": "edit", "iamroles": "edit",
+	"s3buckets": "edit", "secretsmanagersecrets": "edit", "kmskeys": "edit", "podidentityassociations": "edit", "certificates": "edit", "cognitouserpools": "edit", "snstopics": "edit", "sqsqueues": "edit", "ssmparametersets": "edit", "vpcs": "edit", "routetables": "edit", "internetgateways": "edit", "securitygroups": "edit", "subnets": "edit", "natgateways": "edit", "ec2keypairs": "edit", "ecrrepositories": "edit", "lambdafunctions": "edit", "ecsclusters": "edit", "elasticacheclusters": "edit", "route53hostedzones": "edit", "route53recordsets": "edit", "ec2instances": "edit", "elasticips": "edit", "dbsubnetgroups": "edit", "rdsinstances": "edit", "securityintentbindings": "edit",
 	"awsproviders": "admin", "securityintents": "admin", "clustersecurityintentbindings": "admin",
 	"nimbuspolicies": "", "clusternimbuspolicies": "",
 }

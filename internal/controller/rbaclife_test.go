@@ -174,6 +174,9 @@ func (h *home) livesOfACapability() {
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Name: "check", Namespace: c.Namespace}, Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "NexusAICapability", Name: c.Name}}}}
+	h.create(q)
+	h.shows(q, "Ready", "True", "Ready")
 	h.alter(c, func() {
 		c.Spec.Backend.Image, c.Spec.DataServices.Glue, c.Spec.DataServices.Queues, c.Spec.DataServices.Topics = "back:2", nil, nil, nil
 		c.Spec.EnableCognito, c.Spec.Cognito, c.Spec.Ingress = false, nil, nil
@@ -297,6 +300,9 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: common}},
 		&v1alpha1.NATGateway{ObjectMeta: named("nat"), Spec: v1alpha1.NATGatewaySpec{CommonSpec: common, SubnetRef: &v1alpha1.ObjectReference{Name: "subnet"}, ConnectivityType: "private"}},
 		&v1alpha1.ECRRepository{ObjectMeta: named("shop"), Spec: v1alpha1.ECRRepositorySpec{CommonSpec: common, RepositoryName: "roles/shop"}},
+		&v1alpha1.ElastiCacheCluster{ObjectMeta: named("cache"), Spec: v1alpha1.ElastiCacheClusterSpec{CommonSpec: common, ClusterID: "roles-cache", Engine: "memcached", NodeType: "cache.t4g.micro"}},
+		&v1alpha1.ECSCluster{ObjectMeta: named("tasks"), Spec: v1alpha1.ECSClusterSpec{CommonSpec: common, ClusterName: "roles-tasks"}},
+		&v1alpha1.LambdaFunction{ObjectMeta: named("function"), Spec: v1alpha1.LambdaFunctionSpec{CommonSpec: common, FunctionName: "roles-function", RoleRef: &v1alpha1.ObjectReference{Name: "app"}, Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}},
 		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"), Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
 		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"), Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"}, Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},
 		&v1alpha1.EC2KeyPair{ObjectMeta: named("login"), Spec: v1alpha1.EC2KeyPairSpec{CommonSpec: common, PublicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}},

@@ -73,7 +73,9 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}}, BucketName: "theirs"}}
 	ours := &corev1.Namespace{ObjectMeta: marks("", "ours-"+ns)}
 	ours.Labels["pod-security.kubernetes.io/enforce"] = "restricted"
-	h.make(theirs, policy, secret, bucket, ours)
+	question := nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "S3Bucket", Name: "theirs"}}}
+	request := &nexusv1.PlanRequest{ObjectMeta: meta1(ns, "theirs"), Spec: question}
+	h.make(theirs, policy, secret, bucket, ours, request)
 	edit := func(o client.Object, change func(o client.Object)) error {
 		was := o.DeepCopyObject().(client.Object)
 		next := o.DeepCopyObject().(client.Object)
@@ -158,6 +160,10 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 				o.SetAnnotations(nil)
 			})
 		},
+		"PlanRequest": func() error {
+			return c.Create(h.ctx(), &nexusv1.PlanRequest{ObjectMeta: meta1(ns, "new"), Spec: question})
+		},
+		"edit of a PlanRequest": func() error { return edit(request, marked) },
 		"token of a ServiceAccount": func() error {
 			return c.SubResource("token").Create(h.ctx(), &corev1.ServiceAccount{ObjectMeta: meta1("kube-system", "default")}, &authenticationv1.TokenRequest{})
 		},
@@ -167,6 +173,9 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 				t.Errorf("got %v, want a refusal by the policy %s", err, operator.Policy)
 			}
 		})
+	}
+	if err := c.Delete(h.ctx(), request); err != nil {
+		t.Errorf("a PlanRequest, which declares nothing, is not deleted: %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"regexp"
 	"strings"
 	"sync"
@@ -91,6 +92,12 @@ func (s *Schemas) Namespaced(kind string) bool {
 // Validate returns a *status.Stalled that names the first field that breaks the schema or a rule of the
 // kind, or nil. Rules that compare with the old object (transition rules) hold for a new one.
 func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object) error {
+	return s.ValidateUpdate(ctx, kind, obj, nil)
+}
+
+// ValidateUpdate is Validate of an object that takes the place of an old one, by the transition rules as well. The old one is nil for a
+// new object.
+func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.Object, old map[string]any) error {
 	c, ok := s.kinds[kind]
 	if !ok {
 		return fmt.Errorf("no CRD of kind %s is known", kind)
@@ -103,11 +110,16 @@ func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object)
 	if err != nil {
 		return fmt.Errorf("reading the %s: %w", kind, err)
 	}
+	m = maps.Clone(m)   // the content of an unstructured object is the object's
 	delete(m, "status") // the operator's own
 	errs := validation.ValidateCustomResource(nil, m, c.schema)
 	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.shape, m)...)
 	if len(errs) == 0 {
-		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, nil, celconfig.RuntimeCELCostBudget)
+		var was any // a nil map in an interface would count as an old object
+		if old != nil {
+			was = old
+		}
+		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, was, celconfig.RuntimeCELCostBudget)
 	}
 	if len(errs) == 0 {
 		return nil

@@ -124,11 +124,11 @@ func (a *advance) restoreFinalizer(ctx context.Context) error {
 func (a *advance) round(ctx context.Context) (bool, error) {
 	p, err := a.observeOwn(ctx)
 	if err != nil {
-		return true, a.explain(err, "")
+		return true, a.addElapsed(a.explain(err, ""))
 	}
 	switch p.Cause {
 	case Busy:
-		return true, &status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable}
+		return true, a.addElapsed(&status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable})
 	case Unowned:
 		return true, &status.Waiting{Reason: status.ReasonOwnershipUnknown, For: p.Reason, Usable: true, After: nextLook(a.h.Now().Sub(a.mem.untaggedSince))}
 	case Gone:
@@ -180,7 +180,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	a.o.Recent.NotEmpty = a.mem.notEmpty
 	a.o.Recent.First = a.isFirstCreate()
 	decision, span := tracing.Span(ctx, "decide")
-	p, err := a.decide(decision, a.o)
+	p, err := a.decideByCheck(decision)
 	span.SetAttributes(attribute.String("decision.cause", string(p.Cause)), attribute.Int("decision.steps", len(p.Steps)))
 	tracing.End(span, failureOf(err))
 	a.out.Plan = p
@@ -189,6 +189,19 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 		a.mem.recordLook(p, err, a.settleTime(), a.h.Now())
 	}
 	return p, err
+}
+
+// decideByCheck decides. What a read that is shared with other checks shows counts only where it confirms that everything is as
+// declared: nothing is written, reported or believed to be absent before a look of this object alone.
+func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
+	if c := a.o.Check; c != nil && a.mem.lastWrite().Before(c.Since) {
+		p, err := a.decide(ctx, a.o)
+		if !c.Shared || err == nil && p.Cause == InSync && p.Owned && len(p.Diff)+len(p.Notes)+len(p.Duplicates) == 0 {
+			return p, err
+		}
+	}
+	a.o.Check = nil
+	return a.decide(ctx, a.o)
 }
 
 // isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an

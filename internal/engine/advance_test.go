@@ -32,6 +32,7 @@ type box struct {
 	hidden, untagged, stale int
 	was                     string // the color that stale looks see
 	looks                   int
+	checks                  int // looks that might share a read
 	writes                  []string
 	fail                    map[string]error // after the effect
 	tokens                  map[string]bool
@@ -70,6 +71,9 @@ func (b *box) Desired(sc kind.Scope, cr *v1alpha1.S3Bucket) (boxState, error) {
 
 func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Seen[boxState], error) {
 	b.looks++
+	if look.Check != nil {
+		b.checks++
+	}
 	if err := b.fail["observe"]; err != nil {
 		return kind.Seen[boxState]{}, err
 	}

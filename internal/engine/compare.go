@@ -174,7 +174,7 @@ func (c *comparer) mapping(path string, m modes, w, h reflect.Value) {
 	for _, k := range dropped {
 		key := reflect.ValueOf(k).Convert(w.Type().Key())
 		if hv := h.MapIndex(key); hv.IsValid() && !w.MapIndex(key).IsValid() {
-			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: textOf(hv.Interface()), Gone: true, Sum: sumOf(unset)})
+			c.diff = append(c.diff, kind.Change{Path: fmt.Sprintf("%s[%s]", path, k), Want: unset, Have: printed(m, hv.Interface()), Gone: true, Sum: sumOf(unset)})
 		}
 	}
 }
@@ -194,11 +194,7 @@ func (c *comparer) element(path string, m modes, w, h reflect.Value) {
 	absent := w.Kind() == reflect.Pointer && w.IsNil()
 	switch {
 	case absent && h.IsValid():
-		have := textOf(h.Interface())
-		if m.mode == kind.Secret {
-			have = "***"
-		}
-		c.diff = append(c.diff, kind.Change{Path: path, Want: unset, Have: have, Gone: true, Sum: sumOf(unset)})
+		c.diff = append(c.diff, kind.Change{Path: path, Want: unset, Have: printed(m, h.Interface()), Gone: true, Sum: sumOf(unset)})
 	case absent:
 	case !h.IsValid():
 		c.add(path, m, w.Interface(), nil)
@@ -237,11 +233,15 @@ func sumOf(v any) string {
 }
 
 func (c *comparer) add(path string, m modes, w, h any) {
-	ch := kind.Change{Path: path, Mode: m.mode, Want: textOf(w), Have: textOf(h), Sum: sumOf(w)}
+	c.diff = append(c.diff, kind.Change{Path: path, Mode: m.mode, Want: printed(m, w), Have: printed(m, h), Sum: sumOf(w)})
+}
+
+// printed prints a value, or stars in the place of a secret.
+func printed(m modes, v any) string {
 	if m.mode == kind.Secret {
-		ch.Want, ch.Have = "***", "***"
+		return "***"
 	}
-	c.diff = append(c.diff, ch)
+	return textOf(v)
 }
 
 // textOf prints a value the way a person would read it in a status.

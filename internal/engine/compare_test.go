@@ -161,3 +161,18 @@ func TestAStateIsAsItself(t *testing.T) {
 		}
 	})
 }
+
+func TestCompare_PrintsNoSecretOfAMap(t *testing.T) {
+	type variables struct {
+		Values map[string]string `drift:"exact,secret"`
+	}
+	diff := Compare(variables{map[string]string{"new": "one", "changed": "two"}}, variables{map[string]string{"changed": "three", "gone": "four"}}, nil, nil)
+	if len(diff) != 3 {
+		t.Fatalf("%+v", diff)
+	}
+	for _, d := range diff {
+		if d.Have != "***" || d.Want != "***" && d.Want != unset {
+			t.Errorf("%+v", d)
+		}
+	}
+}

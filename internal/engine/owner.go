@@ -61,6 +61,8 @@ type Owner struct {
 	ManagedTagKeys []string
 	// Written are the versions of write-only values last written, by path.
 	Written map[string]string
+	// Check is that of kind.Look; nil for a look that something may be done after.
+	Check *kind.Check
 	// Recent is what this process remembers of its last calls.
 	Recent Recent
 }

@@ -45,6 +45,8 @@ type Facts struct {
 	OIDCProvider func(issuer string) (kind.OIDCProvider, error)
 	// EKSCluster is that of kind.Scope.
 	EKSCluster string
+	// Check is that of kind.Look, for an object that is Ready and was not touched since; nil for every other object.
+	Check *kind.Check
 	// Ref and Secret are the lookups of kind.Scope.
 	Ref    func(kind, name string) (kind.Target, error)
 	Secret func(name, key string) ([]byte, error)
@@ -84,7 +86,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
 		AllowAdoption: f.Provider.AllowAdoption && spec.DeletionPolicy != "", TrustAttempts: f.TrustAttempts,
 		NoCreationTime: e.Meta().NoCreationTime, HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Intent: intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
+		Check: f.Check, Intent: intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
 	}
 	if st.CreationTime != nil {
 		o.CreatedAt = st.CreationTime.Time
@@ -117,6 +119,12 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 		t.Attributes = a.ReferableAttributes()
 	}
 	return t, nil
+}
+
+// ErrorOfLeftOut returns the failure of a reference to an object of a kind that --kinds leaves out.
+func ErrorOfLeftOut(kindName, name string) error {
+	return &status.Stalled{Reason: status.ReasonKindNotServed, Message: fmt.Sprintf("the reference to %s/%s cannot be resolved, because --kinds of the operator leaves %s out: "+
+		"an administrator adds the kind to --kinds, or name the resource by its ID or ARN in the field beside the reference, if there is one", kindName, name, kindName)}
 }
 
 // maxTags is how many of AWS's 50 tags per resource are left to users.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -67,14 +68,24 @@ func (r Reader) Of(ctx context.Context, o client.Object) (Health, error) {
 		return bindingHealth(o), nil
 	case *corev1.Pod:
 		return r.OfPod(o), nil
+	default:
+		return byItself(o), nil
+	}
+}
+
+// byItself is the health of an object that tells it in its own status, and of one that has no status.
+func byItself(o client.Object) Health {
+	switch o := o.(type) {
 	case *corev1.ResourceQuota:
-		return quotaHealth(o), nil
+		return quotaHealth(o)
+	case *autoscalingv2.HorizontalPodAutoscaler:
+		return autoscalerHealth(o)
 	case *corev1.Namespace:
 		if o.Status.Phase == corev1.NamespaceTerminating {
-			return Health{Reason: status.ReasonDeleting, Message: "the namespace is being deleted"}, nil
+			return Health{Reason: status.ReasonDeleting, Message: "the namespace is being deleted"}
 		}
 	}
-	return Health{Ready: true}, nil
+	return Health{Ready: true}
 }
 
 // resourceHealth is that of what stands for something in AWS.
@@ -94,6 +105,21 @@ func quotaHealth(q *corev1.ResourceQuota) Health {
 		return Health{Ready: true}
 	}
 	return Health{Reason: status.ReasonProgressing, Message: "the limits are not in force yet"}
+}
+
+// autoscalerHealth is ready in any case: pods serve without their autoscaler. One that does not scale says so. The message
+// has the reason of Kubernetes alone, because its text changes from one attempt to the next.
+// https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale-walkthrough/#appendix-horizontal-pod-autoscaler-status-conditions
+func autoscalerHealth(a *autoscalingv2.HorizontalPodAutoscaler) Health {
+	h := Health{Ready: true}
+	for _, c := range a.Status.Conditions {
+		if c.Status != corev1.ConditionFalse || c.Type == autoscalingv2.ScalingLimited || c.Reason == "ScalingDisabled" { // disabled: a person set 0 replicas
+			continue
+		}
+		h.Reason = status.ReasonAutoscalerInactive
+		h.Message = fmt.Sprintf("the autoscaler does not scale (%s): install the Kubernetes Metrics Server, or read kubectl describe hpa -n %s %s", c.Reason, a.Namespace, a.Name)
+	}
+	return h
 }
 
 // allExist reports whether each declared parameter was observed to exist as the set's own.

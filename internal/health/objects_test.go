@@ -5,6 +5,8 @@ package health
 import (
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -59,6 +61,32 @@ func TestABindingIsFitForUseOnceItIsInForceAsItIsNow(t *testing.T) {
 		b.Status.Conditions = tc.conditions
 		if got := bindingHealth(b); got != tc.want {
 			t.Errorf("%s: got %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+func TestAutoscaler_ThatDoesNotScaleIsReadyAndSaysSo(t *testing.T) {
+	type conditions = []autoscalingv2.HorizontalPodAutoscalerCondition
+	const inactive = "the autoscaler does not scale (FailedGetResourceMetric): install the Kubernetes Metrics Server, or read kubectl describe hpa -n ns app"
+	for name, tc := range map[string]struct {
+		conditions conditions
+		message    string
+	}{
+		"new":                   {nil, ""},
+		"scales":                {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionTrue}, {Type: autoscalingv2.ScalingActive, Status: corev1.ConditionTrue}}, ""},
+		"within its limits":     {conditions{{Type: autoscalingv2.ScalingLimited, Status: corev1.ConditionFalse, Reason: "DesiredWithinRange"}}, ""},
+		"without any replica":   {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "ScalingDisabled"}}, ""},
+		"has no metrics":        {conditions{{Type: autoscalingv2.ScalingActive, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric", Message: "of 3 pods"}}, inactive},
+		"cannot read the scale": {conditions{{Type: autoscalingv2.AbleToScale, Status: corev1.ConditionFalse, Reason: "FailedGetResourceMetric"}}, inactive},
+	} {
+		a := &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app"}}
+		a.Status.Conditions = tc.conditions
+		want := Health{Ready: true, Message: tc.message}
+		if tc.message != "" {
+			want.Reason = "AutoscalerInactive"
+		}
+		if got, err := (Reader{}).Of(t.Context(), a); err != nil || got != want {
+			t.Errorf("%s: %+v %v, want %+v", name, got, err, want)
 		}
 	}
 }

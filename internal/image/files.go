@@ -84,13 +84,28 @@ func compile(ctx context.Context, root, arch string) ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a temporary folder
 	output := filepath.Join(dir, "nexus-operator")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-ldflags=-s -w -buildid=", "-o", output, "."+command)
-	build.Dir = root
-	build.Env = append(build.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("building for %s: %w\n%s", arch, err, out)
+	if err := build(ctx, root, output, "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0"); err != nil {
+		return nil, fmt.Errorf("building for %s: %w", arch, err)
 	}
 	return os.ReadFile(output)
+}
+
+// BuildOperator builds the operator for this machine from a source tree.
+func BuildOperator(ctx context.Context, tree, output string) error {
+	if err := build(ctx, tree, output); err != nil {
+		return fmt.Errorf("building the operator in %s: %w", tree, err)
+	}
+	return nil
+}
+
+func build(ctx context.Context, root, output string, env ...string) error {
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-ldflags=-s -w -buildid=", "-o", output, "."+command)
+	build.Dir = root
+	build.Env = append(append(build.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"), env...)
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	return nil
 }
 
 // certificates returns the roots that Mozilla trusts without conditions, as PEM: a file cannot hold the conditions.

@@ -22,12 +22,15 @@ var terraformTypes = map[string]struct {
 	"aws_db_subnet_group":              {"DBSubnetGroup", []string{"name"}},
 	"aws_dynamodb_table":               {"DynamoDBTable", []string{"name"}},
 	"aws_ecr_repository":               {"ECRRepository", []string{"name"}},
+	"aws_ecs_cluster":                  {"ECSCluster", []string{"name"}},
+	"aws_elasticache_cluster":          {"ElastiCacheCluster", []string{"cluster_id"}},
 	"aws_eks_pod_identity_association": {"PodIdentityAssociation", []string{"cluster_name", "namespace", "service_account"}},
 	"aws_glue_catalog_database":        {"GlueDatabase", []string{"name"}},
 	"aws_glue_catalog_table":           {"GlueTable", []string{"database_name", "name"}},
 	"aws_glue_crawler":                 {"GlueCrawler", []string{"name"}},
 	"aws_iam_role":                     {"IAMRole", []string{"name"}},
 	"aws_kms_key":                      {"KMSKey", []string{"key_id"}},
+	"aws_lambda_function":              {"LambdaFunction", []string{"function_name"}},
 	"aws_route53_record":               {"Route53RecordSet", []string{"zone_id", "fqdn", "type", "set_identifier"}},
 	"aws_route53_zone":                 {"Route53HostedZone", []string{"zone_id"}},
 	"aws_s3_bucket":                    {"S3Bucket", []string{"bucket"}},
@@ -54,7 +57,7 @@ const (
 
 // terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
 var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_iam_instance_profile", "aws_secretsmanager_secret_", "aws_dynamodb_table_item", "aws_s3_object",
-	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_route53_zone_association", "aws_acm_certificate_validation",
+	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_ecs_cluster_capacity_providers", "aws_route53_zone_association", "aws_acm_certificate_validation",
 	"aws_kms_alias", "aws_kms_key_policy", "aws_sns_topic_policy", "aws_sns_topic_subscription"}
 
 // FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of

@@ -50,6 +50,9 @@ type Finder[R any] struct {
 	ByID func(ctx context.Context, id string) (*R, error)
 	// ByTags returns the resources that carry each of the tags with one of its values.
 	ByTags func(ctx context.Context, tags map[string][]string) ([]R, error)
+	// Unfiltered is true where ByTags also returns resources without the tags, because no search of the service looks at
+	// tags. A resource then has to show each of them.
+	Unfiltered bool
 	// ID and Tags read a resource.
 	ID   func(r R) string
 	Tags func(r R) map[string]string
@@ -96,7 +99,7 @@ func (f Finder[R]) search(ctx context.Context, tags map[string][]string) ([]R, e
 	found = slices.DeleteFunc(found, func(r R) bool {
 		have := f.Tags(r)
 		for key, values := range tags {
-			if v, ok := have[key]; ok && !slices.Contains(values, v) {
+			if v, ok := have[key]; (ok || f.Unfiltered) && !slices.Contains(values, v) {
 				return true
 			}
 		}
@@ -114,4 +117,19 @@ func (f Finder[R]) others(found []R, id string) []string {
 		}
 	}
 	return out
+}
+
+// DescribeEach returns the resources with the identifiers, without those that AWS does not know.
+func DescribeEach[R any](ctx context.Context, ids []string, byID func(ctx context.Context, id string) (*R, error)) ([]R, error) {
+	var out []R
+	for _, id := range ids {
+		r, err := byID(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if r != nil {
+			out = append(out, *r)
+		}
+	}
+	return out, nil
 }

@@ -24,12 +24,13 @@ func owned(id, uid string) found {
 func TestFinder(t *testing.T) {
 	index := errors.New("the index fails")
 	for _, c := range []struct {
-		name     string
-		known    []found // what AWS shows
-		search   kind.Search
-		id       string
-		others   []string
-		searches int
+		name       string
+		known      []found // what AWS shows
+		search     kind.Search
+		id         string
+		others     []string
+		searches   int
+		unfiltered bool
 	}{
 		{name: "the recorded one needs no search", known: []found{owned("b", "u")}, search: kind.Search{ID: "b"}, id: "b"},
 		{name: "without a record the owner tags find it", known: []found{owned("b", "u")}, id: "b", searches: 1},
@@ -42,6 +43,8 @@ func TestFinder(t *testing.T) {
 		{name: "an imported one has no substitute", known: []found{owned("a", "u")}, search: kind.Search{ID: "b", Imported: true}},
 		{name: "known duplicates are searched for again", known: []found{owned("b", "u"), owned("a", "u")}, search: kind.Search{ID: "b", Duplicated: true}, id: "b", others: []string{"a"}, searches: 1},
 		{name: "tags that are not shown are no contradiction", known: []found{{"a", nil}}, id: "a", searches: 1},
+		{name: "unless the search looks at no tags", known: []found{{"a", nil}, owned("b", "u")}, id: "b", searches: 1, unfiltered: true},
+		{name: "which then finds nothing", known: []found{{"a", nil}}, searches: 2, unfiltered: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			searches := 0
@@ -57,7 +60,7 @@ func TestFinder(t *testing.T) {
 					searches++
 					return slices.Clone(c.known), nil
 				},
-				ID: func(r found) string { return r.id }, Tags: func(r found) map[string]string { return r.tags },
+				ID: func(r found) string { return r.id }, Tags: func(r found) map[string]string { return r.tags }, Unfiltered: c.unfiltered,
 			}
 			s := c.search
 			s.Owner, s.Clusters = map[string]string{wellknown.TagOwner: "K/ns/n", wellknown.TagOwnerUID: "u", wellknown.TagCluster: "c"}, []string{"c"}
@@ -74,5 +77,25 @@ func TestFinder(t *testing.T) {
 				t.Errorf("a failed search is taken for absence: %v", err)
 			}
 		})
+	}
+}
+
+func TestDescribeEach(t *testing.T) {
+	failure := errors.New("throttled")
+	byID := func(_ context.Context, id string) (*found, error) {
+		switch id {
+		case "gone":
+			return nil, nil
+		case "fails":
+			return nil, failure
+		}
+		return &found{id: id}, nil
+	}
+	got, err := kind.DescribeEach(t.Context(), []string{"a", "gone", "b"}, byID)
+	if err != nil || len(got) != 2 || got[0].id != "a" || got[1].id != "b" {
+		t.Errorf("%v %v", got, err)
+	}
+	if got, err := kind.DescribeEach(t.Context(), []string{"a", "fails"}, byID); !errors.Is(err, failure) || got != nil {
+		t.Errorf("%v %v: a part was taken for all", got, err)
 	}
 }

@@ -76,6 +76,8 @@ type Look struct {
 	// Created are the diff paths whose creates AWS acknowledged within the settle time, with the tags
 	// that are wanted now. It is for resources that consist of members created one by one.
 	Created map[string]bool
+	// Check is set for a look that only searches for drift, so that Observe may share a read with other checks; see Batch.
+	Check *Check
 }
 
 // Member is one member of a resource that consists of many, each with an owner.

@@ -26,6 +26,25 @@ func SendDiff[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) 
 	}
 }
 
+// SendKey is Send for KeysCall.Do, where a call is for one key.
+func SendKey[S, In, Out, Opt any](op func(context.Context, *In, ...func(*Opt)) (*Out, error), input func(want, have S, key string) *In) func(context.Context, S, S, []string) error {
+	return func(ctx context.Context, want, have S, keys []string) error {
+		_, err := op(ctx, input(want, have, keys[0]))
+		return err
+	}
+}
+
+// OnlyChanged returns a state with those of the fields that differ, for a request that leaves unchanged what it does not name.
+func OnlyChanged[S any](want S, fields []string, diff Diff) S {
+	var out S
+	for _, name := range fields {
+		if diff.Under(name) {
+			fieldOf(&out, name).Set(fieldOf(&want, name))
+		}
+	}
+	return out
+}
+
 // Collect returns the items of all pages. It is for operations without a paginator of the SDK, and for
 // lists of which the first pages are enough: read ends the list by returning no next token.
 func Collect[T any](read func(token *string) (items []T, next *string, err error)) ([]T, error) {

@@ -181,4 +181,20 @@ func TestSend(t *testing.T) {
 	if err := do(t.Context(), "a", "b"); !errors.Is(err, failure) || !reflect.DeepEqual(sent, []string{"a over b"}) {
 		t.Errorf("%v %v", err, sent)
 	}
+	one := SendKey(op, func(want, have, key string) *input { return &input{want + " over " + have + " of " + key} })
+	if err := one(t.Context(), "a", "b", []string{"c"}); !errors.Is(err, failure) || sent[len(sent)-1] != "a over b of c" {
+		t.Errorf("%v %v", err, sent)
+	}
+}
+
+func TestOnlyChanged(t *testing.T) {
+	type state struct {
+		Size, Port *int
+		Groups     []string
+	}
+	want := state{Size: Ptr(1), Port: Ptr(2), Groups: []string{"a"}}
+	diff := Diff{{Path: "Size"}, {Path: "Groups"}}
+	if got := OnlyChanged(want, []string{"Size", "Port"}, diff); !reflect.DeepEqual(got, state{Size: want.Size}) {
+		t.Errorf("%+v", got)
+	}
 }

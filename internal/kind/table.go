@@ -104,6 +104,8 @@ type Part[S any] struct {
 	Again func(want, have S) bool
 	// NeedsLook is true for a write that needs what Read shows, so that it is sent only after a look.
 	NeedsLook bool
+	// LookAfter lets a look follow the write before anything of a later stage is sent; see Step.
+	LookAfter bool
 	// Stage orders the steps of different parts: lower stages first; nil is stage 0, that of the tags.
 	Stage func(want, have S) int
 	// Each settles a map field key by key instead of Write, and Keys all of its keys at once.
@@ -494,7 +496,7 @@ func (t *table[CR, S]) partSteps(p Part[S], want, have S, diff Diff) []Step {
 		c = p.Clear
 	}
 	s := step(c, want, have, p.Fields...)
-	if p.Stage != nil {
+	if s.LookAfter = p.LookAfter; p.Stage != nil {
 		s.Stage = p.Stage(want, have)
 	}
 	return []Step{s}

@@ -3,6 +3,7 @@
 package kind
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -49,6 +50,28 @@ func Either[T any](condition bool, yes, no T) T {
 		return yes
 	}
 	return no
+}
+
+// IsFalse reports whether a value is declared and is false, such as a deletion protection that a deletion may lift.
+func IsFalse(v *bool) bool { return v != nil && !*v }
+
+// KeySet returns a map with the given keys, without empty ones. It is the form of a setting whose change is a delete and a
+// create: parts settle maps key by key.
+func KeySet(keys ...string) map[string]*bool {
+	out := map[string]*bool{}
+	for _, k := range keys {
+		if k != "" {
+			out[k] = Ptr(true)
+		}
+	}
+	return out
+}
+
+// FinalSnapshot returns the name of the snapshot that the deletion of a resource makes: the one that the spec names, and
+// otherwise one that is the same in every pass, so that a deletion that is sent again makes no second snapshot. "" is none.
+func (sc Scope) FinalSnapshot(id, named string, skip bool) string {
+	sum := sha256.Sum256([]byte(sc.UID))
+	return Either(skip, "", cmp.Or(named, id+"-final-"+hex.EncodeToString(sum[:4])))
 }
 
 // Ptr returns a pointer to a copy of v.

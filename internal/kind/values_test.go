@@ -5,6 +5,7 @@ package kind
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -51,5 +52,31 @@ func TestWriteOnlyNeverPrintsItsValue(t *testing.T) {
 	}
 	if w.Value() != "hunter2" || w.Version == NewWriteOnly("uid", "other").Version || w.Version == NewWriteOnly("uid2", "hunter2").Version {
 		t.Error("value or versions")
+	}
+}
+
+func TestIsFalse(t *testing.T) {
+	if IsFalse(nil) || IsFalse(Ptr(true)) || !IsFalse(Ptr(false)) {
+		t.Error("only a declared false is false")
+	}
+}
+
+func TestKeySet(t *testing.T) {
+	if got := SortedKeys(KeySet("b", "", "a")); !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("%q", got)
+	}
+	if got := KeySet(""); got == nil || len(got) > 0 {
+		t.Errorf("%v: a declared empty setting is not an undeclared one", got)
+	}
+}
+
+func TestFinalSnapshot(t *testing.T) {
+	sc := Scope{UID: "uid"}
+	name := sc.FinalSnapshot("orders", "", false)
+	if !strings.HasPrefix(name, "orders-final-") || len(name) != len("orders-final-")+8 || name != sc.FinalSnapshot("orders", "", false) || name == (Scope{UID: "other"}).FinalSnapshot("orders", "", false) {
+		t.Errorf("%s", name)
+	}
+	if sc.FinalSnapshot("orders", "last", false) != "last" || sc.FinalSnapshot("orders", "", true) != "" {
+		t.Error("what the spec says")
 	}
 }

@@ -71,6 +71,8 @@ type Options struct {
 	TrustUntaggedCreates bool
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
+	// PlanRequests has the operator answer PlanRequests with its own AWS identity.
+	PlanRequests bool
 	// ClusterID marks resources in AWS; empty is the UID of namespace kube-system.
 	ClusterID string
 	// PreviousClusterIDs are clusters whose resources may be inherited.
@@ -91,6 +93,8 @@ type Options struct {
 	TLSAssessorImage string
 	// MeshRootNamespace and MeshTrustDomain are Istio's.
 	MeshRootNamespace, MeshTrustDomain string
+	// Kinds are the AWS kinds that are served; the zero value is every one.
+	Kinds Kinds
 	// Workers is how many objects of a kind are reconciled at a time; WorkersOf overrides it by kind.
 	Workers   int
 	WorkersOf map[string]int
@@ -163,6 +167,7 @@ func newFlags(o *Options, getenv func(string) string) (*pflag.FlagSet, unparsed)
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", "", "path to a kubeconfig file; default: KUBECONFIG, or the ServiceAccount of the pod")
 	part := fs.String("shard", "", "part of the namespaces to serve, as i/n: shard i, from 0, of n shards that are separate processes with a lease each; an i of n or more stands for i modulo n, such as the ordinal of a standby in a StatefulSet; default: all namespaces")
 	addRuntimeFlags(fs, o)
+	addKindsFlag(fs, o, env)
 	quota := addGuardFlags(fs, o)
 	addIntentFlags(fs, o)
 	workers := fs.StringToString("kind-workers", nil, "maximum concurrent reconciles of single kinds, such as S3Bucket=16; overrides --workers")
@@ -204,10 +209,16 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server")
 	fs.IntVar(&o.Burst, "kube-api-burst", 400, "maximum burst of requests to the API server")
 	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind")
+	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")
 	fs.DurationVar(&o.RetryFirst, "retry-first", 500*time.Millisecond, "initial backoff after a transient failure")
 	fs.DurationVar(&o.RetryMost, "retry-most", time.Minute, "maximum backoff after transient failures")
+}
+
+// addKindsFlag adds --kinds, whose default is that of the environment.
+func addKindsFlag(fs *pflag.FlagSet, o *Options, env func(name, otherwise string) string) {
+	fs.StringSliceVar((*[]string)(&o.Kinds), "kinds", strings.Split(env("NEXUS_KINDS", AllKinds), ","), KindsUsage+"; objects of other kinds are not reconciled, and their definitions and rights may be absent (NEXUS_KINDS)")
 }
 
 func addIntentFlags(fs *pflag.FlagSet, o *Options) {

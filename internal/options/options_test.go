@@ -55,6 +55,30 @@ func TestSettingsOfSingleKinds(t *testing.T) {
 	}
 }
 
+func TestKinds_AreSelectedOrLeftOut(t *testing.T) {
+	known := []string{"IAMRole", "S3Bucket", "VPC"}
+	for text, want := range map[string]string{"": "IAMRole S3Bucket VPC", "*": "IAMRole S3Bucket VPC", "S3Bucket": "S3Bucket", "*,-VPC": "IAMRole S3Bucket",
+		"-VPC,-IAMRole": "S3Bucket", "S3Bucket,VPC,-VPC": "S3Bucket"} {
+		o, err := parse(t, nil, "--kinds="+text)
+		var got []string
+		for _, k := range known {
+			if o.Kinds.Serves(k) {
+				got = append(got, k)
+			}
+		}
+		if err != nil || strings.Join(got, " ") != want || o.Kinds.Check(known) != nil {
+			t.Errorf("--kinds=%s serves %v (%v, %v), want %s", text, got, err, o.Kinds.Check(known), want)
+		}
+	}
+	o, err := parse(t, map[string]string{"NEXUS_KINDS": "S3Bucket,Bucket"})
+	if err != nil || o.Kinds.Serves("IAMRole") || !o.Kinds.Serves("S3Bucket") {
+		t.Errorf("the variable: %v %v", o.Kinds, err)
+	}
+	if err := o.Kinds.Check(known); err == nil || !strings.Contains(err.Error(), `--kinds: "Bucket"`) || !strings.Contains(err.Error(), "IAMRole, S3Bucket, VPC") {
+		t.Errorf("a kind that there is not: %v", err)
+	}
+}
+
 func TestBadInputNamesItsFlag(t *testing.T) {
 	for flag, args := range map[string][]string{
 		"--kind-workers":                 {"--kind-workers=S3Bucket=none"},

@@ -47,23 +47,35 @@ var passes = map[string]string{
 	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
 	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
+	"lambda:CreateFunction": "lambda.amazonaws.com", "lambda:UpdateFunctionConfiguration": "lambda.amazonaws.com",
 	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
 }
 
-// uses are the actions that need a right to another action; see usable. No call has its name.
-var uses = map[string]string{
-	"route53:CreateHostedZone": "ec2:DescribeVpcs", "route53:AssociateVPCWithHostedZone": "ec2:DescribeVpcs", // a private zone
-	"secretsmanager:RotateSecret": "lambda:InvokeFunction",
+// uses are the actions that need rights to other actions; see usable. No call of the operator has those names.
+// https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+var uses = map[string][]string{
+	"route53:CreateHostedZone": {"ec2:DescribeVpcs"}, "route53:AssociateVPCWithHostedZone": {"ec2:DescribeVpcs"}, // a private zone
+	"secretsmanager:RotateSecret": {"lambda:InvokeFunction"},
+	"lambda:GetFunction":          {"lambda:ListTags"},
+	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "lambda:GetLayerVersion"},
 }
 
-// usable returns where an action of uses is needed. AWS evaluates no resource for that of a private zone. Functions that rotate
-// secrets are those of AWS, whose names begin so; an administrator allows others.
+// usable returns where an action of uses is needed. AWS evaluates no resource for what reads networks. Functions that rotate
+// secrets are those of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
+// others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
 func (s Scope) usable(action string) target {
-	if action == "lambda:InvokeFunction" {
+	service, _, _ := strings.Cut(action, ":")
+	switch {
+	case action == "lambda:InvokeFunction":
 		return target{resources: s.arns("lambda", "function:SecretsManager*")}
+	case action == "lambda:GetLayerVersion": // also of other accounts
+		return target{resources: []string{"arn:" + s.partition() + ":lambda:*:*:layer:*"}}
+	case action == "lambda:ListTags" || service == "ecr":
+		return target{resources: s.arns(service, limitedByName[service]+s.NamePrefix+"*")}
+	default:
+		return target{resources: everywhere}
 	}
-	return target{resources: everywhere}
 }
 
 // encrypts are the services that use a key of KMS for who calls these actions, with what that takes. No call has their names.
@@ -103,7 +115,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 		if parents := scope.ec2Parents(action); parents != nil {
 			g.add(action, target{resources: parents})
 		}
-		if used := uses[action]; used != "" {
+		for _, used := range uses[action] {
 			g.add(used, scope.usable(used))
 		}
 		if used := encrypts[action]; used != nil {
@@ -150,13 +162,13 @@ func (s Scope) of(action string) (target, error) {
 
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
-	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "eks": Scope.eks, "rds": Scope.rds, "route53": Scope.route53,
+	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds, "route53": Scope.route53,
 	"tag": func(Scope, string) target { return target{resources: everywhere} }, // reads the tags of every service
 }
 
 // limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
 // before the name in the ARN. Read only.
-var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "secretsmanager": "secret:", "sqs": ""}
+var limitedByName = map[string]string{"dynamodb": "table/", "ecr": "repository/", "lambda": "function:", "secretsmanager": "secret:", "sqs": ""}
 
 // everywhere is for actions for which AWS evaluates no resource.
 var everywhere = []string{"*"}
@@ -279,6 +291,15 @@ func (s Scope) acm(operation string) target {
 	}
 }
 
+// ecs limits by the name of the cluster. AWS evaluates no resource for a create.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html
+func (s Scope) ecs(operation string) target {
+	if operation == "CreateCluster" {
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	}
+	return target{resources: s.arns("ecs", "cluster/"+s.NamePrefix+"*")}
+}
+
 // eks limits by the name of the cluster. EKS chooses the identifiers of associations; one that an object adopts has no tags yet.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
 func (s Scope) eks(operation string) target {
@@ -338,6 +359,23 @@ func (s Scope) rds(operation string) target {
 		return target{resources: s.arns("rds", instances, "snapshot:*")}
 	default:
 		return target{resources: s.arns("rds", instances, "subgrp:*", "secgrp:*", "og:*", "pg:*")}
+	}
+}
+
+// elasticache limits by the names of cache clusters. A cluster is placed in any subnet group and security group, and has any
+// parameter group, that an object names, and its final snapshot has any name.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticache.html
+func (s Scope) elasticache(operation string) target {
+	clusters := "cluster:" + s.NamePrefix + "*"
+	switch operation {
+	case "CreateCacheCluster":
+		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*", "subnetgroup:*")}
+	case "ModifyCacheCluster":
+		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*")}
+	case "DeleteCacheCluster":
+		return target{resources: s.arns("elasticache", clusters, "snapshot:*")}
+	default:
+		return target{resources: s.arns("elasticache", clusters)}
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
@@ -28,11 +30,23 @@ type family struct {
 	graph   *graph.Graph
 }
 
+// controlled adds the reference that the write of an object of the capability's namespace adds: a generated provider serves the
+// objects of its own capability alone.
+func (f family) controlled(u *unstructured.Unstructured) *unstructured.Unstructured {
+	if u.GetNamespace() == f.c.Namespace && metav1.GetControllerOf(u) == nil {
+		u.SetOwnerReferences(append(u.GetOwnerReferences(), *metav1.NewControllerRef(f.c, f.owner.Kind)))
+	}
+	return u
+}
+
 // capability plans the children of a capability: those that it compiles to, and those that are to go.
 func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICapability) ([]Item, error) {
 	if c.Spec.Suspend {
 		it.Waits = "spec.suspend to be removed: nothing is done for a suspended capability"
 		return nil, nil
+	}
+	if err := p.nameConflict(ctx, it, c); err != nil {
+		return nil, problemOf(it, err)
 	}
 	facts, err := p.facts(ctx, c)
 	if err != nil {
@@ -45,7 +59,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 	f := family{c: c, owner: capabilityfacts.OwnerOf(c), graph: g,
 		applier: &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}}
 	for _, n := range g.Nodes() {
-		p.declare(n.Object)
+		p.declare(f.controlled(n.Object.DeepCopy()))
 	}
 	var out []Item
 	for _, n := range g.Nodes() {
@@ -57,6 +71,11 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 			p.Planned(child)
 		}
 		out = append(out, child)
+		follow, err := p.childPolicies(ctx, n, &out[len(out)-1])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, follow...)
 	}
 	surplus, err := p.surplus(ctx, f)
 	return append(out, surplus...), err
@@ -64,12 +83,12 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 
 // facts are those that the operator will have once it has made everything that the capability needs.
 func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
-	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: p.Client, Live: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
+	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: ahead{p.Client, p}, Live: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
 	if err != nil {
 		return f, err
 	}
-	if f.Account == "" && c.Spec.ProviderRef == nil && p.Open != nil { // the provider is yet to be made, and leads where the caller's credentials lead
-		session, err := p.open(ctx, cmp.Or(f.ProviderRegion, c.Spec.Region, p.Operator.DefaultRegion), "")
+	if f.Account == "" && c.Spec.ProviderRef == nil && (p.Open != nil || p.Access != nil) {
+		session, err := p.futureSession(ctx, c, cmp.Or(f.ProviderRegion, c.Spec.Region, p.Operator.DefaultRegion))
 		if err != nil {
 			return f, err
 		}
@@ -79,10 +98,24 @@ func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capa
 	return f.Expect(c, disputed), err
 }
 
+// futureSession is the session of the provider that the operator is yet to make for a capability. It leads where the operator's
+// own credentials lead, or those of whoever asks.
+func (p *Planner) futureSession(ctx context.Context, c *nexusv1.NexusAICapability, region string) (*awsclient.Session, error) {
+	if p.Access == nil {
+		return p.open(ctx, region, "")
+	}
+	provider := &v1alpha1.AWSProvider{Spec: v1alpha1.AWSProviderSpec{Region: region}}
+	provider.Namespace, provider.Name = c.Namespace, capability.ProviderName(c)
+	return p.generated(ctx, provider, nil, true)
+}
+
 // disputed finds the children whose AWS resource belongs to another owner.
 func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (func(id string) bool, error) {
 	found := map[string]bool{}
 	for _, k := range capability.Proving {
+		if !p.Operator.Kinds.Serves(k) {
+			continue
+		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(k + "List"))
 		if err := p.Client.List(ctx, list, client.InNamespace(c.Namespace)); err != nil {
@@ -109,13 +142,7 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 	if err != nil {
 		return it, problemOf(&it, err)
 	}
-	added := fieldsOf(written.Additions())
-	switch it.Fields = append(fieldsOf(written.Differences), added...); {
-	case written.Change == apply.Created:
-		it.Action = Create
-	case written.Change == apply.Updated || len(added) > 0:
-		it.Action = Update
-	}
+	it.record(written)
 	it.Risk = riskOf(it)
 	if e := p.entry(it.Kind); e == nil || n.Object.GroupVersionKind().Group != v1alpha1.GroupName {
 		return it, nil
@@ -124,11 +151,25 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 	if err != nil {
 		return it, err
 	}
-	return it, p.resource(ctx, &it, next, true)
+	return it, p.resource(ctx, &it, f.controlled(next), true)
+}
+
+// record adds the planned write of its object to an item.
+func (it *Item) record(written apply.Plan) {
+	added := fieldsOf(written.Additions())
+	switch it.Fields = append(fieldsOf(written.Differences), added...); {
+	case written.Change == apply.Created:
+		it.Action = Create
+	case written.Change == apply.Updated || len(added) > 0:
+		it.Action = Update
+	}
 }
 
 // childWrite plans the write of a child to Kubernetes. Errors are those of the applier.
 func (p *Planner) childWrite(ctx context.Context, f family, n graph.Node) (apply.Plan, error) {
+	if err := p.Operator.MayApply(n.Object.GroupVersionKind(), n.Object.GetName()); err != nil {
+		return apply.Plan{}, err
+	}
 	written, err := f.applier.Plan(ctx, f.owner, n.Object)
 	switch {
 	case err != nil:
@@ -184,7 +225,7 @@ const podTemplate = "spec.template"
 func (p *Planner) surplus(ctx context.Context, f family) ([]Item, error) {
 	var out []Item
 	for _, stage := range capability.DeletionOrder {
-		children, err := f.applier.Children(ctx, f.owner, stage.Kinds)
+		children, err := f.applier.Children(ctx, f.owner, p.Operator.Served(stage.Kinds))
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +237,11 @@ func (p *Planner) surplus(ctx context.Context, f family) ([]Item, error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, it)
+			follow, err := p.removedPolicies(ctx, child)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, it), follow...)
 		}
 	}
 	return out, nil

@@ -28,7 +28,7 @@ type Risk string
 // The risks, the least first.
 const (
 	Safe Risk = "Safe"
-	// Disrupts: what runs is replaced or restarted.
+	// Disrupts: what runs is replaced or restarted, or a policy changes what it may do.
 	Disrupts Risk = "Disrupts"
 	// Destroys: an AWS resource is deleted.
 	Destroys Risk = "Destroys"
@@ -59,7 +59,8 @@ type Item struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
-	// Owner is the capability, as namespace/name, that the operator makes the object for.
+	// Owner is the capability, or the binding or policy of security intents, that the operator makes the object for: as
+	// namespace/name, or the name alone of one of the cluster.
 	Owner  string `json:"owner,omitempty"`
 	Action Action `json:"action"`
 	Risk   Risk   `json:"risk,omitempty"`

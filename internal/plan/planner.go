@@ -11,9 +11,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
@@ -21,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -31,6 +34,8 @@ type Operator struct {
 	// PreviousClusterIDs and TrustAttempts are as in engine.Facts.
 	PreviousClusterIDs []string
 	TrustAttempts      bool
+	// Intents are the settings of security intents.
+	Intents intentfacts.Settings
 }
 
 // Planner plans against one cluster, and the AWS that its providers lead to. Its fields are required, except Open.
@@ -38,27 +43,48 @@ type Planner struct {
 	// Client has the rights of whoever asks. It reads the API server itself, and writes only dry runs.
 	Client   client.Client
 	Kinds    []engine.Entry
+	Engines  []intentfacts.Engine
 	Schemas  *crdschema.Schemas
 	Operator Operator
 	// Open returns a session in a region with the credentials of whoever asks. The endpoint is the provider's, empty
 	// for AWS itself. Without it the plan says nothing of AWS.
 	Open func(ctx context.Context, region, endpoint string) (*awsclient.Session, error)
+	// Access leads to AWS where the operator itself plans; nil goes by Open, and by the rights of whoever asks.
+	Access Access
+	// Admit says what an object becomes by a manifest, as it is now or nil; nil asks the API server by a dry run. It returns a
+	// *status.Stalled for a manifest that is not valid.
+	Admit func(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error)
 	// Issuer returns the URL of the cluster's OIDC issuer, or a kind of failure.
 	Issuer func(ctx context.Context) (string, error)
 	// FieldManager is that of the dry runs.
 	FieldManager string
+	// Clock judges the age of assessments of TLS.
+	Clock clock.PassiveClock
 	// Planned is called with each object of a capability as soon as it is planned; nil for nobody.
 	Planned func(Item)
 
 	// declared are the objects that are to exist once the plan was carried out, by what References call them.
 	declared map[string]*unstructured.Unstructured
+	// bindings are the security posture of the cluster, as far as this plan has needed it.
+	bindings *posture
+}
+
+// Access leads to AWS by the providers of objects, under the limits that the administrator set.
+type Access interface {
+	// Session returns the session of the object's provider, which exists. Vouched says that a capability compiles to the object.
+	Session(ctx context.Context, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error)
+	// Generated returns the session that a provider will have which a capability is yet to generate: for an object that refers to
+	// it, or for the capability itself where obj is nil.
+	Generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) (*awsclient.Session, error)
+	// SecretKey reads a key of a Secret that an object refers to.
+	SecretKey(ctx context.Context, namespace, name, key string) ([]byte, error)
 }
 
 // Apply plans what follows when the manifests are applied together.
 //
 // What keeps the operator from doing it is a Problem of an item. An error is one of the API server or of AWS.
 func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructured) (Plan, error) {
-	p.declared = map[string]*unstructured.Unstructured{}
+	p.begin()
 	var items []Item
 	after := make([]*unstructured.Unstructured, len(manifests))
 	for i, m := range manifests {
@@ -71,22 +97,33 @@ func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructu
 			p.declare(u)
 		}
 	}
-	return p.plan(ctx, items, after)
+	found, err := p.plan(ctx, items, after)
+	if err != nil {
+		return Plan{}, err
+	}
+	others, err := p.affectedBindings(ctx, found)
+	return Of(append(found, others...)), err
+}
+
+// begin forgets the plan before this one.
+func (p *Planner) begin() {
+	p.declared, p.bindings = map[string]*unstructured.Unstructured{}, nil
 }
 
 // Check plans what the operator does about objects as they are: drift, and edits that wait.
 func (p *Planner) Check(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
-	p.declared = map[string]*unstructured.Unstructured{}
+	p.begin()
 	items := make([]Item, len(objects))
 	for i, u := range objects {
 		items[i] = itemOf(u, None)
 		p.declare(u)
 	}
-	return p.plan(ctx, items, objects)
+	found, err := p.plan(ctx, items, objects)
+	return Of(found), err
 }
 
 // plan adds to the items what the operator does about each object.
-func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.Unstructured) (Plan, error) {
+func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.Unstructured) ([]Item, error) {
 	var out []Item
 	for i := range items {
 		if after[i] == nil {
@@ -95,11 +132,11 @@ func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.
 		}
 		follow, err := p.consequences(ctx, &items[i], after[i])
 		if err != nil {
-			return Plan{}, err
+			return nil, err
 		}
 		out = append(append(out, items[i]), follow...)
 	}
-	return Of(out), nil
+	return out, nil
 }
 
 // consequences completes the item of an object, and returns the items of the objects that the operator makes for it.
@@ -115,8 +152,12 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 			return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
 		}
 		return p.capability(ctx, it, c)
+	case !p.Operator.Serves(gvk): // an operator that plans has no entry of such a kind
+		return nil, problemOf(it, p.Operator.MayApply(gvk, u.GetName()))
 	case gvk.Group == v1alpha1.GroupName && p.entry(gvk.Kind) != nil:
 		return nil, p.resource(ctx, it, u, false)
+	case gvk.Group == intentv1alpha1.GroupName:
+		return p.intention(ctx, it, u)
 	default:
 		return nil, nil
 	}
@@ -125,7 +166,7 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 // frozen says why the operator does nothing about an object.
 func frozen(u *unstructured.Unstructured) string {
 	switch {
-	case u.GetAnnotations()[wellknown.AnnotationPaused] == "true":
+	case u.GetAnnotations()[wellknown.AnnotationPaused] == "true" && u.GroupVersionKind().Group != intentv1alpha1.GroupName: // of which none is frozen
 		return "annotation " + wellknown.AnnotationPaused + " to be removed: it freezes the object"
 	case u.GetDeletionTimestamp() != nil:
 		return "the object to be gone: it is being deleted"
@@ -161,7 +202,11 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 	if err != nil {
 		return Item{}, nil, fmt.Errorf("reading %s: %w", apply.RefOf(manifest), err)
 	}
-	after, err := p.dryRun(ctx, live, manifest)
+	admit := p.Admit
+	if admit == nil {
+		admit = p.dryRun
+	}
+	after, err := admit(ctx, live, manifest)
 	it := itemOf(manifest, Create)
 	if refused := refusal(err); refused != nil {
 		it.Action, it.Problem = None, refused
@@ -181,6 +226,9 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 
 // refusal is what the API server has against a manifest itself; nil for other errors.
 func refusal(err error) *Problem {
+	if s, ok := status.AsStalled(err); ok {
+		return &Problem{Reason: s.Reason, Code: status.CodeOf(s.Reason), Field: s.Field, Message: s.Message}
+	}
 	var s apierrors.APIStatus
 	if !errors.As(err, &s) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !apierrors.IsNotFound(err) {
 		return nil

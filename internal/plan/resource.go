@@ -47,7 +47,7 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 			return problemOf(it, err)
 		}
 	}
-	if p.Open == nil {
+	if p.Open == nil && p.Access == nil {
 		return nil
 	}
 	provider, err := p.provider(ctx, obj.GetNamespace(), obj.CommonSpec().ProviderRef.Name)
@@ -58,7 +58,7 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		it.Waits = "AWSProvider/" + obj.CommonSpec().ProviderRef.Name + " to exist in namespace " + obj.GetNamespace()
 		return nil
 	}
-	session, err := p.session(ctx, provider)
+	session, err := p.session(ctx, provider, obj, trusted)
 	if err != nil {
 		return problemOf(it, err)
 	}
@@ -80,8 +80,15 @@ func (p *Planner) open(ctx context.Context, region, endpoint string) (*awsclient
 	return session, nil
 }
 
-// session opens the account of a provider with the credentials of whoever asks.
-func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.Session, error) {
+// session opens the account of an object's provider: as the operator does, or with the credentials of whoever asks.
+func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, error) {
+	if p.Access != nil {
+		if provider.UID == "" {
+			return p.generated(ctx, provider, obj, trusted)
+		}
+		session, err := p.Access.Session(ctx, obj, trusted)
+		return session, awsclient.Explain(err, "")
+	}
 	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
 	if err != nil {
 		return nil, err
@@ -148,6 +155,9 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 // target answers a reference with what the other object published, or with a text that stands for what AWS is yet to
 // assign to an object that is declared.
 func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, error) {
+	if !l.p.Operator.Kinds.Serves(kindName) {
+		return kind.Target{}, engine.ErrorOfLeftOut(kindName, name)
+	}
 	e := l.p.entry(kindName)
 	if e == nil {
 		return kind.Target{}, fmt.Errorf("references to %s are not possible", kindName)
@@ -170,8 +180,17 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	return t, err
 }
 
-// secret reads a key of a Secret with the rights of whoever asks.
+// generated is the session of a provider that a capability is yet to generate.
+func (p *Planner) generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, error) {
+	session, err := p.Access.Generated(ctx, provider, obj, trusted)
+	return session, awsclient.Explain(err, "")
+}
+
+// secret reads a key of a Secret: as the operator does, or with the rights of whoever asks.
 func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
+	if l.p.Access != nil {
+		return l.p.Access.SecretKey(ctx, l.obj.GetNamespace(), name, key)
+	}
 	s := &corev1.Secret{}
 	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, s)
 	switch {

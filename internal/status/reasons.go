@@ -58,6 +58,7 @@ const (
 	ReasonStoreKept          = "StoreKept"
 	ReasonAbandoned          = "Abandoned"
 	ReasonInternal           = "InternalError"
+	ReasonKindNotServed      = "KindNotServed"
 
 	ReasonAuthenticated           = "Authenticated"
 	ReasonCredentialsMissing      = "CredentialsMissing"
@@ -84,6 +85,7 @@ const (
 	ReasonUnschedulable           = "Unschedulable"
 	ReasonProbeFailing            = "ProbeFailing"
 	ReasonPodsRefused             = "PodsRefused"
+	ReasonAutoscalerInactive      = "AutoscalerInactive"
 	ReasonIngressClassMissing     = "IngressClassMissing"
 	ReasonIngressControllerGone   = "IngressControllerGone"
 	ReasonIssuerUnknown           = "IssuerUnknown"

@@ -4,6 +4,8 @@ package bench
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"testing"
 	"time"
 
@@ -46,14 +48,42 @@ func (b *bench) providerIn(namespace string) *v1alpha1.AWSProvider {
 	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: awsproxy.DefaultRegion}}
 }
 
-// BenchmarkIdle measures the memory of an operator that has nothing to do.
+// BenchmarkIdle measures how long an operator takes to become ready, and its memory while it has nothing to do.
 func BenchmarkIdle(b *testing.B) {
 	for b.Loop() {
 		c := newCourt(b, "idle")
 		x := newBench(b, resting)
+		c.judge("start", 0, []figure{{toReady, x.timeToReady(resting).Seconds()}})
 		c.judge("rest", 0, []figure{{restMiB, x.atRest()}})
 		x.Op.Stop()
 	}
+}
+
+// timeToReady restarts the operator and returns how long its process takes until /readyz answers that it is ready.
+func (b *bench) timeToReady(flags ...string) time.Duration {
+	b.B.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.B.Fatal(err)
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		b.B.Fatal(err)
+	}
+	b.Op.Stop()
+	began := time.Now()
+	b.Restart(append(flags, "--health-probe-bind-address="+address)...)
+	for time.Since(began) < time.Minute {
+		if r, err := http.Get("http://" + address + "/readyz"); err == nil {
+			_ = r.Body.Close()
+			if r.StatusCode == http.StatusOK {
+				return time.Since(began)
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	b.B.Fatal("the operator is not ready after a minute")
+	return 0
 }
 
 // BenchmarkBuckets measures the life of S3Bucket objects on the emulator, and on a double where the emulator would

@@ -30,7 +30,7 @@ import (
 // KubeArmor's kinds are there, so that dnsManipulation and escapeToHost make five objects: the work that
 // the public implementation was measured on.
 func TestMain(m *testing.M) {
-	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases", "../../internal/testkit/enginecrds/kubearmor.yaml"}})
+	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases", "../../internal/testkit/enginecrds/definitions/kubearmor.yaml"}})
 }
 
 type bench struct {

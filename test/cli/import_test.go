@@ -22,6 +22,8 @@ import (
 	ddbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	"github.com/aws/aws-sdk-go-v2/service/elasticache"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	gluetypes "github.com/aws/aws-sdk-go-v2/service/glue/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
@@ -140,6 +142,18 @@ func (p *past) pool(i int) {
 	p.made(err, "cognitouserpool/"+*id, "aws_cognito_user_pool", map[string]any{"id": *id})
 }
 
+func (p *past) cache(i int) {
+	id := fmt.Sprintf("old-cache-%d", i)
+	_, err := elasticache.NewFromConfig(p.config).CreateCacheCluster(p.Ctx(), &elasticache.CreateCacheClusterInput{CacheClusterId: &id, Engine: aws.String("memcached"), CacheNodeType: aws.String("cache.t4g.micro"), NumCacheNodes: aws.Int32(1)})
+	p.made(err, "elasticachecluster/"+id, "aws_elasticache_cluster", map[string]any{"cluster_id": id})
+}
+
+func (p *past) cluster(i int) {
+	name := fmt.Sprintf("old-tasks-%d", i)
+	_, err := ecs.NewFromConfig(p.config).CreateCluster(p.Ctx(), &ecs.CreateClusterInput{ClusterName: &name, CapacityProviders: []string{"FARGATE"}})
+	p.made(err, "ecscluster/"+name, "aws_ecs_cluster", map[string]any{"name": name})
+}
+
 func (p *past) repository(i int) {
 	api, name := ecr.NewFromConfig(p.config), fmt.Sprintf("old/shop-%d", i)
 	_, err := api.CreateRepository(p.Ctx(), &ecr.CreateRepositoryInput{RepositoryName: &name})
@@ -204,7 +218,7 @@ func (x *tool) emptyPast() *past {
 	return &past{tool: x, config: aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 }
 
-// past makes 81 resources.
+// past makes 91 resources.
 func (x *tool) past() *past {
 	p := x.emptyPast()
 	for i := range 10 {
@@ -218,6 +232,8 @@ func (x *tool) past() *past {
 		p.catalog(i)
 		p.pool(i)
 		p.repository(i)
+		p.cluster(i)
+		p.cache(i)
 		p.zone(i)
 		p.certificate(i)
 		p.key(i)
@@ -229,7 +245,7 @@ func (x *tool) past() *past {
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
-	if len(old.resources) != 81 {
+	if len(old.resources) != 91 {
 		t.Fatalf("%d resources", len(old.resources))
 	}
 	before := x.cloudState()
@@ -331,6 +347,8 @@ var ofKind = map[string]func() v1alpha1.Resource{
 	"GlueDatabase":         func() v1alpha1.Resource { return &v1alpha1.GlueDatabase{} },
 	"GlueTable":            func() v1alpha1.Resource { return &v1alpha1.GlueTable{} },
 	"VPC":                  func() v1alpha1.Resource { return &v1alpha1.VPC{} },
+	"ElastiCacheCluster":   func() v1alpha1.Resource { return &v1alpha1.ElastiCacheCluster{} },
+	"ECSCluster":           func() v1alpha1.Resource { return &v1alpha1.ECSCluster{} },
 	"ECRRepository":        func() v1alpha1.Resource { return &v1alpha1.ECRRepository{} },
 	"Route53HostedZone":    func() v1alpha1.Resource { return &v1alpha1.Route53HostedZone{} },
 	"Route53RecordSet":     func() v1alpha1.Resource { return &v1alpha1.Route53RecordSet{} },

@@ -170,11 +170,29 @@ func TestStatus_OfObjects(t *testing.T) {
 	x.wants(x.run("", "status", "s3bucket/none", "-n", c.Namespace), 1, `"none" not found`)
 	x.wants(x.run("", "status", "serviceaccount/default", "-n", c.Namespace), 2, "is not of a kind of Nexus Operator")
 	x.wants(x.as("stranger", "status", "ncap/"+c.Name, "-n", c.Namespace), 4, `cannot get resource "nexuscapabilities"`)
+	x.completes("ncap/"+c.Name, "monitor", "-n", c.Namespace, "")
+	x.completes("ncap/"+c.Name, "tree", "-n", c.Namespace, "ncap/my")
+	x.completes("s3bucket/myapp-dev-call-data", "explain", "-n", c.Namespace, "s3bucket/myapp-dev-c")
+	x.completes("ddbtable/myapp-dev-license", "status", "-n", c.Namespace, "ddbtable/myapp-dev-l")
+	x.completes("", "status", "-n", c.Namespace, "ncap/"+c.Name, "ncap/my") // it is named already
+	x.completes(c.Namespace, "tree", "-n", c.Namespace)
+	if a := x.as("stranger", "__complete", "tree", "-n", c.Namespace, "ncap/my"); a.code != 0 || !strings.HasPrefix(a.out, ":") {
+		t.Errorf("without rights: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
 	var list struct {
 		Objects []struct{ Name, Phase string }
 	}
 	if x.read(&list, "status", "ncap/"+c.Name, "-n", c.Namespace); len(list.Objects) != 1 || list.Objects[0].Phase != "Running" {
 		t.Errorf("%+v", list)
+	}
+}
+
+// completes expects one completion of a command line, or none.
+func (x *tool) completes(want string, args ...string) {
+	x.Helper()
+	a := x.run("", append([]string{"__complete"}, args...)...)
+	if got, _, _ := strings.Cut(a.out, ":"); a.code != 0 || strings.TrimSpace(got) != want {
+		x.Errorf("%q is completed by %q, want %q (exit code %d)\n%s", args, got, want, a.code, a.err)
 	}
 }
 

@@ -10,9 +10,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
 func TestPlan_AStoreThatIsLostIsAProblem(t *testing.T) {
@@ -56,4 +58,49 @@ func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
 		return nil
 	})
 	x.unchanged("", "ncap/"+c.Name, "-n", c.Namespace)
+}
+
+func TestPlan_RefusesTheNamesOfAnotherCapability(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	first := x.Capability("examples/test-capability.yaml")
+	x.apply(x.manifest(first))
+	x.Running(first)
+	second := first.DeepCopy()
+	second.ObjectMeta = metav1.ObjectMeta{Name: "copy", Namespace: x.Namespace}
+	a := x.run(x.manifest(second), "plan", "-f", "-")
+	want := "! NameConflict: spec.capabilityName: a NexusAICapability of another namespace already has the names myapp-dev-…"
+	if a.code != 1 || !strings.Contains(a.out, want) || strings.Contains(a.out, "S3Bucket") || !strings.Contains(a.out, "Problems: 1.") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+	x.unchanged(x.manifest(first), "-f", "-") // the holder of the names is planned as ever
+	x.apply(x.manifest(second))
+	m := x.Shows(second, "Stalled", metav1.ConditionTrue, "NameConflict")
+	if a := x.run("", "plan", "ncap/copy", "-n", x.Namespace); a.code != 1 || !strings.Contains(a.out, m) {
+		t.Errorf("the operator says %q, the plan (exit code %d):\n%s%s", m, a.code, a.out, a.err)
+	}
+	third := first.DeepCopy()
+	third.ObjectMeta, third.Spec.CapabilityName = metav1.ObjectMeta{Name: "third", Namespace: x.Namespace}, "other"
+	if a := x.run(x.manifest(third, first), "plan", "-f", "-", "--skip-aws"); strings.Contains(a.out, "! NameConflict") {
+		t.Errorf("with another name: exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
+// An operator with --kinds does nothing about an object of a kind that it leaves out. Both who plans with the flags of its Deployment and
+// the operator itself say so; who cannot read the Deployment knows of no such kind.
+func TestPlan_SaysThatAKindIsNotServed(t *testing.T) {
+	const flag = "--kinds=*,-S3Bucket"
+	x := newTool(t, flag)
+	x.MakeNamespace(operator.Namespace)
+	selector, template := operatorPod(flag)
+	x.installed(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "nexus-operator", Namespace: operator.Namespace}, Spec: appsv1.DeploymentSpec{Selector: &selector, Template: template}})
+	x.Create(provider(x.Namespace))
+	b := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "left-out", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	manifest := x.manifest(b)
+	items := x.sameAsServer(x.planner(x.Namespace), manifest, "-f", "-", "--operator-namespace", operator.Namespace)
+	if len(items) != 1 || items[0].AWS != nil || items[0].Problem == nil || items[0].Problem.Reason != "KindNotServed" || !strings.Contains(items[0].Problem.Message, "S3Bucket/left-out") {
+		t.Errorf("%+v", items)
+	}
+	x.wants(x.run(manifest, "plan", "-f", "-", "--operator-namespace", operator.Namespace), 1, "! KindNotServed: ", "--kinds", "NX-OP-002")
+	a := x.run(manifest, "plan", "-f", "-") // of a namespace without the operator
+	x.wants(a, 0, "call s3:CreateBucket", "the defaults are taken")
 }

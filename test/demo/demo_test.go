@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,8 +21,13 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
 
+	"github.com/nexus-operator/nexus-operator/internal/devworld"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -42,40 +48,59 @@ func TestMain(m *testing.M) {
 	os.Exit(1)
 }
 
-// playOperator creates a bucket for each capability and says that it runs.
+// playOperator creates a bucket for each capability and says that it runs. Like the operator, it says that it is ready.
 func playOperator(ctx context.Context) error {
-	c, err := connect(os.Getenv("KUBECONFIG"))
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return err
 	}
+	c, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	capabilities := c.Resource(schema.GroupVersionResource{Group: "nexus.ai", Version: "v1", Resource: "nexuscapabilities"})
+	for _, arg := range os.Args {
+		if address, ok := strings.CutPrefix(arg, "--health-probe-bind-address="); ok {
+			go func() {
+				_ = http.ListenAndServe(address, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+			}()
+		}
+	}
 	for ; ; time.Sleep(50 * time.Millisecond) {
-		all, err := c.allCapabilities(ctx)
+		all, err := capabilities.List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		for _, o := range all {
-			if isRunning(o) {
+		for i := range all.Items {
+			o := &all.Items[i]
+			if phase, _, _ := unstructured.NestedString(o.Object, "status", "phase"); phase == "Running" {
 				continue
 			}
-			r, err := http.NewRequestWithContext(ctx, http.MethodPut, os.Getenv("AWS_ENDPOINT_URL")+"/"+o.GetName()+"-data", strings.NewReader(
-				"<CreateBucketConfiguration><LocationConstraint>ap-southeast-1</LocationConstraint></CreateBucketConfiguration>"))
-			if err != nil {
+			if err := createBucket(ctx, o.GetName()+"-data"); err != nil {
 				return err
 			}
-			r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AK/20250101/ap-southeast-1/s3/aws4_request, SignedHeaders=host, Signature=x")
-			answer, err := http.DefaultClient.Do(r)
-			if err != nil {
-				return err
-			}
-			answer.Body.Close()
 			status := fmt.Sprintf(`{"status":{"phase":"Running","progress":"11/11","observedGeneration":%d,"ready":true,"conditions":[
 				{"type":"Ready","status":"True","reason":"Played","message":"","lastTransitionTime":"2025-01-01T00:00:00Z"}]}}`, o.GetGeneration())
-			if _, err := c.dynamic.Resource(capabilityResource).Namespace(o.GetNamespace()).
+			if _, err := capabilities.Namespace(o.GetNamespace()).
 				Patch(ctx, o.GetName(), types.MergePatchType, []byte(status), metav1.PatchOptions{}, "status"); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+func createBucket(ctx context.Context, name string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, os.Getenv("AWS_ENDPOINT_URL")+"/"+name, strings.NewReader(
+		"<CreateBucketConfiguration><LocationConstraint>ap-southeast-1</LocationConstraint></CreateBucketConfiguration>"))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=AK/20250101/ap-southeast-1/s3/aws4_request, SignedHeaders=host, Signature=x")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	return answer.Body.Close()
 }
 
 // output runs a verb and returns what it prints.
@@ -167,20 +192,46 @@ func (d demo) says(verb string, wants []string, more ...string) {
 	}
 }
 
-func (d demo) state() state {
+// world is the demo's, with what it says thrown away.
+func (d demo) world() devworld.World {
+	return devworld.World{Dir: d.dir, Daemon: []string{"daemon"}, Clock: clock.RealClock{}, Progress: io.Discard}
+}
+
+func (d demo) report() *devworld.Report {
 	d.Helper()
-	s, err := readState(options{dir: d.dir})
+	r, err := d.world().Status(d.Context())
 	if err != nil {
 		d.Fatal(err)
 	}
-	return s
+	return r
+}
+
+// process is the id of a process of the demo.
+func process(r *devworld.Report, name string) int {
+	for _, p := range r.Processes {
+		if p.Name == name {
+			return p.PID
+		}
+	}
+	return 0
+}
+
+// left are the processes of a demo that is gone. A process that has ended may wait for a parent that never looks.
+func left(r *devworld.Report) (alive []string) {
+	for _, p := range r.Processes {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+		if gone := errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH); !gone && !(err == nil && strings.Contains(string(stat), ") Z ")) {
+			alive = append(alive, p.Name)
+		}
+	}
+	return alive
 }
 
 func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 	d := newDemo(t)
 	d.says("up", []string{"myapp-dev/myapp-dev", "Running", "s3/bucket                  myapp-dev-data", "nexuscapabilities          myapp-dev",
 		"source " + d.dir + "/env"}, "-f", "../../examples/test-capability.yaml")
-	first := d.state()
+	first := d.report()
 	env, err := os.ReadFile(filepath.Join(d.dir, "env"))
 	if err != nil || !strings.Contains(string(env), `export KUBECONFIG='`+strings.ReplaceAll(first.Kubeconfig, "'", `'\''`)+`'`) {
 		t.Errorf("env: %v\n%s", err, env)
@@ -188,8 +239,8 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 	d.says("status", []string{"kube-apiserver", "myapp-dev-data"})
 	d.waitsInVain("../../examples/capability-with-intents.yaml")
 	d.says("down", []string{"stopped 8 processes; none is left"})
-	if len(first.survivors()) != 0 {
-		t.Errorf("left behind: %v", first.survivors())
+	if len(left(first)) != 0 {
+		t.Errorf("left behind: %v", left(first))
 	}
 	if _, err := os.Stat(d.dir); !os.IsNotExist(err) {
 		t.Errorf("files are left behind: %v", err)
@@ -200,19 +251,20 @@ func TestTheDemoComesUpShowsItselfAndGoes(t *testing.T) {
 // waitsInVain applies a capability whose policies nobody looks after.
 func (d demo) waitsInVain(file string) {
 	d.Helper()
-	c, err := connect(d.state().Kubeconfig)
-	if err != nil {
-		d.Fatal(err)
+	var text bytes.Buffer
+	w := d.world()
+	w.Progress = &text
+	err := w.Up(d.Context(), devworld.Options{Manifests: []string{file}, Timeout: 2 * time.Second})
+	if _, timeout := errors.AsType[*devworld.TimeoutError](err); !timeout || !strings.Contains(err.Error(), "1 of 1 capabilities are not running after 2s") {
+		d.Errorf("%v", err)
 	}
-	capabilities, err := c.applyFiles(d.Context(), []string{file})
-	if err != nil {
-		d.Fatal(err)
+	for _, want := range []string{"running already", "Running"} {
+		if !strings.Contains(text.String(), want) {
+			d.Errorf("no %q in\n%s", want, text.String())
+		}
 	}
-	text, err := printed(d.T, func() error {
-		return c.waitRunning(d.Context(), options{timeout: time.Second}, capabilities, time.Now())
-	})
-	if err == nil || !strings.Contains(err.Error(), "1 of 1 capabilities are not running after 1s") || !strings.Contains(text, "Running") {
-		d.Errorf("%v\n%s", err, text)
+	if r := d.report(); !r.Running || len(r.Capabilities) != 2 || r.Capabilities[0].Running || !r.Capabilities[1].Running {
+		d.Errorf("%+v", r)
 	}
 }
 
@@ -259,59 +311,28 @@ The nodes are fake, too: nothing enforces these policies. The coverage shows the
 	if !regexp.MustCompile(`guarded-dev/guarded-dev +Running +11/11\n`).MatchString(text) {
 		t.Errorf("up does not say that it runs:\n%s", text)
 	}
-	first := d.state()
-	if _, err := d.run("down"); err != nil || len(first.survivors()) != 0 {
-		t.Errorf("down: %v; left behind: %v", err, first.survivors())
-	}
-}
-
-// TestPoliciesAreWaitedFor: a capability with intents does not run before its
-// policies do, and without intents it waits for none.
-func TestPoliciesAreWaitedFor(t *testing.T) {
-	capability := func(intents []any, policies string) *unstructured.Unstructured {
-		conditions := []any{map[string]any{"type": "Ready", "status": "True"}}
-		if policies != "" {
-			conditions = append(conditions, map[string]any{"type": "PoliciesReady", "status": policies, "message": "no such intent"})
-		}
-		return &unstructured.Unstructured{Object: map[string]any{
-			"spec":   map[string]any{"security": map[string]any{"intents": intents}},
-			"status": map[string]any{"phase": "Running", "progress": "11/11", "conditions": conditions},
-		}}
-	}
-	two := []any{map[string]any{"name": "dns"}, map[string]any{"name": "guard", "component": "backend"}}
-	for _, c := range []struct {
-		intents  []any
-		policies string
-		runs     bool
-	}{{nil, "", true}, {nil, "False", true}, {two, "", false}, {two, "Unknown", false}, {two, "False", false}, {two, "True", true}} {
-		if got := isRunning(capability(c.intents, c.policies)); got != c.runs {
-			t.Errorf("%d intents, PoliciesReady %q: runs %v", len(c.intents), c.policies, got)
-		}
-	}
-	if line := progress(capability(two, "False")); !strings.HasSuffix(line, "policies: no such intent") {
-		t.Errorf("progress says %q", line)
-	}
-}
-
-func TestWhatHasNoEngineSaysSo(t *testing.T) {
-	if text, _ := printed(t, func() error { sayWhatIsMissing(nil); return nil }); !strings.Contains(text, "No policy engine is installed here.") {
-		t.Errorf("says %q", text)
+	first := d.report()
+	if _, err := d.run("down"); err != nil || len(left(first)) != 0 {
+		t.Errorf("down: %v; left behind: %v", err, left(first))
 	}
 }
 
 func TestADeadOperatorRestartsAndASecondUpStartsAgain(t *testing.T) {
 	d := newDemo(t)
 	d.says("up", nil)
-	first := d.state()
-	_ = syscall.Kill(first.Operator, syscall.SIGKILL)
-	for end := time.Now().Add(10 * time.Second); d.state().Restarts != 1 || d.state().Operator == first.Operator; time.Sleep(20 * time.Millisecond) {
+	first := d.report()
+	_ = syscall.Kill(process(first, "operator"), syscall.SIGKILL)
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if r := d.report(); r.Running && r.OperatorRestarts == 1 && process(r, "operator") != process(first, "operator") {
+			break
+		}
 		if time.Now().After(end) {
 			t.Fatal("the operator was not started again")
 		}
 	}
 	d.says("up", nil)
-	if second := d.state(); second.PID == first.PID || len(first.survivors()) != 0 {
-		t.Errorf("of the first demo is left: %v", first.survivors())
+	if second := d.report(); process(second, "daemon") == process(first, "daemon") || len(left(first)) != 0 {
+		t.Errorf("of the first demo is left: %v", left(first))
 	}
 }
 
@@ -321,8 +342,11 @@ func TestAFailureIsReported(t *testing.T) {
 	if _, err := output(t, "up", "-dir", dir, "-operator", "no-such-operator"); err == nil || !strings.Contains(err.Error(), "make build") {
 		t.Errorf("without an operator: %v", err)
 	}
-	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-crds", "no-such-folder"); err == nil || !strings.Contains(err.Error(), "no-such-folder") {
+	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "", "-crds", "no-such-folder"); err == nil || !strings.Contains(err.Error(), "no-such-folder") {
 		t.Errorf("without definitions: %v", err)
+	}
+	if _, err := output(t, "up", "-dir", dir, "-operator", "", "-intents", "no-such-file"); err == nil || !strings.Contains(err.Error(), "no-such-file") {
+		t.Errorf("without a manifest: %v", err)
 	}
 	if _, err := output(t, "status", "-dir", dir); err == nil {
 		t.Error("status of nothing succeeded")

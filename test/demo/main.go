@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Demo brings the whole system up on one machine: a real control plane, an AWS
-// emulator and the operator, with capabilities running on it, one of them with
-// security intents.
+// Demo brings the whole system up on one machine from the source tree: a real control plane, an AWS emulator and the operator,
+// with capabilities running on it, one of them with security intents. The world is that of nexusctl dev.
 //
 //	go run ./test/demo up -f examples/test-capability.yaml
 //	source .demo/env; kubectl get nexuscapabilities -A
@@ -23,6 +22,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/nexus-operator/nexus-operator/internal/devworld"
 )
 
 // options are the flags of all verbs.
@@ -42,12 +45,6 @@ type listFlag []string
 
 func (l *listFlag) String() string     { return strings.Join(*l, ",") }
 func (l *listFlag) Set(s string) error { *l = append(*l, s); return nil }
-
-// defaultCRDs are our own kinds, and those of two policy engines without the
-// engines, so that what security intents become there can be seen.
-func defaultCRDs() listFlag {
-	return listFlag{"config/crd/bases", "internal/testkit/enginecrds/kubearmor.yaml", "internal/testkit/enginecrds/kyverno.yaml"}
-}
 
 const usage = "usage: demo up|down|status [flags]"
 
@@ -79,7 +76,7 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.dir, "dir", ".demo", "folder of logs, state and the env file")
 	flags.StringVar(&o.operator, "operator", "bin/nexus-operator", "the operator's program; empty: none")
 	flags.StringVar(&o.operatorArgs, "operator-args", "", "further flags of the operator, separated by blanks")
-	flags.Var(&o.crds, "crds", "file or folder of CustomResourceDefinitions; may be repeated; default "+strings.Join(defaultCRDs(), ","))
+	flags.Var(&o.crds, "crds", "file or folder of CustomResourceDefinitions; may be repeated; default: those that are built in")
 	flags.Var(&o.manifests, "f", "file of objects to apply; may be repeated")
 	flags.StringVar(&o.intents, "intents", "examples/capability-with-intents.yaml", "file of a capability with security intents, applied after the others; empty: none")
 	flags.DurationVar(&o.timeout, "timeout", 3*time.Minute, "how long capabilities may take to run")
@@ -89,9 +86,6 @@ func parse(args []string) (options, error) {
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q; %s", flags.Arg(0), usage)
-	}
-	if len(o.crds) == 0 {
-		o.crds = defaultCRDs()
 	}
 	if o.intents != "" {
 		o.manifests = append(o.manifests, o.intents)
@@ -111,4 +105,84 @@ func parse(args []string) (options, error) {
 		*path = absolute
 	}
 	return o, nil
+}
+
+// world is the demo's.
+func (o options) world() devworld.World {
+	return devworld.World{Dir: o.dir, Daemon: []string{"daemon"}, Clock: clock.RealClock{}, Progress: os.Stdout}
+}
+
+// daemon holds the world; up starts it in the background.
+func daemon(ctx context.Context, o options) error { return o.world().Hold(ctx) }
+
+// up starts everything anew, applies the manifests and waits until every
+// capability runs.
+func up(ctx context.Context, o options) error {
+	if o.operator != "" {
+		if _, err := os.Stat(o.operator); err != nil {
+			return fmt.Errorf("the operator is not built: %w; run `make build`", err)
+		}
+	}
+	w := o.world()
+	if _, err := w.Down(ctx); err != nil {
+		return err
+	}
+	if err := w.Up(ctx, devworld.Options{Operator: o.operator, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes,
+		Manifests: o.manifests, Timeout: o.timeout}); err != nil {
+		return err
+	}
+	if err := w.Show(ctx, os.Stdout); err != nil {
+		return err
+	}
+	fmt.Printf(`
+Everything goes on running. To look around:
+  source %s
+  kubectl get nexuscapabilities -A
+  kubectl get sib,np -A -o wide
+  aws s3 ls
+  tail -f %s
+  curl -s $AWS_ENDPOINT_URL/_ledger        every AWS request so far
+To stop it all: go run ./test/demo down%s
+`, filepath.Join(o.dir, "env"), filepath.Join(o.dir, "operator.log"), o.dirFlag())
+	return nil
+}
+
+// dirFlag is what another verb needs to find this demo.
+func (o options) dirFlag() string {
+	if filepath.Base(o.dir) == ".demo" {
+		return ""
+	}
+	return " -dir " + o.dir
+}
+
+// down stops the demo and makes sure that nothing of it is left.
+func down(ctx context.Context, o options) error {
+	stopped, err := o.world().Down(ctx)
+	if err != nil {
+		return err
+	}
+	if len(stopped) == 0 {
+		fmt.Println("no demo is running")
+		return nil
+	}
+	fmt.Printf("stopped %d processes; none is left\n", len(stopped))
+	return nil
+}
+
+// status tells what runs.
+func status(ctx context.Context, o options) error {
+	r, err := o.world().Status(ctx)
+	if err != nil {
+		return err
+	}
+	if r.Kubeconfig == "" {
+		return errors.New("no demo is running")
+	}
+	for _, p := range r.Processes {
+		if p.Running {
+			fmt.Printf("%-24s process %d\n", p.Name, p.PID)
+		}
+	}
+	fmt.Printf("%-24s %d\n", "operator restarts", r.OperatorRestarts)
+	return o.world().Show(ctx, os.Stdout)
 }

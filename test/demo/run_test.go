@@ -38,23 +38,17 @@ func TestRunFences_AreTheMarkedOnesInOrder(t *testing.T) {
 	}
 }
 
-// TestTheCommandsOfTheDocumentationWork brings up the demo and runs the marked commands of all pages in its world. Where
-// the machine has no kubectl, the demo's env file adds that of the test bed.
+// TestTheCommandsOfTheDocumentationWork brings up the demo with nexusctl dev and runs the marked commands of all pages in its
+// world. Where the machine has no kubectl, the demo's env file adds that of the test bed.
 func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
 	d := newDemo(t)
-	programs := t.TempDir()
-	operator := filepath.Join(programs, "nexus-operator")
-	if out, err := exec.Command("go", "build", "-o", operator, "../../cmd/nexus-operator").CombinedOutput(); err != nil {
-		t.Fatalf("building the operator: %v\n%s", err, out)
-	}
 	d.Chdir("../..")
+	x := newTool(d)
+	up := []string{"dev", "up", "--operator", filepath.Join(x.programs, "nexus-operator"), "-f", "examples/test-capability.yaml", "-f", "examples/capability-with-intents.yaml"}
+	x.comesUp(up)
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
-	}
-	text, err := output(t, "up", "-dir", d.dir, "-operator", operator, "-f", "examples/test-capability.yaml")
-	if err != nil {
-		t.Fatalf("up: %v\n%s", err, text)
 	}
 	run := 0
 	for _, page := range append([]string{"README.md"}, pages...) {
@@ -64,12 +58,13 @@ func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
 		}
 		for _, f := range runFences(string(content)) {
 			run++
-			d.runCommands(page, f, programs)
+			d.runCommands(page, f, x.programs)
 		}
 	}
 	if run < 8 {
 		t.Errorf("only %d blocks of commands are marked", run)
 	}
+	x.stops()
 }
 
 // runCommands runs one block from the root of the tree, as a reader would after `source .demo/env`.

@@ -398,7 +398,7 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	x := newPerson(t)
 	before := x.everything()
 	x.withoutController()
-	x.deployed()
+	x.deployed("--skip-alb-controller")
 	x.wants(x.installs("--chart", chartFolder(t, "3.6.0")), 0, "is ready")
 	in := ingressOf("blog")
 	x.Create(in)
@@ -419,5 +419,33 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	if left := x.controllerState(); left["class alb"]+left["ledger kube-system"]+left["deployment "+chartName] != "" {
 		t.Errorf("left: %v", left)
 	}
+	x.sameAs(before)
+}
+
+// deploy installs the controller too, in a cluster that has none, once, and only where that was not left out.
+func TestDeploy_InstallsTheLoadBalancerController(t *testing.T) {
+	x := newPerson(t)
+	before := x.everything()
+	x.withoutController()
+	const cluster, vpc = "--cluster-name=demo", "--vpc-id=vpc-1"
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "./no-such-chart.tgz"), 2, "--alb-chart", "--skip-alb-controller")
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--alb-chart", "a/b"), 2, "--alb-chart")
+	x.wants(x.runs("deploy", "--image", operatorImage, "--dry-run"), 0, "until nexusctl install-alb-controller has installed it") // the name of the cluster is not known
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, "--skip-alb-controller", "--dry-run"), 0, "until nexusctl install-alb-controller has installed it")
+
+	chart := "--alb-chart=" + chartFolder(t, "3.6.0")
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, chart, "--dry-run"), 0,
+		"would: create the role of the operator", "would: create the role of the AWS Load Balancer Controller", "HelmRelease kube-system/"+chartName+" would: install chart")
+	x.sameAs(before)
+	x.deployed(cluster, vpc, chart)
+	state := x.controllerState()
+	if state["class alb"] == "" || state["deployment "+chartName] == "" || state["ledger kube-system"] == "" || !x.everything()["role "+controllerRole] {
+		t.Errorf("the controller was not installed: %v", state)
+	}
+	x.wants(x.runs("deploy", "--image", operatorImage, cluster, vpc, chart), 0, "The installation is unchanged.")
+	if now := x.controllerState(); !maps.Equal(state, now) {
+		t.Errorf("a second run changed it:\n%v\n%v", state, now)
+	}
+	x.wants(x.runs("delete", "--full", "--yes"), 0, "The operator was removed.")
 	x.sameAs(before)
 }

@@ -82,6 +82,21 @@ func extra(actions, resources string) string {
 	return `identity: {permissionsBoundaryARN: "arn:aws:iam::aws:policy/AdministratorAccess", extraPolicyStatements: [{actions: ` + actions + `, resources: ` + resources + `}]}`
 }
 
+// attacksByPlans ask the operator to plan what no object of the tenant may do.
+var attacksByPlans = []attack{
+	{wants: "the plan of another namespace's bucket", kind: "PlanRequest", reason: "InvalidSpec", says: []string{"spec.manifests[0].metadata.namespace"},
+		spec: `{objects: null, manifests: ['{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"S3Bucket","metadata":{"name":"a","namespace":"victim-dev"},"spec":{}}']}`},
+	{wants: "a plan with an identity of its own choice", kind: "PlanRequest", reason: "InvalidSpec", says: []string{"spec.manifests[0].kind", "AWSProvider is refused"},
+		spec: `{objects: null, manifests: ['{"apiVersion":"aws-infra-operator.runner.codes/v1alpha1","kind":"AWSProvider","metadata":{"name":"a"},"spec":{"region":"ap-southeast-1"}}']}`},
+	{wants: "a plan with a Secret", kind: "PlanRequest", reason: "InvalidSpec", says: []string{"spec.manifests[0].kind", "no kind of this operator"},
+		spec: `{objects: null, manifests: ['{"apiVersion":"v1","kind":"Secret","metadata":{"name":"token"}}']}`},
+	{wants: "to read a Secret by a plan", kind: "PlanRequest", spec: `objects: [{kind: Secret, name: token}]`, reason: "InvalidSpec", says: []string{"spec.objects[0].kind"}},
+	{wants: "to read another namespace by a plan", kind: "PlanRequest", spec: `objects: [{kind: S3Bucket, name: ../victim-dev/a}]`, reason: "InvalidSpec", says: []string{"spec.objects[0].name"}},
+	{wants: "to plan two things at once", kind: "PlanRequest", spec: `manifests: ["{}"]`, refused: []string{"exactly one of manifests and objects"}},
+	{wants: "to ask another question", kind: "PlanRequest", edit: `{spec: {objects: [{kind: S3Bucket, name: other}]}}`, refused: []string{"immutable"}},
+	{wants: "to answer itself", kind: "PlanRequest", sub: "status", edit: `{status: {plan: "{}"}}`, refused: []string{"planrequests/status"}},
+}
+
 var attacksOnIntents = []attack{
 	{wants: "the name of a cluster binding's policy", kind: "SecurityIntentBinding", meta: `name: nimbus-ctlr-gen-all`, refused: []string{"reserved"}},
 	{wants: "a filter of another version", kind: "SecurityIntentBinding", spec: `selector: {any: [{resources: {namespaces: [victim-dev]}}]}`, refused: []string{"any, all and match"}},

@@ -72,6 +72,9 @@ var harmless = map[string]string{
 	"Route53HostedZone":      `{providerRef: {name: aws}, name: NAME.example.com}`,
 	"Route53RecordSet":       `{providerRef: {name: aws}, hostedZoneID: Z1D633PJN98FT9, name: NAME.example.com, type: A, ttl: 60, resourceRecords: ["192.0.2.1"]}`,
 	"Certificate":            `{providerRef: {name: aws}, domainName: x.example.com}`,
+	"ElastiCacheCluster":     `{providerRef: {name: aws}, clusterID: NAME, engine: memcached, nodeType: cache.t4g.micro}`,
+	"ECSCluster":             `{providerRef: {name: aws}, clusterName: NAME}`,
+	"LambdaFunction":         `{providerRef: {name: aws}, functionName: NAME, roleRef: {name: absent}, code: {imageUri: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}`,
 	"ECRRepository":          `{providerRef: {name: aws}, repositoryName: NAME}`,
 	"CognitoUserPool":        `{providerRef: {name: aws}, poolName: NAME}`,
 	"Subnet":                 `{providerRef: {name: aws}, vpcRef: {name: net}, cidrBlock: 10.0.1.0/24}`,
@@ -88,6 +91,7 @@ var harmless = map[string]string{
 		manageMasterUserPassword: true}`,
 	"NexusAICapability": `{capabilityName: NAME, environment: dev, version: "1", providerRef: {name: aws},
 		backend: {image: "registry.example/b:1"}, frontend: {image: "registry.example/f:1"}}`,
+	"PlanRequest":                  `{objects: [{kind: S3Bucket, name: NAME}]}`,
 	"SecurityIntent":               `{intent: {id: dnsManipulation}}`,
 	"SecurityIntentBinding":        `{intents: [{name: dns}], selector: {}}`,
 	"ClusterSecurityIntentBinding": `{intents: [{name: dns}], selector: {nsSelector: {matchNames: ["*"]}}}`,
@@ -100,7 +104,7 @@ var ourGroups = []string{nexusv1.GroupVersion.Group, v1alpha1.GroupName, "intent
 // versionOf returns the API version of a kind.
 func versionOf(kind string) string {
 	switch {
-	case kind == "NexusAICapability":
+	case kind == "NexusAICapability", kind == "PlanRequest":
 		return "nexus.ai/v1"
 	case strings.HasPrefix(kind, "SecurityIntent") || strings.HasPrefix(kind, "Cluster") || kind == "NimbusPolicy":
 		return "intent.security.nimbus.com/v1alpha1"
@@ -279,7 +283,7 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 	victim := b.victims()
 	b.guards(keeper)
 	tenant := b.Tenant(b.Namespace)
-	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities, attacksOnIntents, attacksOfKeepers)
+	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities, attacksByPlans, attacksOnIntents, attacksOfKeepers)
 	if len(rows) < leastAttacks {
 		t.Fatalf("%d rows, want at least %d", len(rows), leastAttacks)
 	}

@@ -27,7 +27,6 @@ func TestBedrock_ARoleMayUseWhatIsNamedWhileItIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const boundary = "arn:aws:iam::123456789012:policy/nexus-boundary"
 	t.Cleanup(func() {
 		if _, err := admin.DeletePolicy(b.Ctx(), &iam.DeletePolicyInput{PolicyArn: aws.String(boundary)}); err != nil {
 			t.Error(err)

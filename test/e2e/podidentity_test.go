@@ -20,6 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 )
 
 const eksCluster = "production"
@@ -91,15 +92,13 @@ func (b *bed) handedOver(c *nexusv1.NexusAICapability, way string, associations 
 	})
 }
 
-// The pods have the address of the agent from the capability: nothing in the bed stands for the webhook of EKS.
 func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	b := newBed(t, "--eks-cluster-name="+eksCluster)
 	b.makeEKSCluster()
+	ekswebhook.Start(t, b.World, eksCluster)
 	b.deleteOIDCProvider(homeAccount) // EKS Pod Identity needs none
 	c := b.small("pods")
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
-	address := []nexusv1.EnvVar{{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: "http://169.254.170.23/v1/credentials"}}
-	c.Spec.Backend.Env, c.Spec.Frontend.Env = address, address
 	b.Create(c)
 	b.contains(b.Shows(c, nexusv1.ConditionIdentityReady, metav1.ConditionFalse, "PodIdentityAgentMissing"), "eks-pod-identity-agent", "aws eks create-addon --cluster-name "+eksCluster)
 	b.Shows(c, nexusv1.ConditionBackendReady, metav1.ConditionTrue, "Ready") // the workloads do not wait for it

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -143,6 +144,7 @@ func TestShards_EveryNamespaceIsServedByOneOperator(t *testing.T) {
 		capabilities = append(capabilities, c)
 	}
 	b.intentsAreServed(namespaces)
+	b.plansOnce(namespaces, b.Op, second)
 	mark, _ = b.Mark()
 	b.Remove(capabilities...)
 	b.Remove(all...)
@@ -162,6 +164,41 @@ func (b *bed) countsBuckets(address string, want int) {
 		}
 		return nil
 	})
+}
+
+// plansOnce asserts that the operator of each namespace answers its PlanRequests, once, and no other operator does.
+func (b *bed) plansOnce(namespaces [][]string, owners ...*operator.Operator) {
+	b.Helper()
+	calls, writes := b.Mark()
+	var requests []*nexusv1.PlanRequest
+	for _, ns := range slices.Concat(namespaces...) {
+		q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: ns},
+			Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "S3Bucket", Name: ns + "-bucket-0"}}}}
+		b.Create(q)
+		requests = append(requests, q)
+	}
+	for _, q := range requests {
+		b.Eventually(20*time.Second, "an answer in "+q.Namespace, func() error {
+			if err := b.Get(q); err != nil || meta.IsStatusConditionTrue(q.Status.Conditions, "Ready") {
+				return err
+			}
+			return fmt.Errorf("%+v", q.Status.Conditions)
+		})
+	}
+	time.Sleep(time.Second) // for an operator that would answer later
+	b.onlyOwners(b.World.AWS().Since(calls), namespaces, owners...)
+	answers := map[string]int{}
+	for _, e := range b.KubeWrites(writes) {
+		if e.Resource == "planrequests" && e.Subresource == "status" {
+			answers[e.Namespace]++
+		}
+	}
+	for _, q := range requests {
+		if answers[q.Namespace] != 1 {
+			b.Errorf("the request in %s was answered %d times", q.Namespace, answers[q.Namespace])
+		}
+		b.Remove(q)
+	}
 }
 
 // intentsAreServed asserts that bindings are enforced in the namespaces of every shard.

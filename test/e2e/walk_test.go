@@ -19,7 +19,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamodbtypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -32,6 +34,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
@@ -49,6 +52,8 @@ type walk struct {
 	valid, before *nexusv1.NexusAICapabilitySpec
 	// sound is true while the declared spec is valid, and wasSound while that is so of before.
 	sound, wasSound bool
+	// keyed is true from when the capability has a key until a person gives it up.
+	keyed bool
 	// stamp names the last edit of the provider's tags, and spread the one that reached every resource.
 	stamp, spread string
 	log           []string
@@ -121,6 +126,18 @@ func (w *walk) stores() map[string]string {
 	if must(w.bed, pools, err); len(pools) > 0 {
 		out[usersPart] = strings.Join(slices.Sorted(slices.Values(pools)), " and ")
 	}
+	key, err := w.cloud.Key(w.Ctx(), "alias/"+w.store(keyPart))
+	if must(w.bed, key, err); key != "" {
+		out[keyPart] = key
+	}
+	queues, err := w.cloud.SQS.ListQueues(w.Ctx(), &sqs.ListQueuesInput{QueueNamePrefix: aws.String(w.c.Name)})
+	for _, url := range must(w.bed, queues, err).QueueUrls {
+		if part := w.model.partOf("sqs/queue", url); part != "" {
+			if a, err := w.cloud.QueueAttributes(w.Ctx(), url); err == nil {
+				out[part] = "created " + a["CreatedTimestamp"] + " holding " + a["ApproximateNumberOfMessages"]
+			}
+		}
+	}
 	tables, err := w.cloud.Dynamo.ListTables(w.Ctx(), &dynamodb.ListTablesInput{})
 	for _, name := range must(w.bed, tables, err).TableNames {
 		part := w.model.partOf("dynamodb/table", name)
@@ -191,6 +208,15 @@ func (w *walk) declareStores(s *nexusv1.NexusAICapabilitySpec) {
 	if w.model.full[usersPart] != "" {
 		setSignIn(s, true)
 	}
+	if w.keyed && dataServices(s).KMS == nil {
+		s.DataServices.KMS = &nexusv1.KMSSpec{}
+	}
+	for part := range w.model.full {
+		name, is := strings.CutPrefix(part, "sqs/queue/")
+		if is && !slices.ContainsFunc(dataServices(s).Queues, func(q nexusv1.QueueSpec) bool { return q.Name == name }) {
+			s.DataServices.Queues = append(s.DataServices.Queues, nexusv1.QueueSpec{Name: name})
+		}
+	}
 }
 
 // settle declares the last valid spec with every store that holds data, and waits until all runs.
@@ -202,11 +228,21 @@ func (w *walk) settle() {
 		s.Suspend = false
 	})
 	w.sound = true
-	w.Running(w.c) // without the stores that people named
+	w.runs() // without the stores that people named
 	w.set(func(*nexusv1.NexusAICapabilitySpec) { delete(w.c.Annotations, "nexus.ai/delete-data") })
 	w.spreadTags()
 	w.model.settled(&w.c.Spec)
+	if w.keyed {
+		w.model.full[keyPart] = w.stores()[keyPart]
+	}
 	w.judge()
+}
+
+// runs waits until the capability is Running. SQS does not give the name of a deleted queue again for 60 s, and the operator
+// asks again only then.
+func (w *walk) runs() {
+	w.Helper()
+	w.RunningWithin(w.c, 150*time.Second)
 }
 
 // spreadTags asks for a check of every AWS object after the provider's tags were edited, which otherwise reach resources
@@ -235,7 +271,7 @@ func (w *walk) spreadTags() {
 			})
 		}
 	}
-	w.Running(w.c)
+	w.runs()
 }
 
 // fill settles and puts an item, an object or a user into a store that is declared.
@@ -243,7 +279,7 @@ func (w *walk) fill() string {
 	w.settle()
 	parts := slices.Sorted(maps.Keys(partsOf(&w.c.Spec)))
 	parts = slices.DeleteFunc(parts, func(p string) bool {
-		return !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") && p != usersPart
+		return p != usersPart && !strings.HasPrefix(p, "dynamodb/") && !strings.HasPrefix(p, "s3/") && (!strings.HasPrefix(p, "sqs/") || strings.HasSuffix(p, deadLetters))
 	})
 	if len(parts) == 0 {
 		return "no store"
@@ -254,6 +290,12 @@ func (w *walk) fill() string {
 		w.user(w.signUp)
 	case strings.HasPrefix(part, "s3/"):
 		w.put(w.store(part), "object", "precious")
+	case strings.HasPrefix(part, "sqs/"):
+		url, err := w.cloud.SQS.GetQueueUrl(w.Ctx(), &sqs.GetQueueUrlInput{QueueName: aws.String(w.store(part))})
+		at := must(w.bed, url, err).QueueUrl
+		w.purge(*at)
+		_, err = w.cloud.SQS.SendMessage(w.Ctx(), &sqs.SendMessageInput{QueueUrl: at, MessageBody: aws.String("precious")})
+		must(w.bed, 0, err)
 	default:
 		_, err := w.cloud.Dynamo.PutItem(w.Ctx(), &dynamodb.PutItemInput{TableName: aws.String(w.store(part)), Item: item})
 		must(w.bed, 0, err)
@@ -290,13 +332,26 @@ func (w *walk) leave(pool, name *string) error {
 	return err
 }
 
+func (w *walk) purge(url string) {
+	w.Helper()
+	_, err := w.cloud.SQS.PurgeQueue(w.Ctx(), &sqs.PurgeQueueInput{QueueUrl: &url})
+	must(w.bed, 0, err)
+}
+
 // empty removes what a store holds, as a person would.
 func (w *walk) empty(part string) {
 	w.Helper()
 	name := w.store(part)
 	delete(w.model.full, part)
-	if part == usersPart {
+	switch {
+	case part == keyPart:
+		return // there is nothing to take out of it
+	case part == usersPart:
 		w.user(w.leave)
+		return
+	case strings.HasPrefix(part, "sqs/"):
+		url, err := w.cloud.SQS.GetQueueUrl(w.Ctx(), &sqs.GetQueueUrlInput{QueueName: aws.String(w.store(part))})
+		w.purge(*must(w.bed, url, err).QueueUrl)
 		return
 	}
 	if strings.HasPrefix(part, "dynamodb/") {
@@ -320,8 +375,8 @@ func (w *walk) delete() {
 	if err := w.bed.Client.Delete(w.Ctx(), w.c); client.IgnoreNotFound(err) != nil {
 		w.Fatal(err)
 	}
-	deadline := 60 * time.Second
-	emptied := map[string]bool{} // the condition stays until the next look, and the bucket may be gone by then
+	deadline := 120 * time.Second // a store that a person empties is looked at again within a minute, and there may be two in a row
+	emptied := map[string]bool{}  // the condition stays until the next look, and the bucket may be gone by then
 	w.Eventually(deadline, w.c.Name+" to be gone", func() error {
 		w.judge()
 		err := w.Get(w.c)
@@ -329,11 +384,18 @@ func (w *walk) delete() {
 			return nil
 		}
 		for _, part := range droppable {
-			if !strings.HasPrefix(part, "s3/") || emptied[part] {
+			var o client.Object
+			switch meta := named(w.c.Namespace, w.store(part)); {
+			case emptied[part]:
+				continue
+			case strings.HasPrefix(part, "s3/"):
+				o = &v1alpha1.S3Bucket{ObjectMeta: meta}
+			case strings.HasPrefix(part, "sqs/"):
+				o = &v1alpha1.SQSQueue{ObjectMeta: meta}
+			default:
 				continue
 			}
-			o := &v1alpha1.S3Bucket{ObjectMeta: named(w.c.Namespace, w.store(part))}
-			if c, err := w.Condition(o, "Ready"); err == nil && c.Reason == "BucketNotEmpty" {
+			if c, err := w.Condition(o, "Ready"); err == nil && (c.Reason == "BucketNotEmpty" || c.Reason == "QueueNotEmpty") {
 				w.log = append(w.log, "emptied "+part)
 				w.empty(part)
 				emptied[part] = true
@@ -344,7 +406,11 @@ func (w *walk) delete() {
 	w.judge()
 	// A stray object of an operator that was resumed may create what its deletion removes.
 	w.Eventually(30*time.Second, "nothing to be left behind in AWS", func() error {
-		if residue := w.model.residue(w.Inventory()); len(residue) > 0 {
+		residue := w.model.residue(w.Inventory())
+		if key := w.stores()[keyPart]; key != "" && !w.model.retained[keyPart] { // an inventory does not say whose keys it has
+			residue = append(residue, "kms/key "+key)
+		}
+		if len(residue) > 0 {
 			return fmt.Errorf("%v", residue)
 		}
 		return nil
@@ -362,6 +428,7 @@ func (w *walk) again(s *nexusv1.NexusAICapabilitySpec) {
 	w.Helper()
 	w.c = w.small(strings.TrimSuffix(w.c.Name, "-dev"))
 	w.c.Spec, w.sound = *s.DeepCopy(), true
+	w.keyed = s.DataServices != nil && s.DataServices.KMS != nil
 	w.model.edited(s, s)
 	w.Create(w.c)
 }
@@ -400,9 +467,9 @@ func (w *walk) state() map[string]string {
 		}
 	}
 	maps.Copy(out, w.cloud.State(w.Ctx(), mine, false))
-	ids := w.signInIDs()
+	ids, keys := w.signInIDs(), w.keyIDs()
 	for k, v := range out {
-		v = balancers.ReplaceAllString(certificates.ReplaceAllString(ids(v), "certificate/CERTIFICATE"), "BALANCER")
+		v = balancers.ReplaceAllString(certificates.ReplaceAllString(ids(keys.Replace(v)), "certificate/CERTIFICATE"), "BALANCER")
 		v = cloud.SecretSuffix.ReplaceAllString(assigned.ReplaceAllString(v, ""), "$1-~")
 		out[k] = strings.ReplaceAll(v, string(w.c.UID), "UID")
 	}
@@ -417,6 +484,18 @@ var (
 
 // checksum is the annotation by which pods are replaced when their configuration changes.
 var checksum = regexp.MustCompile(`"nexus.ai/config-checksum":"[^"]*"`)
+
+// keyIDs replaces the identifiers of the key, which AWS chooses.
+func (w *walk) keyIDs() *strings.Replacer {
+	key := &v1alpha1.KMSKey{ObjectMeta: named(w.c.Namespace, w.store(keyPart))}
+	if err := w.Get(key); client.IgnoreNotFound(err) != nil {
+		w.Fatal(err)
+	}
+	if key.Status.ARN == "" {
+		return strings.NewReplacer()
+	}
+	return strings.NewReplacer(key.Status.ARN, "KEY", key.Status.ARN[strings.LastIndex(key.Status.ARN, "/")+1:], "KEY")
+}
 
 // signInIDs returns a function that replaces the identifiers of the user pool and its clients, which AWS chooses.
 func (w *walk) signInIDs() func(string) string {
@@ -494,7 +573,7 @@ func (w *walk) end() {
 	walked, spec := w.rested(), w.c.Spec.DeepCopy()
 	w.deleteAll(spec)
 	w.again(spec)
-	w.Running(w.c)
+	w.runs()
 	if d := w.differences(walked, w.rested()); len(d) > 0 {
 		w.Error(strings.Join(d, "\n"))
 	}
@@ -509,7 +588,7 @@ func (w *walk) deleteAll(spec *nexusv1.NexusAICapabilitySpec) {
 		without := spec.DeepCopy()
 		without.DeletionPolicy = nexusv1.DeletionDelete
 		w.again(without)
-		w.Running(w.c)
+		w.runs()
 		w.model.settled(without)
 	}
 	w.delete()
@@ -528,12 +607,12 @@ func (w *walk) step() {
 // walkOf begins a walk. Every other one has its own provider, whose tags are edited too.
 func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
 	c := b.small(fmt.Sprintf("walk%d", seed))
-	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other, cloud: cloud.New(b.World.MotoURL()), sound: true}
+	w := &walk{bed: b, c: c, rnd: rand.New(rand.NewPCG(seed, 0)), model: newWalkModel(c.Name), other: other, cloud: cloud.New(b.World.AWS().URL()), sound: true}
 	setStores(&c.Spec, []string{"one", "two"}, []string{"call-data"})
 	c.Spec.DataServices.Glue = &nexusv1.GlueSpec{}
 	if seed%2 == 0 {
 		p := provider("aws")
-		p.Namespace = c.Namespace
+		p.Namespace, p.Spec.PermissionsBoundaryARN = c.Namespace, boundary
 		b.Create(p)
 		c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
 	}
@@ -551,6 +630,9 @@ func walkOf(b *bed, other *otherOperator, seed uint64) *walk {
 	})
 	return w
 }
+
+// boundary is the permissions boundary without which no capability may use Bedrock.
+const boundary = "arn:aws:iam::" + homeAccount + ":policy/nexus-boundary"
 
 func numberOf(name string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
@@ -570,8 +652,15 @@ func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
 	}
 	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
 	first := numberOf("NEXUS_SEED", 1)
-	flags := []string{"--ambient-namespaces=walk*-dev"}
+	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster}
 	b := newBed(t, flags...)
+	b.makeEKSCluster()
+	b.runAgent(nil)
+	ekswebhook.Start(t, b.World, eksCluster)
+	created, err := iam.NewFromConfig(b.admin(homeAccount)).CreatePolicy(b.Ctx(), &iam.CreatePolicyInput{PolicyName: aws.String("nexus-boundary"),
+		PolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"*","Resource":"*"}]}`)})
+	must(b, created, err)
+	b.World.AWS().SetQueueRest(2 * time.Second) // a walk cannot wait for a minute each time
 	zoneID := b.zone("example.org").id
 	other := &otherOperator{t: t, bed: b, flags: flags}
 	defer other.stop()

@@ -40,8 +40,16 @@ var separators = regexp.MustCompile(`[^A-Za-z0-9]+`)
 // partOf names the part of the capability to which a resource of an inventory belongs: a store, the catalog, a secret, a
 // topic or the rest; "" when it is not this capability's.
 func (m *walkModel) partOf(kind, name string) string {
-	if kind == "sns/topic" { // an inventory has its ARN
+	switch kind {
+	case "sns/topic": // an inventory has its ARN
 		name = name[strings.LastIndex(name, ":")+1:]
+	case "sqs/queue": // its URL
+		name = name[strings.LastIndex(name, "/")+1:]
+	case "eks/pod-identity-association": // its cluster, namespace and ServiceAccount
+		if strings.HasSuffix(name, "/"+m.prefix+"-app-sa") || name == m.prefix+"-app-sa" || name == m.prefix+"-app" {
+			return associationPart
+		}
+		return ""
 	}
 	plain := strings.TrimPrefix(separators.ReplaceAllString(name, "-"), "-")
 	if !strings.HasPrefix(plain, m.prefix+"-") {
@@ -49,15 +57,19 @@ func (m *walkModel) partOf(kind, name string) string {
 	}
 	rest := strings.TrimPrefix(plain, m.prefix+"-")
 	if of := storeParameter.FindStringSubmatch(rest); of != nil && kind == "ssm/parameter" {
-		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/"}[of[2]] + of[1]
+		return map[string]string{"table": "dynamodb/table/", "bucket": "s3/bucket/", "topic-arn": "sns/topic/", "queue-arn": "sqs/queue/", "queue-url": "sqs/queue/"}[of[2]] + of[1]
 	}
 	switch {
-	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "cognito-idp/pool"}, kind):
+	case slices.Contains([]string{"dynamodb/table", "s3/bucket", "secretsmanager/secret", "sns/topic", "sqs/queue", "cognito-idp/pool", "kms/key"}, kind):
 		return kind + "/" + rest
 	case strings.HasPrefix(kind, "glue/") || rest == "glue-role" || kind == "ssm/parameter" && strings.HasPrefix(rest, "glue-"):
 		return "glue"
 	case kind == "ssm/parameter" && strings.HasPrefix(rest, "cognito-"):
 		return usersPart
+	case kind == "ssm/parameter" && strings.HasPrefix(rest, "bedrock-"):
+		return bedrockPart
+	case kind == "ssm/parameter" && strings.HasPrefix(rest, "kms-"):
+		return keyPart
 	default:
 		return "the rest"
 	}
@@ -65,10 +77,18 @@ func (m *walkModel) partOf(kind, name string) string {
 
 // storeParameter is a parameter that names a store. It belongs to the store, as those of the catalog and of the user pool do: one
 // that Retain kept with a store which is no longer declared stays with it.
-var storeParameter = regexp.MustCompile(`^(?:dynamodb|s3|sns)-(.*)-(table|bucket|topic-arn)$`)
+var storeParameter = regexp.MustCompile(`^(?:dynamodb|s3|sns|sqs)-(.*)-(table|bucket|topic-arn|queue-arn|queue-url)$`)
 
-// usersPart is the user pool.
-const usersPart = "cognito-idp/pool/users"
+// deadLetters ends the names of queues for messages that no consumer could process.
+const deadLetters = "-dlq"
+
+// Parts of which there is at most one: the user pool, the key, what of Bedrock may be used, and the association of EKS.
+const (
+	usersPart       = "cognito-idp/pool/users"
+	keyPart         = "kms/key/data"
+	bedrockPart     = "bedrock"
+	associationPart = "eks/association"
+)
 
 // partsOf are the parts that a spec declares, of those that an edit may drop.
 func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
@@ -85,7 +105,14 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 	if s.EnableCognito {
 		parts[usersPart] = true
 	}
+	if s.Identity != nil && s.Identity.Mode == nexusv1.IdentityPodIdentity {
+		parts[associationPart] = true
+	}
 	if s.DataServices != nil {
+		parts[bedrockPart], parts[keyPart] = s.DataServices.Bedrock != nil, s.DataServices.KMS != nil
+		for _, q := range s.DataServices.Queues {
+			parts["sqs/queue/"+q.Name], parts["sqs/queue/"+q.Name+deadLetters] = true, q.DeadLetter != nil
+		}
 		for _, t := range s.DataServices.Topics {
 			parts["sns/topic/"+t.Name] = true
 		}
@@ -96,6 +123,7 @@ func partsOf(s *nexusv1.NexusAICapabilitySpec) map[string]bool {
 	for _, name := range []string{"anthropic", "api-keys", "github", "license", "openai", "wxcc"} {
 		parts["secretsmanager/secret/"+name] = true
 	}
+	maps.DeleteFunc(parts, func(_ string, declared bool) bool { return !declared })
 	return parts
 }
 
@@ -182,7 +210,7 @@ func (m *walkModel) betweenObjects(s *nexusv1.NexusAICapabilitySpec, alive map[s
 }
 
 // deleting notes the deletion of the capability. Under Delete its tables may go with their items, and its user pool with its
-// users; a bucket goes only once a person emptied it. Under Retain everything may stay, and what holds data must.
+// users; a bucket or a queue goes only once a person emptied it. Under Retain everything may stay, and what holds data must.
 func (m *walkModel) deleting(s *nexusv1.NexusAICapabilitySpec) {
 	if retains(s) {
 		for part := range partsOf(s) {
@@ -193,7 +221,9 @@ func (m *walkModel) deleting(s *nexusv1.NexusAICapabilitySpec) {
 		}
 		return
 	}
-	maps.DeleteFunc(m.full, func(store, _ string) bool { return !strings.HasPrefix(store, "s3/") })
+	maps.DeleteFunc(m.full, func(store, _ string) bool {
+		return !strings.HasPrefix(store, "s3/") && !strings.HasPrefix(store, "sqs/")
+	})
 }
 
 // lost compares the stores that hold data with those that are in AWS.

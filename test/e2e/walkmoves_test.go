@@ -22,13 +22,11 @@ import (
 
 // droppable are the parts of a walk's capability that an edit may drop.
 var droppable = []string{"dynamodb/table/one", "dynamodb/table/two", "dynamodb/table/three", "s3/bucket/call-data", "s3/bucket/notes", "s3/bucket/logs",
-	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", usersPart}
+	"glue", "secretsmanager/secret/extra", "sns/topic/news", "sns/topic/alarms", "sqs/queue/jobs", "sqs/queue/mails", "sqs/queue/jobs-dlq", "sqs/queue/mails-dlq",
+	usersPart, keyPart, bedrockPart, associationPart}
 
 func setStores(s *nexusv1.NexusAICapabilitySpec, tables, buckets []string) {
-	if s.DataServices == nil {
-		s.DataServices = &nexusv1.DataServicesSpec{}
-	}
-	d := s.DataServices
+	d := dataServices(s)
 	d.DynamoDB, d.S3 = nil, nil
 	for _, name := range tables {
 		if d.DynamoDB == nil {
@@ -76,6 +74,10 @@ var moves = []struct {
 	{"topics switched", (*walk).switchTopics},
 	{"sign-in switched", (*walk).switchSignIn},
 	{"sign-in switched", (*walk).switchSignIn},
+	{"queues switched", (*walk).switchQueues},
+	{"the key switched on", (*walk).switchKey},
+	{"Bedrock switched", (*walk).switchBedrock},
+	{"another identity", (*walk).anotherIdentity},
 	{"another deletion policy", (*walk).anotherPolicy},
 	{"suspended or resumed", func(w *walk) string {
 		on := w.rnd.IntN(2) == 0
@@ -104,13 +106,17 @@ func (w *walk) otherStores() string {
 
 // anotherHost gives the ingress a host in the zone, or takes it away.
 func (w *walk) anotherHost() string {
-	host := w.one("", "shop", "app")
+	host, byName := w.one("", "shop", "app"), w.rnd.IntN(2) == 0
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
-		if s.Ingress = nil; host != "" {
-			s.Ingress = &nexusv1.IngressSpec{Host: w.c.Name + "-" + host + ".example.org", HostedZoneID: w.zoneID}
+		if s.Ingress = nil; host == "" {
+			return
+		}
+		s.Ingress = &nexusv1.IngressSpec{Host: w.c.Name + "-" + host + ".example.org", HostedZoneID: w.zoneID}
+		if byName {
+			s.Ingress.HostedZoneID, s.Ingress.HostedZoneName = "", "example.org"
 		}
 	})
-	return host
+	return fmt.Sprint(host, ", zone by name ", byName)
 }
 
 // anotherImage edits what runs: the image and the number of replicas of a component, and the version.
@@ -199,15 +205,72 @@ func (w *walk) switchSecrets() string {
 func (w *walk) switchTopics() string {
 	names := w.some("news", "alarms")
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
-		if s.DataServices == nil {
-			s.DataServices = &nexusv1.DataServicesSpec{}
-		}
-		s.DataServices.Topics = nil
+		dataServices(s).Topics = nil
 		for _, name := range slices.Sorted(slices.Values(names)) {
 			s.DataServices.Topics = append(s.DataServices.Topics, nexusv1.TopicSpec{Name: name})
 		}
 	})
 	return fmt.Sprint(names)
+}
+
+// dataServices are those of a spec, which may have had none.
+func dataServices(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DataServicesSpec {
+	if s.DataServices == nil {
+		s.DataServices = &nexusv1.DataServicesSpec{}
+	}
+	return s.DataServices
+}
+
+func (w *walk) switchQueues() string {
+	names, dead := w.some("jobs", "mails"), w.rnd.IntN(2) == 0
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) { setQueues(s, names, dead) })
+	return fmt.Sprint(names, ", dead letters ", dead)
+}
+
+func setQueues(s *nexusv1.NexusAICapabilitySpec, names []string, dead bool) {
+	d := dataServices(s)
+	d.Queues = nil
+	for _, name := range slices.Sorted(slices.Values(names)) {
+		q := nexusv1.QueueSpec{Name: name, VisibilityTimeoutSeconds: new(int32(len(names)))}
+		if dead {
+			q.DeadLetter = &nexusv1.DeadLetterSpec{}
+		}
+		d.Queues = append(d.Queues, q)
+	}
+}
+
+// switchKey has the stores encrypted with a key of the capability, which holds data from then on: only a person who names it
+// gives it up.
+func (w *walk) switchKey() string {
+	rotation := w.rnd.IntN(2) == 0
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) { dataServices(s).KMS = &nexusv1.KMSSpec{Rotation: &rotation} })
+	w.keyed = true
+	return fmt.Sprint("rotation ", rotation)
+}
+
+func (w *walk) switchBedrock() string {
+	names := w.some("chat", "embed")
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if dataServices(s).Bedrock = nil; len(names) == 0 {
+			return
+		}
+		s.DataServices.Bedrock = &nexusv1.BedrockSpec{Region: "us-east-1"}
+		for _, name := range slices.Sorted(slices.Values(names)) {
+			s.DataServices.Bedrock.Models = append(s.DataServices.Bedrock.Models, nexusv1.BedrockModel{Name: name, ModelID: "amazon.nova-lite-v1:0"})
+		}
+	})
+	return fmt.Sprint(names)
+}
+
+// anotherIdentity changes how pods get credentials. The mode Auto is left out: what it chose before stays.
+func (w *walk) anotherIdentity() string {
+	mode := nexusv1.IdentityMode(w.one("", string(nexusv1.IdentityIRSA), string(nexusv1.IdentityPodIdentity)))
+	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
+		if s.Identity = nil; mode != "" {
+			s.Identity = &nexusv1.IdentitySpec{Mode: mode}
+		}
+	})
+	return string(mode)
 }
 
 func (w *walk) switchSignIn() string {
@@ -355,6 +418,12 @@ func (w *walk) partOfObject(o client.Object) string {
 		kind = "sns/topic"
 	case *v1alpha1.CognitoUserPool:
 		kind = "cognito-idp/pool"
+	case *v1alpha1.SQSQueue:
+		kind = "sqs/queue"
+	case *v1alpha1.KMSKey:
+		kind = "kms/key"
+	case *v1alpha1.PodIdentityAssociation:
+		kind = "eks/pod-identity-association"
 	}
 	return w.model.partOf(kind, o.GetName())
 }
@@ -372,8 +441,13 @@ func (w *walk) dropNamed() string {
 	part := w.one(parts...)
 	w.model.named(part)
 	w.set(func(s *nexusv1.NexusAICapabilitySpec) {
-		if part == usersPart {
+		switch {
+		case part == usersPart:
 			setSignIn(s, false)
+		case part == keyPart:
+			w.keyed, s.DataServices.KMS = false, nil
+		case strings.HasPrefix(part, "sqs/"):
+			s.DataServices.Queues = slices.DeleteFunc(s.DataServices.Queues, func(q nexusv1.QueueSpec) bool { return "sqs/queue/"+q.Name == part })
 		}
 		is := func(kind string) func(string) bool { return func(name string) bool { return kind+name == part } }
 		setStores(s, slices.DeleteFunc(tablesOf(s), is("dynamodb/table/")), slices.DeleteFunc(bucketsOf(s), is("s3/bucket/")))

@@ -43,27 +43,30 @@ var allowed = map[string][]string{
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/health", "internal/intent", "internal/options", "internal/status"},
-	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/kind", "internal/status"},
+	"internal/intentfacts":     {"api", "internal/apply", "internal/intent", "internal/options", "internal/status"},
+	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
 	"internal/image":           {},
 	"internal/helmrelease":     {},
 	"internal/importer":        {"api", "internal/awsclient", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
-	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
-		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/securityintent"},
+	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/intentfacts", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
+		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/planrequest", "internal/controller/securityintent"},
 	"internal/controller/reconciler":     {"api", "internal/crdschema", "internal/engine", "internal/capability", "internal/apply", "internal/status", "internal/metrics", "internal/shard", "internal/tracing"},
 	"internal/controller/awsresource":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/status"},
 	"internal/controller/awsprovider":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/awsclient", "internal/status"},
 	"internal/controller/capability":     {"api", "internal/controller/reconciler", "internal/capabilityfacts", "internal/awssession", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/graph", "internal/health", "internal/status", "internal/options"},
-	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/apply", "internal/status", "internal/options"},
+	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/intentfacts", "internal/apply", "internal/status", "internal/options"},
+	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
 	"internal/kindtest":                  {"api", "config/crd", "internal/crdschema", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/testkit"},
 	"internal/testkit":                   {"api", "internal/testkit"},
+	"internal/devworld":                  {"config/crd", "manifests", "internal/testkit"},
 	"cmd/nexus-operator":                 {"api", "internal/controller", "internal/catalog", "internal/engine", "internal/metrics", "internal/options", "internal/tracing", "internal/kind", "internal/iampolicy", "internal/permissions"},
-	"test":                               {"api", "internal/testkit"},
+	"test":                               {"api", "internal/devworld", "internal/testkit"},
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/helmrelease", "internal/image", "internal/install", "internal/inspect", "internal/intent", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
+	"internal/cli":                       {"api", "internal/devworld", "internal/helmrelease", "internal/image", "internal/install", "internal/inspect", "internal/intent", "internal/intentfacts", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 
@@ -137,8 +140,8 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 }
 
 // Helm's SDK has what renders templates, so that the linker would keep every method of every client of AWS in the operator too:
-// docs/adr/0043.
-func TestOnlyNexusctlLinksHelm(t *testing.T) {
+// docs/adr/0043. The test bed is the local world of nexusctl dev: docs/adr/0050.
+func TestOnlyNexusctlLinksHelmAndTheTestBed(t *testing.T) {
 	for command, want := range map[string]bool{"cmd/nexus-operator": false, "cmd/nexusctl": true} {
 		cmd := exec.Command("go", "list", "-deps", "./"+command)
 		cmd.Dir = "../.."
@@ -146,8 +149,25 @@ func TestOnlyNexusctlLinksHelm(t *testing.T) {
 		if err != nil {
 			t.Fatalf("go list: %v", err)
 		}
-		if got := strings.Contains(string(out), "helm.sh/helm/"); got != want {
-			t.Errorf("%s links Helm: %v, want %v", command, got, want)
+		for _, part := range []string{"helm.sh/helm/", module + "internal/testkit/", module + "internal/devworld"} {
+			if got := strings.Contains(string(out), part); got != want {
+				t.Errorf("%s links %s: %v, want %v", command, part, got, want)
+			}
+		}
+	}
+}
+
+// Of the test bed, programs use only what imports nothing of tests: docs/adr/0050.
+func TestWhatTheLocalWorldUsesOfTheTestBed_ImportsNothingOfTests(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./internal/devworld/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		if dep = strings.TrimSpace(dep); dep == "testing" || strings.HasPrefix(dep, "testing/") {
+			t.Errorf("internal/devworld depends on %s", dep)
 		}
 	}
 }
@@ -190,6 +210,9 @@ func TestImportRules_Fire(t *testing.T) {
 		{path: "internal/engine", imported: "internal/kind", ours: true, allowed: true},
 		{path: "internal/engine", imported: "internal/controller", ours: true},
 		{path: "internal/graph", imported: "internal/status", ours: true},
+		{path: "internal/devworld", imported: "internal/testkit/world", ours: true, allowed: true},
+		{path: "internal/cli", imported: "internal/testkit/world", ours: true},
+		{path: "internal/inspect", imported: "internal/devworld", ours: true},
 		{path: "internal/controller/awsresource", imported: "internal/controller/awsprovider", ours: true},
 		{path: "internal/kinds/s3", imported: "internal/kind", ours: true, allowed: true},
 		{path: "internal/kinds/s3", imported: "internal/kinds/iam", ours: true},

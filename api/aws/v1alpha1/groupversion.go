@@ -46,6 +46,9 @@ func AddToScheme(s *runtime.Scheme) error {
 		&DBSubnetGroup{}, &DBSubnetGroupList{},
 		&RDSInstance{}, &RDSInstanceList{},
 		&PodIdentityAssociation{}, &PodIdentityAssociationList{},
+		&ECSCluster{}, &ECSClusterList{},
+		&ElastiCacheCluster{}, &ElastiCacheClusterList{},
+		&LambdaFunction{}, &LambdaFunctionList{},
 	)
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil

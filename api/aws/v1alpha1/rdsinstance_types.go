@@ -16,6 +16,8 @@ type SecurityGroupID string
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyID) && !has(self.kmsKeyRef) || has(self.storageEncrypted) && self.storageEncrypted",message="kmsKeyID and kmsKeyRef need storageEncrypted: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.dbSubnetGroupName) || !has(self.dbSubnetGroupRef)",message="dbSubnetGroupName and dbSubnetGroupRef exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxAllocatedStorage) || self.maxAllocatedStorage > self.allocatedStorage",message="maxAllocatedStorage must be greater than allocatedStorage"
+// +kubebuilder:validation:XValidation:rule="!has(self.storageType) || !(self.storageType in ['io1', 'io2']) || has(self.iops)",message="storageType io1 and io2 need iops"
+// +kubebuilder:validation:XValidation:rule="!has(self.iops) || has(self.storageType) && self.storageType in ['io1', 'io2', 'gp3']",message="iops needs storageType io1, io2 or gp3"
 // +kubebuilder:validation:XValidation:rule="!has(self.skipFinalSnapshot) || !self.skipFinalSnapshot || !has(self.finalSnapshotIdentifier)",message="skipFinalSnapshot: true and finalSnapshotIdentifier exclude each other"
 // +kubebuilder:validation:XValidation:rule="has(self.dbName) == has(oldSelf.dbName) && (!has(self.dbName) || self.dbName == oldSelf.dbName)",message="dbName is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.storageEncrypted) == has(oldSelf.storageEncrypted) && (!has(self.storageEncrypted) || self.storageEncrypted == oldSelf.storageEncrypted)",message="storageEncrypted is immutable"
@@ -67,6 +69,12 @@ type RDSInstanceSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=gp2;gp3;io1;io2;standard
 	StorageType *string `json:"storageType,omitempty"`
+	// IOPS are the provisioned I/O operations per second, for storageType io1, io2 and gp3. The ranges depend on the engine and
+	// on allocatedStorage; gp3 takes them from 400 GiB on, with most engines. Absent: not managed.
+	// +optional
+	// +kubebuilder:validation:Minimum=1000
+	// +kubebuilder:validation:Maximum=256000
+	IOPS *int32 `json:"iops,omitempty"`
 	// StorageEncrypted encrypts the storage. Absent: not managed; RDS creates instances with false. Immutable.
 	// +optional
 	StorageEncrypted *bool `json:"storageEncrypted,omitempty"`
@@ -129,6 +137,14 @@ type RDSInstanceSpec struct {
 	// DBSubnetGroupRef names a DBSubnetGroup object in the same namespace instead. Immutable.
 	// +optional
 	DBSubnetGroupRef *ObjectReference `json:"dbSubnetGroupRef,omitempty"`
+	// ParameterGroup is the name of the DB parameter group of the instance; RDS stores it in lower case. After a change, parameters
+	// that RDS calls static take effect when the instance is restarted, which the operator does not do. Absent: not managed; RDS
+	// creates instances with the default group of the engine.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=255
+	// +kubebuilder:validation:Pattern=`^[A-Za-z](-?[A-Za-z0-9.])*$`
+	ParameterGroup *string `json:"parameterGroup,omitempty"`
 	// MultiAZ keeps a standby in another Availability Zone, to which RDS fails over. Absent: not managed; RDS creates
 	// instances with false.
 	// +optional

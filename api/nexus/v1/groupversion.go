@@ -16,7 +16,7 @@ var GroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 
 // AddToScheme registers every kind of this package.
 func AddToScheme(s *runtime.Scheme) error {
-	s.AddKnownTypes(GroupVersion, &NexusAICapability{}, &NexusAICapabilityList{})
+	s.AddKnownTypes(GroupVersion, &NexusAICapability{}, &NexusAICapabilityList{}, &PlanRequest{}, &PlanRequestList{})
 	metav1.AddToGroupVersion(s, GroupVersion)
 	return nil
 }

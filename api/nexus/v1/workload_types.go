@@ -125,10 +125,11 @@ type ServiceSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	Type corev1.ServiceType `json:"type,omitempty"`
-	// Annotations are passed through to the Service, except those that the operator sets: the type, the target type, the scheme
-	// and the tags of its load balancer. The Service for callers inside the cluster has none.
+	// Annotations are passed through to the Service. Those that the operator sets are refused: the type, the target type, the
+	// scheme and the tags of its load balancer. The Service for callers inside the cluster has none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('nexus.ai/') || k in ['kubectl.kubernetes.io/last-applied-configuration', 'service.beta.kubernetes.io/aws-load-balancer-type', 'service.beta.kubernetes.io/aws-load-balancer-nlb-target-type', 'service.beta.kubernetes.io/aws-load-balancer-scheme', 'service.beta.kubernetes.io/aws-load-balancer-internal', 'service.beta.kubernetes.io/aws-load-balancer-additional-resource-tags'])",message="nexus.ai/*, last-applied-configuration and the type, nlb-target-type, scheme, internal and additional-resource-tags of the load balancer are set by the operator: remove them, and set service.type and spec.ingress.scheme"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal annotation key"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 }
@@ -186,11 +187,12 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:(acm:[a-z0-9-]+:[0-9]{12}:certificate/[A-Za-z0-9-]+|iam::[0-9]{12}:server-certificate/[A-Za-z0-9+=,.@_/-]+)$`
 	CertificateArn string `json:"certificateArn,omitempty"`
-	// Annotations are passed through to the Ingress, but for those the operator sets itself. Those of
-	// alb.ingress.kubernetes.io/group.* are refused: set groupName.
+	// Annotations are passed through to the Ingress. Those that the operator sets are refused, and those of
+	// alb.ingress.kubernetes.io/group.*: set groupName.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([a-z0-9.-]*[a-z0-9])?/)?[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$'))",message="not a legal annotation key"
+	// +kubebuilder:validation:XValidation:rule="!self.exists(k, k.startsWith('nexus.ai/') || k in ['kubernetes.io/ingress.class', 'kubectl.kubernetes.io/last-applied-configuration', 'alb.ingress.kubernetes.io/scheme', 'alb.ingress.kubernetes.io/target-type', 'alb.ingress.kubernetes.io/listen-ports', 'alb.ingress.kubernetes.io/certificate-arn', 'alb.ingress.kubernetes.io/ssl-redirect', 'alb.ingress.kubernetes.io/ssl-policy', 'alb.ingress.kubernetes.io/healthcheck-path', 'alb.ingress.kubernetes.io/success-codes', 'alb.ingress.kubernetes.io/tags'])",message="nexus.ai/*, last-applied-configuration, ingress.class and the scheme, target-type, listen-ports, certificate-arn, ssl-redirect, ssl-policy, healthcheck-path, success-codes and tags of the load balancer are set by the operator: remove them, and set scheme, healthCheckPath, certificateArn, host and hostedZoneName of spec.ingress"
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('alb.ingress.kubernetes.io/group.'))",message="alb.ingress.kubernetes.io/group.* is not passed on: set spec.ingress.groupName, which an administrator must allow"
 	Annotations map[string]AnnotationValue `json:"annotations,omitempty"`
 	// GroupName shares one load balancer with the other members of the group. The operator's

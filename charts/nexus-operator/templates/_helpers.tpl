@@ -58,6 +58,8 @@ cluster-dns-ports: {{ .Values.intents.clusterDNSPorts | toJson }}
 mesh-root-namespace: {{ .Values.intents.meshRootNamespace | toJson }}
 mesh-trust-domain: {{ .Values.intents.meshTrustDomain | toJson }}
 shard: {{ ternary (printf "$(POD_INDEX)/%d" (int .Values.sharding.count)) nil (gt (int .Values.sharding.count) 1) | toJson }}
+plan-requests: {{ ternary nil "false" .Values.planRequests.enabled | toJson }}
+kinds: {{ .Values.reconcile.kinds | toJson }}
 workers: {{ .Values.reconcile.workers | toJson }}
 kind-workers: {{ .Values.reconcile.kindWorkers | toJson }}
 check-interval: {{ .Values.reconcile.checkInterval | toJson }}

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
@@ -79,6 +81,51 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 				t.Errorf("events %q, want %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestRelease_ReportsTheEndOnceHoweverOftenItIsTried(t *testing.T) {
+	gone := engine.Outcome{Gone: true, Plan: engine.Plan{Cause: engine.Gone}}
+	o := bucket(deleting)
+	r := newRoom(t, "S3Bucket", o)
+	r.refuse["patch S3Bucket"] = raced
+	for range 2 {
+		if err := newPass(r.Reconciler, o.DeepCopy()).release(t.Context(), gone); !apierrors.IsConflict(err) {
+			t.Errorf("a conflict ends with %v", err)
+		}
+	}
+	delete(r.refuse, "patch S3Bucket")
+	r.read(o)
+	if err := newPass(r.Reconciler, o.DeepCopy()).release(t.Context(), gone); err != nil {
+		t.Error(err)
+	}
+	if err := newPass(r.Reconciler, o.DeepCopy()).release(t.Context(), gone); err != nil { // another instance released it
+		t.Error(err)
+	}
+	if got := r.emitted(); len(got) != 1 || !strings.HasPrefix(got[0], "Normal Deleted Deleted arn:aws:s3:::media") {
+		t.Errorf("events %q", got)
+	}
+}
+
+func TestMemories_AnObjectIsValidAtOneGeneration(t *testing.T) {
+	key, m := types.NamespacedName{Namespace: "ns", Name: "media"}, newMemories()
+	m.recordValid(key, "uid-1", 3)
+	for _, c := range []struct {
+		uid        types.UID
+		generation int64
+		want       bool
+	}{{"uid-1", 3, true}, {"uid-1", 4, false}, {"uid-1", 2, false}, {"uid-2", 3, false}, {"uid-1", 0, false}} {
+		if got := m.isValid(key, c.uid, c.generation); got != c.want {
+			t.Errorf("%s at generation %d is valid: %v", c.uid, c.generation, got)
+		}
+	}
+	m.of(key, "uid-2")
+	if m.isValid(key, "uid-1", 3) || m.isValid(key, "uid-2", 0) {
+		t.Error("a new object of the name is valid unseen")
+	}
+	m.forget(key)
+	if m.isValid(key, "uid-1", 3) {
+		t.Error("an object that is gone is valid")
 	}
 }
 

@@ -18,6 +18,8 @@ type memories struct {
 
 type memory struct {
 	uid types.UID
+	// valid is the generation at which the object was last found to be valid.
+	valid int64
 	engine.Memory
 }
 
@@ -27,11 +29,31 @@ func newMemories() *memories { return &memories{all: map[types.NamespacedName]*m
 func (m *memories) of(key types.NamespacedName, uid types.UID) *engine.Memory {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return &m.get(key, uid).Memory
+}
+
+// get returns what is remembered of an object, for callers that hold the lock.
+func (m *memories) get(key types.NamespacedName, uid types.UID) *memory {
 	if found, ok := m.all[key]; ok && found.uid == uid {
-		return &found.Memory
+		return found
 	}
 	m.all[key] = &memory{uid: uid}
-	return &m.all[key].Memory
+	return m.all[key]
+}
+
+// isValid reports whether an object was found to be valid at this generation, which stands for its specification.
+func (m *memories) isValid(key types.NamespacedName, uid types.UID, generation int64) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, ok := m.all[key]
+	return ok && found.uid == uid && generation > 0 && found.valid == generation
+}
+
+// recordValid notes that an object is valid at a generation.
+func (m *memories) recordValid(key types.NamespacedName, uid types.UID, generation int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.get(key, uid).valid = generation
 }
 
 func (m *memories) forget(key types.NamespacedName) {

@@ -52,7 +52,7 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return engine.Outcome{Gone: done}, err
 	}
 	if p.obj.GetDeletionTimestamp() == nil {
-		err := p.r.Schemas.Validate(ctx, p.r.Entry.Name(), p.obj)
+		err := p.r.validate(ctx, p.obj)
 		if err == nil {
 			err = p.r.checkParameterPath(ctx, p.obj)
 		}
@@ -73,7 +73,7 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	}
 	p.home = engine.Home(session.Partition, session.Account, session.Region)
 	facts := p.facts(ctx, session, provider, intent)
-	facts.Trusted = trusted
+	facts.Trusted, facts.Check = trusted, p.r.checkOf(p.obj)
 	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, trusted); err != nil {
 		return engine.Outcome{}, err
 	}
@@ -83,6 +83,20 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return engine.Outcome{}, err
 	}
 	return engine.Advance(ctx, p.decider(session, provider, sc), p.r.Entry.Meta(), owner, p)
+}
+
+// validate checks an object against the schema of its kind, once for each generation: nothing else of an object that the rules
+// read can change, and a pass has no other part that takes as long.
+func (r *Reconciler) validate(ctx context.Context, obj v1alpha1.Resource) error {
+	key := client.ObjectKeyFromObject(obj)
+	if r.memories.isValid(key, obj.GetUID(), obj.GetGeneration()) {
+		return nil
+	}
+	err := r.Schemas.Validate(ctx, r.Entry.Name(), obj)
+	if err == nil {
+		r.memories.recordValid(key, obj.GetUID(), obj.GetGeneration())
+	}
+	return err
 }
 
 // facts are what the engine cannot read from the object itself.
@@ -164,11 +178,11 @@ func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target,
 	return t, nil
 }
 
-// referencedObject finds the object a reference names; nil when it is absent.
+// referencedObject finds the object a reference names; nil when it is absent. The kinds of references are those of the catalog.
 func (r *Reconciler) referencedObject(ctx context.Context, namespace, kind, name string) (v1alpha1.Resource, error) {
 	e, ok := r.Kinds[kind]
 	if !ok {
-		return nil, fmt.Errorf("references to %s are not possible", kind)
+		return nil, engine.ErrorOfLeftOut(kind, name)
 	}
 	obj := e.New()
 	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, obj)

@@ -98,10 +98,7 @@ func (r *Reconciler) bindKind(session *awsclient.Session) engine.Binding {
 // to be right, and the next check is not due. After a restart the first check falls at a random moment
 // of an interval, so that a thousand objects do not ask at once.
 func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {
-	st := obj.CommonStatus()
-	fresh := obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
-		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
-	if !fresh {
+	if !r.isAtRest(obj) {
 		return 0
 	}
 	key := client.ObjectKeyFromObject(obj)
@@ -111,6 +108,13 @@ func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {
 		r.checks.Set(key, due)
 	}
 	return max(0, due.Sub(r.Clock.Now()))
+}
+
+// isAtRest reports whether an object is as declared and nothing changed since AWS was last seen to be right.
+func (r *Reconciler) isAtRest(obj v1alpha1.Resource) bool {
+	st := obj.CommonStatus()
+	return obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
+		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
 }
 
 // hasMarks reports whether the object carries the finalizer and the record that protect its AWS resource.
@@ -170,10 +174,12 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 	if !controllerutil.RemoveFinalizer(p.obj, engine.FinalizerOf(p.r.Entry.Name())) {
 		return nil
 	}
-	p.reportEnd(out)
 	err := p.r.Client.Patch(ctx, p.obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
+	}
+	if err == nil { // after a conflict the pass is repeated, and without the object another instance reported
+		p.reportEnd(out)
 	}
 	return nil
 }

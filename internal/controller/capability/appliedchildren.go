@@ -125,14 +125,14 @@ func (a appliedChild) isOf(owner types.UID, desired *unstructured.Unstructured) 
 	return a.owner == owner && (a.desired == desired || equality.Semantic.DeepEqual(a.desired.Object, desired.Object))
 }
 
-// cached returns a child from the cache, nil when it is not there.
+// cached returns a child from the cache, nil when it is not there. It shares what it refers to with the cache and must not be changed.
 func (o *rollout) cached(ctx context.Context, desired *unstructured.Unstructured) client.Object {
 	typed, err := o.r.Client.Scheme().New(desired.GroupVersionKind())
 	if err != nil {
 		return nil
 	}
 	live, ok := typed.(client.Object)
-	if !ok || o.r.Client.Get(ctx, client.ObjectKeyFromObject(desired), live) != nil {
+	if !ok || o.r.Client.Get(ctx, client.ObjectKeyFromObject(desired), live, client.UnsafeDisableDeepCopy) != nil {
 		return nil
 	}
 	return live

@@ -251,7 +251,7 @@ func TestFields_ServiceOfALoadBalancer(t *testing.T) {
 	b.read(s)
 	plain := maps.Clone(s.Annotations)
 	b.edit(c, func() {
-		c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Annotations: map[string]nexusv1.AnnotationValue{attributes: "a=b", scheme: "internet-facing"}}
+		c.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Annotations: map[string]nexusv1.AnnotationValue{attributes: "a=b"}}
 	})
 	b.pass(c)
 	b.read(s)

@@ -74,7 +74,7 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) ([]apply.Child, error) {
 	var out []apply.Child
 	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), stage.Kinds)
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.Facts.Served(stage.Kinds))
 		if err != nil {
 			return nil, err
 		}

@@ -282,11 +282,6 @@ func TestReconcile_RefusesNamesThatAnotherOneHas(t *testing.T) {
 	if got := b.rivals(t.Context(), first); len(got) != 1 || got[0].Name != "copy" {
 		t.Errorf("when the first one changes, %v are looked at", got)
 	}
-	near := first.DeepCopy()
-	near.Name = "near"
-	if got := rivalOf(near, first); got != "NexusAICapability app" {
-		t.Errorf("in one namespace the rival is %q", got)
-	}
 	b.refuseWith("list", "NexusAICapability", forbidden)
 	if _, err := b.reconcile(second); !apierrors.IsForbidden(err) {
 		t.Errorf("without a list of rivals: %v", err)

@@ -4,7 +4,7 @@ package capability
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/options"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Finalizer keeps a capability until everything it made is dealt with.
@@ -49,7 +48,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newSpacing(env.Clock, passSpacing), statusSpacing: newSpacing(env.Clock, progressSpacing), steps: newStepTimes(),
+		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(),
 	}
 }
 
@@ -143,7 +142,7 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 		observed.Agent = r.Facts.Agent(ctx)
 	}
 	rollout := newRollout(r, c, g)
-	err = rollout.run(ctx)
+	err = errors.Join(rollout.run(ctx), r.zoneServed(c))
 	observed.States, observed.Changes = rollout.states, rollout.changes
 	if err != nil || rollout.stopped || !rollout.complete() {
 		return observed, err
@@ -160,23 +159,12 @@ func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapabil
 	if err := r.Client.List(ctx, list, client.MatchingFields{reconciler.NameIndex: reconciler.IndexName(c)[0]}); err != nil {
 		return err
 	}
-	for i := range list.Items {
-		o := &list.Items[i]
-		if o.UID != c.UID && reconciler.ClaimsBefore(o, c) {
-			reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], o)
-			return &status.Stalled{Reason: status.ReasonNameConflict, Field: "spec.capabilityName", Message: fmt.Sprintf(
-				"%s already has the names %s-…; choose another capabilityName or environment", rivalOf(c, o), reconciler.IndexName(c)[0])}
-		}
+	holder := capability.HolderOfNames(c, list.Items)
+	if holder == nil {
+		return nil
 	}
-	return nil
-}
-
-// rivalOf names another capability to people who can see c: one of another namespace they may not be allowed to see.
-func rivalOf(c, other *nexusv1.NexusAICapability) string {
-	if other.Namespace == c.Namespace {
-		return "NexusAICapability " + other.Name
-	}
-	return "a NexusAICapability of another namespace"
+	reconciler.LogHolder(ctx, c.Status.Conditions, "A capability waits: another one has its names", reconciler.IndexName(c)[0], holder)
+	return capability.NameConflict(c, holder)
 }
 
 // IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to

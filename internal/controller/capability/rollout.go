@@ -53,7 +53,7 @@ func (o *rollout) run(ctx context.Context) error {
 	if o.stopsHere(ctx) {
 		return nil
 	}
-	tried := map[string]bool{}
+	tried := o.refuseLeftOut()
 	for {
 		var wave []string
 		for _, id := range o.graph.Open(o.progress) {
@@ -68,6 +68,9 @@ func (o *rollout) run(ctx context.Context) error {
 		group := errgroup.Group{}
 		group.SetLimit(applying)
 		for _, id := range wave {
+			if o.recall(ctx, id) { // most children in most passes: the stack of a goroutine costs more than that
+				continue
+			}
 			group.Go(func() error {
 				o.apply(ctx, id)
 				return nil
@@ -75,6 +78,19 @@ func (o *rollout) run(ctx context.Context) error {
 		}
 		_ = group.Wait() // each child's error is in its state
 	}
+}
+
+// refuseLeftOut sets the state of the nodes whose kind --kinds leaves out, also of those that would not be applied yet. It returns
+// the nodes.
+func (o *rollout) refuseLeftOut() map[string]bool {
+	refused := map[string]bool{}
+	for _, n := range o.graph.Nodes() {
+		ref := apply.RefOf(n.Object)
+		if err := o.r.Facts.MayApply(ref.Kind, ref.Name); err != nil {
+			o.states[n.ID], o.errs[n.ID], refused[n.ID] = leftOutState(o.c, ref, err), err, true
+		}
+	}
+	return refused
 }
 
 // stopsHere reports whether the namespace of the workloads is not available. Then no object is created: half a
@@ -119,21 +135,28 @@ func (o *rollout) progress(id string) graph.Progress {
 	}
 }
 
+// recall sets the state of a child whose apply would find nothing to do, and reports whether it did.
+func (o *rollout) recall(ctx context.Context, id string) bool {
+	n, _ := o.graph.Node(id)
+	s, ok, err := o.remembered(ctx, id, n.Object)
+	if !ok && err == nil {
+		return false
+	}
+	if err != nil {
+		s = stateOf(apply.Result{}, health.Health{}, err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.states[id] = s
+	if err != nil {
+		o.errs[id] = err
+	}
+	return true
+}
+
 // apply makes one child true and reads its health.
 func (o *rollout) apply(ctx context.Context, id string) {
 	n, _ := o.graph.Node(id)
-	if s, ok, err := o.remembered(ctx, id, n.Object); ok || err != nil {
-		if err != nil {
-			s = stateOf(apply.Result{}, health.Health{}, err)
-		}
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.states[id] = s
-		if err != nil {
-			o.errs[id] = err
-		}
-		return
-	}
 	res, err := o.write(ctx, id, n.Object)
 	var h health.Health
 	if err == nil {

@@ -49,7 +49,7 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 	owner := r.spacing.handler(handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &nexusv1.NexusAICapability{}, handler.OnlyControllerOwner()))
 	b = b.Watches(&v1alpha1.AWSProvider{}, owner)
 	for _, e := range entries {
-		b = b.Watches(e.New(), owner)
+		b = b.Watches(e.New(), owner, builder.WithPredicates(telling{}))
 	}
 	for _, o := range []client.Object{
 		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &corev1.Namespace{}, &corev1.ResourceQuota{},
@@ -62,7 +62,9 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
 	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.unready), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
-	b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.hostedIn))
+	if r.Facts.Kinds.Serves("Route53HostedZone") {
+		b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.hostedIn))
+	}
 	o := reconciler.WorkerOptions(workers)
 	o.RateLimiter = r.retries
 	return b.WithOptions(o).Complete(r.Counted("nexusaicapability", r))
@@ -155,15 +157,23 @@ func wasObserved(err error) bool {
 // writeStatus writes the status of a pass that ended with an error or nil, unless it tells of nothing but progress soon after the
 // last one: then it returns for how long it waits. The next pass after an error may be far away.
 func (r *Reconciler) writeStatus(ctx context.Context, c, was *nexusv1.NexusAICapability, ended error) (time.Duration, error) {
+	if isUnchanged(c, was) {
+		return 0, nil
+	}
 	if wait := r.statusSpacing.delay(client.ObjectKeyFromObject(c)); ended == nil && wait > 0 && capability.OnlyProgress(was.Status, c.Status) {
 		return wait, nil
 	}
 	return 0, r.patchStatus(ctx, c, was)
 }
 
-func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICapability) error {
+// isUnchanged reports whether a status says what it said before, whenever that was written.
+func isUnchanged(c, was *nexusv1.NexusAICapability) bool {
 	c.Status.LastSyncTime = was.Status.LastSyncTime
-	if equality.Semantic.DeepEqual(c.Status, was.Status) {
+	return equality.Semantic.DeepEqual(c.Status, was.Status)
+}
+
+func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICapability) error {
+	if isUnchanged(c, was) {
 		return nil
 	}
 	if c.Status.Phase != was.Status.Phase && c.Status.Phase == nexusv1.PhaseRunning {

@@ -23,23 +23,60 @@ const passSpacing = 200 * time.Millisecond
 // progressSpacing is how long a status of a capability that tells of nothing but progress waits for the one before.
 const progressSpacing = time.Second
 
-// spacing knows when something was last done for each object: when a pass began, or a status was written.
+// spacing knows when something was last done for each object: when a pass began, or a status was written. While it is done for more
+// than a few objects at a time, the spacing of each grows with their number, so that the work for all of them does not. One alone is
+// not slowed down.
 type spacing struct {
 	clock clock.PassiveClock
 	apart time.Duration
-	mu    sync.Mutex
-	last  map[types.NamespacedName]time.Time
+	// few is for how many objects the spacing does not grow, and most how many times as long it becomes.
+	few, most int
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]time.Time
+	// recent are the latest times, the oldest first, and underWay how many of them each object has.
+	recent   []begun
+	underWay map[types.NamespacedName]int
 }
 
-func newSpacing(c clock.PassiveClock, apart time.Duration) *spacing {
-	return &spacing{clock: c, apart: apart, last: map[types.NamespacedName]time.Time{}}
+type begun struct {
+	key types.NamespacedName
+	at  time.Time
+}
+
+// newPassSpacing returns the spacing of passes: of more than eight capabilities, all together, some forty begin in a second.
+func newPassSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, passSpacing, 8, 5) }
+
+// newStatusSpacing returns the spacing of statuses that tell of nothing but progress: eight seconds with many capabilities.
+func newStatusSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, progressSpacing, 2, 8) }
+
+func newSpacing(c clock.PassiveClock, apart time.Duration, few, most int) *spacing {
+	return &spacing{clock: c, apart: apart, few: few, most: most, last: map[types.NamespacedName]time.Time{}, underWay: map[types.NamespacedName]int{}}
 }
 
 // begin notes that it is done now.
 func (s *spacing) begin(key types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.last[key] = s.clock.Now()
+	now := s.clock.Now()
+	s.last[key] = now
+	s.recent = append(s.recent, begun{key, now})
+	s.underWay[key]++
+	s.dropOld(now)
+}
+
+// dropOld forgets what was done so long ago that it does not count as under way.
+func (s *spacing) dropOld(now time.Time) {
+	for len(s.recent) > 0 {
+		first := s.recent[0]
+		if age := now.Sub(first.at); age >= 0 && age <= time.Duration(s.most)*s.apart {
+			return
+		}
+		s.recent = s.recent[1:]
+		if s.underWay[first.key]--; s.underWay[first.key] == 0 {
+			delete(s.underWay, first.key)
+		}
+	}
 }
 
 func (s *spacing) forget(key types.NamespacedName) {
@@ -56,7 +93,10 @@ func (s *spacing) delay(key types.NamespacedName) time.Duration {
 	if !ok {
 		return 0
 	}
-	return min(max(0, s.apart-s.clock.Since(last)), s.apart)
+	now := s.clock.Now()
+	s.dropOld(now)
+	apart := s.apart * time.Duration(min(max(s.few, len(s.underWay)), s.most*s.few)) / time.Duration(s.few)
+	return min(max(0, apart-now.Sub(last)), apart)
 }
 
 // handler has an event handler's requests wait until the spacing is over.

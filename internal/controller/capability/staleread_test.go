@@ -56,7 +56,7 @@ func outdated(t *testing.T) (*Reconciler, *nexusv1.NexusAICapability) {
 		old.DeepCopyInto(o.(*nexusv1.NexusAICapability))
 		return nil
 	}})
-	r := &Reconciler{Environment: reconciler.Environment{Client: cached, Live: live, Clock: clock.RealClock{}}, Applier: &apply.Applier{Client: cached, Live: live}, statusSpacing: newSpacing(clock.RealClock{}, progressSpacing)}
+	r := &Reconciler{Environment: reconciler.Environment{Client: cached, Live: live, Clock: clock.RealClock{}}, Applier: &apply.Applier{Client: cached, Live: live}, statusSpacing: newStatusSpacing(clock.RealClock{})}
 	was := c.DeepCopy()
 	c.Status.Coverage = []nexusv1.PolicyCoverage{{Intent: "dnsManipulation", Engine: "NetworkPolicy", Level: "Enforced"}}
 	if err := r.patchStatus(t.Context(), c, was); err != nil {

@@ -68,6 +68,9 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 	if g, err := r.compilations.compile(c, facts); err == nil {
 		observed.Graph = g // only for telling: what goes is what exists
 	}
+	if err := r.noneLeftOut(c, observed.States); err != nil {
+		return observed, false, err
+	}
 	stages, err := r.childrenOf(ctx, c)
 	if err != nil {
 		return observed, false, err
@@ -96,7 +99,7 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
 	var out [][]apply.Child
 	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), stage.Kinds)
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.Facts.Served(stage.Kinds))
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +232,7 @@ func (r *Reconciler) restoreReference(ctx context.Context, c *nexusv1.NexusAICap
 // nothingLeft asks the API server itself, once, at the end: the cache may lag behind the last creates.
 func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapability) (bool, error) {
 	for _, stage := range capability.DeletionOrder {
-		for _, k := range stage.Kinds {
+		for _, k := range r.Facts.Served(stage.Kinds) {
 			if left, err := r.anyLeft(ctx, c, k); left || err != nil {
 				return false, err
 			}

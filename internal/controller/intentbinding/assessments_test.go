@@ -15,6 +15,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
@@ -54,7 +55,7 @@ func TestRuns_SayHowAPodEnded(t *testing.T) {
 		{"failed without a reason", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}, "it failed", ""},
 		{"not scheduled", &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}, "", ""},
 	} {
-		got := runOf(c.pod)
+		got := intentfacts.RunOf(c.pod)
 		if got.Failure != c.failure || got.Message != c.message || (got.Message != "") != got.Finished.Equal(ended.Time) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
@@ -101,12 +102,12 @@ func TestServices_WhoseTLSIsAssessed(t *testing.T) {
 			s.Finalizers, s.DeletionTimestamp = []string{"example.com/x"}, &metav1.Time{Time: start}
 		}),
 		service("other", func(s *corev1.Service) { s.Namespace = "other" }))
-	got, err := b.servicesIn(t.Context(), team)
+	got, err := intentfacts.ServicesIn(t.Context(), b.Live, team)
 	if err != nil || len(got) != 1 || got[0].Name != "web" || !slices.Equal(got[0].Ports, []int32{443}) {
 		t.Errorf("%+v %v", got, err)
 	}
 	b.api.Fail("live list Service", errForbidden)
-	if _, err := b.servicesIn(t.Context(), team); err == nil || !strings.Contains(err.Error(), "Services whose TLS is assessed") {
+	if _, err := intentfacts.ServicesIn(t.Context(), b.Live, team); err == nil || !strings.Contains(err.Error(), "Services whose TLS is assessed") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -121,7 +122,7 @@ func TestReconcile_AssessesTLSAndLooksAgain(t *testing.T) {
 	if got := b.api.Writes(); !slices.ContainsFunc(got, func(w string) bool { return strings.HasPrefix(w, "apply CronJob team/web-") }) {
 		t.Errorf("writes %q", got)
 	}
-	runs, err := b.runsOf(t.Context(), intent.Policy{Namespace: team, Name: "web"})
+	runs, err := intentfacts.RunsOf(t.Context(), b.Client, intent.Policy{Namespace: team, Name: "web"})
 	if err != nil || len(runs) != 1 || runs[0].Pod != "of-web" {
 		t.Errorf("runs of the policy: %+v %v", runs, err)
 	}

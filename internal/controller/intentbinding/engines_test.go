@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -46,7 +47,7 @@ func TestReconcile_RestoresWhatIsChangedByHand(t *testing.T) {
 		{"the action of a KubeArmorPolicy", kubeArmorPolicy, "web-dnsmanipulation", func(u *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(u.Object, "Allow", "spec", "action")
 		}, "spec.action"},
-		{"the rules of a policy", policyKinds[0], "web", func(u *unstructured.Unstructured) {
+		{"the rules of a policy", intentfacts.PolicyKinds[0], "web", func(u *unstructured.Unstructured) {
 			_ = unstructured.SetNestedSlice(u.Object, []any{}, "spec", "rules")
 		}, "spec.rules"},
 		{"the label of the owner", networkPolicy, "web-dnsmanipulation", func(u *unstructured.Unstructured) { u.SetLabels(nil) }, "metadata.labels"},
@@ -281,7 +282,7 @@ func TestAnnotationsOfAnEngine(t *testing.T) {
 		{"kyverno.io", "nexus.ai/hash", false},
 		{"networking.k8s.io", "k8s.io/x", false},
 	} {
-		if got := isSwitchedBy(c.group, c.annotation); got != c.want {
+		if got := intentfacts.IsSwitchedBy(c.group, c.annotation); got != c.want {
 			t.Errorf("%s by %s: %v", c.group, c.annotation, got)
 		}
 	}

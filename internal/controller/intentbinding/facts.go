@@ -7,8 +7,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -98,14 +96,4 @@ func (r *Reconciler) bindings(ctx context.Context, namespace string) ([]client.O
 		out = append(out, &over.Items[i])
 	}
 	return out, nil
-}
-
-// isDerived reports whether an object is controlled by a policy of ours.
-func isDerived(o metav1.Object) bool {
-	c := metav1.GetControllerOf(o)
-	if c == nil {
-		return false
-	}
-	gv, err := schema.ParseGroupVersion(c.APIVersion)
-	return err == nil && gv.Group == v1alpha1.GroupName
 }

@@ -23,14 +23,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-// policyKinds are what bindings own.
-var policyKinds = []schema.GroupVersionKind{
-	v1alpha1.GroupVersion.WithKind("NimbusPolicy"),
-	v1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
-}
 
 // lostRace is a write that another writer came before in.
 type lostRace struct{ error }
@@ -45,31 +40,6 @@ func explainLostRace(err error) error {
 	return err
 }
 
-// manifest is what a policy is shown as.
-func manifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
-	var obj runtime.Object = intent.NimbusPolicyOf(p)
-	if p.Namespace == "" {
-		obj = intent.ClusterNimbusPolicyOf(p)
-	}
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, fmt.Errorf("policy %s: %w", p.Name, err)
-	}
-	return &unstructured.Unstructured{Object: m}, nil
-}
-
-func manifestsOf(policies []intent.Policy) []apply.Ref {
-	refs := make([]apply.Ref, len(policies))
-	for i, p := range policies {
-		kind := policyKinds[0]
-		if p.Namespace == "" {
-			kind = policyKinds[1]
-		}
-		refs[i] = apply.Ref{Kind: kind, Namespace: p.Namespace, Name: p.Name}
-	}
-	return refs
-}
-
 // policy writes one policy and its engines' objects, and the result into the policy's status.
 func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFacts, p intent.Policy) intent.PolicyReport {
 	report := intent.PolicyReport{Policy: p}
@@ -80,7 +50,7 @@ func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFa
 		}
 		return report
 	}
-	m, err := manifestOf(p)
+	m, err := intentfacts.ManifestOf(p)
 	if err != nil {
 		return fail(err)
 	}
@@ -107,7 +77,7 @@ func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFa
 		}
 		w.facts = w.space.facts
 	}
-	if usesPatches(p.Rules) {
+	if intentfacts.UsesPatches(p.Rules) {
 		if w.facts.Patches, err = r.patch.read(ctx); err != nil {
 			return fail(err)
 		}
@@ -148,10 +118,9 @@ type work struct {
 
 // owner is the policy as the owner of engine objects.
 func (w *work) owner() apply.Owner {
-	return apply.Owner{
-		Kind: w.policy.GroupVersionKind(), Namespace: w.policy.GetNamespace(), Name: w.policy.GetName(), UID: w.policy.GetUID(),
-		Label: LabelPolicyOwner, Sole: true, Optimistic: w.space != nil, Namespaces: onlyNamespace(w.policy.GetNamespace()),
-	}
+	o := intentfacts.OwnerOfDerived(w.policy.GroupVersionKind(), w.policy)
+	o.Optimistic = w.space != nil
+	return o
 }
 
 // piece is one engine's object, and what became of it.
@@ -198,16 +167,10 @@ func (r *Reconciler) engines(ctx context.Context, w *work) {
 // undoSwitches removes annotations of the engine's own domain that are not the rule's, such as istio.io/dry-run:
 // engines are switched off by them. One that comes back at once, from a webhook, is an error.
 func (r *Reconciler) undoSwitches(ctx context.Context, p *piece) error {
-	var added []string
-	for k := range p.res.Live.GetAnnotations() {
-		if _, ours := p.object.GetAnnotations()[k]; !ours && isSwitchedBy(p.object.GroupVersionKind().Group, k) {
-			added = append(added, k)
-		}
-	}
+	added := intentfacts.AddedSwitches(p.object, p.res.Live)
 	if len(added) == 0 {
 		return nil
 	}
-	slices.Sort(added)
 	next := p.res.Live.DeepCopy()
 	annotations := next.GetAnnotations()
 	for _, k := range added {
@@ -227,14 +190,6 @@ func (r *Reconciler) undoSwitches(ctx context.Context, p *piece) error {
 		}
 	}
 	return nil
-}
-
-// isSwitchedBy reports whether an annotation is of the domain of an engine's kinds: istio.io for security.istio.io.
-func isSwitchedBy(group, annotation string) bool {
-	prefix, _, found := strings.Cut(annotation, "/")
-	labels := strings.Split(group, ".")
-	domain := strings.Join(labels[max(0, len(labels)-2):], ".")
-	return found && group != networkingv1.GroupName && (prefix == domain || strings.HasSuffix(prefix, "."+domain))
 }
 
 // mayReplace reports whether an object that could not be written may have to take the place of one of an engine's

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
@@ -95,7 +96,7 @@ func TestReconcile_OpensThePortsOfTheClusterDNS(t *testing.T) {
 }
 
 func catalogOf(text string) *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "patches"}, Data: map[string]string{patchesKey: text}}
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "patches"}, Data: map[string]string{intentfacts.PatchesKey: text}}
 }
 
 func TestVirtualPatches_SayWhatTheirCatalogLacks(t *testing.T) {
@@ -106,8 +107,8 @@ func TestVirtualPatches_SayWhatTheirCatalogLacks(t *testing.T) {
 	}{
 		{"no flag", "", nil, intent.ReasonCatalogMissing, "--virtual-patches=namespace/configmap"},
 		{"no ConfigMap", "ops/patches", nil, intent.ReasonCatalogMissing, "ops/patches"},
-		{"no entry", "ops/patches", catalogOf(""), intent.ReasonCatalogMissing, patchesKey},
-		{"not a catalog", "ops/patches", catalogOf("- {"), intent.ReasonCatalogInvalid, patchesKey},
+		{"no entry", "ops/patches", catalogOf(""), intent.ReasonCatalogMissing, intentfacts.PatchesKey},
+		{"not a catalog", "ops/patches", catalogOf("- {"), intent.ReasonCatalogInvalid, intentfacts.PatchesKey},
 	} {
 		b := newBedOf(t, options.Options{VirtualPatches: c.flag})
 		if c.config != nil {

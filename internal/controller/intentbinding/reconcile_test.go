@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -69,7 +70,7 @@ func TestReconcile_DeletesWhatANamespaceLosesWithItsLabel(t *testing.T) {
 	b.edit(over, func() { over.Spec.Selector.NsSelector.MatchNames = over.Spec.Selector.NsSelector.MatchNames[:1] })
 	b.api.Writes()
 	b.passed(over)
-	if b.exists(policyKinds[0], "other", "nimbus-ctlr-gen-over") || !b.exists(policyKinds[0], team, "nimbus-ctlr-gen-over") {
+	if b.exists(intentfacts.PolicyKinds[0], "other", "nimbus-ctlr-gen-over") || !b.exists(intentfacts.PolicyKinds[0], team, "nimbus-ctlr-gen-over") {
 		t.Error("the policy of the namespace that is no longer selected stays, or the other one goes")
 	}
 	if got := b.api.Writes(); !slices.Contains(got, "delete NimbusPolicy other/nimbus-ctlr-gen-over") {
@@ -87,7 +88,7 @@ func TestReconcile_WaitsForIntentsThatAreMissing(t *testing.T) {
 	b.there(networkPolicy, team, "web-dnsmanipulation") // what can be enforced is
 	b.edit(web, func() { web.Spec.Intents = matched([]string{"later"}) })
 	b.passed(web)
-	if b.exists(policyKinds[0], team, "web") || web.Status.NimbusPolicy != "" || web.Status.NumberOfBoundIntents != 0 {
+	if b.exists(intentfacts.PolicyKinds[0], team, "web") || web.Status.NimbusPolicy != "" || web.Status.NumberOfBoundIntents != 0 {
 		t.Errorf("without an intent the policy stays: %+v", web.Status)
 	}
 }
@@ -106,7 +107,7 @@ func TestReconcile_InvalidSelectorSelectsNothing(t *testing.T) {
 	b.get(web)
 	b.shows(web, "Stalled", "True", "SelectorUnsupported")
 	b.shows(web, "SelectorUnsupported", "True", "SelectorUnsupported", "cel[0]")
-	if b.exists(policyKinds[0], team, "web") {
+	if b.exists(intentfacts.PolicyKinds[0], team, "web") {
 		t.Error("the policy of a selector that cannot be read stays as it was")
 	}
 	b.expectEvent("Warning SelectorUnsupported", "cel[0]")
@@ -386,7 +387,7 @@ func TestReconcile_LeavesNamespacesThatGoOut(t *testing.T) {
 	going.Finalizers, going.DeletionTimestamp = []string{"example.com/x"}, &metav1.Time{Time: start}
 	b := newBed(t, over, going, intentOf("dnsManipulation", "Block", nil))
 	b.passed(over)
-	if b.exists(policyKinds[0], "going", "nimbus-ctlr-gen-over") || !slices.Equal(over.Status.NimbusPolicyNamespaces, []string{team}) {
+	if b.exists(intentfacts.PolicyKinds[0], "going", "nimbus-ctlr-gen-over") || !slices.Equal(over.Status.NimbusPolicyNamespaces, []string{team}) {
 		t.Errorf("a policy is made in a namespace that is being deleted: %v", over.Status.NimbusPolicyNamespaces)
 	}
 	b.shows(over, "Ready", "True", "Ready")
@@ -397,7 +398,7 @@ func TestReconcile_LeavesTheOperatorsNamespaceOut(t *testing.T) {
 	b := newBedOf(t, options.Options{Namespace: "nexus-system"}, over, namespaceOf("nexus-system", nil), namespaceOf("kube-system", nil), intentOf("dnsManipulation", "Block", nil))
 	b.passed(over)
 	for _, ns := range []string{"nexus-system", "kube-system"} {
-		if b.exists(policyKinds[0], ns, "nimbus-ctlr-gen-over") {
+		if b.exists(intentfacts.PolicyKinds[0], ns, "nimbus-ctlr-gen-over") {
 			t.Errorf("a policy is made in %s", ns)
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -26,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -68,10 +68,7 @@ type Reconciler struct {
 }
 
 // Engine is a policy engine, and whether --adapters names it.
-type Engine struct {
-	intent.Engine
-	Enabled bool
-}
+type Engine = intentfacts.Engine
 
 // New prepares the reconciler. The applier's client reads from a cache of derived objects.
 func New(env reconciler.Environment, o options.Options, engines []Engine, kinds *EngineKinds) *Reconciler {
@@ -95,7 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if req.Namespace == "" {
 		obj = &v1alpha1.ClusterSecurityIntentBinding{}
 	}
-	ref := apply.Ref{Kind: kindOf(obj), Namespace: req.Namespace, Name: req.Name}
+	ref := apply.Ref{Kind: intentfacts.KindOf(obj), Namespace: req.Namespace, Name: req.Name}
 	err := r.Newest(ctx, r.Applier, ref, obj)
 	if client.IgnoreNotFound(err) != nil {
 		return r.retries.Failed(req.NamespacedName, err)
@@ -137,23 +134,7 @@ func (r *Reconciler) recordGatherError(ctx context.Context, obj, was client.Obje
 }
 
 func refOf(obj client.Object) apply.Ref {
-	return apply.Ref{Kind: kindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName()}
-}
-
-// kindOf says which of the kinds with a status of security intents an object is.
-func kindOf(obj client.Object) schema.GroupVersionKind {
-	kind := ""
-	switch obj.(type) {
-	case *v1alpha1.SecurityIntentBinding:
-		kind = "SecurityIntentBinding"
-	case *v1alpha1.ClusterSecurityIntentBinding:
-		kind = "ClusterSecurityIntentBinding"
-	case *v1alpha1.NimbusPolicy:
-		kind = "NimbusPolicy"
-	case *v1alpha1.ClusterNimbusPolicy:
-		kind = "ClusterNimbusPolicy"
-	}
-	return v1alpha1.GroupVersion.WithKind(kind)
+	return apply.Ref{Kind: intentfacts.KindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
 // recheckAfter is how soon to look again at a claim that waits for another policy's object.
@@ -179,7 +160,7 @@ func (r *Reconciler) requeue(req reconcile.Request, report intent.BindingReport)
 		if slices.ContainsFunc(report.Policies, func(p intent.PolicyReport) bool { return p.Unconfirmed }) {
 			return reconcile.Result{RequeueAfter: recheckAfter}, nil // the write that is waited for usually comes with an event of neighborEvents
 		}
-		if slices.ContainsFunc(report.Policies, func(p intent.PolicyReport) bool { return usesPatches(p.Policy.Rules) }) {
+		if slices.ContainsFunc(report.Policies, func(p intent.PolicyReport) bool { return intentfacts.UsesPatches(p.Policy.Rules) }) {
 			return reconcile.Result{RequeueAfter: patchesEvery}, nil // nothing watches the catalog
 		}
 		if slices.ContainsFunc(report.Policies, assessesTLS) {
@@ -192,7 +173,7 @@ func (r *Reconciler) requeue(req reconcile.Request, report intent.BindingReport)
 
 // converge applies the policies of a binding.
 func (r *Reconciler) converge(ctx context.Context, obj client.Object, s *clusterFacts) intent.BindingReport {
-	b := bindingOf(obj)
+	b := intentfacts.BindingOf(obj)
 	res := intent.Resolve(b, s.intents, s.namespaces, intent.Options{OperatorNamespace: r.OperatorNamespace})
 	report := intent.BindingReport{Resolution: res}
 	policies := slices.Clone(res.Policies)
@@ -200,7 +181,7 @@ func (r *Reconciler) converge(ctx context.Context, obj client.Object, s *cluster
 		policies = append(policies, *res.Cluster)
 	}
 	report.Policies = make([]intent.PolicyReport, len(policies))
-	owner := ownerOfDerived(obj)
+	owner := intentfacts.OwnerOfDerived(intentfacts.KindOf(obj), obj)
 	group := errgroup.Group{}
 	group.SetLimit(maxConcurrentPolicies)
 	for i, p := range policies {
@@ -210,31 +191,8 @@ func (r *Reconciler) converge(ctx context.Context, obj client.Object, s *cluster
 		})
 	}
 	_ = group.Wait() // each policy's error is in its report
-	report.Err = r.prune(ctx, owner, policyKinds, manifestsOf(policies))
+	report.Err = r.prune(ctx, owner, intentfacts.PolicyKinds, intentfacts.RefsOf(policies))
 	return report
-}
-
-func bindingOf(obj client.Object) intent.Binding {
-	if b, ok := obj.(*v1alpha1.SecurityIntentBinding); ok {
-		return intent.OfBinding(b)
-	}
-	return intent.OfClusterBinding(obj.(*v1alpha1.ClusterSecurityIntentBinding))
-}
-
-func ownerOfDerived(obj client.Object) apply.Owner {
-	return apply.Owner{
-		Kind: kindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
-		Label: LabelPolicyOwner, Sole: true, Namespaces: onlyNamespace(obj.GetNamespace()),
-	}
-}
-
-// onlyNamespace are the namespaces of what an object of a namespace owns; none, which is every one, for an object of the
-// cluster.
-func onlyNamespace(ns string) []string {
-	if ns == "" {
-		return nil
-	}
-	return []string{ns}
 }
 
 // hasConflict reports whether the pass lost a race, and is simply to be made again.

@@ -30,6 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
 // SetupWithManager adds the controllers of security intents to the manager.
@@ -203,7 +204,7 @@ func (r *Reconciler) requests(ctx context.Context, namespace string) []reconcile
 
 // besideForeign maps somebody's NetworkPolicy to its namespace.
 func (r *Reconciler) besideForeign(_ context.Context, o client.Object) []reconcile.Request {
-	if isDerived(o) {
+	if intentfacts.IsDerived(o) {
 		return nil
 	}
 	return r.neighborhoods(o.GetNamespace())

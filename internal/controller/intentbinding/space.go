@@ -25,9 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
 // spaces holds what the passes over each namespace share.
@@ -211,7 +210,7 @@ func (r *Reconciler) readNetworkPolicies(ctx context.Context, sp *space) error {
 	for _, name := range sp.gone {
 		again.add(name)
 	}
-	policies := sync.OnceValues(func() (map[string]bool, error) { return r.policiesOf(ctx, sp.name) })
+	policies := sync.OnceValues(func() (map[string]bool, error) { return intentfacts.PolicyMarks(ctx, r.kinds.derived, sp.name) })
 	for name := range again.names {
 		if err := r.readNetworkPolicy(sp, indexer, name, policies); err != nil {
 			sp.read = false // the names are taken
@@ -248,7 +247,7 @@ func (r *Reconciler) readNetworkPolicy(sp *space, cached toolscache.KeyGetter, n
 	if !there {
 		return nil
 	}
-	mine, clear, err := ofPolicy(np, policies)
+	mine, clear, err := intentfacts.IsOfPolicy(np, policies)
 	if err != nil {
 		return err
 	}
@@ -280,38 +279,6 @@ func (sp *space) forget(name string, now *networkingv1.NetworkPolicy) parsed {
 	delete(sp.unclear, name)
 	maps.DeleteFunc(sp.gone, func(uid types.UID, of string) bool { return of == name && (now == nil || now.UID != uid) })
 	return was
-}
-
-// ofPolicy reports whether a NetworkPolicy is of one of our policies. One that lost its owner reference is still ours,
-// as long as its label or its annotation names a policy that exists: if it counted as foreign, its pods would count as
-// isolated without us, and it would never be written again. That is not clear once and for all: the policy may come and
-// go.
-func ofPolicy(np *networkingv1.NetworkPolicy, policies func() (map[string]bool, error)) (mine, clear bool, err error) {
-	if isDerived(np) {
-		return true, true, nil
-	}
-	uid, owner := np.Labels[LabelPolicyOwner], np.Annotations[apply.AnnotationOwner]
-	if metav1.GetControllerOf(np) != nil || uid+owner == "" {
-		return false, true, nil
-	}
-	known, err := policies()
-	return known[uid] || known[owner], false, err
-}
-
-// policiesOf holds the policies of a namespace by what marks an object as theirs: their UID, in a label, and
-// their name, in an annotation.
-func (r *Reconciler) policiesOf(ctx context.Context, namespace string) (map[string]bool, error) {
-	list := &v1alpha1.NimbusPolicyList{}
-	if err := r.kinds.derived.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, err
-	}
-	out := make(map[string]bool, 2*len(list.Items))
-	for i := range list.Items {
-		p := &list.Items[i]
-		out[string(p.UID)] = true
-		out[apply.Owner{Kind: kindOf(p), Namespace: p.Namespace, Name: p.Name}.String()] = true
-	}
-	return out, nil
 }
 
 // declaredIn identifies the intents and bindings that a namespace is divided by. They are listed only after an event
@@ -376,25 +343,9 @@ func (u *inputHash) add(values ...any) {
 // change.
 func (r *Reconciler) divide(sp *space, s *clusterFacts, f intent.Facts, bindings []client.Object, intents intentsByName) {
 	sp.policies, sp.bindings = map[string]intent.Policy{}, map[string]reconcile.Request{}
-	var all []intent.Policy
-	for _, o := range bindings {
-		b := bindingOf(o)
-		if o.GetDeletionTimestamp() != nil || b.Restricts(intents) == 0 {
-			continue
-		}
-		for _, p := range intent.Resolve(b, intents, s.only(sp.name), intent.Options{OperatorNamespace: r.OperatorNamespace}).Policies {
-			if p.Restricts() != 0 {
-				all = append(all, p)
-				sp.policies[p.Name], sp.bindings[p.Name] = p, requestOf(o)
-			}
-		}
-	}
-	f.Divided = map[string]any{}
-	for _, e := range r.Engines {
-		if d, ok := e.Engine.(intent.Divider); ok {
-			f.Divided[e.Name()] = d.Divide(all, f)
-		}
-	}
+	f = intentfacts.Divide(r.Engines, bindings, intentfacts.Declared{Intents: intents, Namespaces: s.only(sp.name)}, f, func(p intent.Policy, o client.Object) {
+		sp.policies[p.Name], sp.bindings[p.Name] = p, requestOf(o)
+	})
 	maps.DeleteFunc(sp.acted, func(name, _ string) bool { _, there := sp.policies[name]; return !there })
 	sp.facts = f
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
 // redivide reconciles a namespace, as events of its neighbors ask for.
@@ -210,7 +211,7 @@ func TestNetworkPolicies_BelongToThePolicyThatTheyName(t *testing.T) {
 		{"the annotation of a policy that exists", labeled("", "NimbusPolicy/team/web"), known, true, false, false},
 		{"policies that cannot be read", labeled("uid-web", ""), failing, false, false, true},
 	} {
-		mine, clear, err := ofPolicy(c.np, c.policies)
+		mine, clear, err := intentfacts.IsOfPolicy(c.np, c.policies)
 		if mine != c.mine || clear != c.clear || (err != nil) != c.fails {
 			t.Errorf("%s: mine %v, clear %v, %v", c.name, mine, clear, err)
 		}

@@ -3,9 +3,7 @@
 package reconciler
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +35,7 @@ func StrongestClaim(ctx context.Context, c client.Reader, names capability.Names
 	var first *nexusv1.NexusAICapability
 	for i := range list.Items {
 		o := &list.Items[i]
-		if claimOf(o) != cannotRun && (first == nil || ClaimsBefore(o, first)) {
+		if capability.CanRun(o) && (first == nil || capability.ClaimsBefore(o, first)) {
 			first = o
 		}
 	}
@@ -52,42 +50,6 @@ func LogHolder(ctx context.Context, before []metav1.Condition, message, name str
 	}
 }
 
-// claim is how strongly a capability holds its names against another of the same capabilityName and environment.
-type claim int
-
-const (
-	// cannotRun: it has created nothing in AWS, and it is suspended, being deleted, or stalled for its own reason.
-	cannotRun claim = iota
-	// mayRun: it has created nothing in AWS yet.
-	mayRun
-	// holds: something in AWS carries its names.
-	holds
-)
-
-// claimOf reads a capability's claim from its spec and from its status, which only the operator writes.
-func claimOf(c *nexusv1.NexusAICapability) claim {
-	ran := slices.ContainsFunc(c.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
-	if ran || slices.ContainsFunc(c.Status.Resources, func(r nexusv1.ResourceStatus) bool { return r.ARN != "" }) {
-		return holds
-	}
-	stalled := meta.FindStatusCondition(c.Status.Conditions, status.Stall)
-	failed := stalled != nil && stalled.Status == metav1.ConditionTrue && stalled.Reason != status.ReasonNameConflict && stalled.ObservedGeneration == c.Generation
-	if c.Spec.Suspend || c.DeletionTimestamp != nil || failed {
-		return cannotRun
-	}
-	return mayRun
-}
-
-// ClaimsBefore reports whether a's claim on the names is stronger than b's: the stronger claim wins, then the older
-// object. Creation times have a resolution of one second; namespace and name break ties, so that each of the two
-// capabilities comes to the same result.
-func ClaimsBefore(a, b *nexusv1.NexusAICapability) bool {
-	if x, y := claimOf(a), claimOf(b); x != y {
-		return x > y
-	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) < 0
-}
-
 // ClaimChanged lets events through after which another capability of the same names may run.
 type ClaimChanged struct{ predicate.Funcs }
 
@@ -98,5 +60,5 @@ func (ClaimChanged) Create(event.CreateEvent) bool { return false }
 func (ClaimChanged) Update(e event.UpdateEvent) bool {
 	was, okWas := e.ObjectOld.(*nexusv1.NexusAICapability)
 	is, okIs := e.ObjectNew.(*nexusv1.NexusAICapability)
-	return okWas && okIs && claimOf(was) != claimOf(is)
+	return okWas && okIs && !capability.HasSameClaim(was, is)
 }

@@ -16,11 +16,13 @@ type Schedule struct {
 	// requests counts the checks of each object that were requested, so that a pass that began before a request does
 	// not postpone it.
 	requests map[types.NamespacedName]int
+	// served is the number of requests at the last check.
+	served map[types.NamespacedName]int
 }
 
 // NewSchedule returns an empty schedule.
 func NewSchedule() *Schedule {
-	return &Schedule{next: map[types.NamespacedName]time.Time{}, requests: map[types.NamespacedName]int{}}
+	return &Schedule{next: map[types.NamespacedName]time.Time{}, requests: map[types.NamespacedName]int{}, served: map[types.NamespacedName]int{}}
 }
 
 // Request makes a check due now.
@@ -43,8 +45,15 @@ func (s *Schedule) Checked(key types.NamespacedName, requested int, next time.Ti
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.requests[key] == requested {
-		s.next[key] = next
+		s.next[key], s.served[key] = next, requested
 	}
+}
+
+// IsRequested reports whether a check was requested since the last one.
+func (s *Schedule) IsRequested(key types.NamespacedName) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.requests[key] != s.served[key]
 }
 
 // Due returns when an object is to be checked next, and whether that is known.
@@ -68,4 +77,5 @@ func (s *Schedule) Forget(key types.NamespacedName) {
 	defer s.mu.Unlock()
 	delete(s.next, key)
 	delete(s.requests, key)
+	delete(s.served, key)
 }

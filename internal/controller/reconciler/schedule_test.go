@@ -31,3 +31,21 @@ func TestSchedule_ARequestDuringAPassStaysDue(t *testing.T) {
 		t.Error("an object that is gone is remembered")
 	}
 }
+
+func TestSchedule_ARequestIsServedByACheckThatBeganAfterIt(t *testing.T) {
+	s, key, now := NewSchedule(), types.NamespacedName{Name: "a"}, time.Unix(0, 0)
+	if s.IsRequested(key) {
+		t.Error("requested before anybody did")
+	}
+	s.Request(key, now)
+	began := s.Requested(key)
+	s.Request(key, now)
+	s.Checked(key, began, now)
+	if !s.IsRequested(key) {
+		t.Error("a check that began before a request serves it")
+	}
+	s.Checked(key, s.Requested(key), now)
+	if s.IsRequested(key) {
+		t.Error("requested after the check")
+	}
+}

@@ -4,7 +4,6 @@ package securityintent
 
 import (
 	"context"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -37,7 +36,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := i.DeepCopy()
-	err := checkIntent(i)
+	err := intent.CheckIntent(i)
 	i.Status.ID, i.Status.Action, i.Status.Status = i.Spec.Intent.ID, string(i.Spec.Intent.Action), v1alpha1.StatusCreated
 	i.Status.ObservedGeneration = i.Generation
 	status.Summarize(&i.Status.Conditions, status.Result{Err: err, Generation: i.Generation, Now: r.Clock.Now()})
@@ -48,19 +47,4 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, nil
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(r.Client.Status().Patch(ctx, i, client.MergeFrom(was)))
-}
-
-func checkIntent(i *v1alpha1.SecurityIntent) error {
-	e, known := intent.Lookup(i.Spec.Intent.ID)
-	if !known {
-		return &status.Stalled{Reason: intent.ReasonUnknownIntent, Field: "spec.intent.id", Message: fmt.Sprintf("%q is not in the catalog of intents; docs/intents.md lists it", i.Spec.Intent.ID)}
-	}
-	params := map[string][]string{}
-	for k, v := range i.Spec.Intent.Params {
-		params[k] = v
-	}
-	if problem := e.Check(params); problem != "" {
-		return &status.Stalled{Reason: intent.ReasonInvalidParams, Field: "spec.intent", Message: problem}
-	}
-	return nil
 }

@@ -188,15 +188,8 @@ func (c *certificate) byARN(ctx context.Context, arn string) (*found, error) {
 // byTags asks the tagging API, because ACM lists certificates without their tags.
 func (c *certificate) byTags(ctx context.Context, tags map[string][]string) ([]found, error) {
 	arns, err := awsclient.TaggedARNs(ctx, c.tags.GetResources, "acm", tags)
-	var out []found
-	for _, arn := range arns {
-		f, err := c.byARN(ctx, arn)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			out = append(out, *f)
-		}
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	return kind.DescribeEach(ctx, arns, c.byARN)
 }

@@ -5,6 +5,7 @@ package cognito
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -42,23 +43,28 @@ func (p *userPool) members() []kind.Part[UserPoolState] {
 	return []kind.Part[UserPoolState]{
 		{Fields: []string{"Clients"}, Reads: "cognito-idp:DescribeUserPoolClient", Read: p.readClients, Keys: &kind.Keys[UserPoolState]{OneByOne: true,
 			Set:    kind.KeysCall[UserPoolState]{Action: "cognito-idp:CreateUserPoolClient", Do: p.addClient},
-			Change: kind.KeysCall[UserPoolState]{Action: "cognito-idp:UpdateUserPoolClient", Do: p.changeClient},
-			Unset:  kind.KeysCall[UserPoolState]{Action: "cognito-idp:DeleteUserPoolClient", Do: p.removeClient}}},
+			Change: kind.KeysCall[UserPoolState]{Action: "cognito-idp:UpdateUserPoolClient", Do: kind.SendKey(p.api.UpdateUserPoolClient, changed)},
+			Unset: kind.KeysCall[UserPoolState]{Action: "cognito-idp:DeleteUserPoolClient", Do: kind.SendKey(p.api.DeleteUserPoolClient, func(_, have UserPoolState, name string) *cognitoidentityprovider.DeleteUserPoolClientInput {
+				return &cognitoidentityprovider.DeleteUserPoolClientInput{UserPoolId: &have.ID, ClientId: have.FoundClients[name].ClientId}
+			})}}},
 		{Fields: []string{"Groups"}, Reads: "cognito-idp:ListGroups", Read: p.readGroups, Keys: &kind.Keys[UserPoolState]{OneByOne: true,
-			Set:    kind.KeysCall[UserPoolState]{Action: "cognito-idp:CreateGroup", Do: p.addGroup},
-			Change: kind.KeysCall[UserPoolState]{Action: "cognito-idp:UpdateGroup", Do: p.changeGroup},
-			Unset:  kind.KeysCall[UserPoolState]{Action: "cognito-idp:DeleteGroup", Do: p.removeGroup}}},
+			Set: kind.KeysCall[UserPoolState]{Action: "cognito-idp:CreateGroup", Do: kind.SendKey(p.api.CreateGroup, func(want, have UserPoolState, name string) *cognitoidentityprovider.CreateGroupInput {
+				return &cognitoidentityprovider.CreateGroupInput{UserPoolId: &have.ID, GroupName: &name, Description: kind.NonEmpty(want.Groups[name].Description), Precedence: want.Groups[name].Precedence}
+			})},
+			// A change leaves the role of the group, which the spec does not declare, as it is.
+			Change: kind.KeysCall[UserPoolState]{Action: "cognito-idp:UpdateGroup", Do: kind.SendKey(p.api.UpdateGroup, func(want, have UserPoolState, name string) *cognitoidentityprovider.UpdateGroupInput {
+				return &cognitoidentityprovider.UpdateGroupInput{UserPoolId: &have.ID, GroupName: &name, Description: want.Groups[name].Description, Precedence: want.Groups[name].Precedence}
+			})},
+			Unset: kind.KeysCall[UserPoolState]{Action: "cognito-idp:DeleteGroup", Do: kind.SendKey(p.api.DeleteGroup, func(_, have UserPoolState, name string) *cognitoidentityprovider.DeleteGroupInput {
+				return &cognitoidentityprovider.DeleteGroupInput{UserPoolId: &have.ID, GroupName: &name}
+			})}}},
 		{Fields: []string{"Domains"}, Each: &kind.Each[UserPoolState]{Unset: kind.KeyCall[UserPoolState]{Action: "cognito-idp:DeleteUserPoolDomain", Do: p.removeDomain}}},
 		{Fields: []string{"Domains"}, Each: &kind.Each[UserPoolState]{Set: kind.KeyCall[UserPoolState]{Action: "cognito-idp:CreateUserPoolDomain", Do: p.addDomain}}},
 	}
 }
 
 func wantedClient(in v1alpha1.CognitoUserPoolClient) (string, *Client) {
-	scopes := in.Scopes
-	if len(scopes) == 0 {
-		scopes = defaultScopes
-	}
-	return in.Name, &Client{OAuth: true, Flows: []string{string(types.OAuthFlowTypeCode)}, Scopes: kind.Convert[[]string](scopes),
+	return in.Name, &Client{OAuth: true, Flows: []string{string(types.OAuthFlowTypeCode)}, Scopes: kind.Convert[[]string](kind.Either(len(in.Scopes) > 0, in.Scopes, defaultScopes)),
 		CallbackURLs: kind.Convert[[]string](in.CallbackURLs), LogoutURLs: kind.Convert[*[]string](in.LogoutURLs)}
 }
 
@@ -78,25 +84,21 @@ func (p *userPool) addClient(ctx context.Context, want, have UserPoolState, name
 	if err != nil {
 		return err
 	}
-	return p.yieldToOlder(ctx, out.UserPoolClient)
+	return p.yieldToOlder(ctx, *kind.NonNil(out.UserPoolClient))
 }
 
 // yieldToOlder deletes the client that a call just created if the pool has an older one of the same name: names of clients
 // are not unique, so that two operators, or one that repeats a call whose answer was lost, would leave one more way to sign
 // in. Only the answer of the create proves whose a client is. The create succeeded, also when the others cannot be read.
-func (p *userPool) yieldToOlder(ctx context.Context, made *types.UserPoolClientType) error {
-	others, _ := p.listClients(ctx, made.UserPoolId)
-	for _, listed := range others {
-		if aws.ToString(listed.ClientName) != aws.ToString(made.ClientName) || aws.ToString(listed.ClientId) == aws.ToString(made.ClientId) {
-			continue
-		}
-		other, err := p.api.DescribeUserPoolClient(ctx, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: made.UserPoolId, ClientId: listed.ClientId})
-		if err == nil && older(other.UserPoolClient, made) {
-			_, err := p.api.DeleteUserPoolClient(ctx, &cognitoidentityprovider.DeleteUserPoolClientInput{UserPoolId: made.UserPoolId, ClientId: made.ClientId})
-			return err
-		}
+func (p *userPool) yieldToOlder(ctx context.Context, made types.UserPoolClientType) error {
+	name := aws.ToString(made.ClientName)
+	seen := UserPoolState{ID: aws.ToString(made.UserPoolId), Clients: map[string]*Client{}, FoundClients: map[string]types.UserPoolClientType{name: made}}
+	_ = p.readClientsByName(ctx, UserPoolState{Clients: map[string]*Client{name: nil}}, &seen)
+	if aws.ToString(seen.FoundClients[name].ClientId) == aws.ToString(made.ClientId) {
+		return nil
 	}
-	return nil
+	_, err := p.api.DeleteUserPoolClient(ctx, &cognitoidentityprovider.DeleteUserPoolClientInput{UserPoolId: made.UserPoolId, ClientId: made.ClientId})
+	return err
 }
 
 // older orders two clients, so that of those of one name every operator keeps the same.
@@ -104,44 +106,18 @@ func older(a, b *types.UserPoolClientType) bool {
 	return cmp.Or(aws.ToTime(a.CreationDate).Compare(aws.ToTime(b.CreationDate)), cmp.Compare(aws.ToString(a.ClientId), aws.ToString(b.ClientId))) < 0
 }
 
-// changeClient sends what was found with the declared settings. UpdateUserPoolClient resets every setting that it leaves out.
+// changed returns what was found of a client with the declared settings. UpdateUserPoolClient resets every setting that it
+// leaves out.
 // https://docs.aws.amazon.com/cognito-user-identity-pools/latest/APIReference/API_UpdateUserPoolClient.html
-func (p *userPool) changeClient(ctx context.Context, want, have UserPoolState, names []string) error {
-	c := want.Clients[names[0]]
-	in := kind.Convert[cognitoidentityprovider.UpdateUserPoolClientInput](have.FoundClients[names[0]])
-	in.AllowedOAuthFlowsUserPoolClient, in.AllowedOAuthFlows = true, kind.Convert[[]types.OAuthFlowType](c.Flows)
-	in.AllowedOAuthScopes, in.CallbackURLs = c.Scopes, c.CallbackURLs
-	if c.LogoutURLs != nil {
-		in.LogoutURLs = *c.LogoutURLs
-	}
+func changed(want, have UserPoolState, name string) *cognitoidentityprovider.UpdateUserPoolClientInput {
+	c := want.Clients[name]
+	in := kind.Convert[cognitoidentityprovider.UpdateUserPoolClientInput](have.FoundClients[name])
+	in.AllowedOAuthFlowsUserPoolClient, in.AllowedOAuthFlows, in.AllowedOAuthScopes = true, kind.Convert[[]types.OAuthFlowType](c.Flows), c.Scopes
+	kind.Overlay(&in, c) // the lists of URLs
 	if !slices.Contains(c.CallbackURLs, aws.ToString(in.DefaultRedirectURI)) {
 		in.DefaultRedirectURI = nil // Cognito refuses one that is no callback URL
 	}
-	_, err := p.api.UpdateUserPoolClient(ctx, &in)
-	return err
-}
-
-func (p *userPool) removeClient(ctx context.Context, _, have UserPoolState, names []string) error {
-	_, err := p.api.DeleteUserPoolClient(ctx, &cognitoidentityprovider.DeleteUserPoolClientInput{UserPoolId: &have.ID, ClientId: have.FoundClients[names[0]].ClientId})
-	return err
-}
-
-func (p *userPool) addGroup(ctx context.Context, want, have UserPoolState, names []string) error {
-	g := want.Groups[names[0]]
-	_, err := p.api.CreateGroup(ctx, &cognitoidentityprovider.CreateGroupInput{UserPoolId: &have.ID, GroupName: &names[0], Description: kind.NonEmpty(g.Description), Precedence: g.Precedence})
-	return err
-}
-
-// changeGroup leaves the role of the group, which the spec does not declare, as it is.
-func (p *userPool) changeGroup(ctx context.Context, want, have UserPoolState, names []string) error {
-	g := want.Groups[names[0]]
-	_, err := p.api.UpdateGroup(ctx, &cognitoidentityprovider.UpdateGroupInput{UserPoolId: &have.ID, GroupName: &names[0], Description: g.Description, Precedence: g.Precedence})
-	return err
-}
-
-func (p *userPool) removeGroup(ctx context.Context, _, have UserPoolState, names []string) error {
-	_, err := p.api.DeleteGroup(ctx, &cognitoidentityprovider.DeleteGroupInput{UserPoolId: &have.ID, GroupName: &names[0]})
-	return err
+	return &in
 }
 
 // addDomain succeeds where the pool has the domain already: Cognito may not show it yet.
@@ -163,5 +139,75 @@ func (p *userPool) addDomain(ctx context.Context, _, have UserPoolState, domain 
 
 func (p *userPool) removeDomain(ctx context.Context, _, have UserPoolState, domain string) error {
 	_, err := p.api.DeleteUserPoolDomain(ctx, &cognitoidentityprovider.DeleteUserPoolDomainInput{UserPoolId: &have.ID, Domain: &domain})
+	return err
+}
+
+// readClients reads the clients that are declared or recorded: by their recorded IDs, and where there is none, or Cognito
+// does not know it, by name.
+func (p *userPool) readClients(ctx context.Context, want UserPoolState, have *UserPoolState) error {
+	have.Clients, have.FoundClients = map[string]*Client{}, map[string]types.UserPoolClientType{}
+	unknown := want.Everything
+	for _, name := range kind.SortedKeys(want.Clients) {
+		if err := p.readClient(ctx, have, want.KnownClients[name]); err != nil {
+			return err
+		}
+		unknown = unknown || have.Clients[name] == nil
+	}
+	if !unknown {
+		return nil
+	}
+	return p.readClientsByName(ctx, want, have)
+}
+
+// readClientsByName adds the clients of which no ID led to one, and of several of one name the oldest.
+func (p *userPool) readClientsByName(ctx context.Context, want UserPoolState, have *UserPoolState) error {
+	in := &cognitoidentityprovider.ListUserPoolClientsInput{UserPoolId: &have.ID, MaxResults: aws.Int32(page)}
+	all, err := kind.Pages(ctx, p.api.ListUserPoolClients, in, &in.NextToken, func(out *cognitoidentityprovider.ListUserPoolClientsOutput) ([]types.UserPoolClientDescription, *string) {
+		return out.UserPoolClients, out.NextToken
+	})
+	known := maps.Clone(have.Clients)
+	for _, listed := range all {
+		name, id := aws.ToString(listed.ClientName), aws.ToString(listed.ClientId)
+		if _, ours := want.Clients[name]; (ours || want.Everything) && known[name] == nil && aws.ToString(have.FoundClients[name].ClientId) != id && err == nil {
+			err = p.readClient(ctx, have, id)
+		}
+	}
+	return err
+}
+
+// readClient adds a client to what was found, unless an older one of the name is there. An empty ID leads to none.
+func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id string) error {
+	if id == "" {
+		return nil
+	}
+	out, err := awsclient.Lookup(ctx, p.api.DescribeUserPoolClient, &cognitoidentityprovider.DescribeUserPoolClientInput{UserPoolId: &have.ID, ClientId: &id})
+	if out == nil || out.UserPoolClient == nil {
+		return err
+	}
+	found := *out.UserPoolClient
+	client := &Client{HasSecret: found.ClientSecret != nil, OAuth: aws.ToBool(found.AllowedOAuthFlowsUserPoolClient), Flows: kind.Convert[[]string](found.AllowedOAuthFlows),
+		Scopes: found.AllowedOAuthScopes, CallbackURLs: found.CallbackURLs, LogoutURLs: kind.Ptr(found.LogoutURLs)}
+	found.ClientSecret = nil
+	name := aws.ToString(found.ClientName)
+	if other, ok := have.FoundClients[name]; ok && !older(&found, &other) {
+		return nil
+	}
+	have.Clients[name], have.FoundClients[name] = client, found
+	return nil
+}
+
+// readGroups reads the groups that are declared or recorded.
+func (p *userPool) readGroups(ctx context.Context, want UserPoolState, have *UserPoolState) error {
+	in := &cognitoidentityprovider.ListGroupsInput{UserPoolId: &have.ID, Limit: aws.Int32(page)}
+	all, err := kind.Pages(ctx, p.api.ListGroups, in, &in.NextToken, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
+		return out.Groups, out.NextToken
+	})
+	have.Groups = map[string]*Group{}
+	for _, g := range all {
+		name := aws.ToString(g.GroupName)
+		if _, ours := want.Groups[name]; ours || want.Everything {
+			have.Groups[name] = &Group{Description: kind.NonNil(g.Description), Precedence: g.Precedence}
+		}
+	}
 	return err
 }

@@ -4,6 +4,7 @@
 package cognito
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -81,7 +83,7 @@ func NewUserPool(cfg aws.Config) kind.Kind[*v1alpha1.CognitoUserPool, UserPoolSt
 		// The look that follows the deletion searches by tags: it finds a duplicate that a lost answer left behind.
 		Delete: []kind.Ending[UserPoolState]{
 			{When: func(want, have UserPoolState) bool {
-				return aws.ToBool(have.DeletionProtection) && liftsProtection(want)
+				return aws.ToBool(have.DeletionProtection) && kind.IsFalse(want.DeletionProtection)
 			},
 				Call: kind.Call[UserPoolState]{Action: "cognito-idp:UpdateUserPool", Do: kind.Send(p.api.UpdateUserPool, func(want, have UserPoolState) *cognitoidentityprovider.UpdateUserPoolInput {
 					return update(want, have, nil)
@@ -108,10 +110,7 @@ func declare(sc kind.Scope, cr *v1alpha1.CognitoUserPool, want *UserPoolState) e
 	want.Clients = kind.WantedMembers(slices.Concat(cr.Status.ManagedClients, sc.Keys["Clients"]), in.Clients, wantedClient)
 	want.Groups = kind.WantedMembers(slices.Concat(cr.Status.ManagedGroups, sc.Keys["Groups"]), in.Groups, wantedGroup)
 	if in.Domain != nil {
-		want.Domains = map[string]*bool{}
-		if *in.Domain != "" {
-			want.Domains[*in.Domain] = aws.Bool(true)
-		}
+		want.Domains = kind.KeySet(*in.Domain)
 	}
 	return nil
 }
@@ -147,30 +146,16 @@ func refuse(_, have UserPoolState, diff kind.Diff) error {
 	return nil
 }
 
-// liftsProtection reports whether the spec consents to removing the deletion protection.
-func liftsProtection(want UserPoolState) bool {
-	return want.DeletionProtection != nil && !*want.DeletionProtection
-}
-
 // domainsOf are the domains with which Cognito refuses to delete the pool.
 func domainsOf(_, have UserPoolState) []string {
-	return slices.DeleteFunc([]string{aws.ToString(have.Found.CustomDomain), aws.ToString(have.Found.Domain)}, func(d string) bool { return d == "" })
+	return kind.SortedKeys(kind.KeySet(aws.ToString(have.Found.CustomDomain), aws.ToString(have.Found.Domain)))
 }
 
 func (p *userPool) create(ctx context.Context, want UserPoolState, _ string) (string, error) {
-	in := &cognitoidentityprovider.CreateUserPoolInput{PoolName: &want.Name, UserPoolTags: want.Tags, DeletionProtection: protection(want),
-		UsernameAttributes: kind.Convert[[]types.UsernameAttributeType](want.UsernameAttributes), AutoVerifiedAttributes: kind.Convert[[]types.VerifiedAttributeType](want.AutoVerified)}
-	if want.AdminCreates != nil {
-		in.AdminCreateUserConfig = &types.AdminCreateUserConfigType{AllowAdminCreateUserOnly: *want.AdminCreates}
-	}
-	if want.Password != nil {
-		in.Policies = withPassword(nil, want.Password)
-	}
-	out, err := p.api.CreateUserPool(ctx, in)
-	if err != nil || out.UserPool == nil {
-		return "", err
-	}
-	return aws.ToString(out.UserPool.Id), nil
+	in := kind.Convert[cognitoidentityprovider.CreateUserPoolInput](update(want, UserPoolState{}, nil))
+	in.PoolName, in.UserPoolTags, in.UsernameAttributes = &want.Name, want.Tags, kind.Convert[[]types.UsernameAttributeType](want.UsernameAttributes)
+	out, err := p.api.CreateUserPool(ctx, &in)
+	return aws.ToString(kind.NonNil(kind.NonNil(out).UserPool).Id), err
 }
 
 // update returns what was found with the declared settings. UpdateUserPool resets every setting that it leaves out.
@@ -181,48 +166,35 @@ func update(want, have UserPoolState, diff kind.Diff) *cognitoidentityprovider.U
 	set, removed := diff.Keys("Tags")
 	in.UserPoolTags = kind.MergeTags(have.Tags, kind.Only(want.Tags, set), removed)
 	if want.DeletionProtection != nil {
-		in.DeletionProtection = protection(want)
+		in.DeletionProtection = kind.Either(*want.DeletionProtection, types.DeletionProtectionTypeActive, types.DeletionProtectionTypeInactive)
 	}
-	if want.AutoVerified != nil {
-		in.AutoVerifiedAttributes = kind.Convert[[]types.VerifiedAttributeType](want.AutoVerified)
-	}
+	declared := settings{AutoVerifiedAttributes: want.AutoVerified}
+	declared.AdminCreateUserConfig.AllowAdminCreateUserOnly = want.AdminCreates
 	if want.Password != nil {
-		in.Policies = withPassword(in.Policies, want.Password)
+		passwords := *cmp.Or(kind.NonNil(in.Policies).PasswordPolicy, newPasswords())
+		kind.Overlay(&passwords, want.Password)
+		declared.Policies = &policies{passwords}
 	}
-	users := *kind.NonNil(in.AdminCreateUserConfig)
-	if want.AdminCreates != nil {
-		users.AllowAdminCreateUserOnly = *want.AdminCreates
-	}
+	kind.Overlay(&in, declared)
 	if policy := kind.NonNil(in.Policies).PasswordPolicy; policy != nil && policy.TemporaryPasswordValidityDays != 0 {
-		users.UnusedAccountValidityDays = 0 // Cognito reports both, and refuses a request with both
+		in.AdminCreateUserConfig.UnusedAccountValidityDays = 0 // Cognito reports both, and refuses a request with both
 	}
-	in.AdminCreateUserConfig = &users
 	return &in
 }
 
-// withPassword returns the policies with the declared settings of passwords. A pool without a policy has Cognito's
-// defaults: https://docs.aws.amazon.com/cognito/latest/developerguide/managing-users-passwords.html
-func withPassword(found *types.UserPoolPolicyType, want *v1alpha1.CognitoPasswordPolicy) *types.UserPoolPolicyType {
-	out := *kind.NonNil(found)
-	policy := types.PasswordPolicyType{MinimumLength: aws.Int32(8), RequireLowercase: true, RequireNumbers: true, RequireSymbols: true, RequireUppercase: true, TemporaryPasswordValidityDays: 7}
-	if out.PasswordPolicy != nil {
-		policy = *out.PasswordPolicy
-	}
-	kind.Overlay(&policy, want)
-	out.PasswordPolicy = &policy
-	return &out
+// settings are the declared members of UpdateUserPoolInput.
+type settings struct {
+	AutoVerifiedAttributes *[]string
+	AdminCreateUserConfig  struct{ AllowAdminCreateUserOnly *bool }
+	Policies               *policies
 }
 
-// protection returns the declared deletion protection as Cognito names it; "" where none is declared.
-func protection(want UserPoolState) types.DeletionProtectionType {
-	switch {
-	case want.DeletionProtection == nil:
-		return ""
-	case *want.DeletionProtection:
-		return types.DeletionProtectionTypeActive
-	default:
-		return types.DeletionProtectionTypeInactive
-	}
+type policies struct{ PasswordPolicy types.PasswordPolicyType }
+
+// newPasswords are Cognito's defaults for a pool without a policy.
+// https://docs.aws.amazon.com/cognito/latest/developerguide/managing-users-passwords.html
+func newPasswords() *types.PasswordPolicyType {
+	return &types.PasswordPolicyType{MinimumLength: aws.Int32(8), RequireLowercase: true, RequireNumbers: true, RequireSymbols: true, RequireUppercase: true, TemporaryPasswordValidityDays: 7}
 }
 
 // mfaConfig permits authenticator apps beside what was found. SetUserPoolMfaConfig takes the whole configuration.
@@ -233,4 +205,78 @@ func mfaConfig(want, have UserPoolState) *cognitoidentityprovider.SetUserPoolMfa
 		in.SoftwareTokenMfaConfiguration = &types.SoftwareTokenMfaConfigType{Enabled: true}
 	}
 	return &in
+}
+
+// page is the largest page of Cognito's lists.
+const page = 60
+
+// describe finds the pool by its ID, and otherwise by its name and its tags.
+func (p *userPool) describe(ctx context.Context, want UserPoolState, _ kind.Look) (kind.Seen[UserPoolState], error) {
+	finder := kind.Finder[types.UserPoolType]{
+		ByID: p.byID,
+		ByTags: func(ctx context.Context, _ map[string][]string) ([]types.UserPoolType, error) {
+			return p.byTags(ctx, want.Name)
+		}, Unfiltered: true,
+		ID:   func(found types.UserPoolType) string { return aws.ToString(found.Id) },
+		Tags: func(found types.UserPoolType) map[string]string { return found.UserPoolTags },
+	}
+	found, duplicates, err := finder.Find(ctx, want.Search)
+	if err != nil || found == nil {
+		return kind.Seen[UserPoolState]{}, err
+	}
+	have := UserPoolState{
+		Name: want.Name, ID: aws.ToString(found.Id), ARN: aws.ToString(found.Arn), Found: *found, Tags: found.UserPoolTags,
+		UsernameAttributes: kind.Ptr(kind.Convert[[]string](found.UsernameAttributes)), AutoVerified: kind.Ptr(kind.Convert[[]string](found.AutoVerifiedAttributes)),
+		AdminCreates: aws.Bool(kind.NonNil(found.AdminCreateUserConfig).AllowAdminCreateUserOnly), DeletionProtection: aws.Bool(found.DeletionProtection == types.DeletionProtectionTypeActive),
+		Password: kind.Convert[*v1alpha1.CognitoPasswordPolicy](kind.NonNil(found.Policies).PasswordPolicy), Domains: kind.KeySet(aws.ToString(found.Domain)),
+	}
+	return kind.Seen[UserPoolState]{Exists: true, State: have, Tags: found.UserPoolTags, Created: aws.ToTime(found.CreationDate), Duplicates: duplicates, Holds: holds(want, have)}, nil
+}
+
+// holds are the reasons not to delete the pool. Cognito estimates the number of users.
+func holds(want, have UserPoolState) []kind.Hold {
+	var out []kind.Hold
+	if users := have.Found.EstimatedNumberOfUsers; want.Guarded && users > 0 {
+		out = append(out, kind.Hold{Reason: status.ReasonDataWouldBeLost, Message: fmt.Sprintf("the user pool to be empty: it holds about %d users", users)})
+	}
+	if *have.DeletionProtection && !kind.IsFalse(want.DeletionProtection) {
+		out = append(out, kind.Hold{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the user pool to be removed: " +
+			"set deletionProtection: false to delete the pool, or deletionPolicy: Retain to keep it"})
+	}
+	return out
+}
+
+func (p *userPool) byID(ctx context.Context, id string) (*types.UserPoolType, error) {
+	out, err := awsclient.Lookup(ctx, p.api.DescribeUserPool, &cognitoidentityprovider.DescribeUserPoolInput{UserPoolId: &id})
+	return kind.NonNil(out).UserPool, err
+}
+
+// byTags describes the pools of the name, because Cognito lists pools without their tags.
+func (p *userPool) byTags(ctx context.Context, name string) ([]types.UserPoolType, error) {
+	in := &cognitoidentityprovider.ListUserPoolsInput{MaxResults: aws.Int32(page)}
+	all, err := kind.Pages(ctx, p.api.ListUserPools, in, &in.NextToken, func(out *cognitoidentityprovider.ListUserPoolsOutput) ([]types.UserPoolDescriptionType, *string) {
+		return out.UserPools, out.NextToken
+	})
+	if err != nil {
+		return nil, err
+	}
+	var ids []string
+	for _, listed := range all {
+		if aws.ToString(listed.Name) == name {
+			ids = append(ids, aws.ToString(listed.Id))
+		}
+	}
+	return kind.DescribeEach(ctx, ids, p.byID)
+}
+
+// readMFA reports MFA without authenticator apps as a separate mode, which no spec declares.
+func (p *userPool) readMFA(ctx context.Context, _ UserPoolState, have *UserPoolState) error {
+	out, err := p.api.GetUserPoolMfaConfig(ctx, &cognitoidentityprovider.GetUserPoolMfaConfigInput{UserPoolId: &have.ID})
+	if err != nil {
+		return err
+	}
+	mode := cmp.Or(out.MfaConfiguration, types.UserPoolMfaTypeOff)
+	withoutApps := mode != types.UserPoolMfaTypeOff && !kind.NonNil(out.SoftwareTokenMfaConfiguration).Enabled
+	have.FoundMFA, have.MFA = out, kind.Ptr(string(mode)+kind.Either(withoutApps, " without authenticator apps", ""))
+	return nil
 }

@@ -90,7 +90,9 @@ func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
 		Holds:    t.items, HoldsReads: []string{"dynamodb:Scan"},
 		// The table may be UPDATING after its protection was lifted, so a look precedes the delete.
 		Delete: []kind.Ending[TableState]{
-			{When: func(want, have TableState) bool { return aws.ToBool(have.DeletionProtection) && liftsProtection(want) },
+			{When: func(want, have TableState) bool {
+				return aws.ToBool(have.DeletionProtection) && kind.IsFalse(want.DeletionProtection)
+			},
 				Call: t.update(func(_, _ TableState) dynamodb.UpdateTableInput {
 					return dynamodb.UpdateTableInput{DeletionProtectionEnabled: aws.Bool(false)}
 				})},
@@ -222,7 +224,7 @@ func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (
 	case !look.Deleting: // DynamoDB deletes a table whose index is being filled
 		seen.Busy = busy
 	}
-	if *seen.State.DeletionProtection && !liftsProtection(want) {
+	if *seen.State.DeletionProtection && !kind.IsFalse(want.DeletionProtection) {
 		seen.Holds = []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the table to be removed: " +
 			"set deletionProtection: false to delete the table, or deletionPolicy: Retain to keep it"}}
 	}
@@ -240,11 +242,6 @@ func stateOf(d *types.TableDescription, want TableState) TableState {
 		s.StreamARN = aws.ToString(d.LatestStreamArn)
 	}
 	return s
-}
-
-// liftsProtection reports whether the spec consents to removing the deletion protection.
-func liftsProtection(want TableState) bool {
-	return want.DeletionProtection != nil && !*want.DeletionProtection
 }
 
 // passing are the states in which DynamoDB accepts no change and that end without a person. Read only.

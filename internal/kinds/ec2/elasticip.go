@@ -30,7 +30,10 @@ type ElasticIPState struct {
 	Tags map[string]string `drift:"tags"`
 }
 
-type elasticIP struct{ api *ec2.Client }
+type elasticIP struct {
+	api   *ec2.Client
+	batch kind.Batch[types.Address]
+}
 
 // NewElasticIP binds the ElasticIP kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -68,9 +71,9 @@ func (e *elasticIP) allocate(ctx context.Context, want ElasticIPState, _ string)
 	return aws.ToString(out.AllocationId), nil
 }
 
-func (e *elasticIP) describe(ctx context.Context, want ElasticIPState, _ kind.Look) (kind.Seen[ElasticIPState], error) {
-	addresses := description[types.Address]{list: e.list, of: func(d types.Address) (id, account *string, tags []types.Tag) { return d.AllocationId, nil, d.Tags }}
-	d, duplicates, err := addresses.find(ctx, want.Resource)
+func (e *elasticIP) describe(ctx context.Context, want ElasticIPState, look kind.Look) (kind.Seen[ElasticIPState], error) {
+	addresses := description[types.Address]{filter: "allocation-id", batch: &e.batch, list: e.list, of: func(d types.Address) (id, account *string, tags []types.Tag) { return d.AllocationId, nil, d.Tags }}
+	d, duplicates, err := addresses.find(ctx, want.Resource, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[ElasticIPState]{}, err
 	}

@@ -59,8 +59,9 @@ const (
 )
 
 type instance struct {
-	api *ec2.Client
-	iam *iam.Client
+	api   *ec2.Client
+	batch kind.Batch[types.Instance]
+	iam   *iam.Client
 }
 
 // NewInstance binds the EC2Instance kind to an identity. Its IAM actions:
@@ -274,7 +275,7 @@ func publishInstance(cr *v1alpha1.EC2Instance, s InstanceState) {
 }
 
 func (i *instance) describe(ctx context.Context, want InstanceState, look kind.Look) (kind.Seen[InstanceState], error) {
-	d, ended, duplicates, err := i.find(ctx, want)
+	d, ended, duplicates, err := i.find(ctx, want, look.Check)
 	seen := kind.Seen[InstanceState]{Duplicates: duplicates}
 	switch {
 	case err != nil || d == nil && look.Deleting:
@@ -297,7 +298,7 @@ var passingStates = []types.InstanceStateName{types.InstanceStateNamePending, ty
 
 // find returns the object's instance, nil when there is none, the one that the recorded identifier names if it was terminated,
 // and duplicates.
-func (i *instance) find(ctx context.Context, want InstanceState) (d, ended *types.Instance, duplicates []string, err error) {
+func (i *instance) find(ctx context.Context, want InstanceState, check *kind.Check) (d, ended *types.Instance, duplicates []string, err error) {
 	list := func(ctx context.Context, ids []string, filters []types.Filter) ([]types.Instance, error) {
 		all, err := i.list(ctx, ids, filters)
 		// EC2 describes terminated instances for about an hour.
@@ -307,8 +308,8 @@ func (i *instance) find(ctx context.Context, want InstanceState) (d, ended *type
 		}
 		return slices.DeleteFunc(all, isTerminated), err
 	}
-	instances := description[types.Instance]{list: list, of: func(d types.Instance) (id, account *string, tags []types.Tag) { return d.InstanceId, nil, d.Tags }}
-	d, duplicates, err = instances.find(ctx, want.Resource)
+	instances := description[types.Instance]{filter: "instance-id", batch: &i.batch, list: list, of: func(d types.Instance) (id, account *string, tags []types.Tag) { return d.InstanceId, nil, d.Tags }}
+	d, duplicates, err = instances.find(ctx, want.Resource, check)
 	return d, ended, duplicates, err
 }
 

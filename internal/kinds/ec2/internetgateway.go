@@ -26,7 +26,10 @@ type InternetGatewayState struct {
 	Tags              map[string]string `drift:"tags"`
 }
 
-type internetGateway struct{ api *ec2.Client }
+type internetGateway struct {
+	api   *ec2.Client
+	batch kind.Batch[types.InternetGateway]
+}
 
 // NewInternetGateway binds the InternetGateway kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -90,10 +93,10 @@ func (g *internetGateway) create(ctx context.Context, want InternetGatewayState,
 }
 
 func (g *internetGateway) describe(ctx context.Context, want InternetGatewayState, look kind.Look) (kind.Seen[InternetGatewayState], error) {
-	gateways := description[types.InternetGateway]{list: g.list, of: func(d types.InternetGateway) (id, account *string, tags []types.Tag) {
+	gateways := description[types.InternetGateway]{filter: "internet-gateway-id", batch: &g.batch, list: g.list, of: func(d types.InternetGateway) (id, account *string, tags []types.Tag) {
 		return d.InternetGatewayId, d.OwnerId, d.Tags
 	}}
-	d, duplicates, err := gateways.find(ctx, want.Resource)
+	d, duplicates, err := gateways.find(ctx, want.Resource, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[InternetGatewayState]{}, err
 	}

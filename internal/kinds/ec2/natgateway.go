@@ -38,7 +38,10 @@ type NATGatewayState struct {
 // gatewayInterval is how often the operator looks whether a NAT gateway can be created, or has released its address.
 const gatewayInterval = 10 * time.Second
 
-type natGateway struct{ api *ec2.Client }
+type natGateway struct {
+	api   *ec2.Client
+	batch kind.Batch[types.NatGateway]
+}
 
 // NewNATGateway binds the NATGateway kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -95,8 +98,8 @@ func (n *natGateway) create(ctx context.Context, want NATGatewayState, token str
 }
 
 func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look kind.Look) (kind.Seen[NATGatewayState], error) {
-	gateways := description[types.NatGateway]{list: n.list, of: func(d types.NatGateway) (id, account *string, tags []types.Tag) { return d.NatGatewayId, nil, d.Tags }}
-	d, duplicates, err := gateways.find(ctx, want.Resource)
+	gateways := description[types.NatGateway]{filter: "nat-gateway-id", batch: &n.batch, list: n.list, of: func(d types.NatGateway) (id, account *string, tags []types.Tag) { return d.NatGatewayId, nil, d.Tags }}
+	d, duplicates, err := gateways.find(ctx, want.Resource, look.Check)
 	switch {
 	case err != nil:
 		return kind.Seen[NATGatewayState]{}, err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -100,8 +101,36 @@ func costs(t *testing.T, s *kindtest.Subject, create, check, deletion [2]int) {
 	}
 	phase("create", create)
 	phase("check", check)
+	if s.Entry.Name() != "EC2KeyPair" { // which is read by its name
+		sharesChecks(t, s, check[0])
+	}
+	mark = s.Rig.AWS.Mark()
 	s.Deleting = true
 	phase("delete", deletion)
+}
+
+// sharesChecks expects that a check reads the resources of others whose checks are due, and that its answer serves these, while the
+// check of a resource that is not in the answer makes a separate call.
+func sharesChecks(t *testing.T, s *kindtest.Subject, alone int) {
+	t.Helper()
+	kindOf, id := s.Entry.Bind(s.Rig.Config), s.Object.CommonStatus().ID
+	absent := id[:strings.LastIndex(id, "-")] + "-0123456789abcdef0"
+	check := func(what, of, upcoming string, shared bool, calls int) {
+		t.Helper()
+		sc, o := s.Scope(), s.Owner()
+		sc.ID = of
+		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second), Upcoming: func(context.Context) []string { return []string{upcoming} }}
+		mark := s.Rig.AWS.Mark()
+		p, err := kindOf.Decide(t.Context(), sc, o, s.Object)
+		got := s.Rig.AWS.Since(mark)
+		if err != nil || p.Cause != engine.InSync || o.Check.Shared != shared || got.Count() != calls {
+			t.Errorf("%s: %s, shared %t, %v; %d calls, want %d:\n%s", what, p.Cause, o.Check.Shared, err, got.Count(), calls, got)
+		}
+	}
+	check("the check that reads for another", id, absent, false, alone)
+	check("the check of a resource that the answer lacks", absent, id, false, alone+2) // by the filter, by the identifier, by the tags
+	check("the check that the answer serves", id, absent, true, alone-1)
+	check("the next check", id, absent, false, alone)
 }
 
 func waits(err error) bool {

@@ -35,7 +35,10 @@ type Association struct {
 	ID string `drift:"id"`
 }
 
-type routeTable struct{ api *ec2.Client }
+type routeTable struct {
+	api   *ec2.Client
+	batch kind.Batch[types.RouteTable]
+}
 
 // NewRouteTable binds the RouteTable kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -197,11 +200,11 @@ func (t *routeTable) disassociate(ctx context.Context, _, have RouteTableState, 
 	return err
 }
 
-func (t *routeTable) describe(ctx context.Context, want RouteTableState, _ kind.Look) (kind.Seen[RouteTableState], error) {
-	tables := description[types.RouteTable]{list: t.list, of: func(d types.RouteTable) (id, account *string, tags []types.Tag) {
+func (t *routeTable) describe(ctx context.Context, want RouteTableState, look kind.Look) (kind.Seen[RouteTableState], error) {
+	tables := description[types.RouteTable]{filter: "route-table-id", batch: &t.batch, list: t.list, of: func(d types.RouteTable) (id, account *string, tags []types.Tag) {
 		return d.RouteTableId, d.OwnerId, d.Tags
 	}}
-	d, duplicates, err := tables.find(ctx, want.Resource)
+	d, duplicates, err := tables.find(ctx, want.Resource, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[RouteTableState]{}, err
 	}

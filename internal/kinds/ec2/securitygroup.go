@@ -26,7 +26,10 @@ type SecurityGroupState struct {
 	Tags                          map[string]string `drift:"tags"`
 }
 
-type securityGroup struct{ api *ec2.Client }
+type securityGroup struct {
+	api   *ec2.Client
+	batch kind.Batch[types.SecurityGroup]
+}
 
 // NewSecurityGroup binds the SecurityGroup kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -143,7 +146,7 @@ func (g *securityGroup) create(ctx context.Context, want SecurityGroupState, _ s
 }
 
 func (g *securityGroup) describe(ctx context.Context, want SecurityGroupState, look kind.Look) (kind.Seen[SecurityGroupState], error) {
-	d, duplicates, err := g.find(ctx, want)
+	d, duplicates, err := g.find(ctx, want, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[SecurityGroupState]{}, err
 	}
@@ -160,11 +163,11 @@ func (g *securityGroup) describe(ctx context.Context, want SecurityGroupState, l
 
 // find returns the object's group. While none carries its tags, the group that has its name in the VPC is looked at: EC2
 // would refuse another one.
-func (g *securityGroup) find(ctx context.Context, want SecurityGroupState) (*types.SecurityGroup, []string, error) {
-	groups := description[types.SecurityGroup]{list: g.list, of: func(d types.SecurityGroup) (id, account *string, tags []types.Tag) {
+func (g *securityGroup) find(ctx context.Context, want SecurityGroupState, check *kind.Check) (*types.SecurityGroup, []string, error) {
+	groups := description[types.SecurityGroup]{filter: "group-id", batch: &g.batch, list: g.list, of: func(d types.SecurityGroup) (id, account *string, tags []types.Tag) {
 		return d.GroupId, d.OwnerId, d.Tags
 	}}
-	d, duplicates, err := groups.find(ctx, want.Resource)
+	d, duplicates, err := groups.find(ctx, want.Resource, check)
 	if err != nil || d != nil || want.GroupName == nil || want.Search.Imported {
 		return d, duplicates, err
 	}

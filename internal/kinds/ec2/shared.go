@@ -105,10 +105,13 @@ type description[R any] struct {
 	// of returns the identifier, the owning account and the tags of a resource; the account is nil where
 	// EC2 describes only the resources of the caller's own.
 	of func(R) (id, account *string, tags []types.Tag)
+	// filter is the name of the filter by identifier, and batch what checks share.
+	filter string
+	batch  *kind.Batch[R]
 }
 
 // find returns the object's resource, nil when there is none, and its duplicates.
-func (d description[R]) find(ctx context.Context, r Resource) (*R, []string, error) {
+func (d description[R]) find(ctx context.Context, r Resource, check *kind.Check) (*R, []string, error) {
 	own := func(ids []string, filters []types.Filter) ([]R, error) {
 		all, err := d.list(ctx, ids, filters)
 		if awsclient.IsNotFound(err) {
@@ -120,7 +123,12 @@ func (d description[R]) find(ctx context.Context, r Resource) (*R, []string, err
 		}), err
 	}
 	return kind.Finder[R]{
-		ByID: func(_ context.Context, id string) (*R, error) {
+		ByID: func(ctx context.Context, id string) (*R, error) {
+			if check != nil {
+				if found := d.batch.Find(ctx, id, check, d.byIDs(own)); found != nil {
+					return found, nil
+				}
+			}
 			found, err := own([]string{id}, nil)
 			if err != nil || len(found) == 0 {
 				return nil, err
@@ -128,13 +136,23 @@ func (d description[R]) find(ctx context.Context, r Resource) (*R, []string, err
 			return &found[0], nil
 		},
 		ByTags: func(_ context.Context, tags map[string][]string) ([]R, error) { return own(nil, tagFilters(tags)) },
-		ID: func(e R) string {
-			id, _, _ := d.of(e)
-			return aws.ToString(id)
-		},
+		ID:     d.id,
 		Tags: func(e R) map[string]string {
 			_, _, tags := d.of(e)
 			return kind.TagMap(tags)
 		},
 	}.Find(ctx, r.Search)
+}
+
+func (d description[R]) id(e R) string {
+	id, _, _ := d.of(e)
+	return aws.ToString(id)
+}
+
+// byIDs reads many resources by a filter: EC2 refuses a call with identifiers of which one does not exist.
+func (d description[R]) byIDs(own func([]string, []types.Filter) ([]R, error)) func(context.Context, []string) (map[string]R, error) {
+	return func(_ context.Context, ids []string) (map[string]R, error) {
+		all, err := own(nil, []types.Filter{{Name: &d.filter, Values: ids}})
+		return kind.ByID(all, d.id), err
+	}
 }

@@ -26,7 +26,10 @@ type SubnetState struct {
 	Tags                map[string]string `drift:"tags"`
 }
 
-type subnet struct{ api *ec2.Client }
+type subnet struct {
+	api   *ec2.Client
+	batch kind.Batch[types.Subnet]
+}
 
 // NewSubnet binds the Subnet kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -82,8 +85,8 @@ func (s *subnet) create(ctx context.Context, want SubnetState, _ string) (string
 }
 
 func (s *subnet) describe(ctx context.Context, want SubnetState, look kind.Look) (kind.Seen[SubnetState], error) {
-	subnets := description[types.Subnet]{list: s.list, of: func(d types.Subnet) (id, account *string, tags []types.Tag) { return d.SubnetId, d.OwnerId, d.Tags }}
-	d, duplicates, err := subnets.find(ctx, want.Resource)
+	subnets := description[types.Subnet]{filter: "subnet-id", batch: &s.batch, list: s.list, of: func(d types.Subnet) (id, account *string, tags []types.Tag) { return d.SubnetId, d.OwnerId, d.Tags }}
+	d, duplicates, err := subnets.find(ctx, want.Resource, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[SubnetState]{}, err
 	}

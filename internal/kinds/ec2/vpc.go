@@ -30,7 +30,10 @@ type VPCState struct {
 	Tags            map[string]string `drift:"tags"`
 }
 
-type vpc struct{ api *ec2.Client }
+type vpc struct {
+	api   *ec2.Client
+	batch kind.Batch[types.Vpc]
+}
 
 // NewVPC binds the VPC kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
@@ -86,8 +89,8 @@ func (v *vpc) create(ctx context.Context, want VPCState, _ string) (string, erro
 }
 
 func (v *vpc) describe(ctx context.Context, want VPCState, look kind.Look) (kind.Seen[VPCState], error) {
-	vpcs := description[types.Vpc]{list: v.list, of: func(d types.Vpc) (id, account *string, tags []types.Tag) { return d.VpcId, d.OwnerId, d.Tags }}
-	d, duplicates, err := vpcs.find(ctx, want.Resource)
+	vpcs := description[types.Vpc]{filter: "vpc-id", batch: &v.batch, list: v.list, of: func(d types.Vpc) (id, account *string, tags []types.Tag) { return d.VpcId, d.OwnerId, d.Tags }}
+	d, duplicates, err := vpcs.find(ctx, want.Resource, look.Check)
 	if err != nil || d == nil {
 		return kind.Seen[VPCState]{}, err
 	}

@@ -80,17 +80,9 @@ func (k *key) byTags(ctx context.Context, tags map[string][]string, deleting boo
 	if err != nil {
 		return nil, err
 	}
-	var out []found
-	for _, arn := range arns {
-		f, err := k.byID(ctx, arn[strings.LastIndex(arn, "/")+1:], deleting)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			out = append(out, *f)
-		}
-	}
-	return out, nil
+	return kind.DescribeEach(ctx, arns, func(ctx context.Context, arn string) (*found, error) {
+		return k.byID(ctx, arn[strings.LastIndex(arn, "/")+1:], deleting)
+	})
 }
 
 func (k *key) policy(ctx context.Context, _ KeyState, have *KeyState) error {

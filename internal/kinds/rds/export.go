@@ -3,6 +3,8 @@
 package rds
 
 import (
+	"slices"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -17,10 +19,17 @@ func exportedSubnetGroup(cr *v1alpha1.DBSubnetGroup, have SubnetGroupState) {
 	}
 }
 
+// baselines are what gp3 storage has without a declaration, and small storage does not take. Read only.
+var baselines = []int32{0, 3000, 12000}
+
 // exportedInstance declares a DB instance as it is, without the password, which RDS does not return.
 func exportedInstance(cr *v1alpha1.RDSInstance, have InstanceState) {
 	out := &cr.Spec
 	kind.Overlay(out, have) // the fields of the same names
+	out.ParameterGroup = have.DBParameterGroupName
+	if out.IOPS = have.Iops; aws.ToString(have.StorageType) == "gp3" && slices.Contains(baselines, aws.ToInt32(have.Iops)) {
+		out.IOPS = nil
+	}
 	if !aws.ToBool(have.ManageMasterUserPassword) {
 		out.ManageMasterUserPassword = nil
 	}

@@ -3,10 +3,9 @@
 package rds
 
 import (
+	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -47,26 +46,28 @@ type InstanceState struct {
 	KmsKeyId          *string `drift:"immutable"` //nolint:revive // a name of RDS
 	DBSubnetGroupName *string `drift:"immutable"`
 
-	EngineVersion, DBInstanceClass, StorageType       *string
-	AllocatedStorage, MaxAllocatedStorage             *int32
-	Port, BackupRetentionPeriod                       *int32
-	VpcSecurityGroupIds                               []string `drift:"set"` //nolint:revive // a name of RDS
-	MultiAZ, PubliclyAccessible                       *bool
-	AutoMinorVersionUpgrade, DeletionProtection       *bool
-	PreferredBackupWindow, PreferredMaintenanceWindow *string
-	ManageMasterUserPassword                          *bool
-	Password                                          *kind.WriteOnly
-	Tags                                              map[string]string `drift:"tags"`
+	EngineVersion, DBInstanceClass, StorageType, DBParameterGroupName        *string
+	PreferredBackupWindow, PreferredMaintenanceWindow                        *string
+	AllocatedStorage, MaxAllocatedStorage, Iops, Port, BackupRetentionPeriod *int32
+	VpcSecurityGroupIds                                                      []string `drift:"set"` //nolint:revive // a name of RDS
+	MultiAZ, PubliclyAccessible                                              *bool
+	AutoMinorVersionUpgrade, DeletionProtection                              *bool
+	ManageMasterUserPassword                                                 *bool
+	Password                                                                 *kind.WriteOnly
+	Tags                                                                     map[string]string `drift:"tags"`
 }
 
 // settings are the fields that ModifyDBInstance changes. Read only.
 var settings = []string{
-	"EngineVersion", "DBInstanceClass", "StorageType", "AllocatedStorage", "MaxAllocatedStorage", "Port", "BackupRetentionPeriod",
+	"EngineVersion", "DBInstanceClass", "DBParameterGroupName", "StorageType", "AllocatedStorage", "MaxAllocatedStorage", "Iops", "Port", "BackupRetentionPeriod",
 	"VpcSecurityGroupIds", "MultiAZ", "PubliclyAccessible", "AutoMinorVersionUpgrade", "DeletionProtection",
 	"PreferredBackupWindow", "PreferredMaintenanceWindow", "ManageMasterUserPassword", "Password",
 }
 
-type instance struct{ api *rds.Client }
+type instance struct {
+	api   *rds.Client
+	batch kind.Batch[types.DBInstance]
+}
 
 // NewInstance binds the RDSInstance kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonrds.html
@@ -83,7 +84,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 		// The instance may be modifying after its protection was lifted, so a look precedes the delete.
 		Delete: []kind.Ending[InstanceState]{
 			{When: func(want, have InstanceState) bool {
-				return aws.ToBool(have.DeletionProtection) && liftsProtection(want)
+				return aws.ToBool(have.DeletionProtection) && kind.IsFalse(want.DeletionProtection)
 			},
 				Call: kind.Call[InstanceState]{Action: "rds:ModifyDBInstance", Do: kind.Send(i.api.ModifyDBInstance, func(want, _ InstanceState) *rds.ModifyDBInstanceInput {
 					return &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier, DeletionProtection: aws.Bool(false), ApplyImmediately: aws.Bool(true)}
@@ -96,18 +97,11 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 	})
 }
 
-// identify includes the deletion protection: false is the consent to lift it for a deletion. The name of the final
-// snapshot is the same in every pass, so that a deletion that is sent again makes no second one.
+// identify includes the deletion protection: false is the consent to lift it for a deletion.
 func identify(sc kind.Scope, cr *v1alpha1.RDSInstance) (InstanceState, error) {
 	in := cr.Spec
 	s := InstanceState{DBInstanceIdentifier: strings.ToLower(in.DBInstanceIdentifier), Guarded: sc.GuardData, DeletionProtection: in.DeletionProtection}
-	switch {
-	case in.SkipFinalSnapshot:
-	case in.FinalSnapshotIdentifier != "":
-		s.FinalSnapshot = in.FinalSnapshotIdentifier
-	default:
-		s.FinalSnapshot = fmt.Sprintf("%s-final-%x", s.DBInstanceIdentifier, sha256.Sum256([]byte(sc.UID)))[:len(s.DBInstanceIdentifier)+len("-final-")+8]
-	}
+	s.FinalSnapshot = sc.FinalSnapshot(s.DBInstanceIdentifier, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
 	return s, nil
 }
 
@@ -115,10 +109,8 @@ func declare(sc kind.Scope, cr *v1alpha1.RDSInstance, s *InstanceState) error {
 	in := cr.Spec
 	id, tags := s.DBInstanceIdentifier, s.Tags
 	kind.Overlay(s, in) // the fields of the same names
-	s.DBInstanceIdentifier, s.Tags = id, tags
-	if window := in.PreferredMaintenanceWindow; window != nil { // RDS stores it in lower case
-		s.PreferredMaintenanceWindow = aws.String(strings.ToLower(*window))
-	}
+	s.DBInstanceIdentifier, s.Tags, s.Iops = id, tags, in.IOPS
+	s.DBParameterGroupName, s.PreferredMaintenanceWindow = inLowerCase(in.ParameterGroup), inLowerCase(in.PreferredMaintenanceWindow)
 	key := kind.CustomerKMSKey("rds", in.KMSKeyID)
 	if in.KMSKeyRef != nil {
 		target, err := sc.Ref("KMSKey", in.KMSKeyRef.Name)
@@ -135,13 +127,18 @@ func declare(sc kind.Scope, cr *v1alpha1.RDSInstance, s *InstanceState) error {
 		}
 		group = target.ID
 	}
-	s.KmsKeyId, s.DBSubnetGroupName = kind.NonEmpty(&key), kind.NonEmpty(aws.String(strings.ToLower(group)))
+	s.KmsKeyId, s.DBSubnetGroupName = kind.NonEmpty(&key), inLowerCase(&group)
 	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.VPCSecurityGroupIDs, in.VPCSecurityGroupRefs)
 	if err != nil {
 		return err
 	}
 	s.VpcSecurityGroupIds = groups
 	return declarePassword(sc, in.MasterUserPasswordSecretRef, s)
+}
+
+// inLowerCase returns a name as RDS stores it; nil for one that is absent or empty.
+func inLowerCase(name *string) *string {
+	return kind.NonEmpty(aws.String(strings.ToLower(aws.ToString(name))))
 }
 
 // declarePassword reads the Secret. A password of the user's own is none that RDS manages.
@@ -179,15 +176,12 @@ func creation(want, _ InstanceState) *rds.CreateDBInstanceInput {
 // management of the password must name another password.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html
 func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInput {
-	changed, from := reflect.New(reflect.TypeFor[InstanceState]()).Elem(), reflect.ValueOf(want)
-	for _, name := range settings {
-		if diff.Under(name) {
-			changed.FieldByName(name).Set(from.FieldByName(name))
-		}
-	}
-	in := kind.Convert[rds.ModifyDBInstanceInput](changed.Interface())
+	in := kind.Convert[rds.ModifyDBInstanceInput](kind.OnlyChanged(want, settings, diff))
 	in.DBInstanceIdentifier, in.ApplyImmediately = &have.DBInstanceIdentifier, aws.Bool(true)
 	kind.SetChanged(diff, "Port", &in.DBPortNumber, want.Port)
+	if iops := provisionedIOPS(want, have); iops != nil && diff.Under("AllocatedStorage", "Iops", "StorageType") {
+		in.AllocatedStorage, in.Iops = want.AllocatedStorage, iops // RDS takes both or neither
+	}
 	if diff.Under("EngineVersion") && want.AllowMajorVersionUpgrade {
 		in.AllowMajorVersionUpgrade = aws.Bool(true)
 	}
@@ -195,6 +189,16 @@ func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInpu
 		in.MasterUserPassword = aws.String(want.Password.Value())
 	}
 	return &in
+}
+
+// provisionedIOPS returns the I/O operations per second that a request about storage must name: those that are declared, and else
+// those that an instance with provisioned storage has. nil where there are none.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html#USER_PIOPS
+func provisionedIOPS(want, have InstanceState) *int32 {
+	if t := aws.ToString(cmp.Or(want.StorageType, have.StorageType)); want.Iops == nil && strings.HasPrefix(t, "io") {
+		return have.Iops
+	}
+	return want.Iops
 }
 
 // refuse names what RDS cannot do, and what it does only with consent.
@@ -215,7 +219,7 @@ func refuse(want, have InstanceState, diff kind.Diff) error {
 func refuseVersion(want, have InstanceState) error {
 	to, from := *want.EngineVersion, aws.ToString(have.EngineVersion)
 	switch {
-	case compareVersions(to, from) < 0:
+	case kind.CompareVersions(to, from) < 0:
 		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.engineVersion", Message: fmt.Sprintf(
 			"RDS cannot downgrade an instance: want %s, have %s; declare the version that exists, or create another instance", to, from)}
 	case majorOf(aws.ToString(want.Engine), to) != majorOf(aws.ToString(want.Engine), from) && !want.AllowMajorVersionUpgrade:
@@ -236,12 +240,11 @@ func publish(cr *v1alpha1.RDSInstance, s InstanceState) {
 
 func (i *instance) describe(ctx context.Context, want InstanceState, look kind.Look) (kind.Seen[InstanceState], error) {
 	absent := kind.Seen[InstanceState]{}
-	out, err := awsclient.Lookup(ctx, i.api.DescribeDBInstances, &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &want.DBInstanceIdentifier})
-	if out == nil || len(out.DBInstances) == 0 {
+	d, err := i.find(ctx, want.DBInstanceIdentifier, look.Check)
+	if d == nil {
 		return absent, err
 	}
-	d := out.DBInstances[0]
-	have, pending := seenInstance(want, d), []string(nil)
+	have, pending := seenInstance(want, *d), []string(nil)
 	if d.PendingModifiedValues != nil {
 		pending = addPending(want, &have, *d.PendingModifiedValues)
 	}
@@ -258,11 +261,34 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	return seen, nil
 }
 
+// find returns the instance; nil when there is none.
+func (i *instance) find(ctx context.Context, id string, check *kind.Check) (*types.DBInstance, error) {
+	if check != nil {
+		if d := i.batch.Find(ctx, id, check, i.byIDs); d != nil {
+			return d, nil
+		}
+	}
+	out, err := awsclient.Lookup(ctx, i.api.DescribeDBInstances, &rds.DescribeDBInstancesInput{DBInstanceIdentifier: &id})
+	if out == nil || len(out.DBInstances) == 0 {
+		return nil, err
+	}
+	return &out.DBInstances[0], nil
+}
+
+// byIDs reads many instances by a filter, whose answer lacks those that do not exist.
+func (i *instance) byIDs(ctx context.Context, ids []string) (map[string]types.DBInstance, error) {
+	in := &rds.DescribeDBInstancesInput{Filters: []types.Filter{{Name: aws.String("db-instance-id"), Values: ids}}}
+	all, err := kind.Pages(ctx, i.api.DescribeDBInstances, in, &in.Marker, func(out *rds.DescribeDBInstancesOutput) ([]types.DBInstance, *string) {
+		return out.DBInstances, out.Marker
+	})
+	return kind.ByID(all, func(d types.DBInstance) string { return aws.ToString(d.DBInstanceIdentifier) }), err
+}
+
 // holds returns why the instance must not be deleted.
 func holds(want, have InstanceState) []kind.Hold {
 	const keep = ", or deletionPolicy: Retain to keep it"
 	switch {
-	case aws.ToBool(have.DeletionProtection) && !liftsProtection(want):
+	case aws.ToBool(have.DeletionProtection) && !kind.IsFalse(want.DeletionProtection):
 		return []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the DB instance to be removed: set deletionProtection: false to delete the instance" + keep}}
 	case want.Guarded && want.FinalSnapshot == "":
 		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot: the data of the DB instance would be lost; set skipFinalSnapshot: false" + keep}}
@@ -272,9 +298,4 @@ func holds(want, have InstanceState) []kind.Hold {
 	default:
 		return nil
 	}
-}
-
-// liftsProtection reports whether the spec consents to removing the deletion protection.
-func liftsProtection(want InstanceState) bool {
-	return want.DeletionProtection != nil && !*want.DeletionProtection
 }

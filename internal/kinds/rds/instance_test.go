@@ -3,6 +3,7 @@
 package rds
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +161,60 @@ func lives() []kindtest.Case {
 	}
 }
 
+func fast(n int32) func(s *spec) {
+	return func(s *spec) { s.StorageType, s.IOPS, s.AllocatedStorage = aws.String("io2"), &n, 100 }
+}
+
+func parameters(group string) func(s *spec) {
+	return func(s *spec) { s.ParameterGroup = &group }
+}
+
+// tuned makes a parameter group.
+func tuned(t *testing.T, s *kindtest.Subject) {
+	t.Helper()
+	_, err := api(s.Rig).CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: aws.String("tuned"), DBParameterGroupFamily: aws.String("postgres16"), Description: aws.String("d")})
+	must(t, err)
+}
+
+// A request about storage names its size and its I/O operations, or neither.
+func TestStorageAndItsOperationsAreChangedTogether(t *testing.T) {
+	s, r := subjectOf(t, instanceOf(fast(3000)))
+	kindtest.Settled(t, s)
+	for _, edit := range []func(s *spec){fast(4000), func(s *spec) { fast(4000)(s); s.AllocatedStorage = 200 }, func(s *spec) { fast(0)(s); s.IOPS, s.StorageType, s.AllocatedStorage = nil, nil, 300 }} {
+		s.Edit(instanceOf(edit))
+		kindtest.Settled(t, s)
+	}
+	if d := find(t, r); aws.ToInt32(d.Iops) != 4000 || aws.ToInt32(d.AllocatedStorage) != 300 {
+		t.Errorf("%d IOPS, %d GiB", aws.ToInt32(d.Iops), aws.ToInt32(d.AllocatedStorage))
+	}
+	want, have := InstanceState{StorageType: aws.String("gp3")}, InstanceState{StorageType: aws.String("io2"), Iops: aws.Int32(4000)}
+	if got := provisionedIOPS(want, have); got != nil {
+		t.Errorf("gp3 gets the %d IOPS of the storage before", *got)
+	}
+}
+
+func TestAParameterGroupIsChangedAndRestored(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	tuned(t, s)
+	kindtest.Settled(t, s)
+	before := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName)
+	s.Edit(instanceOf(parameters("Tuned")))
+	kindtest.Settled(t, s)
+	if got := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName); got != "tuned" {
+		t.Fatalf("the group is %s", got)
+	}
+	change(rds.ModifyDBInstanceInput{DBParameterGroupName: &before})(t, r)
+	kindtest.Settled(t, s)
+	if got := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName); got != "tuned" {
+		t.Errorf("after another one set it: %s", got)
+	}
+	s.Edit(instanceOf()) // what is not declared stays
+	kindtest.Settled(t, s)
+	if got := aws.ToString(find(t, r).DBParameterGroups[0].DBParameterGroupName); got != "tuned" {
+		t.Errorf("after the field was removed: %s", got)
+	}
+}
+
 func refusals() []kindtest.Case {
 	refused := func(name string, edits ...func(s *spec)) kindtest.Case {
 		return kindtest.Case{Name: name, Object: instanceOf(edits...), Stalled: status.ReasonInvalidSpec}
@@ -178,6 +233,8 @@ func refusals() []kindtest.Case {
 		refused("a KMS key without encryption", func(s *spec) { s.KMSKeyID = key }),
 		refused("an alias of a KMS key", func(s *spec) { s.StorageEncrypted, s.KMSKeyID = aws.Bool(true), "alias/data" }),
 		refused("a subnet group by name and by reference", everything, func(s *spec) { s.DBSubnetGroupName = group }),
+		refused("provisioned storage without its operations", func(s *spec) { s.StorageType = aws.String("io1") }),
+		refused("operations of storage that has none", func(s *spec) { s.StorageType, s.IOPS = aws.String("gp2"), aws.Int32(3000) }),
 		refused("no room for storage autoscaling", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(20) }),
 		refused("a name for a snapshot that is skipped", skipping, func(s *spec) { s.FinalSnapshotIdentifier = "last" }),
 		refused("an engine of Aurora", func(s *spec) { s.Engine = "aurora-postgresql" }),
@@ -227,6 +284,7 @@ func edits() []kindtest.Case {
 		kindtest.Case{Name: "many settings take one call", Existing: instanceOf(), Object: instanceOf(func(s *spec) {
 			s.DBInstanceClass, s.AllocatedStorage, s.MultiAZ = "db.t4g.small", 30, aws.Bool(true)
 		}), Cause: engine.Edited, Diff: []string{"DBInstanceClass", "AllocatedStorage", "MultiAZ"}, Actions: []string{modify}},
+		kindtest.Case{Name: "other operations of provisioned storage", Existing: instanceOf(fast(3000)), Object: instanceOf(fast(5000)), Cause: engine.Edited, Diff: []string{"Iops"}, Actions: []string{modify}},
 		kindtest.Case{Name: "a later minor version", Existing: instanceOf(), Object: instanceOf(version("16.6")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
 		kindtest.Case{Name: "an earlier minor version is what RDS cannot return to", Existing: instanceOf(), Object: instanceOf(version("16.3")), Cause: engine.InSync},
 		kindtest.Case{Name: "a major version with consent", Existing: instanceOf(), Object: instanceOf(version("17"), func(s *spec) { s.AllowMajorVersionUpgrade = true }),
@@ -257,6 +315,7 @@ func drifts() []kindtest.Case {
 		}
 	}
 	grown := instanceOf(func(s *spec) { s.MaxAllocatedStorage = aws.Int32(100) })
+	drift("operations of provisioned storage are restored", instanceOf(fast(3000)), rds.ModifyDBInstanceInput{Iops: aws.Int32(6000), AllocatedStorage: aws.Int32(100)}, "Iops")
 	drift("storage that autoscaling added is kept", grown, rds.ModifyDBInstanceInput{AllocatedStorage: aws.Int32(25)})
 	drift("a minor version that RDS raised is kept", instanceOf(), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.8")})
 	drift("a minor version that RDS chose is kept", instanceOf(version("16")), rds.ModifyDBInstanceInput{EngineVersion: aws.String("16.9")})
@@ -328,6 +387,29 @@ func TestInstanceCosts(t *testing.T) {
 	if network == 0 {
 		t.Error("nothing was placed in a network")
 	}
+}
+
+// A check reads the instances of others whose checks are due, too, and its answer serves these.
+func TestInstanceChecksShareARead(t *testing.T) {
+	s, _ := subjectOf(t, instanceOf(everything))
+	kindtest.Settled(t, s)
+	kindOf, own := s.Entry.Bind(s.Rig.Config), s.Object.CommonStatus().ID
+	check := func(what string, o engine.Owner, obj v1alpha1.Resource, upcoming string, cause engine.Cause, calls int) {
+		t.Helper()
+		o.Check = &kind.Check{At: s.Clock, Since: s.Clock.Add(-time.Second), Upcoming: func(context.Context) []string { return []string{upcoming} }}
+		mark := s.Rig.AWS.Mark()
+		p, err := kindOf.Decide(t.Context(), s.Scope(), o, obj)
+		if got := s.Rig.AWS.Since(mark); err != nil || p.Cause != cause || got.Count() != calls || o.Check.Shared != (calls == 0) {
+			t.Errorf("%s: %s, shared %t, %v; %d calls, want %d:\n%s", what, p.Cause, o.Check.Shared, err, got.Count(), calls, got)
+		}
+	}
+	other, unknown := s.Object.DeepCopyObject().(*v1alpha1.RDSInstance), s.Owner()
+	other.Spec.DBInstanceIdentifier = "absent"
+	unknown.Intent, unknown.Known = nil, false
+	check("the check that reads for another", s.Owner(), s.Object, "absent", engine.InSync, 1)
+	check("the check of an instance that the answer lacks", unknown, other, own, engine.New, 2)
+	check("the check that the answer serves", s.Owner(), s.Object, "absent", engine.InSync, 0)
+	check("the next check", s.Owner(), s.Object, "absent", engine.InSync, 1)
 }
 
 // slow lets RDS take its time, by the clock of the subject.
@@ -505,14 +587,6 @@ func TestMajorVersions(t *testing.T) {
 	} {
 		if got := majorOf(c[0], c[1]); got != c[2] {
 			t.Errorf("%s %s: %s", c[0], c[1], got)
-		}
-	}
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"16.4", "16.10", -1}, {"16", "16.4", 0}, {"8.4.1", "8.0.36", 1}, {"19.0.0.0.ru-2024-01", "19.0.0.0.ru-2023-10", 1}} {
-		if got := compareVersions(c.a, c.b); got != c.want {
-			t.Errorf("%s and %s: %d", c.a, c.b, got)
 		}
 	}
 }

@@ -3,7 +3,6 @@
 package rds
 
 import (
-	"cmp"
 	"reflect"
 	"slices"
 	"strconv"
@@ -67,6 +66,9 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	if d.DBSubnetGroup != nil {
 		s.DBSubnetGroupName = d.DBSubnetGroup.DBSubnetGroupName
 	}
+	if len(d.DBParameterGroups) > 0 {
+		s.DBParameterGroupName = d.DBParameterGroups[0].DBParameterGroupName
+	}
 	for _, g := range d.VpcSecurityGroups {
 		if aws.ToString(g.Status) != "removing" {
 			s.VpcSecurityGroupIds = append(s.VpcSecurityGroupIds, aws.ToString(g.VpcSecurityGroupId))
@@ -111,7 +113,7 @@ func versionAs(want InstanceState, have *string) *string {
 		return have
 	}
 	w, engine := *want.EngineVersion, aws.ToString(want.Engine)
-	if strings.HasPrefix(*have, w+".") || majorOf(engine, w) == majorOf(engine, *have) && compareVersions(*have, w) > 0 {
+	if strings.HasPrefix(*have, w+".") || majorOf(engine, w) == majorOf(engine, *have) && kind.CompareVersions(*have, w) > 0 {
 		return want.EngineVersion
 	}
 	return have
@@ -126,21 +128,4 @@ func majorOf(engine, version string) string {
 		return parts[0]
 	}
 	return strings.Join(parts[:min(2, len(parts))], ".")
-}
-
-// compareVersions compares the parts of two versions, as numbers where they are numbers, as far as both have them.
-func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range min(len(as), len(bs)) {
-		x, errX := strconv.Atoi(as[i])
-		y, errY := strconv.Atoi(bs[i])
-		c := cmp.Compare(x, y)
-		if errX != nil || errY != nil {
-			c = strings.Compare(as[i], bs[i])
-		}
-		if c != 0 {
-			return c
-		}
-	}
-	return 0
 }

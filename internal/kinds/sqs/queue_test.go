@@ -483,6 +483,32 @@ func TestAForgedURLIsNotUsed(t *testing.T) {
 	}
 }
 
+// Operators that search by a part of a name have taken, and deleted, queues of longer names.
+func TestQueuesOfSimilarNamesAreLeftAlone(t *testing.T) {
+	s, r := subject(t, queueOf(tagged("team", "a")))
+	similar := []string{"my-" + name, name + "-old"}
+	for _, n := range similar {
+		makeQueue(t, r, n, nil, ownerTags("uid-of-"+n, "another"))
+	}
+	mark := r.AWS.Mark()
+	kindtest.Settled(t, s)
+	if !exists(t, r) {
+		t.Fatal("the queue was not created")
+	}
+	s.Edit(queueOf(everything))
+	kindtest.Settled(t, s)
+	s.Deleting = true
+	kindtest.Settled(t, s)
+	if exists(t, r) {
+		t.Error("the queue was left behind")
+	}
+	for _, n := range similar {
+		if calls := r.AWS.Since(mark).Match("sqs", "", n); calls.Count() > 0 || urlOf(t, r, n) == nil {
+			t.Errorf("calls about %s:\n%s", n, calls)
+		}
+	}
+}
+
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, queueOf())
 	kindtest.Settled(t, s)

@@ -25,56 +25,13 @@ func (p *Proxy) AccountOf(accessKey string) string {
 // proxy remembers, and ends the enforcement of IAM.
 func (p *Proxy) Reset() error {
 	p.rules.Clear()
-	p.gate.Lock()
-	defer p.gate.Unlock()
-	if err := p.moto("reset-auth", "inf"); err != nil {
-		return err
-	}
-	p.enforced = false
 	if err := p.moto("reset", ""); err != nil {
 		return err
 	}
 	p.state.clear()
+	p.callers.clear()
 	p.ledger.Clear()
 	return nil
-}
-
-// EnforceIAM lets the emulator check signatures and policies from now on, or no
-// longer. The access keys of clients must then exist; see CreateUser.
-func (p *Proxy) EnforceIAM(on bool) error {
-	p.gate.Lock()
-	defer p.gate.Unlock()
-	p.enforced = on
-	return p.setAuth(on)
-}
-
-func (p *Proxy) setAuth(on bool) error {
-	if on {
-		return p.moto("reset-auth", "0")
-	}
-	return p.moto("reset-auth", "inf")
-}
-
-// privilegedTrip makes a request of the proxy's own without IAM; no client's
-// request is at the emulator meanwhile.
-func (p *Proxy) privilegedTrip(r *http.Request) (*answer, error) {
-	p.gate.RLock()
-	enforced := p.enforced
-	if !enforced {
-		defer p.gate.RUnlock()
-		return p.roundTrip(r)
-	}
-	p.gate.RUnlock()
-	p.gate.Lock()
-	defer p.gate.Unlock()
-	if err := p.setAuth(false); err != nil {
-		return nil, err
-	}
-	a, err := p.roundTrip(r)
-	if restored := p.setAuth(p.enforced); restored != nil && err == nil {
-		err = restored
-	}
-	return a, err
 }
 
 func (p *Proxy) moto(what, body string) error {

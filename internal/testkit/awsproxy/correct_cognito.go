@@ -5,6 +5,7 @@ package awsproxy
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"net/http"
 	"time"
@@ -56,35 +57,39 @@ func refuseUserPoolDeletion(ctx context.Context, p *Proxy, x *exchange) *answer 
 // fixedOfPools are the settings of a pool that UpdateUserPool does not have.
 var fixedOfPools = []string{"UsernameAttributes", "AliasAttributes", "UsernameConfiguration"}
 
-// checkPoolUpdate refuses what Cognito refuses, and notes what moto would forget.
+// checkPoolUpdate refuses what Cognito refuses, and sends what moto would forget with the request: the settings that never
+// change, and the new name. They are never lost in between, so that two updates at once keep them.
 func checkPoolUpdate(ctx context.Context, p *Proxy, x *exchange) *answer {
 	if member(x.json, "AdminCreateUserConfig.UnusedAccountValidityDays") != nil && member(x.json, "Policies.PasswordPolicy.TemporaryPasswordValidityDays") != nil {
 		return invalidParameter(x, "Please use TemporaryPasswordValidityDays in PasswordPolicy instead of UnusedAccountValidityDays")
 	}
-	x.pool = p.describedPool(ctx, x)
-	return nil
-}
-
-// finishPoolUpdate: moto forgets the settings that never change, the new name and MFA. AWS resets MFA, too, where the
-// request leaves it out.
-func finishPoolUpdate(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
-	if !a.ok() || x.pool == nil {
-		return a
+	pool := p.describedPool(ctx, x)
+	if pool == nil {
+		return nil
 	}
 	request := maps.Clone(x.json)
 	for _, name := range fixedOfPools {
-		if value, ok := x.pool[name]; ok {
+		if value, ok := pool[name]; ok {
 			request[name] = value
 		}
 	}
 	if name, ok := request["PoolName"]; ok {
 		request["Name"] = name
 	}
-	_, _, err := p.askJSON(ctx, x, "UpdateUserPool", request)
-	if err == nil {
-		err = p.setMFA(ctx, x, text(request["MfaConfiguration"]))
-	}
+	body, err := json.Marshal(request)
 	if err != nil {
+		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", err.Error()})
+	}
+	x.body = body
+	return nil
+}
+
+// finishPoolUpdate: AWS resets MFA where the request leaves it out.
+func finishPoolUpdate(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	if !a.ok() {
+		return a
+	}
+	if err := p.setMFA(ctx, x, text(x.json["MfaConfiguration"])); err != nil {
 		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", err.Error()})
 	}
 	return a

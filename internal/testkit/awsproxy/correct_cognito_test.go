@@ -3,6 +3,7 @@
 package awsproxy_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,26 @@ func TestCognito_UpdatesKeepAndResetWhatAWSDoes(t *testing.T) {
 	if got := changed.UserPoolClient; len(got.CallbackURLs) > 0 || len(got.LogoutURLs) != 1 || got.PreventUserExistenceErrors != types.PreventUserExistenceErrorTypesLegacy || *got.ClientName != "web" {
 		t.Errorf("after an update that names only the logout URL: %+v", got)
 	}
+}
+
+func TestCognito_UpdatesAtOnceKeepWhatNeverChanges(t *testing.T) {
+	c, ctx := cognitoidentityprovider.NewFromConfig(config(proxy(t).URL())), t.Context()
+	out, err := c.CreateUserPool(ctx, &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"), UsernameAttributes: []types.UsernameAttributeType{types.UsernameAttributeTypeEmail}})
+	must(t, err)
+	var updates sync.WaitGroup
+	for range 3 {
+		updates.Go(func() {
+			for range 10 {
+				_, err := c.UpdateUserPool(ctx, &cognitoidentityprovider.UpdateUserPoolInput{UserPoolId: out.UserPool.Id})
+				got, described := c.DescribeUserPool(ctx, &cognitoidentityprovider.DescribeUserPoolInput{UserPoolId: out.UserPool.Id})
+				if err != nil || described != nil || len(got.UserPool.UsernameAttributes) != 1 {
+					t.Errorf("%v %v: %+v", err, described, got)
+					return
+				}
+			}
+		})
+	}
+	updates.Wait()
 }
 
 // Of two clients of one name the dates say which is older.

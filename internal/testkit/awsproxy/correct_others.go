@@ -133,6 +133,8 @@ func list(v any) []string {
 	switch t := v.(type) {
 	case string:
 		return []string{t}
+	case bool:
+		return []string{fmt.Sprint(t)}
 	case []any:
 		var out []string
 		for _, e := range t {

@@ -215,6 +215,18 @@ func jsonAnswer(body map[string]any) *answer {
 	return (&answer{http.StatusOK, http.Header{"Content-Type": {"application/json"}}, nil}).withJSON(body)
 }
 
+// IsAssociated reports whether a ServiceAccount of a cluster has an association, in any account.
+func (p *Proxy) IsAssociated(cluster, namespace, serviceAccount string) bool {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	for _, a := range p.state.associations {
+		if a.cluster == cluster && a.namespace == namespace && a.serviceAccount == serviceAccount {
+			return true
+		}
+	}
+	return false
+}
+
 // associationNames lists the associations of the account of an access key, for inventories.
 func (s *state) associationNames(accessKey string, regions []string) (out []string) {
 	s.mu.Lock()

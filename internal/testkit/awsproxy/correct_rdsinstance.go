@@ -38,6 +38,7 @@ func (p *Proxy) SetDatabasesBusy(d time.Duration) {
 var pendingMembers = [][2]string{
 	{"DBInstanceClass", "DBInstanceClass"}, {"AllocatedStorage", "AllocatedStorage"}, {"MasterUserPassword", "MasterUserPassword"}, {"DBPortNumber", "Port"},
 	{"BackupRetentionPeriod", "BackupRetentionPeriod"}, {"MultiAZ", "MultiAZ"}, {"EngineVersion", "EngineVersion"}, {"StorageType", "StorageType"},
+	{"Iops", "Iops"},
 }
 
 // databaseOf returns what is kept of the instance of a request, the time and the delay of all instances.
@@ -62,6 +63,8 @@ func refuseDatabaseRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	}
 	skips, names := x.form.Get("SkipFinalSnapshot") == "true", x.form.Get("FinalDBSnapshotIdentifier") != ""
 	switch {
+	case x.op == "ModifyDBInstance" && x.form.Get("Iops") != "" && x.form.Get("AllocatedStorage") == "":
+		return refuse("InvalidParameterCombination", "You must specify both the storage size and iops when modifying the storage size or iops on a DB instance that has iops.")
 	case busy || delay > 0 && p.state.createdWithin(x, delay):
 		return refuse("InvalidDBInstanceState", "Instance "+x.resource+" is not in available state.")
 	case x.op == "DeleteDBInstance" && !skips && !names:

@@ -62,6 +62,9 @@ func finishBucket(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer
 		if err != nil || put.status >= 300 {
 			return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", fmt.Sprintf("setting %s of a new bucket: %v %v", s.sub, put, err)})
 		}
+		if s.sub == "tagging" {
+			p.state.setUntagged(x.bucket, false)
+		}
 	}
 	return a
 }

@@ -77,3 +77,29 @@ func addSystemTags(_ context.Context, p *Proxy, x *exchange, a *answer) *answer 
 	}
 	return &answer{http.StatusOK, http.Header{"Content-Type": {"application/xml"}, "X-Amz-Request-Id": {requestID}}, body}
 }
+
+// hideOldTags: moto keeps the tags of a deleted bucket for the next one of its name, until that one is given tags.
+func hideOldTags(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	switch {
+	case !a.ok():
+	case x.op == "DeleteBucket":
+		p.state.setUntagged(x.bucket, true)
+	case x.op == "PutBucketTagging":
+		p.state.setUntagged(x.bucket, false)
+	case p.state.isUntagged(x.bucket):
+		return errorAnswer(x.request, awsError{http.StatusNotFound, "NoSuchTagSet", "The TagSet does not exist"})
+	}
+	return a
+}
+
+func (s *state) setUntagged(bucket string, is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.untagged[bucket] = is
+}
+
+func (s *state) isUntagged(bucket string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.untagged[bucket]
+}

@@ -15,13 +15,20 @@ import (
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 const queueRest = time.Minute
 
+// SetQueueRest changes how long a queue of the name of a deleted one is refused, for tests that cannot wait that long.
+func (p *Proxy) SetQueueRest(d time.Duration) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.queueRest = d
+}
+
 // refuseRecentQueue: moto creates a queue of the name of one that was just deleted.
 func refuseRecentQueue(_ context.Context, p *Proxy, x *exchange) *answer {
 	s := &p.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.resources[s.identity(x, x.service, x.resource)]
-	if h == nil || h.exists || h.last[deleted].seq == 0 || s.now().Sub(h.last[deleted].at) >= queueRest {
+	if h == nil || h.exists || h.last[deleted].seq == 0 || s.now().Sub(h.last[deleted].at) >= s.queueRest {
 		return nil
 	}
 	return queueError(x, "QueueDeletedRecently", "You must wait 60 seconds after deleting a queue before you can create another with the same name.")

@@ -536,7 +536,7 @@ func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
 	cfg.Credentials = credentials.NewStaticCredentialsProvider(id, secret, "")
 	limited := clientsFor(cfg)
 
-	must(t, p.EnforceIAM(true))
+	p.EnforceIAM(true)
 	must(t, createBucket(ctx, limited, "some-bucket"))
 	if err := createTable(ctx, limited, "orders"); err == nil {
 		t.Error("a right that was not given was not needed")
@@ -547,7 +547,7 @@ func TestIAMIsEnforcedForClientsButNotForTheProxy(t *testing.T) {
 	if err := createTable(ctx, c, "orders"); err == nil {
 		t.Error("the inventory has left IAM off")
 	}
-	must(t, p.EnforceIAM(false))
+	p.EnforceIAM(false)
 	access, err := c.s3.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: bucket})
 	if err != nil || !*access.PublicAccessBlockConfiguration.BlockPublicAcls {
 		t.Errorf("the correction did not work under IAM: %v", err)
@@ -585,6 +585,31 @@ func TestSystemTagsOfABucketCannotBeChanged(t *testing.T) {
 	must(t, err)
 	if len(out.TagSet) != 2 {
 		t.Errorf("tags %v, want the system tag and the other", out.TagSet)
+	}
+}
+
+func TestANewBucketHasNoTagsOfADeletedOne(t *testing.T) {
+	p := proxy(t)
+	c, ctx := clientsOf(p.URL()), t.Context()
+	tags := func() ([]s3types.Tag, string) {
+		out, err := c.s3.GetBucketTagging(ctx, &s3.GetBucketTaggingInput{Bucket: bucket})
+		if err != nil {
+			return nil, code(err)
+		}
+		return out.TagSet, ""
+	}
+	team := s3types.Tag{Key: aws.String("team"), Value: aws.String("a")}
+	must(t, createBucket(ctx, c, *bucket, team))
+	_, err := c.s3.DeleteBucket(ctx, &s3.DeleteBucketInput{Bucket: bucket})
+	must(t, err)
+	must(t, createBucket(ctx, c, *bucket))
+	if old, refused := tags(); refused != "NoSuchTagSet" {
+		t.Errorf("the next bucket of the name has the tags %v, %q", old, refused)
+	}
+	_, err = c.s3.PutBucketTagging(ctx, &s3.PutBucketTaggingInput{Bucket: bucket, Tagging: &s3types.Tagging{TagSet: []s3types.Tag{team}}})
+	must(t, err)
+	if now, refused := tags(); len(now) != 1 {
+		t.Errorf("its own tag does not show: %v, %q", now, refused)
 	}
 }
 

@@ -137,8 +137,33 @@ func (d *request) decodeREST() {
 	if len(d.body) > 0 {
 		_ = json.Unmarshal(d.body, &d.json)
 	}
-	if d.service == "eks" {
+	switch d.service {
+	case "eks":
 		d.decodePodIdentity()
+	case "bedrock":
+		d.decodeBedrock()
+	case "lambda":
+		d.decodeLambda()
+	}
+}
+
+// bedrockPaths are those of the requests that use models, knowledge bases and guardrails.
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations.html
+var bedrockPaths = []struct {
+	path       *regexp.Regexp
+	op, prefix string
+}{
+	{regexp.MustCompile(`^/model/(.+)/(?:invoke|converse)$`), "InvokeModel", ""},
+	{regexp.MustCompile(`^/model/(.+)/(?:invoke-with-response-stream|converse-stream)$`), "InvokeModelWithResponseStream", ""},
+	{regexp.MustCompile(`^/knowledgebases/([^/]+)/retrieve$`), "Retrieve", "knowledge-base/"},
+	{regexp.MustCompile(`^/guardrail/([^/]+)/version/[^/]+/apply$`), "ApplyGuardrail", "guardrail/"},
+}
+
+func (d *request) decodeBedrock() {
+	for _, row := range bedrockPaths {
+		if m := row.path.FindStringSubmatch(d.http.URL.Path); m != nil {
+			d.op, d.resource = row.op, row.prefix+m[1]
+		}
 	}
 }
 

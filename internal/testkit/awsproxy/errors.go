@@ -93,7 +93,7 @@ func throttling(d *request) awsError {
 		return awsError{http.StatusServiceUnavailable, "SlowDown", "Please reduce your request rate."}
 	case "ec2":
 		return awsError{http.StatusServiceUnavailable, "RequestLimitExceeded", "Request limit exceeded."}
-	case "iam", "sts", "rds", "elasticloadbalancing", "sns", "route53":
+	case "iam", "sts", "rds", "elasticache", "elasticloadbalancing", "sns", "route53":
 		return awsError{http.StatusBadRequest, "Throttling", "Rate exceeded"}
 	case "cognito-idp", "eks", "lambda":
 		return awsError{http.StatusTooManyRequests, "TooManyRequestsException", "Too many requests"}

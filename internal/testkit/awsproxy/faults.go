@@ -64,7 +64,7 @@ func LoseAnswer() Action { return ForwardThen(nil) }
 // client and close its endpoint), then resets the connection.
 func ForwardThen(hook func()) Action {
 	return Action{"answer lost", func(p *Proxy, t *transaction) {
-		p.answered(t.x.call, p.forward(t.r.Context(), t.x))
+		p.answered(t.x.call, p.handle(t.r.Context(), t.x))
 		if hook != nil {
 			hook()
 		}
@@ -84,7 +84,7 @@ func BeforeThen(hook func()) Action {
 func After(hook func()) Action {
 	return Action{"", func(p *Proxy, t *transaction) {
 		hook()
-		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
+		p.reply(t.w, t.x, p.handle(t.r.Context(), t.x))
 	}}
 }
 
@@ -92,7 +92,7 @@ func After(hook func()) Action {
 // answered; the answer is given as it is.
 func Observe(hook func()) Action {
 	return Action{"", func(p *Proxy, t *transaction) {
-		a := p.forward(t.r.Context(), t.x)
+		a := p.handle(t.r.Context(), t.x)
 		hook()
 		p.reply(t.w, t.x, a)
 	}}
@@ -105,7 +105,7 @@ func Delay(d time.Duration) Action {
 		case <-time.After(d):
 		case <-t.x.endpoint.Closing():
 		}
-		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
+		p.reply(t.w, t.x, p.handle(t.r.Context(), t.x))
 	}}
 }
 
@@ -117,7 +117,7 @@ func Hang() Action {
 		case <-t.released:
 		case <-t.x.endpoint.Closing():
 		}
-		p.reply(t.w, t.x, p.forward(t.r.Context(), t.x))
+		p.reply(t.w, t.x, p.handle(t.r.Context(), t.x))
 	}}
 }
 
@@ -148,7 +148,7 @@ func NotFound() Action {
 // middle of the answer's body.
 func Truncate() Action {
 	return Action{"answer truncated", func(p *Proxy, t *transaction) {
-		a := p.forward(t.r.Context(), t.x)
+		a := p.handle(t.r.Context(), t.x)
 		p.answered(t.x.call, a)
 		if a == nil || len(a.body) < 2 {
 			wire.Reset(t.w)

@@ -114,10 +114,13 @@ var inventoryKinds = []inventoryKind{
 	{"sns/topic", false, listXML("sns", "ListTopics", "2010-03-31", "TopicArn")},
 	{"rds/instance", false, listXML("rds", "DescribeDBInstances", "2014-10-31", "DBInstanceIdentifier")},
 	{"rds/subnet-group", false, listXML("rds", "DescribeDBSubnetGroups", "2014-10-31", "DBSubnetGroupName")},
+	{"elasticache/cluster", false, listCaches},
 	{"ec2/key-pair", false, listXML("ec2", "DescribeKeyPairs", "2016-11-15", "keyName")},
 	{"ec2/instance", false, listXML("ec2", "DescribeInstances&Filter.1.Name=instance-state-name&Filter.1.Value.1=pending&Filter.1.Value.2=running"+
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
 	{"ecr/repository", false, listJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")},
+	{"ecs/cluster", false, listClusters},
+	{"lambda/function", false, listFunctions},
 	{"kms/key", false, listKeys},
 	{"route53/zone", true, listZones},
 	{"route53/record", true, listRecords},
@@ -134,7 +137,7 @@ type lister struct {
 
 // lister asks the emulator without being recorded and without rights.
 func (p *Proxy) lister(accessKey, region string) *lister {
-	return &lister{url: p.backend, key: accessKey, trip: p.privilegedTrip, region: region}
+	return &lister{url: p.backend, key: accessKey, trip: p.roundTrip, region: region}
 }
 
 func (l *lister) send(ctx context.Context, service, method, contentType, target string, body []byte) ([]byte, error) {
@@ -249,6 +252,22 @@ func listXML(service, action, version, element string) func(context.Context, *li
 		}
 	}
 }
+
+var cacheElement = regexp.MustCompile(`(?s)<CacheCluster>.*?</CacheCluster>`)
+
+// listCaches lists the cache clusters that moto does not keep as deleting.
+func listCaches(ctx context.Context, l *lister) ([]string, error) {
+	body, err := l.send(ctx, "elasticache", http.MethodPost, "application/x-www-form-urlencoded", "", []byte("Action=DescribeCacheClusters&Version=2015-02-02"))
+	var names []string
+	for _, element := range cacheElement.FindAll(body, -1) {
+		if id := cacheID.FindSubmatch(element); id != nil && !bytes.Contains(element, []byte(">deleting<")) {
+			names = append(names, string(id[1]))
+		}
+	}
+	return names, err
+}
+
+var cacheID = regexp.MustCompile(`<CacheClusterId>([^<]*)</CacheClusterId>`)
 
 var bucketName = regexp.MustCompile(`<Name>([^<]*)</Name>`)
 

@@ -19,6 +19,7 @@ type state struct {
 	lagSince  int                     // position of the last write before SetLag
 	creating  time.Duration           // how long DynamoDB tables are CREATING
 	raised    bool                    // Parameter Store's higher throughput is on
+	queueRest time.Duration           // how long the name of a deleted queue is refused
 	pending   string                  // protocol whose subscriptions are not confirmed
 	seq       int                     // position of the last write or recorded answer
 	accounts  map[string]string       // access key → account, of assumed roles
@@ -27,6 +28,7 @@ type state struct {
 	answers   map[string]recorded     // by read
 	diverted  map[string]http.Handler // service → what answers in the emulator's place
 	system    map[string][]bucketTag  // bucket → its tags that only AWS may change
+	untagged  map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
 	documents map[documentKey][]byte  // configurations of buckets, as they were sent
 	tables    tables
 	rotations map[string]rotation // of secrets, by identity
@@ -43,7 +45,14 @@ type state struct {
 	records       recordChanges
 	instancesTake time.Duration // how long changes of their states take
 	certificates  certificates
-	associations  map[string]*association // of EKS Pod Identity, by identity
+	associations  map[string]*association    // of EKS Pod Identity, by identity
+	clusters      map[string]*ecsCluster     // by identity
+	functions     map[string]*lambdaFunction // by identity
+	functionsFail string                     // why their updates fail
+	functionsTake time.Duration              // how long they are Pending, and their updates in progress
+	clustersTake  time.Duration              // how long changes of their capacity providers take
+	caches        map[string]*cacheCluster   // of ElastiCache, by identity
+	cachesTake    time.Duration              // how long they are creating, modifying and deleting
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -88,13 +97,16 @@ func (s *state) clear() {
 	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
 	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
 	s.rotations = map[string]rotation{}
-	s.tables, s.cleared = tables{known: map[string]*tableExtras{}}, map[string]bool{}
-	s.made = map[string]*answer{}
+	s.tables, s.cleared, s.untagged = tables{known: map[string]*tableExtras{}}, map[string]bool{}, map[string]bool{}
+	s.made, s.queueRest = map[string]*answer{}, queueRest
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
 	s.databases, s.databaseDelay = map[string]*database{}, 0
 	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.certificates, s.associations = certificates{}, map[string]*association{}
+	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
+	s.clusters, s.clustersTake = map[string]*ecsCluster{}, 0
+	s.caches, s.cachesTake = map[string]*cacheCluster{}, 0
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
 	s.setLag(Lag{})
 }

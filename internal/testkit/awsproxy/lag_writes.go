@@ -5,7 +5,6 @@ package awsproxy
 import (
 	"context"
 	"encoding/json"
-	"encoding/xml"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,7 +22,7 @@ func isData(x *exchange) bool { return x.key != "" || slices.Contains(dataOps, x
 
 // idempotentCreates are creations that succeed and change nothing if the
 // resource exists.
-var idempotentCreates = []string{"sqs.CreateQueue", "sns.CreateTopic", "logs.CreateLogGroup"}
+var idempotentCreates = []string{"sqs.CreateQueue", "sns.CreateTopic", "logs.CreateLogGroup", "ecs.CreateCluster"}
 
 // createdIDs are creations in JSON whose resource is named by AWS: where the
 // name is in the answer. Those of EC2 are found by their noun.
@@ -152,20 +151,10 @@ func (s *state) recordCreation(h *history, what string, l Lag) {
 // recordAccount records the account in which the credentials of an assumed role
 // act.
 func recordAccount(_ context.Context, p *Proxy, _ *exchange, a *answer) *answer {
-	var result struct {
-		Key string `xml:"Credentials>AccessKeyId"`
-		ARN string `xml:"AssumedRoleUser>Arn"`
-	}
-	var body struct {
-		Inner []byte `xml:",innerxml"`
-	}
-	if !a.ok() || xml.Unmarshal(a.body, &body) != nil || xml.Unmarshal(body.Inner, &result) != nil {
-		return a
-	}
-	if parts := strings.SplitN(result.ARN, ":", 6); len(parts) == 6 && result.Key != "" {
+	if key, arn := assumedRole(a); key != "" {
 		p.state.mu.Lock()
 		defer p.state.mu.Unlock()
-		p.state.accounts[result.Key] = parts[4]
+		p.state.accounts[key] = strings.SplitN(arn, ":", 6)[4]
 	}
 	return a
 }

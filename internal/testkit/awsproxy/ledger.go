@@ -49,6 +49,7 @@ var s3Actions = map[string]string{
 	"GetBucketNotificationConfiguration": "GetBucketNotification", "PutBucketNotificationConfiguration": "PutBucketNotification",
 	"GetObjectLockConfiguration": "GetBucketObjectLockConfiguration", "PutObjectLockConfiguration": "PutBucketObjectLockConfiguration",
 	"GetBucketReplication": "GetReplicationConfiguration", "PutBucketReplication": "PutReplicationConfiguration", "DeleteBucketReplication": "PutReplicationConfiguration",
+	"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "ListMultipartUploads": "ListBucketMultipartUploads",
 	"GetBucketCors": "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
 }
 

@@ -35,6 +35,8 @@ var nameRules = map[string]nameRule{
 	"sqs.CreateQueue":                  {"QueueName", 1, 80, regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), "InvalidParameterValue"},
 	"sns.CreateTopic":                  {"Name", 1, 256, regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), "InvalidParameter"},
 	"ecr.CreateRepository":             {"repositoryName", 2, 256, regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`), "InvalidParameterException"},
+	"elasticache.CreateCacheCluster":   {"CacheClusterId", 1, 50, regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), "InvalidParameterValue"},
+	"ecs.CreateCluster":                {"clusterName", 1, 255, regexp.MustCompile(`^[A-Za-z0-9_-]+$`), "InvalidParameterException"},
 	"cognito-idp.CreateUserPool":       {"PoolName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},
 	"cognito-idp.CreateUserPoolClient": {"ClientName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},
 	"rds.CreateDBSubnetGroup":          {"DBSubnetGroupName", 1, 255, regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._ -]*$`), "InvalidParameterValue"},

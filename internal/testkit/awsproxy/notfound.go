@@ -27,6 +27,7 @@ var missing = map[string]awsError{
 	"kms":                                {http.StatusBadRequest, "NotFoundException", "Key '%s' does not exist"},
 	"rds":                                {http.StatusNotFound, "DBInstanceNotFound", "DBInstance %s not found."},
 	"rds.DescribeDBSubnetGroups":         {http.StatusNotFound, "DBSubnetGroupNotFoundFault", "DB subnet group '%s' does not exist."},
+	"elasticache":                        {http.StatusNotFound, "CacheClusterNotFound", "CacheCluster not found: %s"},
 	"ec2.DescribeVpcs":                   {http.StatusBadRequest, "InvalidVpcID.NotFound", "The vpc ID '%s' does not exist"},
 	"ec2.DescribeVpcAttribute":           {http.StatusBadRequest, "InvalidVpcID.NotFound", "The vpc ID '%s' does not exist"},
 	"ec2.DescribeSubnets":                {http.StatusBadRequest, "InvalidSubnetID.NotFound", "The subnet ID '%s' does not exist"},
@@ -42,6 +43,7 @@ var missing = map[string]awsError{
 	"elasticloadbalancing.DescribeTargetGroups": {http.StatusBadRequest, "TargetGroupNotFound", "Target group '%s' not found"},
 	"route53":                            {http.StatusNotFound, "NoSuchHostedZone", "No hosted zone found with ID: %s"},
 	"ecr":                                {http.StatusBadRequest, "RepositoryNotFoundException", "The repository with name '%s' does not exist in the registry"},
+	"ecs":                                {http.StatusBadRequest, "ClusterNotFoundException", "Cluster not found."},
 	"eks.DescribePodIdentityAssociation": {http.StatusNotFound, resourceNotFound, "The specified association %s was not found."},
 	"eks":                                {http.StatusNotFound, resourceNotFound, "No cluster found for name: %s."},
 	"lambda":                             {http.StatusNotFound, resourceNotFound, "Function not found: %s"},
@@ -62,6 +64,9 @@ func notFound(d *request) awsError {
 }
 
 func notFoundAnswer(d *request) *answer {
+	if d.service == "ecs" && d.op == "DescribeClusters" {
+		return noCluster(d)
+	}
 	a := errorAnswer(d, notFound(d))
 	if d.service == "sqs" {
 		a.header.Set("X-Amzn-Query-Error", "AWS.SimpleQueueService.NonExistentQueue;Sender")
@@ -73,7 +78,7 @@ func notFoundAnswer(d *request) *answer {
 // Answers to HEAD have no body.
 func isNotFound(d *request, a *answer) bool {
 	if a.ok() {
-		return false
+		return isClusterGone(d, a)
 	}
 	return errorCode(a) == notFound(d).code || d.http.Method == http.MethodHead && a.status == http.StatusNotFound
 }

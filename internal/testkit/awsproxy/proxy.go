@@ -16,7 +16,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
@@ -32,11 +31,7 @@ type Proxy struct {
 	ledger    wire.Ledger[Call]
 	rules     wire.Rules[*Call, Action]
 	state     state
-
-	// gate is held shared while a client's request is at the emulator, and
-	// exclusively while the proxy itself asks something with IAM suspended.
-	gate     sync.RWMutex
-	enforced bool // guarded by gate
+	callers   callers
 
 	main      *Endpoint
 	endpoints wire.Listeners
@@ -47,6 +42,7 @@ type Proxy struct {
 func Start(backend string) (*Proxy, error) {
 	p := &Proxy{backend: strings.TrimSuffix(backend, "/"), transport: newTransport()}
 	p.state.clear()
+	p.callers.clear()
 	var err error
 	p.main, err = p.Listen("main")
 	return p, err
@@ -87,7 +83,6 @@ type exchange struct {
 	existed  bool           // CreateBucket: the bucket was there before
 	policy   string         // SetQueueAttributes: the policy that the request does not name
 	again    url.Values     // ModifyDBSubnetGroup: what creates the changed group again
-	pool     map[string]any // UpdateUserPool: the pool before
 	table    map[string]any // UpdateTable: the table before
 
 	double http.Handler // answers in the emulator's place; see Divert
@@ -106,7 +101,7 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 		p.serveLedger(w)
 		return
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
+	body, err := readBody(r)
 	if err != nil {
 		return // the client has gone
 	}
@@ -114,11 +109,30 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 	x.call = p.record(x)
 	rule := p.rules.Match(x.call)
 	if rule == nil {
-		p.reply(w, x, p.forward(r.Context(), x))
+		p.reply(w, x, p.handle(r.Context(), x))
 		return
 	}
 	p.ledger.Update(func() { x.call.Fault = rule.Action.name })
 	rule.Action.apply(p, &transaction{w: w, r: r, x: x, released: rule.Released()})
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil {
+		return nil, nil
+	}
+	return io.ReadAll(io.LimitReader(r.Body, maxBody))
+}
+
+// handle answers the request of a client, who must have the right to it while IAM is enforced.
+func (p *Proxy) handle(ctx context.Context, x *exchange) *answer {
+	if refused := p.authorize(ctx, x); refused != nil {
+		return refused
+	}
+	a := p.forward(ctx, x)
+	if a != nil {
+		p.callers.noteIAM(x, a)
+	}
+	return a
 }
 
 // reply sends an answer; without one (the endpoint was closed, the emulator is
@@ -188,8 +202,6 @@ func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
 	if a := p.podIdentity(ctx, x); a != nil {
 		return a, nil
 	}
-	p.gate.RLock()
-	defer p.gate.RUnlock()
 	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))
 	if err != nil {
 		return nil, err

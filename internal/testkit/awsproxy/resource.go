@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -14,7 +15,7 @@ import (
 // most telling first. A dot leads into a member.
 var nameKeys = []string{
 	"TableName", "DatabaseInput.Name", "CrawlerName", "SecretId", "QueueName", "QueueUrl", "UserPoolId", "PoolName",
-	"Name", "Names", "LogGroupName", "logGroupName", "RepositoryName", "repositoryName", "repositoryNames", "FunctionName", "clusterName", "KeyId", "AliasName",
+	"Name", "Names", "LogGroupName", "logGroupName", "RepositoryName", "repositoryName", "repositoryNames", "FunctionName", "clusterName", "cluster", "clusters", "KeyId", "AliasName",
 	"CertificateArn", "DomainName", "Domain", "ResourceArn", "ResourceARN", "resourceArn", "TopicArn", "ResourceId",
 }
 
@@ -66,11 +67,18 @@ func tableNames(body map[string]any) []string {
 func member(body map[string]any, path string) any {
 	var v any = body
 	for part := range strings.SplitSeq(path, ".") {
-		m, ok := v.(map[string]any)
-		if !ok {
+		switch t := v.(type) {
+		case map[string]any:
+			v = t[part]
+		case []any: // part is a position
+			i, err := strconv.Atoi(part)
+			if err != nil || i < 0 || i >= len(t) {
+				return nil
+			}
+			v = t[i]
+		default:
 			return nil
 		}
-		v = m[part]
 	}
 	return v
 }
@@ -94,7 +102,7 @@ func text(v any) string {
 // their endings.
 var formKeys = []string{
 	"RoleName", "InstanceProfileName", "UserName", "GroupName", "PolicyName", "PolicyArn", "OpenIDConnectProviderArn",
-	"RoleArn", "QueueName", "QueueUrl", "TopicArn", "SubscriptionArn", "DBInstanceIdentifier", "DBSubnetGroupName", "ResourceName",
+	"RoleArn", "QueueName", "QueueUrl", "TopicArn", "SubscriptionArn", "DBInstanceIdentifier", "DBSubnetGroupName", "CacheClusterId", "ResourceName",
 	"ResourceArn", "Name", "Url", "LoadBalancerArn", "TargetGroupArn", "InstanceId.1", "ResourceId.1", "RouteTableId",
 }
 
@@ -140,7 +148,7 @@ func shortName(s string) string {
 	case "sns": // a subscription is a part of its topic
 		name, _, _ = strings.Cut(name, ":")
 		return name
-	case "rds":
+	case "rds", "elasticache":
 		return name[strings.LastIndexByte(name, ':')+1:]
 	case "iam", "sts":
 		if issuer, ok := strings.CutPrefix(name, "oidc-provider/"); ok {

@@ -5,20 +5,23 @@ package awsproxy
 import (
 	"context"
 	"encoding/xml"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-// CreateUser creates an IAM user with one inline policy and returns an access
+// CreateUser creates an IAM user with inline policies and returns an access
 // key of it, for runs under EnforceIAM. It is not recorded.
-func (p *Proxy) CreateUser(ctx context.Context, name, policy string) (accessKey, secretKey string, err error) {
+func (p *Proxy) CreateUser(ctx context.Context, name string, policies ...string) (accessKey, secretKey string, err error) {
 	if _, err := p.askIAM(ctx, url.Values{"Action": {"CreateUser"}, "UserName": {name}}); err != nil {
 		return "", "", err
 	}
-	form := url.Values{"Action": {"PutUserPolicy"}, "UserName": {name}, "PolicyName": {"policy"}, "PolicyDocument": {policy}}
-	if _, err := p.askIAM(ctx, form); err != nil {
-		return "", "", err
+	for i, policy := range policies {
+		form := url.Values{"Action": {"PutUserPolicy"}, "UserName": {name}, "PolicyName": {fmt.Sprintf("policy-%d", i+1)}, "PolicyDocument": {policy}}
+		if _, err := p.askIAM(ctx, form); err != nil {
+			return "", "", err
+		}
 	}
 	body, err := p.askIAM(ctx, url.Values{"Action": {"CreateAccessKey"}, "UserName": {name}})
 	if err != nil {
@@ -29,6 +32,7 @@ func (p *Proxy) CreateUser(ctx context.Context, name, policy string) (accessKey,
 		Secret string `xml:"CreateAccessKeyResult>AccessKey>SecretAccessKey"`
 	}
 	err = xml.Unmarshal(body, &created)
+	p.callers.add(created.ID, name)
 	return created.ID, created.Secret, err
 }
 

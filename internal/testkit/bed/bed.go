@@ -23,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -71,6 +72,19 @@ func Proxied(t testing.TB, flags ...string) *Bed {
 		t.Fatal(err)
 	}
 	b.Op = operator.Start(t, b.World, operator.Options{Flags: flags, Kube: b.Kube})
+	return b
+}
+
+// Limited is New where AWS asks for rights, and the operator has those of the policies alone.
+func Limited(t testing.TB, policies []string, flags ...string) *Bed {
+	t.Helper()
+	b := prepare(t)
+	id, secret, err := b.World.AWS().CreateUser(t.Context(), "operator", policies...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.World.AWS().EnforceIAM(true)
+	b.Op = operator.Start(t, b.World, operator.Options{Flags: flags, Env: []string{"AWS_ACCESS_KEY_ID=" + id, "AWS_SECRET_ACCESS_KEY=" + secret}})
 	return b
 }
 
@@ -141,7 +155,8 @@ func (b *Bed) clean() {
 	if b.Kube != nil {
 		_ = b.Kube.Close()
 	}
-	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.CognitoUserPoolList{}}
+	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.CognitoUserPoolList{},
+		&v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}}
 	for _, l := range slices.Concat(others, Lists()) {
 		if err := b.Client.List(b.Ctx(), l); err != nil {
 			b.Error(err)
@@ -327,8 +342,14 @@ func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reas
 // Running waits until a capability is Running and tells how long it took.
 func (b *Bed) Running(c *nexusv1.NexusAICapability) time.Duration {
 	b.Helper()
+	return b.RunningWithin(c, time.Minute)
+}
+
+// RunningWithin is Running with a limit.
+func (b *Bed) RunningWithin(c *nexusv1.NexusAICapability, limit time.Duration) time.Duration {
+	b.Helper()
 	start := time.Now()
-	b.Eventually(60*time.Second, c.Name+" to be Running", func() error {
+	b.Eventually(limit, c.Name+" to be Running", func() error {
 		if err := b.Get(c); err != nil {
 			return err
 		}
@@ -347,25 +368,35 @@ func (b *Bed) Running(c *nexusv1.NexusAICapability) time.Duration {
 	return time.Since(start)
 }
 
-// Remove deletes objects and waits until they are gone.
+// Remove deletes objects and waits until they are gone. An operator may make the next one of the same name at once.
 func (b *Bed) Remove(objs ...client.Object) {
 	b.Helper()
-	for _, o := range objs {
+	uids := make([]types.UID, len(objs))
+	for i, o := range objs {
+		if b.Get(o) == nil {
+			uids[i] = o.GetUID()
+		}
 		if err := b.Client.Delete(b.Ctx(), o); client.IgnoreNotFound(err) != nil {
 			b.Fatal(err)
 		}
 	}
-	for _, o := range objs {
-		b.Gone(o)
+	for i, o := range objs {
+		b.gone(o, uids[i])
 	}
 }
 
-// Gone waits until an object is gone.
+// Gone waits until no object has this name.
 func (b *Bed) Gone(o client.Object) {
+	b.Helper()
+	b.gone(o, "")
+}
+
+// gone waits until an object is gone, or, when a UID is given, until the object that has it is.
+func (b *Bed) gone(o client.Object, uid types.UID) {
 	b.Helper()
 	b.Eventually(60*time.Second, fmt.Sprintf("%T %s to be gone", o, o.GetName()), func() error {
 		err := b.Get(o)
-		if apierrors.IsNotFound(err) {
+		if apierrors.IsNotFound(err) || (err == nil && uid != "" && o.GetUID() != uid) {
 			return nil
 		}
 		if err == nil {

@@ -19,9 +19,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
 	"github.com/aws/smithy-go"
@@ -38,6 +40,8 @@ type Cloud struct {
 	SSM     *ssm.Client
 	Secrets *secretsmanager.Client
 	SNS     *sns.Client
+	SQS     *sqs.Client
+	KMS     *kms.Client
 	Cognito *cognitoidentityprovider.Client
 }
 
@@ -45,7 +49,7 @@ type Cloud struct {
 func New(url string) *Cloud {
 	c := aws.Config{Region: awsproxy.DefaultRegion, BaseEndpoint: aws.String(url), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	return &Cloud{s3.NewFromConfig(c), dynamodb.NewFromConfig(c), iam.NewFromConfig(c), glue.NewFromConfig(c), ssm.NewFromConfig(c), secretsmanager.NewFromConfig(c),
-		sns.NewFromConfig(c), cognitoidentityprovider.NewFromConfig(c)}
+		sns.NewFromConfig(c), sqs.NewFromConfig(c), kms.NewFromConfig(c), cognitoidentityprovider.NewFromConfig(c)}
 }
 
 // ARN returns the ARN of a regional resource.
@@ -154,9 +158,14 @@ func (c *Cloud) describe(ctx context.Context, kind, name string) string {
 	case "sns/topic":
 		c.describeTopic(ctx, name, writeAnswer)
 		return b.String()
+	case "sqs/queue":
+		c.describeQueue(ctx, name, writeAnswer)
+		return b.String()
 	case "cognito-idp/pool":
 		c.describePools(ctx, name, writeAnswer)
 		return b.String()
+	case "eks/pod-identity-association":
+		return name // the emulator knows nothing of it but its name
 	}
 	tags, err := c.Tags(ctx, kind, name)
 	writeAnswer(tags, err)

@@ -7,7 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
 // describeTopic reads a topic, which an inventory names by its ARN.
@@ -15,6 +19,41 @@ func (c *Cloud) describeTopic(ctx context.Context, arn string, writeAnswer func(
 	writeAnswer(ask(ctx, c.SNS.GetTopicAttributes, &sns.GetTopicAttributesInput{TopicArn: &arn}))
 	writeAnswer(ask(ctx, c.SNS.ListTagsForResource, &sns.ListTagsForResourceInput{ResourceArn: &arn}))
 	writeAnswer(ask(ctx, c.SNS.ListSubscriptionsByTopic, &sns.ListSubscriptionsByTopicInput{TopicArn: &arn}))
+}
+
+// QueueAttributes are those of a queue at a URL.
+func (c *Cloud) QueueAttributes(ctx context.Context, url string) (map[string]string, error) {
+	out, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
+	if err != nil {
+		return nil, err
+	}
+	return out.Attributes, nil
+}
+
+// describeQueue reads a queue, which an inventory names by its URL, without what changes with every run.
+func (c *Cloud) describeQueue(ctx context.Context, url string, writeAnswer func(any, error)) {
+	attributes, err := c.QueueAttributes(ctx, url)
+	delete(attributes, "CreatedTimestamp")
+	delete(attributes, "LastModifiedTimestamp")
+	writeAnswer(attributes, err)
+	tags, err := c.SQS.ListQueueTags(ctx, &sqs.ListQueueTagsInput{QueueUrl: &url})
+	if err != nil {
+		writeAnswer(nil, err)
+		return
+	}
+	writeAnswer(tags.Tags, nil)
+}
+
+// Key returns the ID of the key that an alias names; "" without one, or for a key that KMS deletes.
+func (c *Cloud) Key(ctx context.Context, alias string) (string, error) {
+	out, err := c.KMS.DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &alias})
+	if code(err) == "NotFoundException" {
+		return "", nil
+	}
+	if err != nil || out.KeyMetadata.KeyState == kmstypes.KeyStatePendingDeletion {
+		return "", err
+	}
+	return aws.ToString(out.KeyMetadata.KeyId), nil
 }
 
 // Pools returns the IDs of the user pools of a name, which several may have.

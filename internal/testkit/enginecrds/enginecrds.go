@@ -7,17 +7,15 @@ package enginecrds
 
 import (
 	"bytes"
-	"embed"
 	"errors"
 	"io"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
-)
 
-//go:embed *.yaml
-var files embed.FS
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds/definitions"
+)
 
 // The engines that have definitions here.
 const (
@@ -34,7 +32,7 @@ func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio
 // Definitions are the CustomResourceDefinitions of an engine, each time anew.
 func Definitions(tb testing.TB, engine string) []*unstructured.Unstructured {
 	tb.Helper()
-	text, err := files.ReadFile(engine + ".yaml")
+	text, err := definitions.Files.ReadFile(engine + ".yaml")
 	if err != nil {
 		tb.Fatalf("no definitions of %s: %v", engine, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -49,16 +50,53 @@ func Binary(t testing.TB, w *world.World) string {
 // Run runs the program with these variables, besides those that every run has, and text on its standard input.
 func Run(t testing.TB, w *world.World, env []string, stdin string, args ...string) Answer {
 	t.Helper()
-	cmd := exec.Command(Binary(t, w), args...)
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true"}, env...)
-	var out, errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), &out, &errs
-	err := cmd.Run()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	return Start(t, w, env, stdin, args...).Wait()
+}
+
+// Running is a run that may not have ended.
+type Running struct {
+	t         testing.TB
+	cmd       *exec.Cmd
+	out, errs bytes.Buffer
+	done      chan error
+}
+
+// Start is Run without waiting for the end.
+func Start(t testing.TB, w *world.World, env []string, stdin string, args ...string) *Running {
+	t.Helper()
+	r := &Running{t: t, cmd: exec.Command(Binary(t, w), args...), done: make(chan error, 1)}
+	r.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "AWS_REGION=ap-southeast-1", "AWS_EC2_METADATA_DISABLED=true"}, env...)
+	r.cmd.Stdin, r.cmd.Stdout, r.cmd.Stderr = strings.NewReader(stdin), &r.out, &r.errs
+	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	return Answer{Out: out.String(), Err: errs.String(), Code: cmd.ProcessState.ExitCode()}
+	go func() { r.done <- r.cmd.Wait() }()
+	return r
+}
+
+// Wait returns how the run ended.
+func (r *Running) Wait() Answer {
+	r.t.Helper()
+	err := <-r.done
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		r.t.Fatal(err)
+	}
+	return Answer{Out: r.out.String(), Err: r.errs.String(), Code: r.cmd.ProcessState.ExitCode()}
+}
+
+// Interrupt sends what Ctrl-C sends, and returns how the run ended. It fails the test when the run does not end within a time.
+func (r *Running) Interrupt(within time.Duration) Answer {
+	r.t.Helper()
+	if err := r.cmd.Process.Signal(os.Interrupt); err != nil {
+		r.t.Errorf("it had ended before it was interrupted: %v", err)
+	}
+	kill := time.AfterFunc(within, func() {
+		r.t.Errorf("it does not end within %s after the interruption", within)
+		_ = r.cmd.Process.Kill()
+	})
+	defer kill.Stop()
+	return r.Wait()
 }
 
 // Wants fails the test unless the run ended with a code and said these texts.

@@ -38,6 +38,8 @@ type Options struct {
 	Kube *kubeproxy.Proxy
 	// Flags come after, and so override, those of every test: short pauses, high rates.
 	Flags []string
+	// Env comes after, and so overrides, the environment of every test.
+	Env []string
 	// Installed runs the operator as its Deployment would, instead of with Flags and the rights of config/rbac; nil: not.
 	Installed *Installed
 }
@@ -130,6 +132,7 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	if options.Installed != nil {
 		o.cmd.Env = append(o.cmd.Env, options.Installed.Env...)
 	}
+	o.cmd.Env = append(o.cmd.Env, options.Env...)
 	if Profiled() {
 		o.cmd.Env = append(o.cmd.Env, "NEXUS_PROFILE_SOCKET="+o.socket(), "GODEBUG=memprofilerate=65536")
 	}

@@ -20,25 +20,26 @@ var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager
 // the place in the cache where `make bed` builds those that dev/go.mod pins.
 func BinDir() (string, error) {
 	if dir := os.Getenv("NEXUS_BED_BIN"); dir != "" {
-		return dir, checkBed(dir)
+		return dir, CheckBed(dir)
 	}
 	dev, err := devDir()
 	if err != nil {
 		return "", err
 	}
-	cache, err := cacheDir()
+	cache, err := CacheDir()
 	if err != nil {
 		return "", err
 	}
-	key, err := bedKey(dev)
+	key, err := BedKey(func(name string) ([]byte, error) { return os.ReadFile(filepath.Join(dev, filepath.FromSlash(name))) })
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(cache, "bin", key)
-	return dir, checkBed(dir)
+	return dir, CheckBed(dir)
 }
 
-func checkBed(dir string) error {
+// CheckBed returns an error unless a folder has every program of the test bed.
+func CheckBed(dir string) error {
 	for _, name := range bedPrograms {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			return fmt.Errorf("the test bed is not built: %s is missing; run `make bed` (or `go -C dev run ./bed`)", filepath.Join(dir, name))
@@ -67,7 +68,8 @@ func devDir() (string, error) {
 	}
 }
 
-func cacheDir() (string, error) {
+// CacheDir returns the folder outside the tree in which programs are kept.
+func CacheDir() (string, error) {
 	if dir := os.Getenv("NEXUS_CACHE"); dir != "" {
 		return filepath.Abs(dir)
 	}
@@ -81,11 +83,12 @@ func cacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "nexus-operator"), nil
 }
 
-// bedKey must give what binKey in dev/bed gives; a test compares them.
-func bedKey(dev string) (string, error) {
+// BedKey returns the name of the folder of the programs that the dev folder pins, whose files read returns. It must give what
+// binKey in dev/bed gives; a test compares them.
+func BedKey(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
 	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go"} {
-		text, err := os.ReadFile(filepath.Join(dev, filepath.FromSlash(name)))
+		text, err := read(name)
 		if err != nil {
 			return "", err
 		}

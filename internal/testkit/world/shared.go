@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"testing"
 )
 
 // shared is the one world of a test binary.
@@ -19,16 +18,25 @@ var shared struct {
 	started bool
 }
 
+// suite is what testing.M is, and tester is what tester is. Package testing is not imported: it would be linked into
+// nexusctl, whose local world is this one.
+type suite interface{ Run() int }
+
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+}
+
 // Main runs the tests of a package and stops the world that they share. Call it
 // from TestMain; the world starts with the first call of Shared, so that tests
 // which do not need it do not wait for it.
-func Main(m *testing.M, o Options) {
+func Main(m suite, o Options) {
 	shared.options = o
 	code := runTests(m)
 	os.Exit(code)
 }
 
-func runTests(m *testing.M) (code int) {
+func runTests(m suite) (code int) {
 	defer func() {
 		if err := StopShared(); err != nil {
 			fmt.Fprintln(os.Stderr, "stopping the test bed:", err)
@@ -41,7 +49,7 @@ func runTests(m *testing.M) (code int) {
 // Shared returns the world that the tests of a package share, starting it at
 // the first call. A package that calls it must have Main or StopShared run at
 // its end. Where the test bed is not built, the test fails and says how to.
-func Shared(t testing.TB) *World {
+func Shared(t tester) *World {
 	t.Helper()
 	if _, err := BinDir(); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,8 @@ type Options struct {
 	Log   io.Writer // progress, one line a step; nil: silent
 	Nodes int       // fake nodes; 0: one
 
+	Programs string // folder of the programs that run; empty: that of BinDir
+
 	NoKubernetes bool // only moto and its proxy
 	NoAWS        bool // only the control plane
 
@@ -97,11 +99,14 @@ func Start(ctx context.Context, o Options) (*World, error) {
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
-	bin, err := BinDir()
-	if err != nil {
-		return nil, err
+	if o.Programs == "" {
+		bin, err := BinDir()
+		if err != nil {
+			return nil, err
+		}
+		o.Programs = bin
 	}
-	w := &World{options: o, bin: bin, issuer: o.Issuer}
+	w := &World{options: o, bin: o.Programs, issuer: o.Issuer}
 	ctx, cancel := context.WithTimeout(ctx, o.StartTimeout)
 	defer cancel()
 	if err := w.start(ctx); err != nil {
@@ -182,6 +187,9 @@ func (w *World) Stop() error {
 
 // Dir returns the folder of logs and data.
 func (w *World) Dir() string { return w.dir }
+
+// Programs returns the folder of the programs that run, kubectl among them.
+func (w *World) Programs() string { return w.bin }
 
 // Issuer returns the issuer of ServiceAccount tokens.
 func (w *World) Issuer() string { return w.issuer }

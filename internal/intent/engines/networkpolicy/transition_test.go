@@ -96,7 +96,8 @@ func closes(p intent.Policy, d intent.Direction, me, other end, port portOf) boo
 }
 
 // TestClaimsAreConfirmedByTheirOwnObjects holds that what the engine makes is enough for what it claims, and that
-// without any one of a policy's objects some claim of that policy is taken back.
+// without any one of a policy's objects some claim of that policy is taken back, unless the others select its pods too:
+// the division among many policies may overlap.
 func TestClaimsAreConfirmedByTheirOwnObjects(t *testing.T) {
 	missed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,6 +125,9 @@ func TestClaimsAreConfirmedByTheirOwnObjects(t *testing.T) {
 				}
 				got := e.Confirm(p, f, a.claims[i], slices.Delete(slices.Clone(live), n, n+1))
 				at := slices.IndexFunc(got, func(c intent.Claim) bool { return c.Intent == l.Rule })
+				if isRedundant(live, n) {
+					continue
+				}
 				if a.claims[i][at].Holds() && got[at].Holds() {
 					t.Fatalf("without %s, %s still claims %s\n%v", l.Name, l.Rule, got[at].Level, s)
 				}
@@ -134,4 +138,16 @@ func TestClaimsAreConfirmedByTheirOwnObjects(t *testing.T) {
 	if missed < 100 {
 		t.Errorf("only %d objects were missed", missed)
 	}
+}
+
+// isRedundant reports whether the other objects of the rule select every pod that an object selects.
+func isRedundant(live []intent.Live, n int) bool {
+	one := live[n].Parsed.(existing)
+	left := []podSet{one.pods}
+	for i, l := range live {
+		if o := l.Parsed.(existing); i != n && l.Policy == live[n].Policy && l.Rule == live[n].Rule && o.exact {
+			left = cutOff(left, o.pods)
+		}
+	}
+	return len(left) == 0
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsclient
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+)
+
+// identityWords are the parts of errors that say whose the ambient identity is, and how to change it.
+type identityWords struct {
+	// configuration, signIn and role name parts of the identity at the beginning of a message.
+	configuration, signIn, role string
+	// missing is the whole message where there is no identity, and check the remedy for one that AWS does not accept.
+	missing, check string
+}
+
+var (
+	operatorWords = identityWords{
+		configuration: "the operator's own AWS configuration (environment, AWS files)",
+		signIn:        "the operator's own sign-in",
+		role:          "the operator's own role",
+		missing:       "the operator has no AWS identity: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
+		check:         "check the identity the operator runs with",
+	}
+	personWords = identityWords{
+		configuration: "your AWS configuration (environment, AWS files, --profile)",
+		signIn:        "your sign-in to AWS",
+		role:          "the role of your AWS credentials",
+		missing:       "there are no AWS credentials: name a profile that has some (--profile, AWS_PROFILE), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+		check:         "check your AWS credentials (--profile, AWS_PROFILE, AWS_ACCESS_KEY_ID)",
+	}
+)
+
+// wordsFor returns the words for the identity of a person, or for that of the operator.
+func wordsFor(person bool) identityWords {
+	if person {
+		return personWords
+	}
+	return operatorWords
+}
+
+// CheckCredentials returns nil when a person has credentials, or else a *status.Stalled that says what to set. It calls AWS only where
+// the credentials are those of a role or of a session that has to be signed in.
+func CheckCredentials(ctx context.Context, credentials aws.CredentialsProvider) error {
+	return personWords.checkAmbient(ctx, credentials)
+}

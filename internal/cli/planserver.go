@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// answerPoll is how often a request is looked at.
+const answerPoll = 250 * time.Millisecond
+
+// planOnServer asks the operator to plan, and deletes the request once it was answered.
+func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
+	_, c, err := s.connect()
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if _, err := c.RESTMapper().RESTMapping(nexusv1.GroupVersion.WithKind("PlanRequest").GroupKind()); err != nil {
+		return plan.Plan{}, explainNoKind(err)
+	}
+	q, err := s.planRequest(f, args)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	if err := c.Create(ctx, q); err != nil {
+		return plan.Plan{}, explainNoRequest(q, err)
+	}
+	answered, err := awaitAnswer(ctx, c, q, f.serverTimeout)
+	if derr := deleteRequest(ctx, c, q); derr != nil {
+		s.say("PlanRequest %s/%s was not deleted; the operator deletes it within ten minutes: %v", q.Namespace, q.Name, derr)
+	}
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	found := plan.Plan{}
+	if err := json.Unmarshal([]byte(answered.Status.Plan), &found); err != nil {
+		return plan.Plan{}, fmt.Errorf("reading status.plan of the PlanRequest: %w", err)
+	}
+	if found.APIVersion != plan.APIVersion {
+		return plan.Plan{}, precondition(fmt.Errorf("the operator answers with a plan of %s, and this nexusctl reads %s: use the nexusctl of the operator's version", found.APIVersion, plan.APIVersion))
+	}
+	if n := answered.Status.ItemsLeftOut; n > 0 {
+		s.say("The plan is too long for a PlanRequest: its last %d of %d items are left out. The summary counts them all.", n, int(n)+len(found.Items))
+	}
+	return found, nil
+}
+
+// planRequest is the request for what a command line names.
+func (s *shared) planRequest(f *planFlags, args []string) (*nexusv1.PlanRequest, error) {
+	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, precondition(fmt.Errorf("finding the namespace: %w", err))
+	}
+	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace}}
+	if len(args) > 0 {
+		return q, s.addObjects(q, args)
+	}
+	manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range manifests {
+		if i > 0 && m.GetNamespace() != "" && m.GetNamespace() != q.Namespace {
+			return nil, usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", titleOfObject(m), q.Namespace)
+		}
+		if i == 0 && m.GetNamespace() != "" {
+			q.Namespace = m.GetNamespace()
+		}
+		text, err := m.MarshalJSON()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", titleOfObject(m), err)
+		}
+		q.Spec.Manifests = append(q.Spec.Manifests, nexusv1.PlannedManifest(strings.TrimSpace(string(text))))
+	}
+	return q, nil
+}
+
+// addObjects adds existing objects, as KIND/NAME.
+func (s *shared) addObjects(q *nexusv1.PlanRequest, args []string) error {
+	mapper, err := s.cluster.ToRESTMapper()
+	if err != nil {
+		return precondition(fmt.Errorf("reading the API server's kinds: %w", err))
+	}
+	for _, arg := range args {
+		kind, name, ok := strings.Cut(arg, "/")
+		if !ok || kind == "" || name == "" {
+			return usage("--server: name objects as KIND/NAME, and not as %q", arg)
+		}
+		gvk, err := mapper.KindFor(schema.GroupVersionResource{Resource: strings.ToLower(kind)})
+		if err != nil {
+			return precondition(fmt.Errorf("%s: %w", arg, err))
+		}
+		q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: gvk.Kind, Name: name})
+	}
+	return nil
+}
+
+// explainNoKind says why the kind of requests is not known.
+func explainNoKind(err error) error {
+	if meta.IsNoMatchError(err) {
+		return precondition(errors.New("the cluster knows no PlanRequests: install the operator's CustomResourceDefinitions of this version, or plan without --server"))
+	}
+	return err
+}
+
+// explainNoRequest says why a request could not be created.
+func explainNoRequest(q *nexusv1.PlanRequest, err error) error {
+	switch {
+	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):
+		return usage("the manifests do not fit into a PlanRequest: %w", err)
+	default:
+		return fmt.Errorf("creating a PlanRequest in namespace %s: %w", q.Namespace, err)
+	}
+}
+
+// awaitAnswer waits until a request is answered.
+func awaitAnswer(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, timeout time.Duration) (*nexusv1.PlanRequest, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, errNoAnswer)
+	defer cancel()
+	ticks := time.NewTicker(answerPoll)
+	defer ticks.Stop()
+	for {
+		now := &nexusv1.PlanRequest{}
+		err := c.Get(ctx, client.ObjectKeyFromObject(q), now)
+		if err != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("reading PlanRequest %s/%s: %w", q.Namespace, q.Name, err)
+		}
+		if err == nil && now.Status.ObservedGeneration == now.Generation {
+			return now, failureOf(now)
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errNoAnswer) {
+				return nil, precondition(fmt.Errorf("the operator has not answered PlanRequest %s/%s within %s%s: check that it runs (nexusctl status) and that --plan-requests is not false, or plan without --server",
+					q.Namespace, q.Name, timeout, lastFailure(now)))
+			}
+			return nil, ctx.Err()
+		case <-ticks.C:
+		}
+	}
+}
+
+var errNoAnswer = errors.New("no answer")
+
+// failureOf is what is wrong with a request that was answered; nil where there is a plan.
+func failureOf(q *nexusv1.PlanRequest) error {
+	c := meta.FindStatusCondition(q.Status.Conditions, status.Stall)
+	switch {
+	case c == nil || c.Status != metav1.ConditionTrue:
+		return nil
+	case c.Reason == status.ReasonInvalidSpec:
+		return usage("%s", c.Message)
+	default:
+		return precondition(fmt.Errorf("%s: %s", c.Reason, c.Message))
+	}
+}
+
+// lastFailure is what the operator last said of a request that it has not answered.
+func lastFailure(q *nexusv1.PlanRequest) string {
+	if c := meta.FindStatusCondition(q.Status.Conditions, status.Reconciling); c != nil && c.Message != "" {
+		return ": " + c.Message
+	}
+	return ""
+}
+
+// deleteRequest deletes a request, also after an interruption.
+func deleteRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest) error {
+	ctx, cancel := uncut(ctx, patchTimeout)
+	defer cancel()
+	return client.IgnoreNotFound(c.Delete(ctx, q))
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+const (
+	// shareOfInterval is the part of the check interval within which checks share a read, and longestShare the most.
+	shareOfInterval = 30
+	longestShare    = 10 * time.Second
+)
+
+// shareTime is how old the read of another check may be that serves a check.
+func (r *Reconciler) shareTime() time.Duration {
+	return min(r.interval()/shareOfInterval, longestShare)
+}
+
+// checkOf returns the check that is due of an object that is at rest, and nil for a pass with another cause: a change, a request
+// by a person, or a provider that could not be used.
+func (r *Reconciler) checkOf(obj v1alpha1.Resource) *kind.Check {
+	observes := obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve
+	if observes || !r.isAtRest(obj) || r.checks.IsRequested(client.ObjectKeyFromObject(obj)) {
+		return nil
+	}
+	now := r.Clock.Now()
+	return &kind.Check{At: now, Since: now.Add(-r.shareTime()), Upcoming: func(ctx context.Context) []string { return r.upcoming(ctx, obj, now.Add(r.shareTime())) }}
+}
+
+// upcoming returns the identifiers of the other objects of the provider whose checks are due before a time.
+func (r *Reconciler) upcoming(ctx context.Context, obj v1alpha1.Resource, before time.Time) []string {
+	list := reconciler.NewList(r.Client, r.Entry)
+	of := client.MatchingFields{reconciler.ProviderIndex: obj.CommonSpec().ProviderRef.Name}
+	if err := r.Client.List(ctx, list, client.InNamespace(obj.GetNamespace()), of, client.UnsafeDisableDeepCopy); err != nil {
+		return nil // the check is made alone
+	}
+	var ids []string
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		other := item.(v1alpha1.Resource)
+		due, ok := r.checks.Due(client.ObjectKeyFromObject(other))
+		if id := other.CommonStatus().ID; ok && due.Before(before) && id != "" && other.GetName() != obj.GetName() && r.isAtRest(other) {
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	return ids
+}

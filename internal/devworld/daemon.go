@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package devworld
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds/definitions"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/rights"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+	"github.com/nexus-operator/nexus-operator/manifests"
+)
+
+// operatorPause is how long a dead operator stays down.
+const operatorPause = time.Second
+
+// Hold runs the world and the operator until ctx ends. Up starts a process that calls it, whose output is daemon.log.
+func (w World) Hold(ctx context.Context) (err error) {
+	lock, ok, err := tryLock(w.file(fileLock))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("another daemon is running")
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	o, err := w.begin()
+	if err != nil {
+		return err
+	}
+	running, err := world.Start(ctx, world.Options{Dir: w.file(folderWorld), Log: w.Progress, Nodes: o.Nodes, Programs: o.Programs, CRDs: o.CRDs,
+		ManagedPolicies: true, StartTimeout: o.Timeout})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, running.Stop()) }()
+	s, err := w.prepareOperator(ctx, running)
+	if err == nil {
+		err = w.runOperator(ctx, o, s)
+	}
+	return err
+}
+
+// begin tells other commands of this process, and returns what it is to start.
+func (w World) begin() (o Options, err error) {
+	if err := (state{PID: os.Getpid()}).write(w); err != nil {
+		return o, err
+	}
+	if o, err = w.readOptions(); err == nil {
+		o.CRDs, err = w.definitions(o)
+	}
+	return o, err
+}
+
+// readOptions returns what the world was started with.
+func (w World) readOptions() (o Options, err error) {
+	text, err := os.ReadFile(w.file(fileOptions))
+	if err == nil {
+		err = json.Unmarshal(text, &o)
+	}
+	return o, err
+}
+
+// prepareOperator sets up what the operator and clients need in a new world, and describes it.
+func (w World) prepareOperator(ctx context.Context, running *world.World) (state, error) {
+	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs()}
+	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
+		return s, fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
+	}
+	objects, err := w.operatorRights()
+	if err != nil {
+		return s, err
+	}
+	if s.OperatorKubeconfig, err = rights.Kubeconfig(ctx, running, objects); err != nil {
+		return s, err
+	}
+	return s, s.writeEnv(w)
+}
+
+// definitions returns the files of the CustomResourceDefinitions. Those that are built in are the operator's, and those of
+// two policy engines without the engines, so that the policies that the operator makes of security intents can be seen.
+func (w World) definitions(o Options) ([]string, error) {
+	if len(o.CRDs) > 0 {
+		return o.CRDs, nil
+	}
+	if err := os.CopyFS(w.file(folderCRDs), crd.Bases); err != nil {
+		return nil, err
+	}
+	paths := []string{w.file(folderCRDs + "/bases")}
+	for _, engine := range []string{"kubearmor.yaml", "kyverno.yaml"} {
+		path := w.file(folderCRDs + "/" + engine)
+		if err := unpack(definitions.Files, engine, path); err != nil {
+			return nil, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// unpack writes an embedded file.
+func unpack(from fs.FS, name, path string) error {
+	text, err := fs.ReadFile(from, name)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, text, 0o600)
+}
+
+// operatorRights returns the operator's ServiceAccount, its rights and the policy that limits it, as an installation has them.
+func (w World) operatorRights() ([]*unstructured.Unstructured, error) {
+	const name = "rbac.yaml"
+	path := w.file(folderWorld + "/" + name)
+	if err := unpack(manifests.Files, name, path); err != nil {
+		return nil, err
+	}
+	return world.ReadManifests(path)
+}
+
+// runOperator keeps the operator running, as a Deployment would, and the state
+// up to date, until ctx ends.
+func (w World) runOperator(ctx context.Context, o Options, s state) error {
+	s.Ready = true
+	if o.Operator == "" {
+		if err := s.write(w); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		return nil
+	}
+	log, err := os.Create(w.file(fileOperator))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = log.Close() }() // the operator's own writes are done
+	for ; ctx.Err() == nil; s.Restarts++ {
+		if s.Health, err = freeAddress(ctx); err != nil {
+			return err
+		}
+		cmd, err := w.startOperator(ctx, o, s, log)
+		if err != nil {
+			return err
+		}
+		s.Operator = cmd.Process.Pid
+		if err := s.write(w); err != nil {
+			return errors.Join(err, cmd.Process.Kill())
+		}
+		err = waitOperator(ctx, cmd)
+		say(w.Progress, "the operator (process %d) has ended: %v", cmd.Process.Pid, err)
+		s.Operator = 0
+		pause(ctx, operatorPause)
+	}
+	return nil
+}
+
+// waitOperator waits for the end of the operator; when ctx ends it asks it to
+// stop, and after five seconds kills it.
+func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(5 * time.Second):
+		_ = cmd.Process.Kill()
+		return <-done
+	}
+}
+
+func (w World) startOperator(ctx context.Context, o Options, s state, log io.Writer) (*exec.Cmd, error) {
+	metrics, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"--capability-namespaces=*", "--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + s.Health}
+	cmd := exec.Command(o.Operator, append(args, o.OperatorArgs...)...) // waitOperator ends it
+	cmd.Dir = w.Dir
+	cmd.Stdout, cmd.Stderr = log, log
+	var env []string
+	for _, pair := range cmd.Environ() {
+		if !strings.HasPrefix(pair, "AWS_") {
+			env = append(env, pair)
+		}
+	}
+	cmd.Env = append(append(env, s.environment()...), "KUBECONFIG="+s.OperatorKubeconfig)
+	return cmd, cmd.Start()
+}
+
+func freeAddress(ctx context.Context) (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intentfacts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// PolicyKinds are what bindings own.
+var PolicyKinds = []schema.GroupVersionKind{
+	v1alpha1.GroupVersion.WithKind("NimbusPolicy"),
+	v1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
+}
+
+// KindOf says which of the kinds with a status of security intents an object is.
+func KindOf(obj client.Object) schema.GroupVersionKind {
+	kind := ""
+	switch obj.(type) {
+	case *v1alpha1.SecurityIntentBinding:
+		kind = "SecurityIntentBinding"
+	case *v1alpha1.ClusterSecurityIntentBinding:
+		kind = "ClusterSecurityIntentBinding"
+	case *v1alpha1.NimbusPolicy:
+		kind = "NimbusPolicy"
+	case *v1alpha1.ClusterNimbusPolicy:
+		kind = "ClusterNimbusPolicy"
+	}
+	return v1alpha1.GroupVersion.WithKind(kind)
+}
+
+// ManifestOf is what a policy is shown as.
+func ManifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
+	var obj runtime.Object = intent.NimbusPolicyOf(p)
+	if p.Namespace == "" {
+		obj = intent.ClusterNimbusPolicyOf(p)
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, fmt.Errorf("policy %s: %w", p.Name, err)
+	}
+	return &unstructured.Unstructured{Object: m}, nil
+}
+
+// RefsOf names what policies are shown as.
+func RefsOf(policies []intent.Policy) []apply.Ref {
+	refs := make([]apply.Ref, len(policies))
+	for i, p := range policies {
+		kind := PolicyKinds[0]
+		if p.Namespace == "" {
+			kind = PolicyKinds[1]
+		}
+		refs[i] = apply.Ref{Kind: kind, Namespace: p.Namespace, Name: p.Name}
+	}
+	return refs
+}
+
+// BindingOf reads a binding of either kind.
+func BindingOf(obj client.Object) intent.Binding {
+	if b, ok := obj.(*v1alpha1.SecurityIntentBinding); ok {
+		return intent.OfBinding(b)
+	}
+	return intent.OfClusterBinding(obj.(*v1alpha1.ClusterSecurityIntentBinding))
+}
+
+// OwnerOfDerived is a binding as the owner of its policies, or a policy as the owner of the engines' objects.
+func OwnerOfDerived(kind schema.GroupVersionKind, obj metav1.Object) apply.Owner {
+	return apply.Owner{
+		Kind: kind, Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: obj.GetUID(),
+		Label: wellknown.LabelPolicyOwner, Sole: true, Namespaces: onlyNamespace(obj.GetNamespace()),
+	}
+}
+
+// onlyNamespace are the namespaces of what an object of a namespace owns; none, which is every one, for an object of the
+// cluster.
+func onlyNamespace(ns string) []string {
+	if ns == "" {
+		return nil
+	}
+	return []string{ns}
+}
+
+// IsDerived reports whether an object is controlled by a policy of ours.
+func IsDerived(o metav1.Object) bool {
+	c := metav1.GetControllerOf(o)
+	if c == nil {
+		return false
+	}
+	gv, err := schema.ParseGroupVersion(c.APIVersion)
+	return err == nil && gv.Group == v1alpha1.GroupName
+}
+
+// IsOfPolicy reports whether a NetworkPolicy is of one of our policies. One that lost its owner reference is still ours,
+// as long as its label or its annotation names a policy that exists: if it counted as foreign, its pods would count as
+// isolated without us, and it would never be written again. That is not clear once and for all: the policy may come and
+// go.
+func IsOfPolicy(np *networkingv1.NetworkPolicy, policies func() (map[string]bool, error)) (mine, clear bool, err error) {
+	if IsDerived(np) {
+		return true, true, nil
+	}
+	uid, owner := np.Labels[wellknown.LabelPolicyOwner], np.Annotations[apply.AnnotationOwner]
+	if metav1.GetControllerOf(np) != nil || uid+owner == "" {
+		return false, true, nil
+	}
+	known, err := policies()
+	return known[uid] || known[owner], false, err
+}
+
+// PolicyMarks holds the policies of a namespace by what marks an object as theirs: their UID, in a label, and
+// their name, in an annotation.
+func PolicyMarks(ctx context.Context, c client.Reader, namespace string) (map[string]bool, error) {
+	list := &v1alpha1.NimbusPolicyList{}
+	if err := c.List(ctx, list, client.InNamespace(namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, err
+	}
+	out := make(map[string]bool, 2*len(list.Items))
+	for i := range list.Items {
+		p := &list.Items[i]
+		out[string(p.UID)] = true
+		out[apply.Owner{Kind: KindOf(p), Namespace: p.Namespace, Name: p.Name}.String()] = true
+	}
+	return out, nil
+}
+
+// AddedSwitches lists the annotations of a live object that may switch its engine off, such as istio.io/dry-run, and that are
+// not wanted; sorted.
+func AddedSwitches(want, live *unstructured.Unstructured) []string {
+	var out []string
+	for k := range live.GetAnnotations() {
+		if _, ours := want.GetAnnotations()[k]; !ours && IsSwitchedBy(want.GroupVersionKind().Group, k) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// IsSwitchedBy reports whether an annotation is of the domain of an engine's kinds: istio.io for security.istio.io.
+func IsSwitchedBy(group, annotation string) bool {
+	prefix, _, found := strings.Cut(annotation, "/")
+	labels := strings.Split(group, ".")
+	domain := strings.Join(labels[max(0, len(labels)-2):], ".")
+	return found && group != networkingv1.GroupName && (prefix == domain || strings.HasSuffix(prefix, "."+domain))
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intentfacts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// Engine is a policy engine, and whether --adapters names it.
+type Engine struct {
+	intent.Engine
+	Enabled bool
+}
+
+// EnabledEngines marks the engines that --adapters names.
+func EnabledEngines(engines []intent.Engine, names []string) ([]Engine, error) {
+	out := make([]Engine, len(engines))
+	known := []string{options.AllAdapters}
+	for i, e := range engines {
+		name := strings.ToLower(e.Name())
+		known = append(known, name)
+		out[i] = Engine{Engine: e, Enabled: slices.Contains(names, name) || slices.Contains(names, options.AllAdapters)}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, fmt.Errorf("--adapters: %q is not one of %s", n, strings.Join(known, ", "))
+		}
+	}
+	return out, nil
+}
+
+// Settings are what the administrator says to every binding.
+type Settings struct {
+	OperatorNamespace, MeshRootNamespace, TrustDomain string
+	// TLSAssessorImage assesses TLS for intent assessTLS; empty is none.
+	TLSAssessorImage string
+	// DNSService is namespace/name of the Service of the cluster's DNS, and DNSPorts are its pods' ports where the Service
+	// does not tell them.
+	DNSService string
+	DNSPorts   []int
+	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
+	VirtualPatches string
+}
+
+// SettingsOf returns the settings that the operator's options say.
+func SettingsOf(o options.Options) Settings {
+	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
+		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, VirtualPatches: o.VirtualPatches}
+}

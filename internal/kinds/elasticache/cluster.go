@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package elasticache is the ElastiCache kinds.
+package elasticache
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/elasticache"
+	"github.com/aws/aws-sdk-go-v2/service/elasticache/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// ClusterState is a cache cluster as both the spec and ElastiCache can express it. The fields that ElastiCache can set have the
+// names that its requests and descriptions give them.
+type ClusterState struct {
+	CacheClusterId string `drift:"identity"` //nolint:revive // a name of ElastiCache
+	ARN            string `drift:"id"`
+	// FinalSnapshot is the snapshot that the deletion makes; empty where it makes none.
+	FinalSnapshot string `drift:"id"`
+	// Guarded is set while the cluster must not be deleted without a final snapshot.
+	Guarded bool `drift:"id"`
+
+	CacheClusterStatus string `drift:"observed"`
+	// Version is the one that runs, also where that counts as declared.
+	Version string `drift:"observed"`
+	// Endpoint is where clients connect to; nil while there is none.
+	Endpoint *types.Endpoint   `drift:"observed"`
+	Nodes    []types.CacheNode `drift:"observed"`
+
+	Engine                   *string `drift:"immutable"`
+	AZMode                   *string `drift:"immutable"`
+	Port                     *int32  `drift:"immutable"`
+	CacheSubnetGroupName     *string `drift:"immutable"`
+	TransitEncryptionEnabled *bool   `drift:"immutable"`
+
+	EngineVersion, CacheNodeType, CacheParameterGroupName *string
+	PreferredMaintenanceWindow, SnapshotWindow            *string
+	// NotificationTopicArn is the topic of events; "" is none.
+	NotificationTopicArn                  *string
+	NumCacheNodes, SnapshotRetentionLimit *int32
+	AutoMinorVersionUpgrade               *bool
+	SecurityGroupIds                      []string          `drift:"set"` //nolint:revive // a name of ElastiCache
+	Tags                                  map[string]string `drift:"tags"`
+}
+
+// settings are the fields that ModifyCacheCluster changes. Read only.
+var settings = []string{
+	"EngineVersion", "CacheNodeType", "CacheParameterGroupName", "PreferredMaintenanceWindow", "SnapshotWindow", "NotificationTopicArn",
+	"NumCacheNodes", "SnapshotRetentionLimit", "AutoMinorVersionUpgrade", "SecurityGroupIds",
+}
+
+const (
+	redis     = "redis"
+	available = "available"
+)
+
+// The states in which a cluster serves its users while it changes, and those that only a person can end. Read only.
+// https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CacheCluster.html
+var (
+	usableStates = []string{"modifying", "snapshotting"}
+	brokenStates = []string{"incompatible-network", "restore-failed"}
+)
+
+type cluster struct{ api *elasticache.Client }
+
+// NewCluster binds the ElastiCacheCluster kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticache.html
+func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ElastiCacheCluster, ClusterState] {
+	c := &cluster{api: elasticache.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.ElastiCacheCluster, ClusterState]{
+		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"SecurityGroup"}},
+		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Explain: awsclient.ExplainVanished[ClusterState]("ElastiCache described the cache cluster and answered that it does not exist"),
+		Export:   kind.Export[*v1alpha1.ElastiCacheCluster, ClusterState]{Identity: []string{"clusterID"}, Spec: exported},
+		Describe: kind.Read[ClusterState]{Actions: []string{"elasticache:DescribeCacheClusters"}, Do: c.describe},
+		Create:   kind.Call[ClusterState]{Action: "elasticache:CreateCacheCluster", Do: kind.Send(c.api.CreateCacheCluster, creation)},
+		Tagging: kind.Tagging[ClusterState]{
+			Reads: "elasticache:ListTagsForResource", List: c.tags,
+			Sets: "elasticache:AddTagsToResource", Set: kind.Send(c.api.AddTagsToResource, func(have ClusterState, tags map[string]string) *elasticache.AddTagsToResourceInput {
+				return &elasticache.AddTagsToResourceInput{ResourceName: &have.ARN, Tags: kind.SDKTags[types.Tag](tags)}
+			}),
+			Removes: "elasticache:RemoveTagsFromResource", Remove: kind.Send(c.api.RemoveTagsFromResource, func(have ClusterState, keys []string) *elasticache.RemoveTagsFromResourceInput {
+				return &elasticache.RemoveTagsFromResourceInput{ResourceName: &have.ARN, TagKeys: keys}
+			}),
+		},
+		// ElastiCache changes no tags of a cluster that is being modified, so that they come first.
+		OneByOne: true,
+		Parts: []kind.Part[ClusterState]{{Fields: settings, InCreate: true,
+			Write: kind.Call[ClusterState]{Action: "elasticache:ModifyCacheCluster", DoDiff: kind.SendDiff(c.api.ModifyCacheCluster, changes)}}},
+		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "elasticache:DeleteCacheCluster", Effect: kind.Deletes, Do: kind.Send(c.api.DeleteCacheCluster, func(want, _ ClusterState) *elasticache.DeleteCacheClusterInput {
+			return &elasticache.DeleteCacheClusterInput{CacheClusterId: &want.CacheClusterId, FinalSnapshotIdentifier: kind.NonEmpty(&want.FinalSnapshot)}
+		})}}},
+	})
+}
+
+func identify(sc kind.Scope, cr *v1alpha1.ElastiCacheCluster) (ClusterState, error) {
+	in := cr.Spec
+	s := ClusterState{CacheClusterId: in.ClusterID, Engine: &in.Engine}
+	if in.Engine == redis {
+		s.Guarded, s.FinalSnapshot = sc.GuardData, sc.FinalSnapshot(in.ClusterID, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
+	}
+	return s, nil
+}
+
+func declare(sc kind.Scope, cr *v1alpha1.ElastiCacheCluster, s *ClusterState) error {
+	in, tags := cr.Spec, s.Tags
+	kind.Overlay(s, in) // the fields of the same names
+	s.Tags, s.CacheNodeType, s.NotificationTopicArn = tags, &in.NodeType, in.NotificationTopicARN
+	s.CacheSubnetGroupName, s.CacheParameterGroupName = in.SubnetGroupName, in.ParameterGroupName
+	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
+	s.SecurityGroupIds = groups
+	return err
+}
+
+func creation(want, _ ClusterState) *elasticache.CreateCacheClusterInput {
+	tags := kind.SDKTags[types.Tag](want.Tags)
+	want.Tags = nil
+	in := kind.Convert[elasticache.CreateCacheClusterInput](want)
+	in.Tags, in.NotificationTopicArn, in.NumCacheNodes = tags, kind.NonEmpty(want.NotificationTopicArn), cmp.Or(want.NumCacheNodes, aws.Int32(1))
+	return &in
+}
+
+// changes returns a request for what differs, without delay. ElastiCache keeps what a request does not name.
+// https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_ModifyCacheCluster.html
+func changes(want, have ClusterState, diff kind.Diff) *elasticache.ModifyCacheClusterInput {
+	in := kind.Convert[elasticache.ModifyCacheClusterInput](kind.OnlyChanged(want, settings, diff))
+	in.CacheClusterId, in.ApplyImmediately = &have.CacheClusterId, aws.Bool(true)
+	if diff.Under("NotificationTopicArn") {
+		in.NotificationTopicArn, in.NotificationTopicStatus = kind.NonEmpty(want.NotificationTopicArn), aws.String(kind.Either(*want.NotificationTopicArn == "", "inactive", "active"))
+	}
+	if diff.Under("NumCacheNodes") && int(*want.NumCacheNodes) < len(have.Nodes) {
+		for _, node := range have.Nodes[*want.NumCacheNodes:] {
+			in.CacheNodeIdsToRemove = append(in.CacheNodeIdsToRemove, aws.ToString(node.CacheNodeId))
+		}
+	}
+	return &in
+}
+
+// refuse names what ElastiCache cannot do.
+func refuse(want, have ClusterState, diff kind.Diff) error {
+	if to, from := aws.ToString(want.EngineVersion), have.Version; diff.Under("EngineVersion") && kind.CompareVersions(to, from) < 0 {
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.engineVersion", Message: fmt.Sprintf(
+			"ElastiCache cannot downgrade a cache cluster: want %s, have %s; declare the version that exists, or create another cluster", to, from)}
+	}
+	return nil
+}
+
+func publish(cr *v1alpha1.ElastiCacheCluster, s ClusterState) {
+	st := &cr.Status
+	st.ARN, st.ID, st.CacheClusterARN, st.ClusterStatus, st.EngineVersion = s.ARN, s.CacheClusterId, s.ARN, s.CacheClusterStatus, s.Version
+	endpoint := kind.Convert[*v1alpha1.ElastiCacheEndpoint](s.Endpoint)
+	st.ConfigurationEndpoint, st.PrimaryEndpoint, st.NodeEndpoints = endpoint, nil, nil
+	if aws.ToString(s.Engine) == redis {
+		st.ConfigurationEndpoint, st.PrimaryEndpoint = nil, endpoint
+	}
+	for _, node := range s.Nodes {
+		if node.Endpoint != nil {
+			st.NodeEndpoints = append(st.NodeEndpoints, kind.Convert[v1alpha1.ElastiCacheEndpoint](node.Endpoint))
+		}
+	}
+}
+
+func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Look) (kind.Seen[ClusterState], error) {
+	absent := kind.Seen[ClusterState]{}
+	out, err := awsclient.Lookup(ctx, c.api.DescribeCacheClusters, &elasticache.DescribeCacheClustersInput{CacheClusterId: &want.CacheClusterId, ShowCacheNodeInfo: aws.Bool(true)})
+	if out == nil || len(out.CacheClusters) == 0 {
+		return absent, err
+	}
+	have := stateOf(want, out.CacheClusters[0])
+	state, broken := have.CacheClusterStatus, slices.Contains(brokenStates, have.CacheClusterStatus)
+	switch group := aws.ToString(out.CacheClusters[0].ReplicationGroupId); {
+	case state == "deleted":
+		return absent, nil
+	case group != "":
+		return absent, &status.Stalled{Reason: status.ReasonConflict, Field: "spec.clusterID", Message: "cache cluster " + want.CacheClusterId + " belongs to replication group " + group + ", which decides about it: declare another clusterID"}
+	case broken && !look.Deleting:
+		return absent, &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "cache cluster " + want.CacheClusterId + " is " + state + ": see its events with aws elasticache describe-events, and delete it in AWS; set recreateOnLoss: true to create it again"}
+	}
+	seen := kind.Seen[ClusterState]{Exists: true, State: have, Created: aws.ToTime(out.CacheClusters[0].CacheClusterCreateTime), Holds: holds(want, state, broken)}
+	if state != available && !broken {
+		seen.Busy, seen.Usable = "the cache cluster is "+state, slices.Contains(usableStates, state)
+	}
+	// ElastiCache shows no tags of a cluster that is not available, and without them it is nobody's.
+	if seen.Busy != "" && !look.TagsKnown {
+		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
+	}
+	return seen, nil
+}
+
+func stateOf(want ClusterState, d types.CacheCluster) ClusterState {
+	tell := kind.NonNil(d.NotificationConfiguration)
+	slices.SortFunc(d.CacheNodes, func(a, b types.CacheNode) int {
+		return cmp.Compare(aws.ToString(a.CacheNodeId), aws.ToString(b.CacheNodeId))
+	})
+	s := kind.Convert[ClusterState](d)
+	s.ARN, s.Version, s.Nodes, s.Endpoint = aws.ToString(d.ARN), aws.ToString(d.EngineVersion), d.CacheNodes, d.ConfigurationEndpoint
+	if s.Endpoint == nil && len(d.CacheNodes) > 0 {
+		s.Endpoint = d.CacheNodes[0].Endpoint
+	}
+	s.Port, s.EngineVersion = kind.NonNil(s.Endpoint).Port, versionAs(want.EngineVersion, d.EngineVersion)
+	s.CacheParameterGroupName = kind.NonNil(d.CacheParameterGroup).CacheParameterGroupName
+	s.NotificationTopicArn = aws.String(kind.Either(aws.ToString(tell.TopicStatus) == "active", aws.ToString(tell.TopicArn), ""))
+	s.AZMode = aws.String(kind.Either(aws.ToString(d.PreferredAvailabilityZone) == "Multiple", "cross-az", "single-az"))
+	for _, g := range d.SecurityGroups {
+		if aws.ToString(g.Status) != "removing" {
+			s.SecurityGroupIds = append(s.SecurityGroupIds, aws.ToString(g.SecurityGroupId))
+		}
+	}
+	return s
+}
+
+// versionAs returns the wanted version where have is a version that it names, such as 6.2.6 for 6.x, or a later version of the
+// same major version; else have.
+func versionAs(want, have *string) *string {
+	if want == nil || have == nil {
+		return have
+	}
+	w := strings.TrimSuffix(*want, ".x")
+	major, _, _ := strings.Cut(w, ".")
+	if *have == w || strings.HasPrefix(*have, w+".") || strings.HasPrefix(*have, major+".") && kind.CompareVersions(*have, w) > 0 {
+		return want
+	}
+	return have
+}
+
+// holds returns why the cluster must not be deleted.
+func holds(want ClusterState, state string, broken bool) []kind.Hold {
+	const keep = "; or set deletionPolicy: Retain to keep it"
+	switch {
+	case want.Guarded && want.FinalSnapshot == "":
+		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot: the data of the cache cluster would be lost; set skipFinalSnapshot: false" + keep}}
+	case broken && want.FinalSnapshot != "":
+		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot, which ElastiCache cannot make of a cache cluster that is " + state + ": set skipFinalSnapshot: true to lose its data" + keep}}
+	default:
+		return nil
+	}
+}
+
+// tags returns none of a broken cluster, because ElastiCache shows them only of available ones: its creation time proves whose it is.
+func (c *cluster) tags(ctx context.Context, have ClusterState) (map[string]string, error) {
+	if slices.Contains(brokenStates, have.CacheClusterStatus) {
+		return nil, nil
+	}
+	out, err := c.api.ListTagsForResource(ctx, &elasticache.ListTagsForResourceInput{ResourceName: &have.ARN})
+	if err != nil {
+		return nil, err
+	}
+	return kind.TagMap(out.TagList), nil
+}

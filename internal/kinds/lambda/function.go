@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lambda is the Lambda kinds.
+package lambda
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// FunctionState is a function as both the spec and Lambda can express it. The fields that Lambda can set have the names that
+// its requests give them.
+type FunctionState struct {
+	FunctionName string `drift:"identity"`
+	ARN          string `drift:"id"`
+	// Location is the code in S3, of which Lambda reports no more than a hash.
+	Location types.FunctionCode `drift:"id"`
+	// Found is what Lambda describes.
+	Found types.FunctionConfiguration `drift:"observed"`
+
+	PackageType *string `drift:"immutable"`
+	// Source is Location, as a value that is written when it changes.
+	Source       *kind.WriteOnly
+	ImageURI     *string
+	CodeSHA256   *string
+	Architecture *string
+
+	Role, Runtime, Handler, Description *string
+	Timeout, MemorySize, Storage        *int32
+	// Variables are no secrets, but people put some there.
+	Variables       map[string]string `drift:"exact,secret"`
+	Subnets, Groups *[]string         `drift:"set"`
+	Layers          *[]string
+	// Command, EntryPoint and Directory are empty where the image's hold.
+	Command, EntryPoint *[]string
+	Directory           *string
+	// DeadLetters and Key are "" where there is none.
+	DeadLetters, Key, Tracing *string
+	// Reserved is unreserved where Lambda reserves nothing.
+	Reserved *int32
+	Tags     map[string]string `drift:"tags"`
+}
+
+// unreserved stands for no reservation.
+const unreserved = -1
+
+type function struct{ api *lambda.Client }
+
+// NewFunction binds the LambdaFunction kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awslambda.html
+func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionState] {
+	f := &function{api: lambda.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.LambdaFunction, FunctionState]{
+		Meta: kind.Meta{Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "S3Bucket", "SNSTopic", "SQSQueue", "SecurityGroup", "Subnet"}},
+		Identify: func(_ kind.Scope, cr *v1alpha1.LambdaFunction) (FunctionState, error) {
+			return FunctionState{FunctionName: cr.Spec.FunctionName}, nil
+		},
+		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported},
+		Describe: kind.Read[FunctionState]{Actions: []string{"lambda:GetFunction"}, Do: f.describe},
+		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: kind.Send(f.api.CreateFunction, creation)},
+		Tagging: kind.Tagging[FunctionState]{
+			Sets: "lambda:TagResource", Set: kind.Send(f.api.TagResource, func(have FunctionState, tags map[string]string) *lambda.TagResourceInput {
+				return &lambda.TagResourceInput{Resource: &have.ARN, Tags: tags}
+			}),
+			Removes: "lambda:UntagResource", Remove: kind.Send(f.api.UntagResource, func(have FunctionState, keys []string) *lambda.UntagResourceInput {
+				return &lambda.UntagResourceInput{Resource: &have.ARN, TagKeys: keys}
+			}),
+		},
+		Parts: f.parts(),
+		Delete: []kind.Ending[FunctionState]{{Call: kind.Call[FunctionState]{Action: "lambda:DeleteFunction", Effect: kind.Ends, Do: kind.Send(f.api.DeleteFunction, func(want, _ FunctionState) *lambda.DeleteFunctionInput {
+			return &lambda.DeleteFunctionInput{FunctionName: &want.FunctionName}
+		})}}},
+	})
+}
+
+// parts are sent one after the other: Lambda refuses an update while it makes another one.
+// https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
+func (f *function) parts() []kind.Part[FunctionState] {
+	stage := func(n int) func(FunctionState, FunctionState) int {
+		return func(FunctionState, FunctionState) int { return n }
+	}
+	reserves := func(want, _ FunctionState) bool { return *want.Reserved != unreserved }
+	return []kind.Part[FunctionState]{
+		{Fields: []string{"Source", "ImageURI", "CodeSHA256", "Architecture"}, InCreate: true, LookAfter: true, Stage: stage(1),
+			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionCode", Do: kind.Send(f.api.UpdateFunctionCode, code)}},
+		{Fields: []string{"Role", "Runtime", "Handler", "Description", "Timeout", "MemorySize", "Storage", "Variables", "Subnets", "Groups", "Layers",
+			"Command", "EntryPoint", "Directory", "DeadLetters", "Key", "Tracing"}, InCreate: true, LookAfter: true, Stage: stage(2),
+			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionConfiguration", DoDiff: kind.SendDiff(f.api.UpdateFunctionConfiguration, changes)}},
+		{Fields: []string{"Reserved"}, When: reserves, Stage: stage(3),
+			Write: kind.Call[FunctionState]{Action: "lambda:PutFunctionConcurrency", Do: kind.Send(f.api.PutFunctionConcurrency, func(want, _ FunctionState) *lambda.PutFunctionConcurrencyInput {
+				return &lambda.PutFunctionConcurrencyInput{FunctionName: &want.FunctionName, ReservedConcurrentExecutions: want.Reserved}
+			})}, Default: func(FunctionState) bool { return false }},
+		{Fields: []string{"Reserved"}, When: func(want, have FunctionState) bool { return !reserves(want, have) }, Stage: stage(3),
+			Write: kind.Call[FunctionState]{Action: "lambda:DeleteFunctionConcurrency", Do: kind.Send(f.api.DeleteFunctionConcurrency, func(want, _ FunctionState) *lambda.DeleteFunctionConcurrencyInput {
+				return &lambda.DeleteFunctionConcurrencyInput{FunctionName: &want.FunctionName}
+			})}, Default: func(FunctionState) bool { return true }},
+	}
+}
+
+func declare(sc kind.Scope, cr *v1alpha1.LambdaFunction, s *FunctionState) error {
+	in := cr.Spec
+	s.Role, s.Runtime, s.Handler = kind.NonEmpty(&in.Role), kind.NonEmpty(&in.Runtime), kind.NonEmpty(&in.Handler)
+	s.Description, s.Timeout, s.MemorySize, s.Layers, s.Reserved = in.Description, in.Timeout, in.MemorySize, in.Layers, in.ReservedConcurrentExecutions
+	if why := kind.WhyNotPassed(sc, in.Role); why != "" {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.role", Message: why + ": name an IAMRole of this namespace in spec.roleRef"}
+	}
+	if in.Environment != nil {
+		s.Variables = map[string]string{}
+		for name, value := range in.Environment.Variables {
+			s.Variables[name] = string(value)
+		}
+	}
+	if in.TracingConfig != nil {
+		s.Tracing = &in.TracingConfig.Mode
+	}
+	if len(in.Architectures) > 0 {
+		s.Architecture = &in.Architectures[0]
+	}
+	if in.EphemeralStorage != nil {
+		s.Storage = &in.EphemeralStorage.Size
+	}
+	if c := in.ImageConfig; c != nil {
+		s.Command, s.EntryPoint, s.Directory = listOf(c.Command), listOf(c.EntryPoint), &c.WorkingDirectory
+	}
+	for _, step := range []func(kind.Scope, v1alpha1.LambdaFunctionSpec, *FunctionState) error{declareRole, declareCode, declareKey, declareNetwork, declareDeadLetters} {
+		if err := step(sc, in, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func declareRole(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
+	if in.RoleRef == nil {
+		return nil
+	}
+	target, err := sc.Ref("IAMRole", in.RoleRef.Name)
+	s.Role = &target.ARN
+	return err
+}
+
+func declareKey(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
+	if s.Key = in.KMSKeyARN; in.KMSKeyRef == nil {
+		return nil
+	}
+	target, err := sc.Ref("KMSKey", in.KMSKeyRef.Name)
+	s.Key = &target.ARN
+	return err
+}
+
+func declareCode(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
+	if in.Code == nil {
+		return nil
+	}
+	c := *in.Code
+	s.PackageType, s.ImageURI, s.CodeSHA256 = kind.Ptr(string(kind.Either(c.ImageURI != "", types.PackageTypeImage, types.PackageTypeZip))), kind.NonEmpty(&c.ImageURI), kind.NonEmpty(&c.CodeSHA256)
+	if c.ImageURI != "" {
+		s.Location = types.FunctionCode{ImageUri: &c.ImageURI}
+		return nil
+	}
+	if c.S3BucketRef != nil {
+		target, err := sc.Ref("S3Bucket", c.S3BucketRef.Name)
+		if err != nil {
+			return err
+		}
+		c.S3Bucket = target.ID
+	}
+	s.Location = types.FunctionCode{S3Bucket: &c.S3Bucket, S3Key: &c.S3Key, S3ObjectVersion: kind.NonEmpty(&c.S3ObjectVersion)}
+	s.Source = kind.NewWriteOnly(sc.UID, strings.Join([]string{c.S3Bucket, c.S3Key, c.S3ObjectVersion}, "\n"))
+	return nil
+}
+
+func declareNetwork(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
+	if in.VPCConfig == nil {
+		return nil
+	}
+	subnets, err := kind.ReferredIDs(sc, "Subnet", in.VPCConfig.SubnetIDs, in.VPCConfig.SubnetRefs)
+	if err != nil {
+		return err
+	}
+	groups, err := kind.ReferredIDs(sc, "SecurityGroup", in.VPCConfig.SecurityGroupIDs, in.VPCConfig.SecurityGroupRefs)
+	s.Subnets, s.Groups = listOf(subnets), listOf(groups)
+	return err
+}
+
+func declareDeadLetters(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
+	d := in.DeadLetterConfig
+	if d == nil {
+		return nil
+	}
+	kindName, ref := "SQSQueue", d.QueueRef
+	if d.TopicRef != nil {
+		kindName, ref = "SNSTopic", d.TopicRef
+	}
+	if s.DeadLetters = d.TargetARN; ref == nil {
+		return nil
+	}
+	target, err := sc.Ref(kindName, ref.Name)
+	s.DeadLetters = &target.ARN
+	return err
+}
+
+// listOf returns a list that is not nil, as requests need an empty one.
+func listOf(items []string) *[]string { return kind.Ptr(append([]string{}, items...)) }
+
+func publish(cr *v1alpha1.LambdaFunction, s FunctionState) {
+	st, found := &cr.Status, s.Found
+	st.ARN, st.ID, st.FunctionARN, st.State = s.ARN, s.FunctionName, s.ARN, string(found.State)
+	st.StateReason = cmp.Or(aws.ToString(found.StateReason), aws.ToString(found.LastUpdateStatusReason))
+	st.CodeSHA256, st.CodeSize, st.LastModified = aws.ToString(found.CodeSha256), found.CodeSize, aws.ToString(found.LastModified)
+}
+
+func creation(want, _ FunctionState) *lambda.CreateFunctionInput {
+	in := &lambda.CreateFunctionInput{FunctionName: &want.FunctionName, Code: &want.Location, PackageType: types.PackageType(aws.ToString(want.PackageType)),
+		Role: want.Role, Runtime: types.Runtime(aws.ToString(want.Runtime)), Handler: want.Handler, Description: kind.NonEmpty(want.Description), Timeout: want.Timeout, MemorySize: want.MemorySize,
+		Layers: *kind.NonNil(want.Layers), VpcConfig: network(want), Tags: want.Tags, Architectures: architectures(want), ImageConfig: imageConfig(want), EphemeralStorage: storage(want), KMSKeyArn: kind.NonEmpty(want.Key)}
+	if len(want.Variables) > 0 {
+		in.Environment = &types.Environment{Variables: want.Variables}
+	}
+	if arn := kind.NonEmpty(want.DeadLetters); arn != nil {
+		in.DeadLetterConfig = &types.DeadLetterConfig{TargetArn: arn}
+	}
+	if want.Tracing != nil {
+		in.TracingConfig = &types.TracingConfig{Mode: types.TracingMode(*want.Tracing)}
+	}
+	return in
+}
+
+func architectures(want FunctionState) []types.Architecture {
+	if want.Architecture == nil {
+		return nil
+	}
+	return []types.Architecture{types.Architecture(*want.Architecture)}
+}
+
+func imageConfig(want FunctionState) *types.ImageConfig {
+	if want.Command == nil {
+		return nil
+	}
+	return &types.ImageConfig{Command: *want.Command, EntryPoint: *want.EntryPoint, WorkingDirectory: want.Directory}
+}
+
+func storage(want FunctionState) *types.EphemeralStorage {
+	if want.Storage == nil {
+		return nil
+	}
+	return &types.EphemeralStorage{Size: want.Storage}
+}
+
+func network(want FunctionState) *types.VpcConfig {
+	if want.Subnets == nil {
+		return nil
+	}
+	return &types.VpcConfig{SubnetIds: *want.Subnets, SecurityGroupIds: *want.Groups}
+}
+
+// code sends the code again. Lambda keeps the architecture that it does not name.
+func code(want, _ FunctionState) *lambda.UpdateFunctionCodeInput {
+	return &lambda.UpdateFunctionCodeInput{FunctionName: &want.FunctionName, Architectures: architectures(want),
+		ImageUri: want.Location.ImageUri, S3Bucket: want.Location.S3Bucket, S3Key: want.Location.S3Key, S3ObjectVersion: want.Location.S3ObjectVersion}
+}
+
+// changes returns a request for what differs. Lambda keeps what it does not name.
+func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfigurationInput {
+	in := &lambda.UpdateFunctionConfigurationInput{FunctionName: &want.FunctionName}
+	kind.SetChanged(diff, "Role", &in.Role, want.Role)
+	kind.SetChanged(diff, "Runtime", &in.Runtime, types.Runtime(aws.ToString(want.Runtime)))
+	kind.SetChanged(diff, "Handler", &in.Handler, want.Handler)
+	kind.SetChanged(diff, "Description", &in.Description, want.Description)
+	kind.SetChanged(diff, "Timeout", &in.Timeout, want.Timeout)
+	kind.SetChanged(diff, "MemorySize", &in.MemorySize, want.MemorySize)
+	kind.SetChanged(diff, "Variables", &in.Environment, &types.Environment{Variables: want.Variables})
+	kind.SetChanged(diff, "Layers", &in.Layers, *kind.NonNil(want.Layers))
+	kind.SetChanged(diff, "DeadLetters", &in.DeadLetterConfig, &types.DeadLetterConfig{TargetArn: want.DeadLetters})
+	kind.SetChanged(diff, "Tracing", &in.TracingConfig, &types.TracingConfig{Mode: types.TracingMode(aws.ToString(want.Tracing))})
+	kind.SetChanged(diff, "Storage", &in.EphemeralStorage, storage(want))
+	kind.SetChanged(diff, "Key", &in.KMSKeyArn, want.Key)
+	if diff.Under("Subnets", "Groups") {
+		in.VpcConfig = network(want)
+	}
+	if diff.Under("Command", "EntryPoint", "Directory") {
+		in.ImageConfig = imageConfig(want)
+	}
+	return in
+}
+
+func (f *function) describe(ctx context.Context, want FunctionState, look kind.Look) (kind.Seen[FunctionState], error) {
+	absent := kind.Seen[FunctionState]{}
+	out, err := awsclient.Lookup(ctx, f.api.GetFunction, &lambda.GetFunctionInput{FunctionName: &want.FunctionName})
+	if out == nil || out.Configuration == nil {
+		return absent, err
+	}
+	if e := out.TagsError; e != nil { // whose the function is cannot be seen without its tags
+		return absent, &status.Stalled{Reason: status.ReasonAccessDenied, Message: fmt.Sprintf("Lambda does not show the tags of function %s: %s: allow lambda:ListTags", want.FunctionName, aws.ToString(e.Message))}
+	}
+	d := *out.Configuration
+	seen := kind.Seen[FunctionState]{Exists: true, Tags: out.Tags, State: stateOf(want, out)}
+	if d.PackageType == types.PackageTypeZip {
+		seen.Omitted = []string{"spec.code: Lambda does not tell from what bucket the code came"}
+	}
+	switch {
+	case look.Deleting:
+	case d.State == types.StateFailed:
+		return absent, &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("function %s is Failed: %s: correct the cause, and run aws lambda delete-function --function-name %s: the operator then creates it again",
+			want.FunctionName, aws.ToString(d.StateReason), want.FunctionName)}
+	case d.State == types.StatePending:
+		seen.Busy = "the function is Pending"
+	case d.LastUpdateStatus == types.LastUpdateStatusInProgress:
+		seen.Busy, seen.Usable = "an update of the function is in progress", true
+	default:
+		seen.Notes = []kind.Note{lastUpdate(want.FunctionName, d)}
+	}
+	return seen, nil
+}
+
+// lastUpdate reports whether the version that serves is the one that was sent last: Lambda describes the other.
+func lastUpdate(name string, d types.FunctionConfiguration) kind.Note {
+	if d.LastUpdateStatus != types.LastUpdateStatusFailed {
+		return kind.Note{Type: v1alpha1.ConditionLastUpdateSucceeded, Reason: status.ReasonReady, True: true, Message: "the version that was sent last serves"}
+	}
+	return kind.Note{Type: v1alpha1.ConditionLastUpdateSucceeded, Reason: status.ReasonRefusedByAWS, Recheck: true,
+		Message: fmt.Sprintf("the last update of function %s failed, and the version before it serves: %s: correct the cause, and change the code or a setting", name, aws.ToString(d.LastUpdateStatusReason))}
+}
+
+func stateOf(want FunctionState, out *lambda.GetFunctionOutput) FunctionState {
+	d := *out.Configuration
+	vpc, image := kind.NonNil(d.VpcConfig), kind.NonNil(kind.NonNil(d.ImageConfigResponse).ImageConfig)
+	s := FunctionState{FunctionName: want.FunctionName, ARN: aws.ToString(d.FunctionArn), Found: d, PackageType: kind.Ptr(string(d.PackageType)), CodeSHA256: d.CodeSha256,
+		ImageURI: kind.NonNil(out.Code).ImageUri, Role: d.Role, Runtime: kind.Ptr(string(d.Runtime)), Handler: d.Handler, Description: d.Description, Timeout: d.Timeout, MemorySize: d.MemorySize,
+		Variables: kind.NonNil(d.Environment).Variables, Subnets: listOf(vpc.SubnetIds), Groups: listOf(vpc.SecurityGroupIds), Layers: listOf(nil),
+		Command: listOf(image.Command), EntryPoint: listOf(image.EntryPoint), Directory: kind.Ptr(aws.ToString(image.WorkingDirectory)),
+		Storage: kind.NonNil(d.EphemeralStorage).Size, Key: kind.Ptr(aws.ToString(d.KMSKeyArn)),
+		DeadLetters: kind.NonNil(d.DeadLetterConfig).TargetArn, Tracing: kind.Ptr(string(kind.NonNil(d.TracingConfig).Mode)),
+		Reserved: cmp.Or(kind.NonNil(out.Concurrency).ReservedConcurrentExecutions, aws.Int32(unreserved))}
+	for _, l := range d.Layers {
+		*s.Layers = append(*s.Layers, aws.ToString(l.Arn))
+	}
+	for _, a := range d.Architectures {
+		s.Architecture = kind.Ptr(string(a))
+	}
+	return s
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// unknownUID begins what stands for the UID that the API server is yet to give to an owner. No object carries such a UID.
+const unknownUID = "known-after-create"
+
+// futureUID is different for any two objects that are yet to be made. It is the value of a label.
+func futureUID(u *unstructured.Unstructured) types.UID {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(keyOf(u.GetKind(), u.GetNamespace(), u.GetName()))) // a hash never fails
+	return types.UID(fmt.Sprintf("%s-%x", unknownUID, h.Sum64()))
+}
+
+func isFuture(uid types.UID) bool { return strings.HasPrefix(string(uid), unknownUID) }
+
+// intention plans what follows from an object of the security intents.
+func (p *Planner) intention(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+	switch u.GetKind() {
+	case "SecurityIntent":
+		si := &intentv1alpha1.SecurityIntent{}
+		if err := fromDeclared(u, si); err != nil {
+			return nil, err
+		}
+		return nil, problemOf(it, intent.CheckIntent(si))
+	case intent.KindBinding, intent.KindClusterBinding:
+		return p.binding(ctx, it, u)
+	default: // policies, which the operator makes
+		return nil, nil
+	}
+}
+
+// binding plans the policies of a binding, and the objects by which the engines enforce them.
+func (p *Planner) binding(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+	out, err := p.policies(ctx, u)
+	if apierrors.IsForbidden(err) {
+		err = &status.Waiting{For: "the right to read what the policies depend on: " + err.Error()}
+	}
+	return out, problemOf(it, err)
+}
+
+// bindingOf reads a binding of either kind.
+func bindingOf(u *unstructured.Unstructured) (client.Object, error) {
+	var obj client.Object = &intentv1alpha1.SecurityIntentBinding{}
+	if u.GetKind() == intent.KindClusterBinding {
+		obj = &intentv1alpha1.ClusterSecurityIntentBinding{}
+	}
+	return obj, fromDeclared(u, obj)
+}
+
+// policies plans the policies of a binding. The items are good even where an error says what the binding waits for, or what
+// is wrong with it.
+func (p *Planner) policies(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
+	obj, err := bindingOf(u)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.posture(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.planned[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
+	var namespaces []intent.Namespace
+	if u.GetKind() == intent.KindClusterBinding {
+		if namespaces, err = p.namespaces(ctx); err != nil {
+			return nil, err
+		}
+	}
+	res := intent.Resolve(intentfacts.BindingOf(obj), s.intents, namespaces, intent.Options{OperatorNamespace: p.Operator.Intents.OperatorNamespace})
+	all := res.Policies
+	if res.Cluster != nil {
+		all = append(all, *res.Cluster)
+	}
+	owner := intentfacts.OwnerOfDerived(u.GroupVersionKind(), obj)
+	owner.UID = cmp.Or(owner.UID, futureUID(u))
+	var out []Item
+	for _, policy := range all {
+		items, err := p.policy(ctx, owner, policy)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, items...)
+	}
+	surplus, err := p.surplusPolicies(ctx, owner, intentfacts.RefsOf(all))
+	if err != nil {
+		return nil, err
+	}
+	return append(out, surplus...), intent.BindingReport{Resolution: res}.Failure()
+}
+
+// policy plans one policy of a binding and the engines' objects.
+func (p *Planner) policy(ctx context.Context, owner apply.Owner, policy intent.Policy) ([]Item, error) {
+	m, err := intentfacts.ManifestOf(policy)
+	if err != nil {
+		return nil, err
+	}
+	it, live, err := p.derived(ctx, owner, m)
+	if err != nil || it.Problem != nil || it.Waits != "" {
+		return []Item{it}, err
+	}
+	if live == nil {
+		live = m
+	}
+	made, err := p.enforcing(ctx, policy, live)
+	return append([]Item{it}, made...), err
+}
+
+// derived plans the write of an object that a binding or a policy owns, and returns the object as it is.
+func (p *Planner) derived(ctx context.Context, owner apply.Owner, m *unstructured.Unstructured) (Item, *unstructured.Unstructured, error) {
+	it := itemOf(m, None)
+	it.Owner = nameOf(owner)
+	written, err := p.applier().Plan(ctx, owner, m)
+	if err != nil {
+		err = problemOf(&it, err)
+		return it, nil, err
+	}
+	it.record(written)
+	if live := written.Live; live != nil {
+		for _, k := range intentfacts.AddedSwitches(m, live) {
+			it.Fields = append(it.Fields, Field{Path: "metadata.annotations." + k, Have: text(live.GetAnnotations()[k])})
+			it.Action = Update
+		}
+	}
+	if it.Action != None {
+		it.Risk = Safe
+	}
+	return it, written.Live, nil
+}
+
+func nameOf(owner apply.Owner) string {
+	return strings.TrimPrefix(owner.Namespace+"/"+owner.Name, "/")
+}
+
+func (p *Planner) applier() *apply.Applier {
+	return &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}
+}
+
+// enforcing plans the objects by which the engines enforce a policy, which exists as live or is to be made.
+func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) ([]Item, error) {
+	facts, err := p.intentFacts(ctx, policy, live)
+	if err != nil {
+		return nil, err
+	}
+	owner := intentfacts.OwnerOfDerived(live.GroupVersionKind(), live)
+	owner.UID = cmp.Or(owner.UID, futureUID(live))
+	known := &served{mapper: p.Client.RESTMapper()}
+	var out []Item
+	var wanted []apply.Ref
+	for _, e := range p.Engines {
+		for _, o := range intent.Translate(e.Engine, policy, facts, e.Enabled, known.has).Objects {
+			it, _, err := p.derived(ctx, owner, o)
+			if err != nil {
+				return nil, err
+			}
+			if it.Action != None {
+				it.Risk = enforcementRisk(policy, o)
+			}
+			out, wanted = append(out, it), append(wanted, apply.RefOf(o))
+		}
+	}
+	surplus, err := p.enforcingSurplus(ctx, owner, known, wanted)
+	return append(out, surplus...), cmp.Or(err, known.err)
+}
+
+// enforcementRisk is the risk of a change of an engine's object: where its rule blocks, pods that run may do less than before.
+func enforcementRisk(policy intent.Policy, o *unstructured.Unstructured) Risk {
+	for _, r := range policy.Rules {
+		if r.ID == o.GetLabels()[intent.LabelRule] && r.Audit() {
+			return Safe
+		}
+	}
+	return Disrupts
+}
+
+// enforcingSurplus plans the removal of a policy's objects that are not wanted.
+func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, known *served, wanted []apply.Ref) ([]Item, error) {
+	if isFuture(owner.UID) {
+		return nil, nil
+	}
+	var kinds []schema.GroupVersionKind
+	for _, e := range p.Engines {
+		for _, k := range e.Makes() {
+			if known.has(k) {
+				kinds = append(kinds, k)
+			}
+		}
+	}
+	children, err := p.applier().Children(ctx, owner, kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out []Item
+	for _, c := range apply.Surplus(children, wanted) {
+		out = append(out, removalOf(owner, c.Ref, Disrupts))
+	}
+	return out, nil
+}
+
+// surplusPolicies plans the removal of a binding's policies that are not wanted, with the engines' objects.
+func (p *Planner) surplusPolicies(ctx context.Context, owner apply.Owner, wanted []apply.Ref) ([]Item, error) {
+	if isFuture(owner.UID) {
+		return nil, nil
+	}
+	kinds := intentfacts.PolicyKinds
+	if owner.Namespace != "" {
+		kinds = kinds[:1] // a policy over the cluster belongs to a binding of the cluster
+	}
+	children, err := p.applier().Children(ctx, owner, kinds)
+	if err != nil {
+		return nil, err
+	}
+	var out []Item
+	for _, c := range apply.Surplus(children, wanted) {
+		policy := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}}
+		known := &served{mapper: p.Client.RESTMapper()}
+		objects, err := p.enforcingSurplus(ctx, intentfacts.OwnerOfDerived(c.Kind, policy), known, nil)
+		if err := cmp.Or(err, known.err); err != nil {
+			return nil, err
+		}
+		out = append(append(out, removalOf(owner, c.Ref, Safe)), objects...)
+	}
+	return out, nil
+}
+
+func removalOf(owner apply.Owner, ref apply.Ref, risk Risk) Item {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(ref.Kind)
+	u.SetNamespace(ref.Namespace)
+	u.SetName(ref.Name)
+	it := itemOf(u, Delete)
+	it.Owner, it.Risk = nameOf(owner), risk
+	return it
+}
+
+// childPolicies plans the policies of a binding that a capability compiles to; none of any other child.
+func (p *Planner) childPolicies(ctx context.Context, n graph.Node, it *Item) ([]Item, error) {
+	if n.Object.GroupVersionKind() != intentv1alpha1.GroupVersion.WithKind(intent.KindBinding) || it.Problem != nil || it.Waits != "" {
+		return nil, nil
+	}
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(n.Object.GroupVersionKind())
+	err := p.Client.Get(ctx, client.ObjectKeyFromObject(n.Object), live)
+	if apierrors.IsNotFound(err) {
+		live, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(n.Object), err)
+	}
+	next, err := p.nextForm(live, n.Object, it.Action == Update)
+	if err != nil {
+		return nil, err
+	}
+	if reason := frozen(next); reason != "" {
+		it.Waits = reason
+		return nil, nil
+	}
+	return p.binding(ctx, it, next)
+}
+
+// removedPolicies plans the end of what a binding that is to go has made; nothing for children of other kinds.
+func (p *Planner) removedPolicies(ctx context.Context, c apply.Child) ([]Item, error) {
+	if c.Kind.Group != intentv1alpha1.GroupName {
+		return nil, nil
+	}
+	binding := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name, UID: c.UID}}
+	return p.surplusPolicies(ctx, intentfacts.OwnerOfDerived(c.Kind, binding), nil)
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
+)
+
+// posture is what the bindings of the cluster are resolved and translated in, as it will be.
+type posture struct {
+	intents map[string]*intentv1alpha1.SecurityIntent
+	// divisions are the facts of the namespaces in which policies that restrict the network were planned.
+	divisions map[string]intent.Facts
+	// planned are the bindings that the plan has.
+	planned map[string]bool
+}
+
+// posture gathers the intents once a plan.
+func (p *Planner) posture(ctx context.Context) (*posture, error) {
+	if p.bindings != nil {
+		return p.bindings, nil
+	}
+	list := &intentv1alpha1.SecurityIntentList{}
+	if err := (ahead{p.Client, p}).List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing SecurityIntents: %w", err)
+	}
+	s := &posture{intents: map[string]*intentv1alpha1.SecurityIntent{}, divisions: map[string]intent.Facts{}, planned: map[string]bool{}}
+	for i := range list.Items {
+		s.intents[list.Items[i].Name] = &list.Items[i]
+	}
+	p.bindings = s
+	return s, nil
+}
+
+// namespaces are those that a binding of the cluster may select, with those that the manifests create.
+func (p *Planner) namespaces(ctx context.Context) ([]intent.Namespace, error) {
+	list := &corev1.NamespaceList{}
+	if err := p.Client.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("listing namespaces: %w", err)
+	}
+	var out []intent.Namespace
+	for i := range list.Items {
+		out = append(out, namespaceOf(&list.Items[i]))
+	}
+	for _, u := range p.declaredOf(schema.GroupKind{Kind: "Namespace"}) {
+		if !slices.ContainsFunc(out, func(ns intent.Namespace) bool { return ns.Name == u.GetName() }) {
+			out = append(out, namespaceOf(u))
+		}
+	}
+	return out, nil
+}
+
+func namespaceOf(o metav1.Object) intent.Namespace {
+	return intent.Namespace{Name: o.GetName(), Labels: o.GetLabels(), Terminating: o.GetDeletionTimestamp() != nil}
+}
+
+// only is one namespace, if it exists or will.
+func (p *Planner) only(ctx context.Context, name string) ([]intent.Namespace, error) {
+	ns := &corev1.Namespace{}
+	err := p.Client.Get(ctx, client.ObjectKey{Name: name}, ns)
+	u, declared := p.declared[keyOf("Namespace", "", name)]
+	switch {
+	case err == nil:
+		return []intent.Namespace{namespaceOf(ns)}, nil
+	case !apierrors.IsNotFound(err):
+		return nil, fmt.Errorf("reading namespace %s: %w", name, err)
+	case declared:
+		return []intent.Namespace{namespaceOf(u)}, nil
+	default:
+		return nil, nil
+	}
+}
+
+// intentFacts are those that a policy is translated in. Live is the policy as it exists, or as it will be made.
+func (p *Planner) intentFacts(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) (intent.Facts, error) {
+	f, err := p.placeOf(ctx, policy)
+	if err != nil {
+		return f, err
+	}
+	if intentfacts.UsesPatches(policy.Rules) {
+		if f.Patches, err = intentfacts.ReadPatches(ctx, p.Client, p.Operator.Intents.VirtualPatches); err != nil {
+			return f, err
+		}
+	}
+	if intentfacts.AssessesTLS(p.Engines) {
+		f.TLS, err = intentfacts.Assessments{Client: p.Client, Live: p.Client, Image: p.Operator.Intents.TLSAssessorImage}.Read(ctx, policy, live, p.Clock.Now())
+	}
+	return f, err
+}
+
+// placeOf are the facts of the place that a policy is for: the cluster, a namespace, or a namespace with the other policies
+// that restrict the network there.
+func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Facts, error) {
+	s := p.Operator.Intents
+	f := intent.Facts{OperatorNamespace: s.OperatorNamespace, MeshRootNamespace: s.MeshRootNamespace, TrustDomain: s.TrustDomain}
+	if policy.Namespace == "" {
+		return f, nil
+	}
+	only, err := p.only(ctx, policy.Namespace)
+	if err != nil {
+		return f, err
+	}
+	for _, ns := range only {
+		f.NamespaceLabels = ns.Labels
+	}
+	if policy.Restricts() == 0 {
+		return f, nil
+	}
+	if known, ok := p.bindings.divisions[policy.Namespace]; ok {
+		return known, nil
+	}
+	f, err = p.divide(ctx, policy.Namespace, only, f)
+	if err == nil {
+		p.bindings.divisions[policy.Namespace] = f
+	}
+	return f, err
+}
+
+// divide gathers what the policies of a namespace that restrict the network depend on, and divides the pods among them.
+func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
+	s := p.Operator.Intents
+	var err error
+	if f.DNS, err = intentfacts.ReadDNS(ctx, p.Client, s.DNSService, s.DNSPorts); err != nil {
+		return f, err
+	}
+	if f.NetworkPolicies, err = p.foreignPolicies(ctx, namespace); err != nil {
+		return f, err
+	}
+	bindings, err := p.bindingsIn(ctx, namespace)
+	if err != nil {
+		return f, err
+	}
+	declared := intentfacts.Declared{Intents: p.bindings.intents, Namespaces: only}
+	return intentfacts.Divide(p.Engines, bindings, declared, f, func(intent.Policy, client.Object) {}), nil
+}
+
+// foreignPolicies are the NetworkPolicies of a namespace that no intent made.
+func (p *Planner) foreignPolicies(ctx context.Context, namespace string) ([]networkingv1.NetworkPolicy, error) {
+	list := &networkingv1.NetworkPolicyList{}
+	if err := p.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("listing NetworkPolicies: %w", err)
+	}
+	marks := sync.OnceValues(func() (map[string]bool, error) { return intentfacts.PolicyMarks(ctx, p.Client, namespace) })
+	var out []networkingv1.NetworkPolicy
+	for i := range list.Items {
+		mine, _, err := intentfacts.IsOfPolicy(&list.Items[i], marks)
+		if err != nil {
+			return nil, err
+		}
+		if !mine {
+			out = append(out, list.Items[i])
+		}
+	}
+	return out, nil
+}
+
+// bindingsIn lists the bindings of a namespace, or of every one, and those of the cluster, as they will be.
+func (p *Planner) bindingsIn(ctx context.Context, namespace string) ([]client.Object, error) {
+	var out []client.Object
+	lists := []client.ObjectList{&intentv1alpha1.SecurityIntentBindingList{}, &intentv1alpha1.ClusterSecurityIntentBindingList{}}
+	for i, list := range lists {
+		var in []client.ListOption
+		if i == 0 {
+			in = append(in, client.InNamespace(namespace))
+		}
+		if err := (ahead{p.Client, p}).List(ctx, list, in...); err != nil {
+			return nil, fmt.Errorf("listing bindings of security intents: %w", err)
+		}
+		err := meta.EachListItem(list, func(o runtime.Object) error {
+			out = append(out, o.(client.Object))
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// served knows which kinds the API server serves. Its first error is kept.
+type served struct {
+	mapper meta.RESTMapper
+	err    error
+}
+
+func (s *served) has(kind schema.GroupVersionKind) bool {
+	_, err := s.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil && !meta.IsNoMatchError(err) && s.err == nil {
+		s.err = fmt.Errorf("finding out whether %s is served: %w", kind, err)
+	}
+	return err == nil
+}

@@ -67,21 +67,25 @@ func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
 		h.shows(b, "Ready", "True", "Ready")
 		h.shows(b, "Enforced", "True", "Enforced")
 	}
-	all := h.derived(ns, kubeArmorPolicy, networkPolicy, kyvernoPolicy, istioAuthz, istioPeer)
-	count := func(prefix string) (n int) {
-		for _, name := range all {
-			if strings.HasPrefix(name[strings.Index(name, "/")+1:], prefix+"-") {
-				n++
+	// KubeArmor alone enforces both intents: where the discovery of a new definition lags, Kyverno's policies follow.
+	h.eventually("the policies of every engine", func() error {
+		all := h.derived(ns, kubeArmorPolicy, networkPolicy, kyvernoPolicy, istioAuthz, istioPeer)
+		count := func(prefix string) (n int) {
+			for _, name := range all {
+				if strings.HasPrefix(name[strings.Index(name, "/")+1:], prefix+"-") {
+					n++
+				}
 			}
+			return n
 		}
-		return n
-	}
-	if count("d") != 2 || count("e") != 4 || count("nimbus-ctlr-gen-over") != 3 {
-		t.Errorf("%d, %d, %d objects: %q", count("d"), count("e"), count("nimbus-ctlr-gen-over"), all)
-	}
-	if got := h.derived("", kyvernoCluster); !slices.Equal(got, []string{"ClusterPolicy/over-" + ns + "-escapetohost"}) {
-		t.Errorf("cluster policies %q", got)
-	}
+		if count("d") != 2 || count("e") != 4 || count("nimbus-ctlr-gen-over") != 3 {
+			return fmt.Errorf("%d, %d, %d objects: %q", count("d"), count("e"), count("nimbus-ctlr-gen-over"), all)
+		}
+		if got := h.derived("", kyvernoCluster); !slices.Equal(got, []string{"ClusterPolicy/over-" + ns + "-escapetohost"}) {
+			return fmt.Errorf("cluster policies %q", got)
+		}
+		return nil
+	})
 	np := &intentv1alpha1.NimbusPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "e"}}
 	h.shows(np, "KubeArmor", "True", "Enforced")
 	h.shows(np, "Istio", "False", "NotCovered")

@@ -26,12 +26,17 @@ const busyAfter = 5 * time.Second
 // Messages are fit for conditions: stable from one attempt to the next, at most 512 bytes, without
 // request ids, addresses and credentials. The AWS error stays in the chain: Classify and Is work on
 // the result.
-func Explain(err error, action string) error {
+func Explain(err error, action string) error { return operatorWords.explain(err, action) }
+
+// ExplainOnce is Explain for a call that nobody repeats: its messages tell the person who asked what to do.
+func ExplainOnce(err error, action string) error { return personWords.explain(err, action) }
+
+func (w *identityWords) explain(err error, action string) error {
 	if err == nil || isKind(err) {
 		return kindOf(err)
 	}
 	f := Classify(err)
-	e := explanation{err: err, failure: f, action: action}
+	e := explanation{err: err, failure: f, action: action, words: w}
 	foreign := f.Service == "" && f.Operation == ""
 	if foreign && action == "" && !cutShort(err) {
 		// No AWS client returned it: a Kubernetes request failed, or something in the operator.
@@ -58,7 +63,7 @@ func Refused(err error, action string) error {
 	if err == nil {
 		return nil
 	}
-	e := explanation{err: err, failure: Classify(err), action: action}
+	e := explanation{err: err, failure: Classify(err), action: action, words: &operatorWords}
 	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", action, e.text())
 }
 
@@ -78,14 +83,12 @@ func kindOf(err error) error {
 	return err
 }
 
-// passes says of a failure that passes what there is to do: nothing, for now.
-const passes = "it is retried automatically; if this lasts"
-
 // explanation is an AWS error on its way to words.
 type explanation struct {
 	err     error
 	failure Failure
 	action  string
+	words   *identityWords
 }
 
 // explanations are the words of each class. Read only.
@@ -104,10 +107,10 @@ var explanations = map[Class]func(explanation) error{
 		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
 	},
 	Unauthenticated: func(e explanation) error {
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): check the provider's", e.action, e.failure.Code)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): %s", e.action, e.failure.Code, e.words.invalid)
 	},
 	Expired: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s failed because the provider's credentials have expired", e.action)
+		return e.retrying(status.ReasonRetrying, "%s failed %s", e.action, e.words.expired)
 	},
 	Throttled: explanation.throttled,
 	Transient: explanation.transient,
@@ -165,13 +168,13 @@ func (e explanation) text() string {
 func (e explanation) transient() error {
 	switch words := transportFailure(e.err); {
 	case e.failure.Status >= http.StatusInternalServerError:
-		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+passes+", see AWS's health dashboard", e.action)
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+e.words.passes+", see AWS's health dashboard", e.action)
 	case e.failure.Code != "":
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.text())
 	case words != "":
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s: "+passes+", check the way to AWS", e.action, words)
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s: "+e.words.passes+", check the way to AWS", e.action, words)
 	}
-	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken: "+passes+", check the way to AWS", e.action)
+	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken: "+e.words.passes+", check the way to AWS", e.action)
 }
 
 func (e explanation) notEmpty() error {
@@ -188,15 +191,15 @@ var refusal = regexp.MustCompile(`(?is)user: (\S+) is not authorized to perform:
 
 func (e explanation) throttled() error {
 	if IsPaced(e.err) {
-		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+passes+", raise the quota and --aws-rates", e.action)
+		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+e.words.passes+", raise the quota and --aws-rates", e.action)
 	}
-	return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
+	return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action)
 }
 
 // denied names who was refused what on which resource, as far as AWS tells, and the remedy.
 func (e explanation) denied() error {
 	text := scrub(e.failure.Message)
-	who, action, on := "the provider's identity (status.callerIdentity of its AWSProvider)", e.action, ""
+	who, action, on := e.words.caller, e.action, ""
 	m := refusal.FindStringSubmatch(text)
 	if m == nil {
 		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: allow %s to %s", action, e.text(), action, who)

@@ -79,6 +79,9 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 		if describe(got) != describe(c.want) {
 			t.Errorf("%s %s:\n got %s\nwant %s", c.operation, c.code, describe(got), describe(c.want))
 		}
+		if said := ExplainOnce(cause, c.action).Error(); strings.Contains(said, "automatically") || strings.Contains(said, "provider's") {
+			t.Errorf("%s %s: nobody retries, and there may be no provider: %s", c.operation, c.code, said)
+		}
 		if Classify(got) != Classify(cause) {
 			t.Errorf("%s %s: the explained error is %+v", c.operation, c.code, Classify(got))
 		}
@@ -110,6 +113,14 @@ func TestEveryClassIsExplained(t *testing.T) {
 	}
 	if Explain(nil, "x") != nil || Refused(nil, "x") != nil {
 		t.Error("no error is a failure")
+	}
+}
+
+func TestExplainOnce_SaysWhatToDoAboutTheWayToAWS(t *testing.T) {
+	for _, err := range []error{&net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}, context.DeadlineExceeded} {
+		if said := ExplainOnce(err, "s3:CreateBucket").Error(); !strings.Contains(said, "try again; if this lasts, check the way to AWS") {
+			t.Errorf("%s", said)
+		}
 	}
 }
 
@@ -153,7 +164,7 @@ func TestBrokenConnectionsAreTransientAndNamedStably(t *testing.T) {
 			t.Errorf("%v is %+v", c.err, f)
 		}
 		got := Explain(c.err, "s3:CreateBucket")
-		retryingWith(t, got, status.ReasonUnreachable, "s3:CreateBucket failed: ", c.want, passes)
+		retryingWith(t, got, status.ReasonUnreachable, "s3:CreateBucket failed: ", c.want, operatorWords.passes)
 		if strings.Contains(got.Error(), "10.") || strings.Contains(got.Error(), "40123") {
 			t.Errorf("an address in %q", got)
 		}

@@ -138,7 +138,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 	return &sessionCache{now: s.now, lifetime: id.duration(), failed: s.calls.meter.refreshFailures.Inc, retrieve: func(ctx context.Context) (aws.Credentials, error) {
 		out, err := client.AssumeRole(ctx, input)
 		if err != nil {
-			return aws.Credentials{}, refusedRole(err, id, who, to)
+			return aws.Credentials{}, s.words.refusedRole(err, id, who, to)
 		}
 		if out.Credentials == nil {
 			return aws.Credentials{}, brokenAnswer("sts:AssumeRole")
@@ -154,7 +154,7 @@ func (s *Sessions) assume(client *sts.Client, id Identity, who caller, to hop) a
 }
 
 // callerIdentity asks STS who the configuration's credentials are. STS answers without any permission.
-func (w identityWords) callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
+func (w *identityWords) callerIdentity(ctx context.Context, cfg aws.Config) (caller, error) {
 	out, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	if err != nil {
 		return caller{}, w.unknownCaller(err, cfg.Credentials)
@@ -166,7 +166,7 @@ func (w identityWords) callerIdentity(ctx context.Context, cfg aws.Config) (call
 }
 
 // unknownCaller reads why STS would not say who we are.
-func (w identityWords) unknownCaller(err error, credentials aws.CredentialsProvider) error {
+func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProvider) error {
 	if isKind(err) {
 		return kindOf(err)
 	}
@@ -177,7 +177,7 @@ func (w identityWords) unknownCaller(err error, credentials aws.CredentialsProvi
 	case *sessionCache:
 		remedy = "the role's sessions may have been revoked"
 	}
-	e := explanation{err: err, failure: Classify(err), action: "sts:GetCallerIdentity"}
+	e := explanation{err: err, failure: Classify(err), action: "sts:GetCallerIdentity", words: w}
 	switch e.failure.Class {
 	case Expired:
 		return e.stalled(status.ReasonCredentialsInvalid, "the credentials have expired: %s", remedy)
@@ -192,7 +192,7 @@ func (w identityWords) unknownCaller(err error, credentials aws.CredentialsProvi
 // unreachable is for what STS is not to blame us for.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+passes+", lower --aws-rates or ask AWS for more", e.action)
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action)
 	}
 	words := transportFailure(e.err)
 	switch {
@@ -203,7 +203,7 @@ func (e explanation) unreachable(what string) error {
 	case words == "":
 		words = "its answer was broken"
 	}
-	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s: "+passes+", check the way to AWS", what, words)
+	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s: "+e.words.passes+", check the way to AWS", what, words)
 }
 
 func brokenAnswer(action string) error {
@@ -215,11 +215,11 @@ const maxRemedy = 1024
 
 // refusedRole reads why a role could not be assumed:
 // docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_roles.html#troubleshoot_roles_cant-assume-role.
-func refusedRole(err error, id Identity, who caller, to hop) error {
+func (w *identityWords) refusedRole(err error, id Identity, who caller, to hop) error {
 	if isKind(err) {
 		return kindOf(err)
 	}
-	e := explanation{err: err, failure: Classify(err), action: "sts:AssumeRole"}
+	e := explanation{err: err, failure: Classify(err), action: "sts:AssumeRole", words: w}
 	switch e.failure.Class {
 	case Denied:
 		external := ""
@@ -240,7 +240,7 @@ func refusedRole(err error, id Identity, who caller, to hop) error {
 }
 
 // checkAmbient proves that there is an ambient identity at all.
-func (w identityWords) checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
+func (w *identityWords) checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
 	missing := &status.Stalled{
 		Reason:  status.ReasonCredentialsMissing,
 		Message: w.missing,
@@ -252,7 +252,7 @@ func (w identityWords) checkAmbient(ctx context.Context, credentials aws.Credent
 	if err == nil {
 		return nil
 	}
-	e := explanation{err: err, failure: Classify(err), action: w.signIn}
+	e := explanation{err: err, failure: Classify(err), action: w.signIn, words: w}
 	switch {
 	case ctx.Err() != nil:
 		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transportFailure(err))

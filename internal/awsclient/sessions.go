@@ -60,7 +60,7 @@ func (s *Session) GoString() string { return s.String() }
 type Sessions struct {
 	now     func() time.Time
 	ambient func(context.Context) (aws.Config, error)
-	words   identityWords
+	words   *identityWords
 	client  aws.HTTPClient
 	calls   *calls
 	// miswired is a mistake of the program that makes it; Open reports it.

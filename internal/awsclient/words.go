@@ -8,12 +8,18 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// identityWords are the parts of errors that say whose the ambient identity is, and how to change it.
+// identityWords are the parts of errors that depend on whose the ambient identity is, and on whether anyone repeats a failed call.
 type identityWords struct {
 	// configuration, signIn and role name parts of the identity at the beginning of a message.
 	configuration, signIn, role string
 	// missing is the whole message where there is no identity, and check the remedy for one that AWS does not accept.
 	missing, check string
+	// passes says of a failure that passes what there is to do.
+	passes string
+	// caller is who made a call, where AWS does not say it.
+	caller string
+	// invalid and expired say what to do about credentials that a call does not pass with.
+	invalid, expired string
 }
 
 var (
@@ -23,6 +29,10 @@ var (
 		role:          "the operator's own role",
 		missing:       "the operator has no AWS identity: give it one (IRSA, EKS Pod Identity) or set credentialsSecret on the provider",
 		check:         "check the identity the operator runs with",
+		passes:        "it is retried automatically; if this lasts",
+		caller:        "the provider's identity (status.callerIdentity of its AWSProvider)",
+		invalid:       "check the provider's",
+		expired:       "because the provider's credentials have expired",
 	}
 	personWords = identityWords{
 		configuration: "your AWS configuration (environment, AWS files, --profile)",
@@ -30,15 +40,19 @@ var (
 		role:          "the role of your AWS credentials",
 		missing:       "there are no AWS credentials: name a profile that has some (--profile, AWS_PROFILE), or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 		check:         "check your AWS credentials (--profile, AWS_PROFILE, AWS_ACCESS_KEY_ID)",
+		passes:        "try again; if this lasts",
+		caller:        "the identity that made the call (aws sts get-caller-identity)",
+		invalid:       "check them",
+		expired:       "because the credentials have expired: sign in again",
 	}
 )
 
 // wordsFor returns the words for the identity of a person, or for that of the operator.
-func wordsFor(person bool) identityWords {
+func wordsFor(person bool) *identityWords {
 	if person {
-		return personWords
+		return &personWords
 	}
-	return operatorWords
+	return &operatorWords
 }
 
 // CheckCredentials returns nil when a person has credentials, or else a *status.Stalled that says what to set. It calls AWS only where

@@ -55,7 +55,7 @@ func withStableCode(exit int, err error) string {
 // reasonOf returns the reason of a failure of an object or of an AWS call; empty for other errors.
 func reasonOf(err error) string {
 	if f := awsclient.Classify(err); f.Service != "" || f.Operation != "" {
-		err = awsclient.Explain(err, "")
+		err = awsclient.ExplainOnce(err, "")
 	}
 	if s, ok := status.AsStalled(err); ok {
 		return s.Reason

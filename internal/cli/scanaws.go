@@ -160,7 +160,7 @@ func (x *scanner) scanNetwork(ctx context.Context) error {
 
 // awsFailure is a check that AWS did not let be made.
 func (x *scanner) awsFailure(title string, err error, action string) checkResult {
-	err = awsclient.Explain(err, action)
+	err = awsclient.ExplainOnce(err, action)
 	if awsclient.Is(err, awsclient.Denied) {
 		return lacks(title, err.Error(), "ask for the right "+action)
 	}

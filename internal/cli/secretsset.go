@@ -223,7 +223,7 @@ func (v *vault) write(ctx context.Context, values map[string]json.RawMessage, dr
 
 // refused explains the error of an AWS call; a right that is missing is a precondition.
 func refused(err error) error {
-	err = awsclient.Explain(err, "")
+	err = awsclient.ExplainOnce(err, "")
 	if stalled, ok := status.AsStalled(err); ok && stalled.Reason == status.ReasonAccessDenied {
 		return precondition(err)
 	}

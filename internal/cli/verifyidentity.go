@@ -151,7 +151,7 @@ func refusalText(err error) string {
 	case f.Status > 0:
 		return fmt.Sprintf("HTTP status %d", f.Status)
 	default:
-		return awsclient.Explain(err, "").Error()
+		return awsclient.ExplainOnce(err, "").Error()
 	}
 }
 

@@ -43,7 +43,7 @@ func FindCluster(ctx context.Context, s *awsclient.Session, name string) (Cluste
 		return Cluster{}, &NoClusterError{Name: name, Account: s.Account, Region: s.Region}
 	}
 	if err != nil {
-		return Cluster{}, awsclient.Explain(err, "eks:DescribeCluster")
+		return Cluster{}, awsclient.ExplainOnce(err, "eks:DescribeCluster")
 	}
 	c := answer.Cluster
 	if aws.ToString(c.Endpoint) == "" || c.CertificateAuthority == nil {
@@ -81,7 +81,7 @@ func Token(ctx context.Context, cfg aws.Config, cluster string, now time.Time) (
 		})
 	})
 	if err != nil {
-		return "", time.Time{}, awsclient.Explain(err, "sts:GetCallerIdentity")
+		return "", time.Time{}, awsclient.ExplainOnce(err, "sts:GetCallerIdentity")
 	}
 	return tokenPrefix + strings.TrimRight(base64.URLEncoding.EncodeToString([]byte(signed.URL)), "="), now.Add(tokenLifetime), nil
 }

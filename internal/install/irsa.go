@@ -80,7 +80,7 @@ func ofIAM(tags []iamtypes.Tag) map[string]string {
 func (a *Account) OIDCProvider(ctx context.Context, issuer string) (string, []Change, error) {
 	found, err := awsclient.ReadOIDCProvider(ctx, a.iam.GetOpenIDConnectProvider, a.session.Partition, a.session.Account, issuer)
 	if err != nil {
-		return found.ARN, nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
+		return found.ARN, nil, awsclient.ExplainOnce(err, "iam:GetOpenIDConnectProvider")
 	}
 	switch {
 	case !found.Exists:
@@ -104,13 +104,13 @@ func (a *Account) createProvider(ctx context.Context, provider, issuer string) e
 	if awsclient.Is(err, awsclient.Exists) { // somebody was faster, perhaps with another audience
 		return a.addAudience(ctx, provider)
 	}
-	return awsclient.Explain(err, "iam:CreateOpenIDConnectProvider")
+	return awsclient.ExplainOnce(err, "iam:CreateOpenIDConnectProvider")
 }
 
 // addAudience is idempotent in IAM.
 func (a *Account) addAudience(ctx context.Context, provider string) error {
 	_, err := a.iam.AddClientIDToOpenIDConnectProvider(ctx, &iam.AddClientIDToOpenIDConnectProviderInput{OpenIDConnectProviderArn: &provider, ClientID: aws.String(kind.STSAudience)})
-	return awsclient.Explain(err, "iam:AddClientIDToOpenIDConnectProvider")
+	return awsclient.ExplainOnce(err, "iam:AddClientIDToOpenIDConnectProvider")
 }
 
 // Trust looks whether a role lets a ServiceAccount of the cluster assume it, and returns what is to change in its trust
@@ -126,7 +126,7 @@ func (a *Account) Trust(ctx context.Context, role string, account iampolicy.Serv
 		return nil, fmt.Errorf("role %s, which ServiceAccount %s/%s names in its annotation, does not exist: create it, or correct the annotation", role, account.Namespace, account.Name)
 	}
 	if err != nil {
-		return nil, awsclient.Explain(err, "iam:GetRole")
+		return nil, awsclient.ExplainOnce(err, "iam:GetRole")
 	}
 	have, err := documentOf(aws.ToString(out.Role.AssumeRolePolicyDocument))
 	if err != nil {
@@ -147,7 +147,7 @@ func (a *Account) Trust(ctx context.Context, role string, account iampolicy.Serv
 	diff, err := diffOf(have, want)
 	return []Change{{Object: role, Action: "replace the trust policy", Diff: diff, do: func(ctx context.Context) error {
 		_, err := a.iam.UpdateAssumeRolePolicy(ctx, &iam.UpdateAssumeRolePolicyInput{RoleName: &name, PolicyDocument: &text})
-		return awsclient.Explain(err, "iam:UpdateAssumeRolePolicy")
+		return awsclient.ExplainOnce(err, "iam:UpdateAssumeRolePolicy")
 	}}}, err
 }
 
@@ -176,7 +176,7 @@ func (a *Account) gone(ctx context.Context, d iampolicy.Document, present string
 			}
 			found, err := awsclient.ReadOIDCProvider(ctx, a.iam.GetOpenIDConnectProvider, a.session.Partition, a.session.Account, issuer)
 			if err != nil {
-				return nil, awsclient.Explain(err, "iam:GetOpenIDConnectProvider")
+				return nil, awsclient.ExplainOnce(err, "iam:GetOpenIDConnectProvider")
 			}
 			out[provider] = !found.Exists
 		}

@@ -33,7 +33,7 @@ func RegistryRegion(host string) (string, bool) {
 func RegistryLogin(ctx context.Context, cfg aws.Config) (user, password string, err error) {
 	out, err := ecr.NewFromConfig(cfg).GetAuthorizationToken(ctx, &ecr.GetAuthorizationTokenInput{})
 	if err != nil {
-		return "", "", awsclient.Explain(err, "ecr:GetAuthorizationToken")
+		return "", "", awsclient.ExplainOnce(err, "ecr:GetAuthorizationToken")
 	}
 	for _, data := range out.AuthorizationData {
 		text, err := base64.StdEncoding.DecodeString(aws.ToString(data.AuthorizationToken))

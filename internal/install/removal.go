@@ -60,7 +60,7 @@ func (a *Account) judge(r Record, tags map[string]string, looked error, remove f
 	case awsclient.IsNotFound(looked):
 		return []Change{Forget(r, gone)}, nil
 	case looked != nil:
-		return nil, awsclient.Explain(looked, "")
+		return nil, awsclient.ExplainOnce(looked, "")
 	case !a.isOurs(tags):
 		return []Change{Forget(r, notOurs)}, nil
 	default:
@@ -73,7 +73,7 @@ func unlessGone(err error, action string) error {
 	if awsclient.IsNotFound(err) {
 		return nil
 	}
-	return awsclient.Explain(err, action)
+	return awsclient.ExplainOnce(err, action)
 }
 
 // removal deletes what a record names.
@@ -96,7 +96,7 @@ func (a *Account) removeRole(ctx context.Context, r Record, name string) ([]Chan
 		return append(changes, removal(r, "delete the role", func(ctx context.Context) error {
 			_, err := a.iam.DeleteRole(ctx, &iam.DeleteRoleInput{RoleName: &name})
 			if awsclient.Is(err, awsclient.NotEmpty) || awsclient.Is(err, awsclient.Conflict) {
-				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w", awsclient.Explain(err, "iam:DeleteRole"))
+				return fmt.Errorf("the role has policies that nexusctl did not add: remove these, and run the command again: %w", awsclient.ExplainOnce(err, "iam:DeleteRole"))
 			}
 			return unlessGone(err, "iam:DeleteRole")
 		})), err
@@ -166,13 +166,13 @@ func (a *Account) rolesThatTrust(ctx context.Context, provider string) ([]string
 		}
 		tags, err := a.iam.ListRoleTags(ctx, &iam.ListRoleTagsInput{RoleName: role.RoleName}) // ListRoles does not answer with tags
 		if err != nil && !awsclient.IsNotFound(err) {
-			return nil, awsclient.Explain(err, "iam:ListRoleTags")
+			return nil, awsclient.ExplainOnce(err, "iam:ListRoleTags")
 		}
 		if err == nil && !(a.isOurs(ofIAM(tags.Tags)) && a.released[aws.ToString(role.Arn)]) {
 			out = append(out, aws.ToString(role.RoleName))
 		}
 	}
-	return out, awsclient.Explain(err, "iam:ListRoles")
+	return out, awsclient.ExplainOnce(err, "iam:ListRoles")
 }
 
 // removeRepository deletes the image repository with its images.

@@ -63,7 +63,7 @@ func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, ha
 		return []Change{a.newRepository(i.Repository)}, false, nil
 	}
 	if err != nil {
-		return nil, false, awsclient.Explain(err, "ecr:DescribeRepositories")
+		return nil, false, awsclient.ExplainOnce(err, "ecr:DescribeRepositories")
 	}
 	id := ecrtypes.ImageIdentifier{ImageTag: &i.Version}
 	if strings.HasPrefix(i.Version, "sha256:") {
@@ -73,7 +73,7 @@ func (a *Account) Repository(ctx context.Context, i Image) (changes []Change, ha
 	if awsclient.IsNotFound(err) {
 		return nil, false, nil
 	}
-	return nil, err == nil, awsclient.Explain(err, "ecr:DescribeImages")
+	return nil, err == nil, awsclient.ExplainOnce(err, "ecr:DescribeImages")
 }
 
 // repositoryARN is the ARN of a repository of the account.
@@ -93,7 +93,7 @@ func (a *Account) RecordRepository(ctx context.Context, l *Ledger, name string) 
 		return nil, nil
 	}
 	if err != nil || !a.isOurs(tags) {
-		return nil, awsclient.Explain(err, "ecr:ListTagsForResource")
+		return nil, awsclient.ExplainOnce(err, "ecr:ListTagsForResource")
 	}
 	return &Change{Object: record.ARN, Action: recordAction, Creates: &record, do: func(context.Context) error { return nil }}, nil
 }
@@ -122,6 +122,6 @@ func (a *Account) newRepository(name string) Change {
 		if awsclient.Is(err, awsclient.Exists) {
 			return nil // an answer was lost, or another client created it first: its tags say so when it is to be deleted
 		}
-		return awsclient.Explain(err, "ecr:CreateRepository")
+		return awsclient.ExplainOnce(err, "ecr:CreateRepository")
 	}}
 }

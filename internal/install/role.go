@@ -54,7 +54,7 @@ func (a *Account) Role(ctx context.Context, want Role) (string, []Change, error)
 	case awsclient.IsNotFound(err):
 		changes, err = a.newRole(role, want)
 	case err != nil:
-		err = awsclient.Explain(err, "iam:GetRole")
+		err = awsclient.ExplainOnce(err, "iam:GetRole")
 	case !a.isOurs(tags):
 		err = &ForeignError{ARN: role, Remedy: "use it as it is with --role-arn, or choose another name with --role"}
 	default:
@@ -88,13 +88,13 @@ func (a *Account) findPolicy(ctx context.Context, policy string) (iamtypes.Polic
 // created judges the answer to a create. What exists is ours when an answer was lost, and not when another client created it first.
 func (a *Account) created(arn string, err error, action string, tags func() (map[string]string, error)) error {
 	if !awsclient.Is(err, awsclient.Exists) {
-		return awsclient.Explain(err, action)
+		return awsclient.ExplainOnce(err, action)
 	}
 	have, err := tags()
 	if err == nil && !a.isOurs(have) {
 		return &ForeignError{ARN: arn, Remedy: "run the command again"}
 	}
-	return awsclient.Explain(err, "")
+	return awsclient.ExplainOnce(err, "")
 }
 
 // arnOf is the ARN of something in the account's IAM.
@@ -154,13 +154,13 @@ func (a *Account) attached(ctx context.Context, role string) ([]string, error) {
 	for i, p := range attached {
 		out[i] = aws.ToString(p.PolicyArn)
 	}
-	return out, awsclient.Explain(err, "iam:ListAttachedRolePolicies")
+	return out, awsclient.ExplainOnce(err, "iam:ListAttachedRolePolicies")
 }
 
 func (a *Account) attach(role, policy string) Change {
 	return Change{Object: policy, Action: "attach the policy to role " + role, do: func(ctx context.Context) error {
 		_, err := a.iam.AttachRolePolicy(ctx, &iam.AttachRolePolicyInput{RoleName: &role, PolicyArn: &policy})
-		return awsclient.Explain(err, "iam:AttachRolePolicy")
+		return awsclient.ExplainOnce(err, "iam:AttachRolePolicy")
 	}}
 }
 
@@ -182,14 +182,14 @@ func (a *Account) policy(ctx context.Context, policy string, want iampolicy.Docu
 		return []Change{a.newPolicy(policy, text)}, nil
 	}
 	if err != nil {
-		return nil, awsclient.Explain(err, "iam:GetPolicy")
+		return nil, awsclient.ExplainOnce(err, "iam:GetPolicy")
 	}
 	if !a.isOurs(ofIAM(found.Tags)) {
 		return nil, &ForeignError{ARN: policy, Remedy: "delete it, or choose another name of the role with --role"}
 	}
 	version, err := a.iam.GetPolicyVersion(ctx, &iam.GetPolicyVersionInput{PolicyArn: &policy, VersionId: found.DefaultVersionId})
 	if err != nil {
-		return nil, awsclient.Explain(err, "iam:GetPolicyVersion")
+		return nil, awsclient.ExplainOnce(err, "iam:GetPolicyVersion")
 	}
 	have, err := documentOf(aws.ToString(version.PolicyVersion.Document))
 	if err != nil {
@@ -228,7 +228,7 @@ func (a *Account) newVersion(ctx context.Context, policy, text string) error {
 		}
 	}
 	_, err = a.iam.CreatePolicyVersion(ctx, &iam.CreatePolicyVersionInput{PolicyArn: &policy, PolicyDocument: &text, SetAsDefault: true})
-	return awsclient.Explain(err, "iam:CreatePolicyVersion")
+	return awsclient.ExplainOnce(err, "iam:CreatePolicyVersion")
 }
 
 func isDefault(v iamtypes.PolicyVersion) bool { return v.IsDefaultVersion }
@@ -238,7 +238,7 @@ func (a *Account) versions(ctx context.Context, policy string) ([]iamtypes.Polic
 	out, err := kind.Pages(ctx, a.iam.ListPolicyVersions, in, &in.Marker, func(page *iam.ListPolicyVersionsOutput) ([]iamtypes.PolicyVersion, *string) {
 		return page.Versions, page.Marker
 	})
-	return out, awsclient.Explain(err, "iam:ListPolicyVersions")
+	return out, awsclient.ExplainOnce(err, "iam:ListPolicyVersions")
 }
 
 func (a *Account) deleteVersion(ctx context.Context, policy string, v iamtypes.PolicyVersion) error {

@@ -87,7 +87,7 @@ func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, o
 			return p.generated(ctx, provider, obj, trusted)
 		}
 		session, err := p.Access.Session(ctx, obj, trusted)
-		return session, awsclient.Explain(err, "")
+		return session, awsclient.ExplainOnce(err, "")
 	}
 	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
 	if err != nil {
@@ -127,7 +127,7 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 	if err == nil && decided.Cause == engine.Lost {
 		err = owner.ExplainLoss()
 	}
-	return problemOf(it, awsclient.Explain(err, ""))
+	return problemOf(it, awsclient.ExplainOnce(err, ""))
 }
 
 // decideUnseen decides as for an object of which nothing can exist in AWS yet.
@@ -183,7 +183,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 // generated is the session of a provider that a capability is yet to generate.
 func (p *Planner) generated(ctx context.Context, provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, trusted bool) (*awsclient.Session, error) {
 	session, err := p.Access.Generated(ctx, provider, obj, trusted)
-	return session, awsclient.Explain(err, "")
+	return session, awsclient.ExplainOnce(err, "")
 }
 
 // secret reads a key of a Secret: as the operator does, or with the rights of whoever asks.

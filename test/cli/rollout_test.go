@@ -11,12 +11,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 )
@@ -97,7 +99,29 @@ func TestRollout_BuildsAndReplacesThePodsOfAComponent(t *testing.T) {
 		t.Errorf("the operator changed the Deployment from generation %d to %d: %v", restarted.Generation, now.Generation, now.Spec.Template.Annotations)
 	}
 	x.wants(x.run("", "rollout", name, "--component", "backend,frontend"), 0, "revision 2 -> 3", "revision 1 -> 2", "digest not known -> digest not known")
+	x.interruptedInItsBuild(c, source, deployment("backend"))
 	x.withPodsThatNeverStart(name, deployment("frontend"))
+}
+
+// interruptedInItsBuild interrupts a rollout while docker builds the image.
+func (x *tool) interruptedInItsBuild(c *nexusv1.NexusAICapability, source string, d *appsv1.Deployment) {
+	x.Helper()
+	bin := x.TempDir()
+	begun := filepath.Join(bin, "begun")
+	if err := os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\ncase \"$*\" in *build*) touch "+begun+"; exec sleep 60;; esac\n"), 0o700); err != nil {
+		x.Fatal(err)
+	}
+	s := x.begin(append(x.admin(), "PATH="+bin+":"+os.Getenv("PATH")), "rollout", "ncap/"+c.Name, "-n", c.Namespace, "--build", "backend", "--source", source)
+	x.Eventually(time.Minute, "docker to build", func() error {
+		_, err := os.Stat(begun)
+		return err
+	})
+	_ = s.cmd.Process.Signal(syscall.SIGINT)
+	x.wants(s.ends(), 130, "has changed nothing")
+	revision := d.Generation
+	if err := x.Get(d); err != nil || d.Generation != revision {
+		x.Errorf("generation %d, then %d: %v", revision, d.Generation, err)
+	}
 }
 
 // withPodsThatNeverStart has no node take the new pods.

@@ -30,7 +30,7 @@ type memory struct {
 	insisted map[Ref]string
 	// met holds the objects that a create of ours met. The cache does not show those of others.
 	met map[Ref]bool
-	// namespaced tells of the kinds whose scope was asked for.
+	// namespaced holds whether a kind is namespaced, for the kinds whose scope was asked for.
 	namespaced map[schema.GroupVersionKind]bool
 }
 

@@ -62,7 +62,7 @@ func TestInterruption_EndsReadsThatHaveNoContext(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("the read goes on")
+		t.Fatal("the read did not end")
 	}
 }
 

@@ -250,7 +250,7 @@ func (s *shared) waitFor(ctx, limited context.Context, c client.Client, u *unstr
 func (s *shared) waitUntil(ctx, limited context.Context, look func(context.Context) (bool, error)) error {
 	err := wait.PollUntilContextCancel(limited, pollInterval, true, look)
 	if ctx.Err() != nil {
-		return &interruption{text: "The command was interrupted while it waited. What it has changed stays, and what it has requested goes on. To go on, run the command again."}
+		return &interruption{text: "The command was interrupted while it waited. What it has changed stays, and what it has requested continues. To continue, run the command again."}
 	}
 	return err
 }

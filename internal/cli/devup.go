@@ -192,7 +192,7 @@ func (s *shared) explainWorld(f *devFlags, err error) error {
 		return &interruption{text: "The command was interrupted. A world that was running before runs on: see nexusctl dev status" + f.selection()}
 	}
 	if errors.Is(err, context.Canceled) {
-		return &interruption{text: "The command was interrupted while it built programs, and has started nothing. Compiled packages stay in the cache of Go. To go on: nexusctl dev up" + f.selection()}
+		return &interruption{text: "The command was interrupted while it built programs, and has started nothing. Compiled packages stay in the cache of Go. To continue: nexusctl dev up" + f.selection()}
 	}
 	if _, missing := errors.AsType[*programs.MissingError](err); missing {
 		return precondition(err)

@@ -113,7 +113,7 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 		report.Steps = append(report.Steps, r)
 		p.announce(r)
 		if failed != nil {
-			s.say("To go on: %s", resume(r.Number))
+			s.say("To continue: %s", resume(r.Number))
 			break
 		}
 	}

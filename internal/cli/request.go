@@ -151,7 +151,7 @@ func (i *interruption) said() string {
 	case i == nil || len(i.changed) == 0:
 		return "The command was interrupted and has changed nothing."
 	default:
-		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To go on, run the command again.", strings.Join(i.changed, ", "), i.left)
+		return fmt.Sprintf("The command was interrupted. Changed: %s. Not changed: %d. To continue, run the command again.", strings.Join(i.changed, ", "), i.left)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestE2E_RunsTheSevenSteps(t *testing.T) {
 	if !strings.HasPrefix(d.Spec.Template.Spec.Containers[0].Image, r.Host+"/nexus-operator@sha256:") {
 		t.Errorf("the image is %s", d.Spec.Template.Spec.Containers[0].Image)
 	}
-	x.wants(x.with(env, append(run, "--from-step", "5", "--timeout", "2s")...), 124, "[5/7] Apply capability: done in", "[6/7] Monitor and wait: failed", "To go on: nexusctl e2e --from-step=6 ", "'--operator-arg=--capability-namespaces=myapp-*'")
+	x.wants(x.with(env, append(run, "--from-step", "5", "--timeout", "2s")...), 124, "[5/7] Apply capability: done in", "[6/7] Monitor and wait: failed", "To continue: nexusctl e2e --from-step=6 ", "'--operator-arg=--capability-namespaces=myapp-*'")
 	x.Op = operator.FromDeployment(t, x.World, d)
 	a := x.with(env, append(run, "--from-step", "4", "-o", "json")...)
 	var report struct {

@@ -33,7 +33,7 @@ var services = []service{
 	{"ssm", "SSMParameterSet/", nexusv1.ConditionParametersReady, false, ""},
 	{"secretsmanager", "SecretsManagerSecret/", nexusv1.ConditionSecretsReady, false, ""},
 	{"iam", "IAMRole/", nexusv1.ConditionIdentityReady, false, ""},
-	// Who we are is asked for the provider, which is nobody's child here.
+	// Who we are is asked for the provider, which is no child here.
 	{"sts", "AWSProvider/aws", nexusv1.ConditionSecretsReady, false, "ProviderNotReady"},
 }
 

@@ -48,7 +48,7 @@ func newRollout(r *Reconciler, c *nexusv1.NexusAICapability, g *graph.Graph) *ro
 }
 
 // run goes wave by wave for as long as a wave opens another. One child's failure does not keep the
-// others from being applied; the errors that are nobody's fault but ours are returned.
+// others from being applied; errors that only a defect of ours can cause are returned.
 func (o *rollout) run(ctx context.Context) error {
 	if o.stopsHere(ctx) {
 		return nil

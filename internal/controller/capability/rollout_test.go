@@ -56,7 +56,7 @@ func TestRollout_RestoresWhatSomebodyElseChanged(t *testing.T) {
 			events, writes := b.emitted(), b.written()
 			if tc.says == "" {
 				if len(events)+len(writes) > 0 {
-					t.Errorf("what is nobody's concern leads to %q and %q", events, writes)
+					t.Errorf("what concerns no object leads to %q and %q", events, writes)
 				}
 				return
 			}

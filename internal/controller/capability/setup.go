@@ -154,7 +154,7 @@ func wasObserved(err error) bool {
 	return err == nil || stalled || waiting
 }
 
-// writeStatus writes the status of a pass that ended with an error or nil, unless it tells of nothing but progress soon after the
+// writeStatus writes the status of a pass that ended with an error or nil, unless it shows only progress and comes soon after the
 // last one: then it returns for how long it waits. The next pass after an error may be far away.
 func (r *Reconciler) writeStatus(ctx context.Context, c, was *nexusv1.NexusAICapability, ended error) (time.Duration, error) {
 	if isUnchanged(c, was) {

@@ -20,7 +20,7 @@ import (
 // forty children change three times each within seconds. An edit of the capability itself does not wait.
 const passSpacing = 200 * time.Millisecond
 
-// progressSpacing is how long a status of a capability that tells of nothing but progress waits for the one before.
+// progressSpacing is how long a status of a capability that shows only progress waits for the one before.
 const progressSpacing = time.Second
 
 // spacing knows when something was last done for each object: when a pass began, or a status was written. While it is done for more
@@ -47,7 +47,7 @@ type begun struct {
 // newPassSpacing returns the spacing of passes: of more than eight capabilities, all together, some forty begin in a second.
 func newPassSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, passSpacing, 8, 5) }
 
-// newStatusSpacing returns the spacing of statuses that tell of nothing but progress: eight seconds with many capabilities.
+// newStatusSpacing returns the spacing of statuses that show only progress: eight seconds with many capabilities.
 func newStatusSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, progressSpacing, 2, 8) }
 
 func newSpacing(c clock.PassiveClock, apart time.Duration, few, most int) *spacing {

@@ -266,8 +266,8 @@ func owners() []kindtest.Case {
 		{Name: "unless adoption is refused", Object: tableOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }),
 			Before: createTable(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: tableOf(), Before: createTable(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: tableOf(), Before: createTable(nil), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Object: tableOf(always), Before: createTable(nil),
+		{Name: "one without an owner is left alone", Object: tableOf(), Before: createTable(nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Object: tableOf(always), Before: createTable(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
 	}
 }

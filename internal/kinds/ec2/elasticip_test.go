@@ -90,7 +90,7 @@ func addressLives() []kindtest.Case {
 		{Name: "an address that vanished is replaced", Existing: addressOf(), Object: addressOf(), Drift: true, Before: onAddress(releaseAddress), Cause: engine.New, Actions: []string{allocate}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: addressOf(), Before: func(t *testing.T, r *kindtest.Rig) { makeAddress(t, r, earlier) },
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
-		{Name: "an association is nobody's drift", Existing: addressOf(), Object: addressOf(), Drift: true, Cause: engine.InSync,
+		{Name: "an association is no drift", Existing: addressOf(), Object: addressOf(), Drift: true, Cause: engine.InSync,
 			Before: func(t *testing.T, r *kindtest.Rig) { useAddress(t, r, nil) }},
 		{Name: "tags are added and dropped", Existing: addressOf(addressTag("old", "1")), Object: addressOf(addressTag("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},

@@ -82,7 +82,7 @@ func keyLives() []kindtest.Case {
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: keyPairOf(func(s *keySpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: existingKey(aPublicKey, earlier), Stalled: status.ReasonConflict},
 		{Name: "another key under the name is refused", Object: keyPairOf(), Before: existingKey(otherKey, earlier), Stalled: status.ReasonImmutable},
-		{Name: "nobody's is left alone", Object: keyPairOf(), Before: existingKey(aPublicKey, nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: keyPairOf(), Before: existingKey(aPublicKey, nil), Stalled: status.ReasonConflict},
 	}
 }
 

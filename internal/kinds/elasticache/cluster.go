@@ -189,7 +189,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	if state != available && !broken {
 		seen.Busy, seen.Usable = "the cache cluster is "+state, slices.Contains(usableStates, state)
 	}
-	// ElastiCache shows no tags of a cluster that is not available, and without them it is nobody's.
+	// ElastiCache shows no tags of a cluster that is not available, and without them its owner is unknown.
 	if seen.Busy != "" && !look.TagsKnown {
 		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
 	}

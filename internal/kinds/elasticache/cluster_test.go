@@ -260,7 +260,7 @@ func owners() []kindtest.Case {
 		{Name: "left by an earlier object of this name, it is taken over", Object: memcached(), Before: earlier, Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: memcached(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: earlier, Stalled: status.ReasonConflict},
 		{Name: "another cluster's operator has it", Object: memcached(), Before: before(ownerTags("an-earlier-one", "another")), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: memcached(), Before: before(nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: memcached(), Before: before(nil), Stalled: status.ReasonConflict},
 		{Name: "and adopted where both sides allow", Object: memcached(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Before: before(nil), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
 	}

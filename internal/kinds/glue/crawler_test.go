@@ -142,8 +142,8 @@ func TestCrawler(t *testing.T) {
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:TagResource"}},
 		{Name: "unless adoption is refused", Object: crawlerOf(func(s *crawlerSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeCrawler(old), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: crawlerOf(), Before: makeCrawler(with(old, wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: crawlerOf(), Before: makeCrawler(map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Before: makeCrawler(map[string]string{"k": "v"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is left alone", Object: crawlerOf(), Before: makeCrawler(map[string]string{"k": "v"}), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeCrawler(map[string]string{"k": "v"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: crawlerOf(func(s *crawlerSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:TagResource"}},

@@ -110,8 +110,8 @@ func TestDatabase(t *testing.T) {
 			Before: makeDatabase(lake, leftBehind("GlueDatabase", "lake")), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, with(leftBehind("GlueDatabase", "lake"), wellknown.TagCluster, "another")),
 			Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, nil), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Before: makeDatabase(lake, nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is left alone", Object: databaseOf(nil), Before: makeDatabase(lake, nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeDatabase(lake, nil), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:TagResource"}},

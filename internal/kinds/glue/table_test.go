@@ -152,8 +152,8 @@ func TestTable(t *testing.T) {
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{"glue:UpdateTable"}},
 		{Name: "unless adoption is refused", Object: tableOf(func(s *tableSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeTable(old), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: tableOf(), Before: makeTable(with(old, wellknown.TagCluster, "another")), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: tableOf(), Before: makeTable(nil), Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Before: makeTable(map[string]string{"theirs": "x"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is left alone", Object: tableOf(), Before: makeTable(nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Before: makeTable(map[string]string{"theirs": "x"}), Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: tableOf(func(s *tableSpec) {
 				s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
 			}), Cause: engine.Edited, Diff: ownerPaths, Actions: []string{"glue:UpdateTable"}},

@@ -157,7 +157,7 @@ func lives() []kindtest.Case {
 		{Name: "left by an earlier object of this name, it is taken over", Object: instanceOf(), Before: makeInstance(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: instanceOf(func(s *spec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: makeInstance(earlier), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: instanceOf(), Before: makeInstance(nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: instanceOf(), Before: makeInstance(nil), Stalled: status.ReasonConflict},
 	}
 }
 

@@ -118,7 +118,7 @@ func groupLives() []kindtest.Case {
 		{Name: "left by an earlier object of this name, it is taken over", Object: groupOf(described("theirs")), Before: existingGroup(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: groupOf(func(s *groupSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: existingGroup(earlier), Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: groupOf(), Before: existingGroup(nil), Stalled: status.ReasonConflict},
+		{Name: "one without an owner is left alone", Object: groupOf(), Before: existingGroup(nil), Stalled: status.ReasonConflict},
 	}
 }
 

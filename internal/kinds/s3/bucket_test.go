@@ -213,8 +213,8 @@ func TestBucket(t *testing.T) {
 			tags[wellknown.TagCluster] = "another"
 			putTags(t, r, tags)
 		}, Stalled: status.ReasonConflict},
-		{Name: "nobody's is left alone", Object: bucketOf(nil), Before: createBucket, Stalled: status.ReasonConflict},
-		{Name: "nobody's is adopted where user and provider say so", Before: createBucket, Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
+		{Name: "one without an owner is left alone", Object: bucketOf(nil), Before: createBucket, Stalled: status.ReasonConflict},
+		{Name: "one without an owner is adopted where user and provider say so", Before: createBucket, Facts: func(s *kindtest.Subject) { s.AllowAdoption = true },
 			Object: bucketOf(func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }),
 			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
 			Actions: []string{"s3:PutBucketTagging"}},

@@ -48,14 +48,22 @@ func (b *bench) providerIn(namespace string) *v1alpha1.AWSProvider {
 	return &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Name: "aws", Namespace: namespace}, Spec: v1alpha1.AWSProviderSpec{Region: awsproxy.DefaultRegion}}
 }
 
-// BenchmarkIdle measures how long an operator takes to become ready, and its memory while it has nothing to do.
+// capabilityKinds are the kinds that a capability with data services alone needs.
+const capabilityKinds = "--kinds=DynamoDBTable,GlueCrawler,GlueDatabase,GlueTable,IAMRole,S3Bucket,SSMParameterSet,SecretsManagerSecret"
+
+// BenchmarkIdle measures how long an operator takes to become ready, and its memory while it has nothing to do: with every kind, and
+// with those that a capability needs.
 func BenchmarkIdle(b *testing.B) {
-	for b.Loop() {
-		c := newCourt(b, "idle")
-		x := newBench(b, resting)
-		c.judge("start", 0, []figure{{toReady, x.timeToReady(resting).Seconds()}})
-		c.judge("rest", 0, []figure{{restMiB, x.atRest()}})
-		x.Op.Stop()
+	for name, flags := range map[string][]string{"idle": {resting}, "idle with eight kinds": {resting, capabilityKinds}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				c := newCourt(b, name)
+				x := newBench(b, flags...)
+				c.judge("start", 0, []figure{{toReady, x.timeToReady(flags...).Seconds()}})
+				c.judge("rest", 0, []figure{{restMiB, x.atRest()}})
+				x.Op.Stop()
+			}
+		})
 	}
 }
 

@@ -40,6 +40,7 @@ type Reconciler struct {
 	spacing       *spacing
 	statusSpacing *spacing
 	steps         *stepTimes
+	doomed        *doomed
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -48,7 +49,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(),
+		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(),
 	}
 }
 
@@ -68,6 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.spacing.forget(req.NamespacedName)
 		r.statusSpacing.forget(req.NamespacedName)
 		r.steps.forget(req.NamespacedName)
+		r.doomed.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := c.DeepCopy()

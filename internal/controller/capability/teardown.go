@@ -114,10 +114,14 @@ func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapabilit
 // API server's finalizer says so until the garbage collector has cut the owner references; from then
 // on, also if we were not there to see the finalizer, the missing references do. The cache of a child may lag behind the
 // garbage collector, so that a reference counts only once the API server itself shows it. A write of ours that was under way
-// may have restored some references, and a person may have removed one: most of the objects decide.
+// may have restored some references, and a person may have removed one: most of the objects decide, once in a deletion that has not,
+// or no longer, the finalizer.
 func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapability, stages [][]apply.Child) (bool, error) {
 	if slices.Contains(c.Finalizers, metav1.FinalizerOrphanDependents) {
 		return true, nil
+	}
+	if r.doomed.has(c) {
+		return false, nil
 	}
 	home := slices.DeleteFunc(slices.Concat(stages...), func(child apply.Child) bool { return child.Namespace != c.Namespace })
 	slices.SortStableFunc(home, compareControlled) // what the cache shows as cut needs no question
@@ -137,7 +141,11 @@ func (r *Reconciler) keepsChildren(ctx context.Context, c *nexusv1.NexusAICapabi
 			break
 		}
 	}
-	return cut > controlled, nil
+	if cut > controlled {
+		return true, nil
+	}
+	r.doomed.add(c)
+	return false, nil
 }
 
 // compareControlled sorts children without an owner reference first.

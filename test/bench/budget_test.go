@@ -71,7 +71,7 @@ var budget = []limit{
 	{what: "capability", phase: "delete", figure: awsCalls, most: 110},
 	{what: "capability", phase: "delete", figure: allWrites, most: 80},
 	{what: "capability", phase: "delete", figure: events, most: 20},
-	{what: "capability", phase: "delete", figure: kubeReads, most: 90},
+	{what: "capability", phase: "delete", figure: kubeReads, most: 90, objects: 1},
 	{what: "capability", phase: "delete", figure: cpuMillis, most: 250, objects: 20},
 	{what: "capability", phase: "delete", figure: peakMiB, most: 100, objects: 20},
 }

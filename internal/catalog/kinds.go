@@ -45,6 +45,7 @@ func Kinds() []engine.Entry {
 		engine.For(cognito.NewUserPool),
 		engine.For(ecr.NewRepository),
 		engine.For(ecs.NewCluster),
+		engine.For(eks.NewCluster),
 		engine.For(elasticache.NewCluster),
 		engine.For(lambda.NewFunction),
 		engine.For(route53.NewHostedZone),

@@ -47,6 +47,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&RDSInstance{}, &RDSInstanceList{},
 		&PodIdentityAssociation{}, &PodIdentityAssociationList{},
 		&ECSCluster{}, &ECSClusterList{},
+		&EKSCluster{}, &EKSClusterList{},
 		&ElastiCacheCluster{}, &ElastiCacheClusterList{},
 		&LambdaFunction{}, &LambdaFunctionList{},
 	)

@@ -3,11 +3,266 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 )
+
+// controlPlanes are the clusters of EKS, as far as moto does not know them.
+type controlPlanes struct {
+	known  map[string]*controlPlane // by identity
+	take   time.Duration            // how long they are CREATING, UPDATING and DELETING
+	broken string                   // why all are FAILED
+}
+
+// controlPlane is what moto does not know of a cluster: what was set and changed, and what EKS does until when.
+type controlPlane struct {
+	settings map[string]any // members of descriptions
+	doing    string
+	until    time.Time
+}
+
+// SetControlPlanesTake lets clusters of EKS be CREATING, UPDATING and DELETING for so long. Zero, the default, is no time.
+func (p *Proxy) SetControlPlanesTake(d time.Duration) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.controlPlanes.take = d
+}
+
+// BreakControlPlanes lets all clusters of EKS be FAILED, with a reason, until Reset or an empty reason.
+func (p *Proxy) BreakControlPlanes(why string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.controlPlanes.broken = why
+}
+
+// eksRoutes are the operations of EKS by method and path, in which * is a name.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations_Amazon_Elastic_Kubernetes_Service.html
+var eksRoutes = map[string]string{
+	"POST clusters": "CreateCluster", "GET clusters": "ListClusters", "GET clusters/*": "DescribeCluster", "DELETE clusters/*": "DeleteCluster",
+	"POST clusters/*/update-config": updateClusterConfig, "POST clusters/*/updates": updateClusterVersion,
+	"GET clusters/*/node-groups": "ListNodegroups", "POST clusters/*/node-groups": "CreateNodegroup", "DELETE clusters/*/node-groups/*": "DeleteNodegroup",
+	"GET clusters/*/fargate-profiles": "ListFargateProfiles", "POST clusters/*/fargate-profiles": "CreateFargateProfile", "DELETE clusters/*/fargate-profiles/*": "DeleteFargateProfile",
+	"POST tags/*": "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
+}
+
+const updateClusterConfig, updateClusterVersion = "UpdateClusterConfig", "UpdateClusterVersion"
+
+// decodeCluster names a request about a cluster by its name.
+func (d *request) decodeCluster(parts []string) {
+	name := text(d.json["name"])
+	if len(parts) == 3 && parts[0] == "tags" && strings.HasSuffix(parts[1], ":cluster") { // tags/arn:…:cluster/NAME
+		parts = []string{parts[0], parts[2]}
+	}
+	if len(parts) > 1 {
+		name, parts[1] = parts[1], "*"
+	}
+	if len(parts) > 3 {
+		parts[3] = "*"
+	}
+	if op := eksRoutes[d.http.Method+" "+strings.Join(parts, "/")]; op != "" {
+		d.op, d.resource = op, name
+	}
+}
+
+// prepareEKSCluster: moto deletes a cluster at once and with Fargate profiles, creates none again for the same request, makes
+// updates at once and incompletely, and upgrades none.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterVersion.html
+func prepareEKSCluster(ctx context.Context, p *Proxy, x *exchange) *answer {
+	s := &p.state
+	path := "/clusters/" + url.PathEscape(x.resource)
+	if s.endedControlPlane(x) {
+		if a, err := p.ask(ctx, x, http.MethodDelete, path, http.Header{}, nil); err != nil || !a.ok() {
+			return a
+		}
+	}
+	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion}, x.op) {
+		return nil
+	}
+	found, err := p.ask(ctx, x, http.MethodGet, path, http.Header{}, nil)
+	if err != nil {
+		return nil
+	}
+	body, _ := decodeJSON(found.body).(map[string]any)
+	d, _ := body["cluster"].(map[string]any)
+	switch {
+	case x.op == "CreateCluster" && d != nil && text(d["clientRequestToken"]) == text(x.json["clientRequestToken"]):
+		x.existed = true
+		return showEKSCluster(ctx, p, x, found)
+	case x.op == "CreateCluster":
+		return nil
+	case d == nil:
+		return found
+	case x.op == "DeleteCluster":
+		return p.deleteControlPlane(ctx, x, d)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.updateControlPlane(x, d)
+}
+
+// endedControlPlane reports whether the deletion of the cluster of a request is over, for the first time.
+func (s *state) endedControlPlane(x *exchange) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	id := s.identity(x, "eks", x.resource)
+	c := s.controlPlanes.known[id]
+	if c == nil || c.doing != "DELETING" || s.now().Before(c.until) {
+		return false
+	}
+	delete(s.controlPlanes.known, id)
+	return true
+}
+
+// controlPlaneOf returns what is known of the cluster of a request.
+func (s *state) controlPlaneOf(x *exchange) *controlPlane {
+	id := s.identity(x, "eks", x.resource)
+	if s.controlPlanes.known[id] == nil {
+		s.controlPlanes.known[id] = &controlPlane{settings: map[string]any{}}
+	}
+	return s.controlPlanes.known[id]
+}
+
+func (s *state) refuseControlPlane(x *exchange, c *controlPlane) *answer {
+	if !s.now().Before(c.until) {
+		return nil
+	}
+	return errorAnswer(x.request, awsError{http.StatusConflict, "ResourceInUseException", "Cannot " + x.op + " because cluster " + x.resource + " currently has an update in progress"})
+}
+
+func (p *Proxy) deleteControlPlane(ctx context.Context, x *exchange, d map[string]any) *answer {
+	for path, what := range map[string]string{"node-groups": "nodegroups", "fargate-profiles": "fargateProfileNames"} {
+		var listed map[string]any
+		a, err := p.ask(ctx, x, http.MethodGet, "/clusters/"+url.PathEscape(x.resource)+"/"+path, http.Header{}, nil)
+		if err != nil || json.Unmarshal(a.body, &listed) != nil || len(list(listed[what])) > 0 {
+			return errorAnswer(x.request, awsError{http.StatusConflict, "ResourceInUseException", "Cluster has " + what + " attached"})
+		}
+	}
+	s := &p.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.controlPlaneOf(x)
+	switch refused := s.refuseControlPlane(x, c); {
+	case refused != nil:
+		return refused
+	case c.settings["deletionProtection"] == true:
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidRequestException", "Cannot delete cluster " + x.resource + " because deletion protection is enabled"})
+	case s.controlPlanes.take == 0:
+		delete(s.controlPlanes.known, s.identity(x, "eks", x.resource))
+		return nil
+	}
+	c.doing, c.until = "DELETING", s.now().Add(s.controlPlanes.take)
+	d["status"] = c.doing
+	return jsonAnswer(map[string]any{"cluster": d})
+}
+
+// updateControlPlane makes an update, of one type.
+func (s *state) updateControlPlane(x *exchange, d map[string]any) *answer {
+	c := s.controlPlaneOf(x)
+	if refused := s.refuseControlPlane(x, c); refused != nil {
+		return refused
+	}
+	invalid := func(message string) *answer {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterException", message})
+	}
+	changes := map[string]any{}
+	for _, name := range []string{"resourcesVpcConfig", "logging", "accessConfig", "deletionProtection", "version"} {
+		if v, ok := x.json[name]; ok {
+			changes[name] = v
+		}
+	}
+	if len(changes) != 1 {
+		return invalid("Only one type of update can be allowed.")
+	}
+	if to, ok := changes["version"]; ok {
+		from := text(cmp.Or(c.settings["version"], d["version"]))
+		if minor(text(to)) != minor(from)+1 {
+			return invalid("Unsupported Kubernetes minor version update from " + from + " to " + text(to))
+		}
+	}
+	if vpc, ok := changes["resourcesVpcConfig"].(map[string]any); ok {
+		whole, _ := c.settings["resourcesVpcConfig"].(map[string]any)
+		changes["resourcesVpcConfig"] = merged(whole, vpc)
+	}
+	maps.Copy(c.settings, changes)
+	c.doing, c.until = "UPDATING", s.now().Add(s.controlPlanes.take)
+	return jsonAnswer(map[string]any{"update": map[string]any{"status": "InProgress"}})
+}
+
+func minor(version string) int {
+	n, _ := strconv.Atoi(version[strings.IndexByte(version, '.')+1:])
+	return n
+}
+
+func merged(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[string]any{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// showEKSCluster: moto shows neither defaults nor what it drops, and its clusters are always ACTIVE.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_Cluster.html
+func showEKSCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	s := &p.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	body, _ := decodeJSON(a.body).(map[string]any)
+	d, ok := body["cluster"].(map[string]any)
+	if !a.ok() || !ok {
+		return a
+	}
+	if x.op == "CreateCluster" && !x.existed {
+		delete(s.controlPlanes.known, s.identity(x, "eks", x.resource))
+		c := s.controlPlaneOf(x)
+		c.doing, c.until = "CREATING", s.now().Add(s.controlPlanes.take)
+		for _, name := range []string{"accessConfig", "deletionProtection"} {
+			if v, set := x.json[name]; set {
+				c.settings[name] = v
+			}
+		}
+	}
+	c := s.controlPlaneOf(x)
+	had, _ := d["resourcesVpcConfig"].(map[string]any)
+	vpc := merged(map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"}, "clusterSecurityGroupId": fmt.Sprintf("sg-%017x", len(x.resource))}, had)
+	d["accessConfig"], d["deletionProtection"], d["platformVersion"] = map[string]any{"authenticationMode": "CONFIG_MAP"}, false, "eks.4"
+	maps.Copy(d, c.settings)
+	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
+	d["resourcesVpcConfig"] = merged(vpc, changed)
+	switch {
+	case s.controlPlanes.broken != "":
+		d["status"], d["health"] = "FAILED", map[string]any{"issues": []any{map[string]any{"code": "Other", "message": s.controlPlanes.broken}}}
+	case s.now().Before(c.until):
+		d["status"] = c.doing
+		if c.doing == "CREATING" {
+			delete(d, "endpoint")
+			delete(d, "certificateAuthority")
+		}
+	}
+	return a.withJSON(body)
+}
+
+// listControlPlanes lists the names of clusters of EKS.
+func listControlPlanes(ctx context.Context, l *lister) ([]string, error) {
+	text, err := l.get(ctx, "eks", "/clusters")
+	if err != nil {
+		return nil, err
+	}
+	var body struct{ Clusters []string }
+	err = json.Unmarshal(text, &body)
+	return body.Clusters, err
+}
 
 // networkOfCluster: moto does not say in which network the subnets of a cluster are:
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_VpcConfigResponse.html

@@ -31,9 +31,9 @@ var podIdentityRoutes = map[string]string{
 	"POST tags": "TagResource", "DELETE tags": "UntagResource", "GET tags": "ListTagsForResource",
 }
 
-// decodePodIdentity names a request about associations by the identifier of one, and a creation by its three names. Other
-// requests of EKS keep their method and path.
-func (d *request) decodePodIdentity() {
+// decodeEKS names a request about associations by the identifier of one, and a creation by its three names; a request about a
+// cluster or a part of one by the name of the cluster. Other requests of EKS keep their method and path.
+func (d *request) decodeEKS() {
 	parts := strings.Split(strings.Trim(d.http.URL.Path, "/"), "/")
 	switch {
 	case len(parts) == 4 && parts[0] == "tags" && strings.HasSuffix(parts[1], ":podidentityassociation"): // tags/arn:…:podidentityassociation/CLUSTER/ID
@@ -45,6 +45,8 @@ func (d *request) decodePodIdentity() {
 		if d.http.Method == http.MethodPost {
 			d.resource = parts[1] + "/" + text(d.json["namespace"]) + "/" + text(d.json["serviceAccount"])
 		}
+	default:
+		d.decodeCluster(parts)
 	}
 }
 
@@ -53,7 +55,7 @@ func (d *request) decodePodIdentity() {
 func (p *Proxy) podIdentity(ctx context.Context, x *exchange) *answer {
 	cluster, _, _ := strings.Cut(strings.TrimPrefix(x.http.URL.Path, "/clusters/"), "/")
 	switch {
-	case x.service != "eks":
+	case x.service != "eks" || !strings.Contains(strings.ReplaceAll(x.http.URL.Path, "-", ""), "podidentityassociation"):
 		return nil
 	case x.op == "CreatePodIdentityAssociation":
 		return p.createAssociation(ctx, x, cluster)

@@ -139,7 +139,7 @@ func (d *request) decodeREST() {
 	}
 	switch d.service {
 	case "eks":
-		d.decodePodIdentity()
+		d.decodeEKS()
 	case "bedrock":
 		d.decodeBedrock()
 	case "lambda":

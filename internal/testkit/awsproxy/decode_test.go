@@ -221,7 +221,10 @@ func TestOtherProtocolsGetLabels(t *testing.T) {
 		{"POST", "/2013-04-01/tags/hostedzone", "", "", "route53", "<ListTagsForResourcesRequest><ResourceId>Z1</ResourceId><ResourceId>Z2</ResourceId></ListTagsForResourcesRequest>", "route53.ListTagsForResources(Z1,Z2)"},
 		{"GET", "/2013-04-01/change/C1", "", "", "route53", "", "route53.GetChange(C1)"},
 		{"GET", "/2013-04-01/trafficpolicies", "", "", "route53", "", "route53.GET(/2013-04-01/trafficpolicies)"},
-		{"GET", "/clusters/prod", "", "", "eks", "", "eks.GET(/clusters/prod)"},
+		{"GET", "/clusters/prod", "", "", "eks", "", "eks.DescribeCluster(prod)"},
+		{"POST", "/clusters/prod/node-groups", "", "", "eks", `{"nodegroupName":"a"}`, "eks.CreateNodegroup(prod)"},
+		{"DELETE", "/tags/arn:aws:eks:eu-west-1:123456789012:cluster/prod", "", "", "eks", "", "eks.UntagResource(prod)"},
+		{"GET", "/clusters/prod/addons", "", "", "eks", "", "eks.GET(/clusters/prod/addons)"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), tt.method, p.URL()+tt.path, strings.NewReader(tt.body))
 		must(t, err)

@@ -120,6 +120,7 @@ var inventoryKinds = []inventoryKind{
 		"&Filter.1.Value.3=stopping&Filter.1.Value.4=stopped", "2016-11-15", "instanceId")},
 	{"ecr/repository", false, listJSON("ecr", "AmazonEC2ContainerRegistry_V20150921.DescribeRepositories", "repositories", "repositoryName")},
 	{"ecs/cluster", false, listClusters},
+	{"eks/cluster", false, listControlPlanes},
 	{"lambda/function", false, listFunctions},
 	{"kms/key", false, listKeys},
 	{"route53/zone", true, listZones},

@@ -33,6 +33,7 @@ var tagReads = []tagRead{
 	{service: "ec2", op: "Describe*", where: "tagSet"},
 	{service: "ecr", op: "ListTagsForResource", where: "tags"},
 	{service: "ecs", op: "DescribeClusters", where: "clusters.0.tags"},
+	{service: "eks", op: "DescribeCluster", where: "cluster.tags"},
 	{service: "eks", op: "DescribePodIdentityAssociation", where: "association.tags"},
 	{service: "elasticache", op: "ListTagsForResource", where: "TagList"},
 	{service: "elasticloadbalancing", op: "DescribeTags", where: "Tags"},

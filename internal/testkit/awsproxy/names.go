@@ -36,6 +36,7 @@ var nameRules = map[string]nameRule{
 	"sns.CreateTopic":                  {"Name", 1, 256, regexp.MustCompile(`^[A-Za-z0-9_-]+(\.fifo)?$`), "InvalidParameter"},
 	"ecr.CreateRepository":             {"repositoryName", 2, 256, regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`), "InvalidParameterException"},
 	"elasticache.CreateCacheCluster":   {"CacheClusterId", 1, 50, regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), "InvalidParameterValue"},
+	"eks.CreateCluster":                {"name", 1, 100, regexp.MustCompile(`^[0-9A-Za-z][A-Za-z0-9_-]*$`), "InvalidParameterException"},
 	"ecs.CreateCluster":                {"clusterName", 1, 255, regexp.MustCompile(`^[A-Za-z0-9_-]+$`), "InvalidParameterException"},
 	"cognito-idp.CreateUserPool":       {"PoolName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},
 	"cognito-idp.CreateUserPoolClient": {"ClientName", 1, 128, regexp.MustCompile(`^[\w\s+=,.@-]+$`), "InvalidParameterException"},

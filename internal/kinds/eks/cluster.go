@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eks
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// ClusterState is a cluster as both the spec and EKS can express it.
+type ClusterState struct {
+	Name string `drift:"identity"`
+	ARN  string `drift:"id"`
+	// Own is set for the cluster that the operator runs in.
+	Own bool `drift:"id"`
+	// Found is what EKS describes.
+	Found types.Cluster `drift:"observed"`
+
+	Role *string `drift:"immutable"`
+	// Key encrypts Secrets; "" is none.
+	Key *string `drift:"immutable"`
+
+	PublicAccess, PrivateAccess *bool
+	CIDRs, Subnets, Groups      []string `drift:"set"`
+	// Logs are the types of logs that are sent.
+	Logs               *[]string `drift:"set"`
+	AuthenticationMode *string
+	DeletionProtection *bool
+	Version            *string
+	Tags               map[string]string `drift:"tags"`
+}
+
+// modes are the ways to authenticate users, in the order in which EKS changes them.
+var modes = []types.AuthenticationMode{types.AuthenticationModeConfigMap, types.AuthenticationModeApiAndConfigMap, types.AuthenticationModeApi}
+
+type cluster struct{ api *eks.Client }
+
+// NewCluster binds the EKSCluster kind to an identity. Its IAM actions:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
+func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
+	c := &cluster{api: eks.NewFromConfig(cfg)}
+	return kind.FromTable(kind.Table[*v1alpha1.EKSCluster, ClusterState]{
+		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"}},
+		// The deletion protection is included: false is the consent to lift it for a deletion.
+		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
+			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.EKSCluster == cr.Spec.ClusterName, DeletionProtection: cr.Spec.DeletionProtection}, nil
+		},
+		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster,
+		Export:   kind.Export[*v1alpha1.EKSCluster, ClusterState]{Identity: []string{"clusterName"}, Spec: exportedCluster},
+		Describe: kind.Read[ClusterState]{Actions: []string{"eks:DescribeCluster"}, Do: c.describe},
+		Create:   kind.Call[ClusterState]{Action: "eks:CreateCluster", Do: c.create},
+		Tagging: kind.Tagging[ClusterState]{
+			Sets: "eks:TagResource", Set: kind.Send(c.api.TagResource, func(have ClusterState, tags map[string]string) *eks.TagResourceInput {
+				return &eks.TagResourceInput{ResourceArn: &have.ARN, Tags: tags}
+			}),
+			Removes: "eks:UntagResource", Remove: kind.Send(c.api.UntagResource, func(have ClusterState, keys []string) *eks.UntagResourceInput {
+				return &eks.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
+			}),
+		},
+		Parts: c.parts(),
+		Holds: c.holds, HoldsReads: []string{"eks:ListNodegroups", "eks:ListFargateProfiles"},
+		// EKS deletes no cluster that it is updating, so a look precedes the delete.
+		Delete: []kind.Ending[ClusterState]{
+			{When: func(want, have ClusterState) bool {
+				return aws.ToBool(have.DeletionProtection) && kind.IsFalse(want.DeletionProtection)
+			}, Call: kind.Call[ClusterState]{Action: updates, Do: kind.Send(c.api.UpdateClusterConfig, func(want, _ ClusterState) *eks.UpdateClusterConfigInput {
+				return &eks.UpdateClusterConfigInput{Name: &want.Name, DeletionProtection: aws.Bool(false)}
+			})}},
+			{Call: kind.Call[ClusterState]{Action: "eks:DeleteCluster", Effect: kind.Deletes, Do: kind.Send(c.api.DeleteCluster, func(want, _ ClusterState) *eks.DeleteClusterInput {
+				return &eks.DeleteClusterInput{Name: &want.Name}
+			})}},
+		},
+	})
+}
+
+const updates = "eks:UpdateClusterConfig"
+
+// parts are sent one after the other: EKS makes one update of a cluster at a time, of one type.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
+func (c *cluster) parts() []kind.Part[ClusterState] {
+	var out []kind.Part[ClusterState]
+	add := func(write kind.Call[ClusterState], fields ...string) {
+		stage := len(out) + 1
+		out = append(out, kind.Part[ClusterState]{Fields: fields, InCreate: true, LookAfter: true, Stage: func(ClusterState, ClusterState) int { return stage }, Write: write})
+	}
+	config := func(set func(in *eks.UpdateClusterConfigInput, want, have ClusterState, diff kind.Diff), fields ...string) {
+		add(kind.Call[ClusterState]{Action: updates, DoDiff: kind.SendDiff(c.api.UpdateClusterConfig, func(want, have ClusterState, diff kind.Diff) *eks.UpdateClusterConfigInput {
+			in := &eks.UpdateClusterConfigInput{Name: &want.Name}
+			set(in, want, have, diff)
+			return in
+		})}, fields...)
+	}
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, diff kind.Diff) {
+		in.ResourcesVpcConfig = network(kind.OnlyChanged(want, []string{"PublicAccess", "PrivateAccess", "CIDRs"}, diff))
+	}, "PublicAccess", "PrivateAccess", "CIDRs")
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
+		in.ResourcesVpcConfig = &types.VpcConfigRequest{SubnetIds: want.Subnets}
+	}, "Subnets")
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
+		in.ResourcesVpcConfig = &types.VpcConfigRequest{SecurityGroupIds: want.Groups}
+	}, "Groups")
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) { in.Logging = logging(want) }, "Logs")
+	config(func(in *eks.UpdateClusterConfigInput, want, have ClusterState, _ kind.Diff) {
+		in.AccessConfig = &types.UpdateAccessConfigRequest{AuthenticationMode: modes[min(modeOf(have)+1, modeOf(want))]}
+	}, "AuthenticationMode")
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
+		in.DeletionProtection = want.DeletionProtection
+	}, "DeletionProtection")
+	add(kind.Call[ClusterState]{Action: "eks:UpdateClusterVersion", Do: kind.Send(c.api.UpdateClusterVersion, func(want, have ClusterState) *eks.UpdateClusterVersionInput {
+		return &eks.UpdateClusterVersionInput{Name: &want.Name, Version: aws.String(nextVersion(have, want))}
+	})}, "Version")
+	return out
+}
+
+// nextVersion is the wanted version, or the minor version after the present one where that comes first: EKS skips none.
+func nextVersion(have, want ClusterState) string {
+	minor := func(v string) int { n, _ := strconv.Atoi(v[strings.IndexByte(v, '.')+1:]); return n }
+	return fmt.Sprintf("1.%d", min(minor(*have.Version)+1, minor(*want.Version)))
+}
+
+func modeOf(s ClusterState) int {
+	return slices.Index(modes, types.AuthenticationMode(aws.ToString(s.AuthenticationMode)))
+}
+
+func declareCluster(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) error {
+	in := cr.Spec
+	s.Role, s.Version = kind.NonEmpty(&in.RoleARN), in.Version
+	if why := kind.WhyNotPassed(sc, in.RoleARN); why != "" {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.roleARN", Message: why + ": name an IAMRole of this namespace in spec.roleRef"}
+	}
+	if in.Logging != nil {
+		s.Logs = &in.Logging.ClusterLogging
+	}
+	if in.AccessConfig != nil {
+		s.AuthenticationMode = &in.AccessConfig.AuthenticationMode
+	}
+	if in.RoleRef != nil {
+		target, err := sc.Ref("IAMRole", in.RoleRef.Name)
+		if err != nil {
+			return err
+		}
+		s.Role = &target.ARN
+	}
+	if in.Encryption != nil {
+		s.Key = &in.Encryption.ProviderKeyARN
+		if ref := in.Encryption.KMSKeyRef; ref != nil {
+			target, err := sc.Ref("KMSKey", ref.Name)
+			if err != nil {
+				return err
+			}
+			s.Key = &target.ARN
+		}
+	}
+	return declareNetwork(sc, in.VPCConfig, s)
+}
+
+func declareNetwork(sc kind.Scope, in *v1alpha1.EKSVPCConfig, s *ClusterState) (err error) {
+	if in == nil {
+		return nil
+	}
+	s.PublicAccess, s.PrivateAccess, s.CIDRs = in.EndpointPublicAccess, in.EndpointPrivateAccess, in.PublicAccessCidrs
+	if s.Subnets, err = kind.ReferredIDs(sc, "Subnet", in.SubnetIDs, in.SubnetRefs); err != nil {
+		return err
+	}
+	s.Groups, err = kind.ReferredIDs(sc, "SecurityGroup", in.SecurityGroupIDs, in.SecurityGroupRefs)
+	return err
+}
+
+func publishCluster(cr *v1alpha1.EKSCluster, s ClusterState) {
+	st, found := &cr.Status, s.Found
+	vpc, identity := kind.NonNil(found.ResourcesVpcConfig), kind.NonNil(found.Identity)
+	st.ARN, st.ID, st.ClusterName, st.Status = s.ARN, s.Name, s.Name, string(found.Status)
+	st.Version, st.PlatformVersion, st.Endpoint = aws.ToString(found.Version), aws.ToString(found.PlatformVersion), aws.ToString(found.Endpoint)
+	st.CertificateAuthority, st.OIDCIssuer = aws.ToString(kind.NonNil(found.CertificateAuthority).Data), aws.ToString(kind.NonNil(identity.Oidc).Issuer)
+	st.ClusterSecurityGroupID, st.VPCID = aws.ToString(vpc.ClusterSecurityGroupId), aws.ToString(vpc.VpcId)
+}
+
+// create refuses to create what was only to be adopted.
+func (c *cluster) create(ctx context.Context, want, _ ClusterState) error {
+	if want.Role == nil || want.Subnets == nil {
+		return status.Invalid("spec", "there is no cluster %s to adopt; to create it, declare roleARN or roleRef, and the subnets in vpcConfig", want.Name)
+	}
+	in := &eks.CreateClusterInput{Name: &want.Name, RoleArn: want.Role, Version: want.Version, ResourcesVpcConfig: network(want), Logging: logging(want), DeletionProtection: want.DeletionProtection, Tags: want.Tags}
+	if want.AuthenticationMode != nil {
+		in.AccessConfig = &types.CreateAccessConfigRequest{AuthenticationMode: types.AuthenticationMode(*want.AuthenticationMode)}
+	}
+	if want.Key != nil {
+		in.EncryptionConfig = []types.EncryptionConfig{{Provider: &types.Provider{KeyArn: want.Key}, Resources: []string{"secrets"}}}
+	}
+	_, err := c.api.CreateCluster(ctx, in)
+	return err
+}
+
+func network(s ClusterState) *types.VpcConfigRequest {
+	return &types.VpcConfigRequest{SubnetIds: s.Subnets, SecurityGroupIds: s.Groups, EndpointPublicAccess: s.PublicAccess, EndpointPrivateAccess: s.PrivateAccess, PublicAccessCidrs: s.CIDRs}
+}
+
+// logging turns each type of logs on or off: EKS keeps those that a request does not name.
+func logging(s ClusterState) *types.Logging {
+	if s.Logs == nil {
+		return nil
+	}
+	on, off := types.LogSetup{Enabled: aws.Bool(true)}, types.LogSetup{Enabled: aws.Bool(false)}
+	for _, t := range types.LogType("").Values() {
+		to := kind.Either(slices.Contains(*s.Logs, string(t)), &on, &off)
+		to.Types = append(to.Types, t)
+	}
+	return &types.Logging{ClusterLogging: slices.DeleteFunc([]types.LogSetup{on, off}, func(l types.LogSetup) bool { return len(l.Types) == 0 })}
+}
+
+// refuseCluster names what EKS cannot do. A version that is later than declared is no difference.
+func refuseCluster(want, have ClusterState, diff kind.Diff) error {
+	if diff.Under("AuthenticationMode") && modeOf(want) < modeOf(have) {
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.accessConfig.authenticationMode", Message: fmt.Sprintf(
+			"EKS cannot return from %s to %s: declare the mode that exists", *have.AuthenticationMode, *want.AuthenticationMode)}
+	}
+	return nil
+}
+
+func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Look) (kind.Seen[ClusterState], error) {
+	out, err := awsclient.Lookup(ctx, c.api.DescribeCluster, &eks.DescribeClusterInput{Name: &want.Name})
+	if out == nil || out.Cluster == nil {
+		return kind.Seen[ClusterState]{}, err
+	}
+	d := *out.Cluster
+	seen := kind.Seen[ClusterState]{Exists: true, Tags: d.Tags, Created: aws.ToTime(d.CreatedAt), State: clusterOf(want, d)}
+	switch {
+	case d.Status == types.ClusterStatusFailed && !look.Deleting:
+		return kind.Seen[ClusterState]{}, &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf(
+			"cluster %s is FAILED%s: correct the cause, and delete the cluster in AWS; set recreateOnLoss: true to create it again", want.Name, issues(d))}
+	case d.Status != types.ClusterStatusActive && d.Status != types.ClusterStatusFailed:
+		seen.Busy, seen.Usable = "the cluster is "+string(d.Status), d.Status == types.ClusterStatusUpdating
+	case want.Version != nil && aws.ToString(seen.State.Version) == *want.Version:
+		seen.Notes = []kind.Note{versionNote(*want.Version, aws.ToString(d.Version))}
+	}
+	return seen, nil
+}
+
+// issues says what EKS finds wrong with a cluster.
+func issues(d types.Cluster) string {
+	var all strings.Builder
+	for _, issue := range kind.NonNil(d.Health).Issues {
+		fmt.Fprintf(&all, ": %s: %s", issue.Code, aws.ToString(issue.Message))
+	}
+	return all.String()
+}
+
+func versionNote(want, have string) kind.Note {
+	if want == have {
+		return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonReady, True: true, Message: "the declared version runs"}
+	}
+	return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonImmutable, Message: fmt.Sprintf(
+		"version %s runs, which is later than the declared %s: the operator downgrades no cluster; declare %s", have, want, have)}
+}
+
+func clusterOf(want ClusterState, d types.Cluster) ClusterState {
+	vpc := kind.NonNil(d.ResourcesVpcConfig)
+	s := ClusterState{Name: want.Name, ARN: aws.ToString(d.Arn), Found: d, Role: d.RoleArn, Key: aws.String(""), PublicAccess: &vpc.EndpointPublicAccess, PrivateAccess: &vpc.EndpointPrivateAccess,
+		CIDRs: vpc.PublicAccessCidrs, Subnets: vpc.SubnetIds, Groups: vpc.SecurityGroupIds, Logs: &[]string{}, DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtection)), Version: d.Version}
+	if mode := kind.NonNil(d.AccessConfig).AuthenticationMode; mode != "" {
+		s.AuthenticationMode = aws.String(string(mode))
+	}
+	for _, e := range d.EncryptionConfig {
+		s.Key = kind.NonNil(e.Provider).KeyArn
+	}
+	for _, l := range kind.NonNil(d.Logging).ClusterLogging {
+		for _, t := range l.Types {
+			if aws.ToBool(l.Enabled) {
+				*s.Logs = append(*s.Logs, string(t))
+			}
+		}
+	}
+	if want.Version != nil && kind.CompareVersions(aws.ToString(d.Version), *want.Version) > 0 {
+		s.Version = want.Version
+	}
+	return s
+}
+
+// holds keeps a cluster that is used: EKS would refuse to delete one with node groups or Fargate profiles.
+func (c *cluster) holds(ctx context.Context, want ClusterState, seen *kind.Seen[ClusterState]) error {
+	const keep = ", or set deletionPolicy: Retain to keep the cluster"
+	hold := func(reason, message string) {
+		seen.Holds = append(seen.Holds, kind.Hold{Reason: reason, Message: message + keep})
+	}
+	switch {
+	case seen.Busy != "": // it is being deleted, or cannot be yet
+		return nil
+	case want.Own:
+		hold(status.ReasonInUse, "the operator to leave the cluster, which it runs in: delete the cluster without the operator")
+		return nil
+	case aws.ToBool(seen.State.DeletionProtection) && !kind.IsFalse(want.DeletionProtection):
+		hold(status.ReasonDeletionProtected, "the deletion protection of the cluster to be removed: set deletionProtection: false to delete it")
+		return nil
+	}
+	groups := &eks.ListNodegroupsInput{ClusterName: &want.Name}
+	nodes, err := kind.Pages(ctx, c.api.ListNodegroups, groups, &groups.NextToken, func(out *eks.ListNodegroupsOutput) ([]string, *string) { return out.Nodegroups, out.NextToken })
+	if err != nil {
+		return err
+	}
+	profiles := &eks.ListFargateProfilesInput{ClusterName: &want.Name}
+	fargate, err := kind.Pages(ctx, c.api.ListFargateProfiles, profiles, &profiles.NextToken, func(out *eks.ListFargateProfilesOutput) ([]string, *string) {
+		return out.FargateProfileNames, out.NextToken
+	})
+	if len(nodes)+len(fargate) > 0 {
+		hold(status.ReasonInUse, fmt.Sprintf("the cluster to be unused: it has %d node groups and %d Fargate profiles (%s); delete them", len(nodes), len(fargate), named(slices.Concat(nodes, fargate))))
+	}
+	return err
+}
+
+// named lists the first names of many.
+func named(all []string) string {
+	if len(all) > 5 {
+		return strings.Join(all[:5], ", ") + " and others"
+	}
+	return strings.Join(all, ", ")
+}

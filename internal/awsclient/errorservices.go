@@ -194,9 +194,20 @@ var otherRows = []row{
 	{service: "eks", code: "ResourceNotFound", class: NotFound},
 	{service: "eks", operation: "Create*", code: "ResourceInUse", class: Exists},
 	{service: "eks", code: "ResourceInUse", class: Busy},
+	// EKS has made the change that the operator saw to be missing: "Cluster is already at the desired configuration", "No changes
+	// needed for the logging config provided", "Unsupported Kubernetes minor version update from 1.32 to 1.32".
+	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "already at the desired", class: Busy},
+	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "no changes needed", class: Busy},
+	{service: "eks", operation: "UpdateClusterVersion", code: "InvalidParameter", message: "minor version update from", class: Busy},
 	// A role that EKS does not see yet, or not with its present trust policy: "Role provided in the request does not exist",
 	// "Trust policy of the role provided is invalid".
 	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating},
+	// "The role with name … cannot be found", "Role with arn: … could not be assumed because it does not exist or the trusted entity
+	// is not correct"
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "cannot be found", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "could not be assumed", class: Propagating},
+	{service: "eks", code: "UnsupportedAvailabilityZone", class: Invalid},
+	{service: "eks", code: "ResourceLimitExceeded", class: Limit},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
 	// The create of a cluster that exists with other settings: "Arguments on this idempotent request are inconsistent with
 	// arguments used in previous request(s)."

@@ -495,3 +495,19 @@ func TestAdvance_ADeleteIsNotRepeatedWhileAWSDeletes(t *testing.T) {
 		t.Errorf("%+v %v", out, err)
 	}
 }
+
+// A version is reached by several writes of the same value, each of which AWS answers with the next version.
+func TestAdvance_WritesThatHaveAnEffectAreNoFailure(t *testing.T) {
+	var m Memory
+	change := func(have string) kind.Change {
+		return kind.Change{Path: "Version", Want: "1.36", Have: have, Sum: "s"}
+	}
+	for _, have := range []string{"1.31", "1.32", "1.33", "1.34", "1.35"} {
+		if w := m.lastWriteOf(change(have), noon); w.times != 1 {
+			t.Errorf("from %s: %d writes", have, w.times)
+		}
+	}
+	if w := m.lastWriteOf(change("1.35"), noon); w.times != 2 {
+		t.Errorf("a write without effect counts as %d", w.times)
+	}
+}

@@ -53,6 +53,8 @@ type write struct {
 	sum   string
 	at    time.Time
 	times int
+	// have is what AWS showed before the write.
+	have string
 	// shown is true once AWS showed the value; differs is since when it shows another one again.
 	shown   bool
 	differs time.Time
@@ -220,8 +222,10 @@ func (m *Memory) lastWriteOf(c kind.Change, now time.Time) *write {
 		m.writes = map[string]*write{}
 	}
 	w := m.writes[c.Path]
-	if w == nil || w.sum != c.Sum || w.shown { // a value that was shown once and differs now has drifted again
-		w = &write{sum: c.Sum}
+	// A value that was shown once and differs now has drifted again. Where AWS shows another value than before the last write,
+	// that write had an effect: a version is reached by several writes.
+	if w == nil || w.sum != c.Sum || w.shown || w.have != c.Have {
+		w = &write{sum: c.Sum, have: c.Have}
 		m.writes[c.Path] = w
 	}
 	w.at, w.shown = now, false

@@ -307,7 +307,7 @@ func (c *cluster) holds(ctx context.Context, want ClusterState, seen *kind.Seen[
 	groups := &eks.ListNodegroupsInput{ClusterName: &want.Name}
 	nodes, err := kind.Pages(ctx, c.api.ListNodegroups, groups, &groups.NextToken, func(out *eks.ListNodegroupsOutput) ([]string, *string) { return out.Nodegroups, out.NextToken })
 	if err != nil {
-		return err
+		return unlessGone(err)
 	}
 	profiles := &eks.ListFargateProfilesInput{ClusterName: &want.Name}
 	fargate, err := kind.Pages(ctx, c.api.ListFargateProfiles, profiles, &profiles.NextToken, func(out *eks.ListFargateProfilesOutput) ([]string, *string) {
@@ -315,6 +315,14 @@ func (c *cluster) holds(ctx context.Context, want ClusterState, seen *kind.Seen[
 	})
 	if len(nodes)+len(fargate) > 0 {
 		hold(status.ReasonInUse, fmt.Sprintf("the cluster to be unused: it has %d node groups and %d Fargate profiles (%s); delete them", len(nodes), len(fargate), named(slices.Concat(nodes, fargate))))
+	}
+	return unlessGone(err)
+}
+
+// unlessGone drops the error about a cluster that was deleted after it was described.
+func unlessGone(err error) error {
+	if awsclient.IsNotFound(err) {
+		return nil
 	}
 	return err
 }

@@ -27,6 +27,7 @@ type controlPlanes struct {
 // controlPlane is what moto does not know of a cluster: what was set and changed, and what EKS does until when.
 type controlPlane struct {
 	settings map[string]any // members of descriptions
+	update   map[string]any // members that show when the update ends
 	doing    string
 	until    time.Time
 }
@@ -74,10 +75,30 @@ func (d *request) decodeCluster(parts []string) {
 	}
 }
 
-// prepareEKSCluster: moto deletes a cluster at once and with Fargate profiles, creates none again for the same request, makes
-// updates at once and incompletely, and upgrades none.
+// untagControlPlane: moto removes only the first of several tags.
+func (p *Proxy) untagControlPlane(ctx context.Context, x *exchange) *answer {
+	var last *answer
+	for _, key := range x.http.URL.Query()["tagKeys"] {
+		a, err := p.ask(ctx, x, http.MethodDelete, x.http.URL.EscapedPath()+"?"+url.Values{"tagKeys": {key}}.Encode(), http.Header{}, nil)
+		if err != nil || !a.ok() {
+			return a
+		}
+		last = a
+	}
+	return last
+}
+
+// controlPlane answers requests about clusters in the place of moto; nil for others. moto deletes a cluster at once and with
+// Fargate profiles, fails to list the parts of one that does not exist, creates none again for the same request, makes updates at
+// once and incompletely, and upgrades none.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterVersion.html
-func prepareEKSCluster(ctx context.Context, p *Proxy, x *exchange) *answer {
+func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
+	if x.service != "eks" || x.http.Method == x.op { // a request that decodeEKS does not name
+		return nil
+	}
+	if x.op == "UntagResource" {
+		return p.untagControlPlane(ctx, x)
+	}
 	s := &p.state
 	path := "/clusters/" + url.PathEscape(x.resource)
 	if s.endedControlPlane(x) {
@@ -85,7 +106,7 @@ func prepareEKSCluster(ctx context.Context, p *Proxy, x *exchange) *answer {
 			return a
 		}
 	}
-	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion}, x.op) {
+	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles"}, x.op) {
 		return nil
 	}
 	found, err := p.ask(ctx, x, http.MethodGet, path, http.Header{}, nil)
@@ -95,13 +116,15 @@ func prepareEKSCluster(ctx context.Context, p *Proxy, x *exchange) *answer {
 	body, _ := decodeJSON(found.body).(map[string]any)
 	d, _ := body["cluster"].(map[string]any)
 	switch {
-	case x.op == "CreateCluster" && d != nil && text(d["clientRequestToken"]) == text(x.json["clientRequestToken"]):
+	case x.op == "CreateCluster" && d != nil && text(d["clientRequestToken"]) != "" && d["clientRequestToken"] == x.json["clientRequestToken"]:
 		x.existed = true
-		return showEKSCluster(ctx, p, x, found)
+		return found
 	case x.op == "CreateCluster":
 		return nil
 	case d == nil:
 		return found
+	case strings.HasPrefix(x.op, "List"):
+		return nil
 	case x.op == "DeleteCluster":
 		return p.deleteControlPlane(ctx, x, d)
 	}
@@ -129,7 +152,12 @@ func (s *state) controlPlaneOf(x *exchange) *controlPlane {
 	if s.controlPlanes.known[id] == nil {
 		s.controlPlanes.known[id] = &controlPlane{settings: map[string]any{}}
 	}
-	return s.controlPlanes.known[id]
+	c := s.controlPlanes.known[id]
+	if !s.now().Before(c.until) {
+		maps.Copy(c.settings, c.update)
+		c.update = nil
+	}
+	return c
 }
 
 func (s *state) refuseControlPlane(x *exchange, c *controlPlane) *answer {
@@ -189,13 +217,43 @@ func (s *state) updateControlPlane(x *exchange, d map[string]any) *answer {
 			return invalid("Unsupported Kubernetes minor version update from " + from + " to " + text(to))
 		}
 	}
+	if !c.changes(d, changes) {
+		return invalid("Cluster is already at the desired configuration")
+	}
 	if vpc, ok := changes["resourcesVpcConfig"].(map[string]any); ok {
 		whole, _ := c.settings["resourcesVpcConfig"].(map[string]any)
 		changes["resourcesVpcConfig"] = merged(whole, vpc)
 	}
-	maps.Copy(c.settings, changes)
-	c.doing, c.until = "UPDATING", s.now().Add(s.controlPlanes.take)
+	c.update, c.doing, c.until = changes, "UPDATING", s.now().Add(s.controlPlanes.take)
 	return jsonAnswer(map[string]any{"update": map[string]any{"status": "InProgress"}})
+}
+
+// changes reports whether an update sets another value than the cluster has.
+func (c *controlPlane) changes(d, update map[string]any) bool {
+	shown := c.described(d)
+	for name, to := range update {
+		if name != "resourcesVpcConfig" {
+			return fmt.Sprint(to) != fmt.Sprint(shown[name])
+		}
+		have, _ := shown[name].(map[string]any)
+		for setting, value := range to.(map[string]any) {
+			if fmt.Sprint(value) != fmt.Sprint(have[setting]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// described completes a description with defaults, and with what moto drops.
+func (c *controlPlane) described(d map[string]any) map[string]any {
+	vpc, _ := d["resourcesVpcConfig"].(map[string]any)
+	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
+	out := merged(d, map[string]any{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}, "deletionProtection": false, "platformVersion": "eks.4"})
+	maps.Copy(out, c.settings)
+	defaults := map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"}, "clusterSecurityGroupId": "sg-0c1a57e2c1a57e2c1"}
+	out["resourcesVpcConfig"] = merged(merged(defaults, vpc), changed)
+	return out
 }
 
 func minor(version string) int {
@@ -227,19 +285,16 @@ func showEKSCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer
 		delete(s.controlPlanes.known, s.identity(x, "eks", x.resource))
 		c := s.controlPlaneOf(x)
 		c.doing, c.until = "CREATING", s.now().Add(s.controlPlanes.take)
-		for _, name := range []string{"accessConfig", "deletionProtection"} {
+		c.settings["version"] = "1.31" // moto's default is one that EKS does not have any more
+		for _, name := range []string{"accessConfig", "deletionProtection", "version"} {
 			if v, set := x.json[name]; set {
 				c.settings[name] = v
 			}
 		}
 	}
 	c := s.controlPlaneOf(x)
-	had, _ := d["resourcesVpcConfig"].(map[string]any)
-	vpc := merged(map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"}, "clusterSecurityGroupId": fmt.Sprintf("sg-%017x", len(x.resource))}, had)
-	d["accessConfig"], d["deletionProtection"], d["platformVersion"] = map[string]any{"authenticationMode": "CONFIG_MAP"}, false, "eks.4"
-	maps.Copy(d, c.settings)
-	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
-	d["resourcesVpcConfig"] = merged(vpc, changed)
+	d = c.described(d)
+	body["cluster"] = d
 	switch {
 	case s.controlPlanes.broken != "":
 		d["status"], d["health"] = "FAILED", map[string]any{"issues": []any{map[string]any{"code": "Other", "message": s.controlPlanes.broken}}}

@@ -73,7 +73,6 @@ var corrections = []correction{
 	{name: "associations of deleted subnets", service: "ec2", ops: []string{"DeleteSubnet"}, before: disassociateSubnet},
 	{name: "descriptions of rules", service: "ec2", ops: []string{"UpdateSecurityGroupRuleDescriptionsIngress", "UpdateSecurityGroupRuleDescriptionsEgress"}, before: replaceDescriptions},
 
-	{name: "requests about clusters of EKS", service: "eks", before: prepareEKSCluster},
 	{name: "clusters of EKS", service: "eks", ops: []string{"CreateCluster", "DescribeCluster"}, after: showEKSCluster},
 	{name: "networks of clusters", service: "eks", after: networkOfCluster},
 	{name: "requests about DB instances that AWS refuses", service: "rds", ops: []string{"ModifyDBInstance", "DeleteDBInstance"}, before: refuseDatabaseRequest},

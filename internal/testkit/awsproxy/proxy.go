@@ -199,8 +199,10 @@ func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
 	if x.double != nil {
 		return askHandler(ctx, x.double, x)
 	}
-	if a := p.podIdentity(ctx, x); a != nil {
-		return a, nil
+	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.controlPlane} {
+		if a := instead(ctx, x); a != nil {
+			return a, nil
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, x.http.Method, p.backend+x.http.URL.RequestURI(), bytes.NewReader(x.body))
 	if err != nil {

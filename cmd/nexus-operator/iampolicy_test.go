@@ -53,10 +53,11 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 }
 
 // The operator's policy allows every action that a kind declares, and no other. iam:PassRole, the use of keys by
-// services, the invocation of functions that rotate secrets, and what Lambda reads for its caller are rights without a call.
+// services, the invocation of functions that rotate secrets, what Lambda reads for its caller, and the role that EKS has for itself are
+// rights without a call.
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true, "lambda:ListTags": true, "lambda:GetLayerVersion": true,
-		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true}
+		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true, "iam:CreateServiceLinkedRole": true}
 	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"} {
 		want["kms:"+use] = true
 	}

@@ -302,6 +302,8 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.ECRRepository{ObjectMeta: named("shop"), Spec: v1alpha1.ECRRepositorySpec{CommonSpec: common, RepositoryName: "roles/shop"}},
 		&v1alpha1.ElastiCacheCluster{ObjectMeta: named("cache"), Spec: v1alpha1.ElastiCacheClusterSpec{CommonSpec: common, ClusterID: "roles-cache", Engine: "memcached", NodeType: "cache.t4g.micro"}},
 		&v1alpha1.ECSCluster{ObjectMeta: named("tasks"), Spec: v1alpha1.ECSClusterSpec{CommonSpec: common, ClusterName: "roles-tasks"}},
+		&v1alpha1.EKSCluster{ObjectMeta: named("platform"), Spec: v1alpha1.EKSClusterSpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete},
+			ClusterName: "roles-platform", RoleRef: &v1alpha1.ObjectReference{Name: "app"}, VPCConfig: &v1alpha1.EKSVPCConfig{SubnetRefs: []v1alpha1.ObjectReference{{Name: "subnet"}, {Name: "other-subnet"}}}}},
 		&v1alpha1.LambdaFunction{ObjectMeta: named("function"), Spec: v1alpha1.LambdaFunctionSpec{CommonSpec: common, FunctionName: "roles-function", RoleRef: &v1alpha1.ObjectReference{Name: "app"}, Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}},
 		&v1alpha1.Route53HostedZone{ObjectMeta: named("zone"), Spec: v1alpha1.Route53HostedZoneSpec{CommonSpec: common, Name: "rights.example.com"}},
 		&v1alpha1.Route53RecordSet{ObjectMeta: named("record"), Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: common, HostedZoneRef: &v1alpha1.ObjectReference{Name: "zone"}, Name: "www.rights.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"192.0.2.1"}}},

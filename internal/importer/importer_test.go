@@ -121,6 +121,8 @@ func TestFromARN_NamesWhatTheKindIdentifies(t *testing.T) {
 		"arn:aws:ecr" + of + "repository/team/shop":                        "ECRRepository/team/shop",
 		"arn:aws:ecs" + of + "cluster/shop":                                "ECSCluster/shop",
 		"arn:aws:ecs" + of + "service/shop/web":                            "",
+		"arn:aws:eks" + of + "cluster/platform":                            "EKSCluster/platform",
+		"arn:aws:eks" + of + "nodegroup/platform/a/1":                      "",
 		"arn:aws:elasticache" + of + "cluster:sessions":                    "ElastiCacheCluster/sessions",
 		"arn:aws:elasticache" + of + "replicationgroup:sessions":           "",
 		"arn:aws:lambda" + of + "function:orders":                          "LambdaFunction/orders",

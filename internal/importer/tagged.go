@@ -21,6 +21,7 @@ var arnForms = []arnForm{
 	{"EC2Instance", "ec2", "instance/", "/"},
 	{"ECRRepository", "ecr", "repository/", ""},
 	{"ECSCluster", "ecs", "cluster/", "/"},
+	{"EKSCluster", "eks", "cluster/", "/"},
 	{"ElastiCacheCluster", "elasticache", "cluster:", ":"},
 	{"ElasticIP", "ec2", "elastic-ip/", "/"},
 	{"GlueCrawler", "glue", "crawler/", "/"},

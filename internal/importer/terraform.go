@@ -24,6 +24,7 @@ var terraformTypes = map[string]struct {
 	"aws_ecr_repository":               {"ECRRepository", []string{"name"}},
 	"aws_ecs_cluster":                  {"ECSCluster", []string{"name"}},
 	"aws_elasticache_cluster":          {"ElastiCacheCluster", []string{"cluster_id"}},
+	"aws_eks_cluster":                  {"EKSCluster", []string{"name"}},
 	"aws_eks_pod_identity_association": {"PodIdentityAssociation", []string{"cluster_name", "namespace", "service_account"}},
 	"aws_glue_catalog_database":        {"GlueDatabase", []string{"name"}},
 	"aws_glue_catalog_table":           {"GlueTable", []string{"database_name", "name"}},

@@ -49,16 +49,25 @@ var passes = map[string]string{
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
 	"lambda:CreateFunction": "lambda.amazonaws.com", "lambda:UpdateFunctionConfiguration": "lambda.amazonaws.com",
 	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
+	"eks:CreateCluster": eksService,
 }
+
+// eksService is the service that runs clusters of EKS.
+const eksService = "eks.amazonaws.com"
 
 // uses are the actions that need rights to other actions; see usable. No call of the operator has those names.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
+// https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
 var uses = map[string][]string{
 	"route53:CreateHostedZone": {"ec2:DescribeVpcs"}, "route53:AssociateVPCWithHostedZone": {"ec2:DescribeVpcs"}, // a private zone
 	"secretsmanager:RotateSecret": {"lambda:InvokeFunction"},
 	"lambda:GetFunction":          {"lambda:ListTags"},
 	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "lambda:GetLayerVersion"},
+	"eks:CreateCluster":           {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
 }
+
+// serviceLinkedRole is the right to create the role that a service has for itself, with the first of its resources in the account.
+const serviceLinkedRole = "iam:CreateServiceLinkedRole"
 
 // usable returns where an action of uses is needed. AWS evaluates no resource for what reads networks. Functions that rotate
 // secrets are those of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
@@ -69,6 +78,8 @@ func (s Scope) usable(action string) target {
 	switch {
 	case action == "lambda:InvokeFunction":
 		return target{resources: s.arns("lambda", "function:SecretsManager*")}
+	case action == serviceLinkedRole:
+		return target{[]string{s.inIAM("role/aws-service-role/" + eksService + "/*")}, stringEquals("iam:AWSServiceName", eksService)}
 	case action == "lambda:GetLayerVersion": // also of other accounts
 		return target{resources: []string{"arn:" + s.partition() + ":lambda:*:*:layer:*"}}
 	case action == "lambda:ListTags" || service == "ecr":
@@ -81,9 +92,11 @@ func (s Scope) usable(action string) target {
 // encrypts are the services that use a key of KMS for who calls these actions, with what that takes. No call has their names.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
+// https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
 var encrypts = map[string][]string{
 	"dynamodb:CreateTable": useOfTables, "dynamodb:UpdateTable": useOfTables,
 	"secretsmanager:CreateSecret": useOfSecrets, "secretsmanager:PutSecretValue": useOfSecrets, "secretsmanager:UpdateSecret": useOfSecrets,
+	"eks:CreateCluster": {"kms:CreateGrant", "kms:DescribeKey"},
 }
 
 var (
@@ -300,18 +313,27 @@ func (s Scope) ecs(operation string) target {
 	return target{resources: s.arns("ecs", "cluster/"+s.NamePrefix+"*")}
 }
 
-// eks limits by the name of the cluster. EKS chooses the identifiers of associations; one that an object adopts has no tags yet.
+// eks limits by the name of the cluster; AWS evaluates no resource for the create of one. Associations are made in the operator's
+// own cluster. EKS chooses their identifiers; one that an object adopts has no tags yet.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
 func (s Scope) eks(operation string) target {
 	cluster := cmp.Or(s.EKSCluster, "*")
-	associations := s.arns("eks", "podidentityassociation/"+cluster+"/*")
+	associations, clusters := s.arns("eks", "podidentityassociation/"+cluster+"/*"), s.arns("eks", "cluster/"+s.NamePrefix+"*")
 	switch operation {
+	case "CreateCluster":
+		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles":
+		return target{resources: clusters}
 	case "CreatePodIdentityAssociation":
 		return target{s.arns("eks", "cluster/"+cluster), stringEquals("aws:RequestTag/"+managedBy, operatorName)}
 	case "ListPodIdentityAssociations":
 		return target{resources: s.arns("eks", "cluster/"+cluster)}
-	case "DescribePodIdentityAssociation", "TagResource":
+	case "DescribePodIdentityAssociation":
 		return target{resources: associations}
+	case "TagResource":
+		return target{resources: append(associations, clusters...)}
+	case "UntagResource":
+		return target{append(associations, clusters...), stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	default:
 		return target{associations, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	}

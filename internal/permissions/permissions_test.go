@@ -261,11 +261,31 @@ func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
 	}
 }
 
+func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
+	documents, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for action, want := range map[string]string{
+		"eks:CreateCluster":           "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"eks:UpdateClusterVersion":    "[arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[]",
+		"eks:UntagResource":           "[arn:aws:eks:eu-west-1:123456789012:podidentityassociation/c/* arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"iam:PassRole":                "[arn:aws:iam::123456789012:role/team-*] map[StringEquals:map[iam:PassedToService:[eks.amazonaws.com]]]",
+		"iam:CreateServiceLinkedRole": "[arn:aws:iam::123456789012:role/aws-service-role/eks.amazonaws.com/*] map[StringEquals:map[iam:AWSServiceName:[eks.amazonaws.com]]]",
+		"kms:CreateGrant":             "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[eks.eu-west-1.amazonaws.com]]]",
+	} {
+		s := statementOf(t, documents, action)
+		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {
+			t.Errorf("%s: %s, want %s", action, got, want)
+		}
+	}
+}
+
 func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
 	documents, err := Operator([]kind.Meta{{
 		Reads:  []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"},
 		Writes: []string{"eks:CreatePodIdentityAssociation", "eks:TagResource", "eks:DeletePodIdentityAssociation"},
-	}}, Scope{Region: "eu-west-1", Account: "123456789012", EKSCluster: "c"})
+	}}, Scope{Region: "eu-west-1", Account: "123456789012", EKSCluster: "c", NamePrefix: "team-"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -274,9 +294,9 @@ func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
 		"eks:CreatePodIdentityAssociation":   "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"eks:ListPodIdentityAssociations":    "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[]",
 		"eks:DescribePodIdentityAssociation": associations + " map[]",
-		"eks:TagResource":                    associations + " map[]",
+		"eks:TagResource":                    "[arn:aws:eks:eu-west-1:123456789012:podidentityassociation/c/* arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[]",
 		"eks:DeletePodIdentityAssociation":   associations + " map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"iam:PassRole":                       "[arn:aws:iam::123456789012:role/*] map[StringEquals:map[iam:PassedToService:[pods.eks.amazonaws.com]]]",
+		"iam:PassRole":                       "[arn:aws:iam::123456789012:role/team-*] map[StringEquals:map[iam:PassedToService:[pods.eks.amazonaws.com]]]",
 	} {
 		s := statementOf(t, documents, action)
 		if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want {

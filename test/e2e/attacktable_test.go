@@ -73,6 +73,7 @@ var harmless = map[string]string{
 	"Route53RecordSet":       `{providerRef: {name: aws}, hostedZoneID: Z1D633PJN98FT9, name: NAME.example.com, type: A, ttl: 60, resourceRecords: ["192.0.2.1"]}`,
 	"Certificate":            `{providerRef: {name: aws}, domainName: x.example.com}`,
 	"ElastiCacheCluster":     `{providerRef: {name: aws}, clusterID: NAME, engine: memcached, nodeType: cache.t4g.micro}`,
+	"EKSCluster":             `{providerRef: {name: aws}, clusterName: NAME, roleRef: {name: absent}, vpcConfig: {subnetRefs: [{name: a}, {name: b}]}}`,
 	"ECSCluster":             `{providerRef: {name: aws}, clusterName: NAME}`,
 	"LambdaFunction":         `{providerRef: {name: aws}, functionName: NAME, roleRef: {name: absent}, code: {imageUri: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/shop:v1"}}`,
 	"ECRRepository":          `{providerRef: {name: aws}, repositoryName: NAME}`,

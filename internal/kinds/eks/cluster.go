@@ -42,7 +42,7 @@ type ClusterState struct {
 	Tags               map[string]string `drift:"tags"`
 }
 
-// modes are the ways to authenticate users, in the order in which EKS changes them.
+// modes are the ways to authenticate users, in the order in which EKS changes them. Read only.
 var modes = []types.AuthenticationMode{types.AuthenticationModeConfigMap, types.AuthenticationModeApiAndConfigMap, types.AuthenticationModeApi}
 
 type cluster struct{ api *eks.Client }

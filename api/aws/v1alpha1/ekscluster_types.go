@@ -60,7 +60,7 @@ type EKSClusterSpec struct {
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
 
-// EKSVPCConfig is the network of a control plane. What is absent is not managed.
+// EKSVPCConfig is the network of a control plane. Settings that are absent are not managed.
 // +kubebuilder:validation:XValidation:rule="!has(self.endpointPublicAccess) || self.endpointPublicAccess || has(self.endpointPrivateAccess) && self.endpointPrivateAccess",message="endpointPublicAccess: false needs endpointPrivateAccess: true"
 // +kubebuilder:validation:XValidation:rule="!has(self.publicAccessCidrs) || !has(self.endpointPublicAccess) || self.endpointPublicAccess",message="publicAccessCidrs need the public endpoint"
 // +kubebuilder:validation:XValidation:rule="!has(self.subnetIDs) && !has(self.subnetRefs) || (has(self.subnetIDs) ? size(self.subnetIDs) : 0) + (has(self.subnetRefs) ? size(self.subnetRefs) : 0) >= 2",message="a cluster needs at least two subnets, in different Availability Zones"
@@ -184,7 +184,8 @@ type EKSClusterStatus struct {
 	VPCID string `json:"vpcID,omitempty"`
 }
 
-// EKSCluster is the control plane of a cluster of the Elastic Kubernetes Service.
+// EKSCluster is the control plane of a cluster of the Elastic Kubernetes Service. Its deletionPolicy is Retain by default, because
+// all objects of the cluster are lost with it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

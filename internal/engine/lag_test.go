@@ -510,4 +510,13 @@ func TestAdvance_WritesThatHaveAnEffectAreNoFailure(t *testing.T) {
 	if w := m.lastWriteOf(change("1.35"), noon); w.times != 2 {
 		t.Errorf("a write without effect counts as %d", w.times)
 	}
+	if w := m.lastWriteOf(change("1.34"), noon); w.times != 3 {
+		t.Errorf("after a value that AWS showed before, %d writes", w.times)
+	}
+	for i := range 2 * maxEffects {
+		m.lastWriteOf(change(fmt.Sprintf("of another %d", i)), noon)
+	}
+	if w := m.lastWriteOf(change("of another"), noon); w.times < maxUnsettledWrites {
+		t.Errorf("writes that others undo each time count as %d", w.times)
+	}
 }

@@ -48,13 +48,16 @@ type Memory struct {
 	notEmpty bool
 }
 
+// maxEffects is how many writes of one value may each have an effect, such as the upgrades to one version after the other.
+const maxEffects = 20
+
 // write is the last write of one path.
 type write struct {
 	sum   string
 	at    time.Time
 	times int
-	// have is what AWS showed before the write.
-	have string
+	// haves are the values that AWS showed before the writes of this value.
+	haves []string
 	// shown is true once AWS showed the value; differs is since when it shows another one again.
 	shown   bool
 	differs time.Time
@@ -222,11 +225,14 @@ func (m *Memory) lastWriteOf(c kind.Change, now time.Time) *write {
 		m.writes = map[string]*write{}
 	}
 	w := m.writes[c.Path]
-	// A value that was shown once and differs now has drifted again. Where AWS shows another value than before the last write,
-	// that write had an effect: a version is reached by several writes.
-	if w == nil || w.sum != c.Sum || w.shown || w.have != c.Have {
-		w = &write{sum: c.Sum, have: c.Have}
+	if w == nil || w.sum != c.Sum || w.shown { // a value that was shown once and differs now has drifted again
+		w = &write{sum: c.Sum}
 		m.writes[c.Path] = w
+	}
+	// Where AWS shows a value that it did not show before, the last write had an effect: a version is reached by several writes.
+	// Reads that lag show the same values in turn.
+	if !slices.Contains(w.haves, c.Have) && len(w.haves) < maxEffects {
+		w.haves, w.times = append(w.haves, c.Have), 0
 	}
 	w.at, w.shown = now, false
 	w.times++

@@ -133,9 +133,9 @@ func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	if s := c.Status.Identity; s == nil || *s != (nexusv1.IdentityStatus{Mode: nexusv1.IdentityPodIdentity, Requested: nexusv1.IdentityAuto}) {
 		t.Errorf("%+v", s)
 	}
-	b.removeAll([]*nexusv1.NexusAICapability{c})
-	if left := b.associations(); len(left) > 0 {
-		t.Errorf("associations are left: %v", left)
+	b.Remove(c)
+	if left := b.Inventory(); len(left) != 1 || len(left["eks/cluster"]) != 1 { // an inventory has the associations too
+		t.Errorf("left behind beside the cluster: %v", left)
 	}
 }
 

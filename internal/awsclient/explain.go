@@ -28,7 +28,7 @@ const busyAfter = 5 * time.Second
 // the result.
 func Explain(err error, action string) error { return operatorWords.explain(err, action) }
 
-// ExplainOnce is Explain for a call that nobody repeats: its messages tell the person who asked what to do.
+// ExplainOnce is Explain for a call that is not retried automatically: its messages tell the person who asked what to do.
 func ExplainOnce(err error, action string) error { return personWords.explain(err, action) }
 
 func (w *identityWords) explain(err error, action string) error {

@@ -80,7 +80,7 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 			t.Errorf("%s %s:\n got %s\nwant %s", c.operation, c.code, describe(got), describe(c.want))
 		}
 		if said := ExplainOnce(cause, c.action).Error(); strings.Contains(said, "automatically") || strings.Contains(said, "provider's") {
-			t.Errorf("%s %s: nobody retries, and there may be no provider: %s", c.operation, c.code, said)
+			t.Errorf("%s %s: the call is not retried, and there may be no provider: %s", c.operation, c.code, said)
 		}
 		if Classify(got) != Classify(cause) {
 			t.Errorf("%s %s: the explained error is %+v", c.operation, c.code, Classify(got))

@@ -40,7 +40,7 @@ func claimOf(c *nexusv1.NexusAICapability) claim {
 	return mayRun
 }
 
-// CanRun reports whether a capability holds its names, or may come to hold them.
+// CanRun reports whether a capability holds its names or can acquire them.
 func CanRun(c *nexusv1.NexusAICapability) bool { return claimOf(c) != cannotRun }
 
 // HasSameClaim reports whether two capabilities claim their names equally strongly.
@@ -48,7 +48,7 @@ func HasSameClaim(a, b *nexusv1.NexusAICapability) bool { return claimOf(a) == c
 
 // ClaimsBefore reports whether a's claim on the names is stronger than b's: the stronger claim wins, then the older
 // object. Creation times have a resolution of one second; namespace and name break ties, so that each of the two
-// capabilities comes to the same result.
+// capabilities gets the same result.
 func ClaimsBefore(a, b *nexusv1.NexusAICapability) bool {
 	if x, y := claimOf(a), claimOf(b); x != y {
 		return x > y

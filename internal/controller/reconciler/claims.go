@@ -26,7 +26,7 @@ func IndexName(o client.Object) []string {
 	return []string{c.Spec.CapabilityName + "-" + c.Spec.Environment}
 }
 
-// StrongestClaim returns the capability that holds names, or may come to hold them; nil when there is none.
+// StrongestClaim returns the capability that holds names or can acquire them; nil when there is none.
 func StrongestClaim(ctx context.Context, c client.Reader, names capability.Names) (*nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := c.List(ctx, list, client.MatchingFields{NameIndex: names.Prefix()}); err != nil {

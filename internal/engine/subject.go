@@ -100,9 +100,15 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	return o
 }
 
+// Published reports whether an object's status has what references need. An identifier alone is the record of a create whose
+// result was not looked at yet: the ARN comes with the look.
+func Published(o v1alpha1.Resource) bool {
+	return o.CommonStatus().ID != "" && o.CommonStatus().ARN != ""
+}
+
 // TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
-// It needs the target's identifier, which is published only for resources that the target owns, and not its
-// readiness. Errors are *status.Waiting while there is no identifier, and *status.Stalled for an object that must
+// It needs what the target published of its resource, which it does only for resources that it owns, and not its
+// readiness. Errors are *status.Waiting while it published nothing, and *status.Stalled for an object that must
 // not be referred to.
 func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
 	id := kindName + "/" + name
@@ -110,7 +116,7 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 		// A person who may write objects could observe any role, and have a service act as it.
 		return kind.Target{}, &status.Stalled{Reason: status.ReasonNotPermitted, Message: id + " only observes a role: refer to an IAMRole that manages its role"}
 	}
-	if target == nil || target.CommonStatus().ID == "" && target.CommonStatus().ARN == "" {
+	if target == nil || !Published(target) {
 		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: id + " to exist in AWS", After: 30 * time.Second}
 	}
 	st := target.CommonStatus()

@@ -440,6 +440,31 @@ func TestTwoBucketsReplicateToEachOther(t *testing.T) {
 	b.Remove(west, east)
 }
 
+// AWS assigns a key's ID before anything can be read of it: what refers to the key is not created without its ARN.
+func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	b.World.AWS().Fault(awsproxy.Match{Service: "kms", Op: "DescribeKey"}, awsproxy.Fail(400, "AccessDeniedException", "no identity-based policy allows the kms:DescribeKey action"))
+	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws")}}
+	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "letters", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "letters"}}}
+	b.Create(key)
+	b.Eventually(30*time.Second, "the key's ID to be recorded", func() error {
+		if err := b.Get(key); err != nil || key.Status.ID == "" || key.Status.ARN != "" {
+			return fmt.Errorf("%v: %+v", err, key.Status)
+		}
+		return nil
+	})
+	b.Create(queue)
+	b.contains(b.Shows(queue, "Ready", metav1.ConditionFalse, "Waiting"), "KMSKey/letters")
+	if calls := b.World.AWS().Calls().Match("sqs", "CreateQueue", ""); calls.Count() > 0 {
+		t.Errorf("a queue is created without its key:\n%s", calls)
+	}
+	b.World.AWS().ClearFaults()
+	b.Edit(key, func() { key.Spec.Description = aws.String("of letters") }) // the pass after a refusal is minutes away
+	b.Ready(key, queue)
+	b.Remove(queue, key)
+}
+
 func TestEverySampleBecomesReady(t *testing.T) {
 	b := newBed(t, "--eks-cluster-name="+eksCluster)
 	b.makeEKSCluster()

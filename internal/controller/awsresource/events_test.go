@@ -133,7 +133,7 @@ func TestMemories_AnObjectIsValidAtOneGeneration(t *testing.T) {
 // leads elsewhere.
 func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 	now := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
-	now.Status.ARN = "arn:aws:iam::123456789012:role/now"
+	now.Status.ID, now.Status.ARN = "now", "arn:aws:iam::123456789012:role/now"
 	recorded := &engine.Intent{Refs: map[string]kind.Target{"IAMRole/role": {ARN: "arn:aws:iam::123456789012:role/then"}}}
 	for name, c := range map[string]struct {
 		object *v1alpha1.S3Bucket
@@ -201,8 +201,8 @@ func TestStore_WritesTheIDAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	stored := bucket()
-	if r.read(stored); stored.Status.ID != "vpc-1" {
-		t.Errorf("the status has the id %q", stored.Status.ID)
+	if r.read(stored); stored.Status.ID != "vpc-1" || stored.Status.ARN != "" {
+		t.Errorf("the status has the id %q, and the ARN %q of what was lost", stored.Status.ID, stored.Status.ARN)
 	}
 	r.refuse["patch status S3Bucket"] = unavailable
 	if err := newPass(r.Reconciler, stored).Store(t.Context(), "vpc-2"); err == nil {

@@ -162,8 +162,7 @@ func recordedTarget(i *engine.Intent, kindName, name string) (kind.Target, bool)
 	return t, ok
 }
 
-// resolve answers a reference from the other object's status. It needs the target's identifier, which
-// is published only for resources that the target owns, and not its readiness.
+// resolve answers a reference from the other object's status, and records what it answers.
 func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target, error) {
 	id := kindName + "/" + name
 	target, err := p.r.referencedObject(ctx, p.obj.GetNamespace(), kindName, name)
@@ -225,7 +224,9 @@ func (p *pass) Refs() map[string]kind.Target { return p.refs }
 func (p *pass) Store(ctx context.Context, id string) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	p.obj.CommonStatus().ID = id
+	if st := p.obj.CommonStatus(); st.ID != id {
+		st.ID, st.ARN = id, "" // an ARN is of the resource that was lost: references wait for the new one
+	}
 	return p.patchStatus(ctx)
 }
 

@@ -150,6 +150,6 @@ type identified struct{ reconciler.ReadyChanged }
 func (p identified) Update(e event.UpdateEvent) bool {
 	was, okWas := e.ObjectOld.(v1alpha1.Resource)
 	is, okIs := e.ObjectNew.(v1alpha1.Resource)
-	gained := okWas && okIs && was.CommonStatus().ID+was.CommonStatus().ARN == "" && is.CommonStatus().ID+is.CommonStatus().ARN != ""
+	gained := okWas && okIs && !engine.Published(was) && engine.Published(is)
 	return gained || p.ReadyChanged.Update(e)
 }

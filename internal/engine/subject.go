@@ -100,16 +100,16 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	return o
 }
 
-// Published reports whether an object's status has what references need. An identifier alone is the record of a create whose
-// result was not looked at yet: the ARN comes with the look.
+// Published reports whether an object's status has what references need. An ID without an ARN records a create whose result
+// has not been read yet; the ARN is set when it is read.
 func Published(o v1alpha1.Resource) bool {
 	return o.CommonStatus().ID != "" && o.CommonStatus().ARN != ""
 }
 
 // TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
-// It needs what the target published of its resource, which it does only for resources that it owns, and not its
-// readiness. Errors are *status.Waiting while it published nothing, and *status.Stalled for an object that must
-// not be referred to.
+// It needs the ID and the ARN in the target's status, which are set only for resources that the target owns, and not its
+// readiness. Errors are *status.Waiting until both are set, and *status.Stalled for an object that must not be
+// referred to.
 func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
 	id := kindName + "/" + name
 	if target != nil && kindName == "IAMRole" && target.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {

@@ -440,7 +440,7 @@ func TestTwoBucketsReplicateToEachOther(t *testing.T) {
 	b.Remove(west, east)
 }
 
-// AWS assigns a key's ID before anything can be read of it: what refers to the key is not created without its ARN.
+// The ID of a key is recorded before the key can be read. An object that refers to the key is not created until its ARN is known.
 func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 	b := newBed(t)
 	b.provider()

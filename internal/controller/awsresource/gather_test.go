@@ -154,7 +154,7 @@ func TestParameterPath_OfAnotherNamespacesCapability(t *testing.T) {
 	}
 }
 
-func TestResolve_NeedsAnIdentifier(t *testing.T) {
+func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 	role := func(edit func(*v1alpha1.IAMRole)) *v1alpha1.IAMRole {
 		o := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
 		o.Status.ARN, o.Status.ID = "arn:aws:iam::1:role/role", "role"
@@ -165,11 +165,11 @@ func TestResolve_NeedsAnIdentifier(t *testing.T) {
 		objs []client.Object
 		want string
 	}{
-		"one that exists in AWS":                   {[]client.Object{role(func(*v1alpha1.IAMRole) {})}, ""},
-		"one that does not yet":                    {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status = v1alpha1.IAMRoleStatus{} })}, "Waiting"},
-		"one of which only the create is recorded": {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status.ARN = "" })}, "Waiting"},
-		"one of another namespace":                 {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Namespace = "other" })}, "Waiting"},
-		"a role that is only watched":              {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })}, status.ReasonNotPermitted},
+		"one that exists in AWS":      {[]client.Object{role(func(*v1alpha1.IAMRole) {})}, ""},
+		"one that does not yet":       {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status = v1alpha1.IAMRoleStatus{} })}, "Waiting"},
+		"one with an ID and no ARN":   {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Status.ARN = "" })}, "Waiting"},
+		"one of another namespace":    {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Namespace = "other" })}, "Waiting"},
+		"a role that is only watched": {[]client.Object{role(func(o *v1alpha1.IAMRole) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve })}, status.ReasonNotPermitted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPass(newRoom(t, "GlueCrawler", tc.objs...).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
@@ -361,20 +361,20 @@ func TestPredicates_OfTheKindItself(t *testing.T) {
 		was, is   *v1alpha1.S3Bucket
 		want      bool
 	}{
-		"a status":                               {unmarked{}, unidentified, bucket(), false},
-		"the finalizer is stripped":              {unmarked{}, bucket(), gone(func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }), true},
-		"a finalizer is added":                   {unmarked{}, gone(func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }), bucket(), false},
-		"the record is removed":                  {unmarked{}, bucket(), gone(func(o *v1alpha1.S3Bucket) { o.Annotations = nil }), true},
-		"its owner reference goes":               {unmarked{}, bucket(controlled), bucket(), true},
-		"another capability owns it":             {unmarked{}, bucket(), bucket(controlled), true},
-		"it is no longer ready":                  {unready{}, bucket(), stalled, true},
-		"it becomes ready":                       {unready{}, stalled, bucket(), false},
-		"it stays stalled":                       {unready{}, stalled, stalled, false},
-		"a target is published":                  {identified{}, unidentified, stalled, true},
-		"the create of a target is recorded":     {identified{}, unidentified, created, false},
-		"a target is published after its create": {identified{}, created, stalled, true},
-		"a target becomes ready":                 {identified{}, stalled, bucket(), true},
-		"a target is looked at":                  {identified{}, bucket(), bucket(), false},
+		"a status":                          {unmarked{}, unidentified, bucket(), false},
+		"the finalizer is stripped":         {unmarked{}, bucket(), gone(func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }), true},
+		"a finalizer is added":              {unmarked{}, gone(func(o *v1alpha1.S3Bucket) { o.Finalizers = nil }), bucket(), false},
+		"the record is removed":             {unmarked{}, bucket(), gone(func(o *v1alpha1.S3Bucket) { o.Annotations = nil }), true},
+		"its owner reference goes":          {unmarked{}, bucket(controlled), bucket(), true},
+		"another capability owns it":        {unmarked{}, bucket(), bucket(controlled), true},
+		"it is no longer ready":             {unready{}, bucket(), stalled, true},
+		"it becomes ready":                  {unready{}, stalled, bucket(), false},
+		"it stays stalled":                  {unready{}, stalled, stalled, false},
+		"a target gets its ID and ARN":      {identified{}, unidentified, stalled, true},
+		"a target has an ID and no ARN yet": {identified{}, unidentified, created, false},
+		"a target with an ID gets its ARN":  {identified{}, created, stalled, true},
+		"a target becomes ready":            {identified{}, stalled, bucket(), true},
+		"a target is looked at":             {identified{}, bucket(), bucket(), false},
 	} {
 		if got := tc.predicate.Update(event.UpdateEvent{ObjectOld: tc.was, ObjectNew: tc.is}); got != tc.want {
 			t.Errorf("%s: %v", name, got)

@@ -162,7 +162,7 @@ func recordedTarget(i *engine.Intent, kindName, name string) (kind.Target, bool)
 	return t, ok
 }
 
-// resolve answers a reference from the other object's status, and records what it answers.
+// resolve answers a reference from the status of the referenced object, and records the answer.
 func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target, error) {
 	id := kindName + "/" + name
 	target, err := p.r.referencedObject(ctx, p.obj.GetNamespace(), kindName, name)
@@ -225,7 +225,7 @@ func (p *pass) Store(ctx context.Context, id string) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	if st := p.obj.CommonStatus(); st.ID != id {
-		st.ID, st.ARN = id, "" // an ARN is of the resource that was lost: references wait for the new one
+		st.ID, st.ARN = id, "" // the ARN was that of the lost resource; references wait for the new one
 	}
 	return p.patchStatus(ctx)
 }

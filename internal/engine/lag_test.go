@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -223,6 +224,9 @@ func TestAdvance_DoesNotRepeatAWriteThatAWSDoesNotShow(t *testing.T) {
 			waits(t, err, status.ReasonProgressing)
 		default:
 			stalls(t, err, status.ReasonNotSettling)
+			if m := err.Error(); !strings.Contains(m, "Color") || !strings.Contains(m, "red") || !strings.Contains(m, "blue") {
+				t.Fatalf("lacks the path, the wanted or the shown value: %s", m)
+			}
 		}
 		h.now = h.now.Add(time.Second)
 	}
@@ -286,14 +290,14 @@ func TestAdvance_OneStaleNotFoundLosesNothing(t *testing.T) {
 			o := known()
 			o.Deleting = deleting
 			b := boxOf(o)
-			b.meta.HoldsData, b.hidden = store, 1
+			b.meta.HoldsData, b.hidden = store, 2 // a second look at the same moment proves nothing
 			h := &host{t: t, b: b, now: noon}
 			out, err := advanceOn(t, h, o, nil)
 			w, ok := status.AsWaiting(err)
 			if !ok || w.After != absenceGap || out.Gone || len(b.writes) > 0 {
 				t.Fatalf("%s, deleting %v: %+v %v", name, deleting, out, err)
 			}
-			h.now = noon.Add(absenceGap)
+			h.now, b.hidden = noon.Add(absenceGap), 0
 			if out, err := advanceOn(t, h, o, nil); err != nil || !out.Synced && !deleting || !out.Gone && deleting {
 				t.Errorf("%s, deleting %v: %+v %v", name, deleting, out, err)
 			}
@@ -342,8 +346,13 @@ func TestAdvance_ALostRetryIsWaitedForByADeletion(t *testing.T) {
 	o.Intent = &h.committed[0]
 	_, _ = advanceOn(t, h, o, nil)
 	o.Intent = &h.committed[1]
-	b.hidden, o.Deleting = 1, true
+	o.Deleting = true
+	shows := h.now.Add(settleUnknown)
 	for range 10 {
+		b.hidden = 0
+		if h.now.Before(shows) {
+			b.hidden = 2 // a second look at the same moment proves nothing
+		}
 		out, err := advanceOn(t, h, o, nil)
 		if err == nil {
 			if !out.Gone || b.exists {

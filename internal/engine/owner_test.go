@@ -108,14 +108,22 @@ func TestIntentSurvivesItsAnnotations(t *testing.T) {
 	if err != nil || got.Home != i.Home || got.Attempt != 3 || !got.At.Equal(i.At) || !got.Refused || got.Refs["IAMRole/a"].ARN != "y" {
 		t.Errorf("%+v %v", got, err)
 	}
-	if copied, err := ReadIntent(a, "another"); copied != nil || err != nil {
-		t.Errorf("the record of another object was read: %v %v", copied, err)
-	}
 	if got, err := ReadIntent(nil, "u"); got != nil || err != nil {
 		t.Errorf("nothing recorded: %v %v", got, err)
 	}
 	if _, err := ReadIntent(map[string]string{AnnotationHome: "h", AnnotationIntent: "{"}, "u"); err == nil {
 		t.Error("an unreadable record was taken for none")
+	}
+}
+
+// Annotations are copied with a manifest.
+func TestReadIntent_IgnoresTheRecordOfAnotherObject(t *testing.T) {
+	a, err := (&Intent{Home: "aws/1/r", UID: "u", Attempt: 1}).Annotations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if copied, err := ReadIntent(a, "another"); copied != nil || err != nil {
+		t.Errorf("%+v %v", copied, err)
 	}
 }
 

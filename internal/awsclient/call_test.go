@@ -166,6 +166,31 @@ func TestCallsAreLoggedWithTheirObjectAndWithoutContents(t *testing.T) {
 	}
 }
 
+func TestWritesAreLoggedOnceAtInfoWithTheirRequestID(t *testing.T) {
+	m := newMetered(t, nil)
+	var lines []string
+	ctx := WithObject(logr.NewContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{})), "S3Bucket", "team", "data")
+	for _, c := range []struct {
+		result string
+		answer func(http.ResponseWriter)
+	}{
+		{"OK", func(w http.ResponseWriter) { w.Header().Set("X-Amz-Request-Id", "4442587f") }},
+		{"Denied", xmlError(403, "AccessDenied", "no")},
+	} {
+		lines, m.answer = nil, c.answer
+		_ = m.put(ctx)
+		_, _ = s3.NewFromConfig(m.Config).GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: aws.String("b")})
+		if len(lines) != 1 {
+			t.Fatalf("%s: a write and a read are logged in %d lines, want one of the write: %q", c.result, len(lines), lines)
+		}
+		for _, part := range []string{`"operation"="PutBucketPolicy"`, `"object"="S3Bucket/team/data"`, `"result"="` + c.result + `"`, `"requestID"="4442587f"`} {
+			if !strings.Contains(lines[0], part) {
+				t.Errorf("%s lacks %s", lines[0], part)
+			}
+		}
+	}
+}
+
 func TestReadOnly(t *testing.T) {
 	for operation, want := range map[string]bool{"GetBucketTagging": true, "DescribeTable": true, "ListTagsOfResource": true, "AssumeRole": true, "PutBucketTagging": false, "TagResource": false, "DeleteTable": false, "CreateRole": false} {
 		if readOnly(operation) != want {

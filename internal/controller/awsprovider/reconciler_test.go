@@ -43,6 +43,26 @@ func TestReconcile_AuthenticatesAndRecordsTheAccount(t *testing.T) {
 	b.expectEvent()
 }
 
+func TestReconcile_RecordsWhenTheStatusChanged(t *testing.T) {
+	p := withKeys("aws", "keys")
+	b := newBed(t, p, secretOf("keys"))
+	for _, c := range []struct {
+		after, want time.Duration
+		arn         string
+	}{
+		{0, 0, userARN},
+		{5 * time.Minute, 0, userARN}, // a check that finds nothing new
+		{10 * time.Minute, 10 * time.Minute, userARN + "-renamed"},
+	} {
+		b.clock.SetTime(start.Add(c.after))
+		b.sts.Caller("AKIAUSER", c.arn)
+		b.passed(p)
+		if got := p.Status.LastSyncTime; got == nil || !got.Time.Equal(start.Add(c.want)) {
+			t.Errorf("after %s: lastSyncTime %v, want %s", c.after, got, start.Add(c.want))
+		}
+	}
+}
+
 func TestReconcile_AsksNothingBeforeTheFinalizerIsWritten(t *testing.T) {
 	for _, c := range []struct {
 		name  string

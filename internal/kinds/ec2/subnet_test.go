@@ -188,6 +188,27 @@ func TestASubnetWaitsUntilItsVPCIsKnown(t *testing.T) {
 	kindtest.Settled(t, s)
 }
 
+// The object that vpcRef names may come to stand for another VPC, such as after it was deleted and created again.
+func TestAVPCReferenceThatMovesAbandonsNoSubnet(t *testing.T) {
+	s, r := subjectIn(t, engine.For(NewSubnet), subnetOf())
+	kindtest.Settled(t, s)
+	targets := s.Targets
+	s.Targets = map[string]kind.Target{"VPC/" + network.VPCRef.Name: {ID: makeVPC(t, r, nil)}}
+	mark := r.AWS.Mark()
+	_, err := s.Settle(t.Context(), nil)
+	stalls(t, err, status.ReasonImmutable)
+	if w := r.AWS.Since(mark).Writes(); len(w) > 0 || len(subnets(t, r)) != 1 {
+		t.Errorf("%d subnets, wrote:\n%s", len(subnets(t, r)), w)
+	}
+	s.Targets = targets
+	kindtest.Settled(t, s)
+	s.Deleting, s.Targets = true, nil
+	kindtest.Settled(t, s)
+	if len(subnets(t, r)) > 0 {
+		t.Error("the subnet was left behind")
+	}
+}
+
 func TestASubnetIsAdoptedByItsIdentifier(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSubnet), subnetOf())
 	id := makeSubnet(t, r, block, map[string]string{"theirs": "1"})

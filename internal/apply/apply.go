@@ -212,9 +212,14 @@ func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Pl
 }
 
 // differences compares what is wanted with what is there. Where managed fields tell who added what, kinds
-// of which we know no Go type may have defaults everywhere.
+// of which we know no Go type may have defaults everywhere. What is contained as it was sent, as in most objects of the operator's
+// own kinds, is contained in any form, and finding the common form costs more than the comparison.
 func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Difference {
-	return differences(a.wanted(p.want), a.normal(live), p.sole && a.typed(p.want.GroupVersionKind()) == nil)
+	defaulted := p.sole && !a.Client.Scheme().Recognizes(p.want.GroupVersionKind())
+	if len(differences(p.want, live, defaulted)) == 0 {
+		return nil
+	}
+	return differences(a.wanted(p.want), a.normal(live), defaulted)
 }
 
 // neverStored is a resourceVersion that no object can have: etcd counts revisions from 1, and its first

@@ -4,6 +4,7 @@ package apply
 
 import (
 	"context"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,21 +30,29 @@ func (a *Applier) Exact(ctx context.Context, desired, live *unstructured.Unstruc
 }
 
 // SameSpec reports whether two objects of a kind of the scheme declare the same, to the letter. Both are
-// read through their Go type, so that an absent field and its zero value are distinguished as the kind does.
-func SameSpec(scheme *runtime.Scheme, a, b *unstructured.Unstructured) bool {
+// read through their Go type, so that an absent field and its zero value are distinguished as the kind does. Either may be of
+// that type already.
+func SameSpec(scheme *runtime.Scheme, a, b client.Object) bool {
 	x, okA := typedSpec(scheme, a)
 	y, okB := typedSpec(scheme, b)
 	return okA && okB && equality.Semantic.DeepEqual(x, y)
 }
 
-func typedSpec(scheme *runtime.Scheme, u *unstructured.Unstructured) (any, bool) {
-	typed, err := scheme.New(u.GroupVersionKind())
-	if err != nil {
-		return nil, false
+// typedSpec is the value of an object's spec; nil for a kind without one.
+func typedSpec(scheme *runtime.Scheme, o client.Object) (any, bool) {
+	var typed runtime.Object = o
+	if u, ok := o.(*unstructured.Unstructured); ok {
+		var err error
+		if typed, err = scheme.New(u.GroupVersionKind()); err != nil {
+			return nil, false
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(map[string]any{"spec": u.Object["spec"]}, typed); err != nil {
+			return nil, false
+		}
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed); err != nil {
-		return nil, false
+	spec := reflect.ValueOf(typed).Elem().FieldByName("Spec")
+	if !spec.IsValid() {
+		return nil, true
 	}
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
-	return m["spec"], err == nil
+	return spec.Interface(), true
 }

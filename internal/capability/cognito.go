@@ -110,7 +110,7 @@ func (k *compiler) signInValues() map[string]string {
 	if id == "" {
 		return nil
 	}
-	proof, where := k.facts.Owned[id], k.home
+	proof, where := k.proof(id), k.home
 	where.partition = partitionOf(where.region) // the issuer depends on the region alone
 	_, pool, _ := strings.Cut(proof.ARN, ":userpool/")
 	pool = cmp.Or(pool, placeholderFor(id))

@@ -36,21 +36,19 @@ const (
 // graph. A capability that is not being deleted is checked first: the error is a *status.Stalled that
 // names the field.
 func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
-	if c.DeletionTimestamp == nil {
-		if err := Validate(c, f); err != nil {
-			return nil, err
-		}
+	out, err := CompileAfter(nil, c, f)
+	if err != nil {
+		return nil, err
 	}
-	k := newCompiler(c, f)
-	for _, part := range []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
-	} {
-		part()
+	return out.Graph, nil
+}
+
+// parts are the parts of the compiler in their order. Each may use of those before only what joins compares, and reads
+// proofs with the method proof alone.
+func (k *compiler) parts() []func() {
+	return []func(){
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
 	}
-	if k.err != nil {
-		return nil, k.err
-	}
-	return graph.New(k.nodes)
 }
 
 // compiler collects the nodes of one capability. Its parts only add; the first error ends it.
@@ -72,7 +70,9 @@ type compiler struct {
 	assumeOwned bool
 	// expected collects what children will own; nil unless that is asked for.
 	expected map[string]Proof
-	err      error
+	// read collects the proofs that a part reads; nil unless that is asked for.
+	read reads
+	err  error
 }
 
 func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {

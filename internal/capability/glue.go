@@ -53,9 +53,6 @@ func (k *compiler) glue() {
 		o := &awsv1.GlueTable{Spec: k.glueTable(purpose)}
 		k.addGrant(k.resource(part{kindGlueTable, k.names.Of(purpose), StepGlue, "glue"}, o, graph.NeedReady(dbID)...))
 	}
-	if c := crawlerSpec(k.spec); c != nil {
-		k.crawler(c, dbID)
-	}
 }
 
 func (k *compiler) location(purpose string) string {
@@ -86,7 +83,14 @@ func (k *compiler) glueTable(purpose string) awsv1.GlueTableSpec {
 	}
 }
 
-func (k *compiler) crawler(c *nexusv1.CrawlerSpec, dbID string) {
+func (k *compiler) databaseID() string { return kindGlueDatabase + "/" + k.names.Of("db") }
+
+// crawler adds the crawler and its role.
+func (k *compiler) crawler() {
+	c, dbID := crawlerSpec(k.spec), k.databaseID()
+	if c == nil {
+		return
+	}
 	roleID := k.glueRole(dbID)
 	o := &awsv1.GlueCrawler{Spec: awsv1.GlueCrawlerSpec{
 		CrawlerName: k.names.Crawler(),

@@ -98,7 +98,7 @@ func (k *compiler) keptKey() string {
 	if keySpec(k.spec) != nil {
 		return ""
 	}
-	return k.facts.Owned[kindKey+"/"+k.names.Of(keyPurpose)].ARN
+	return k.proof(kindKey + "/" + k.names.Of(keyPurpose)).ARN
 }
 
 // keyStatements allow the use of the key through the services of the stores, and not directly: the stores of the capability are

@@ -25,7 +25,9 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -307,6 +309,29 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 			same := mustJSON(t, k.Object.Object) == mustJSON(t, n.Object.Object)
 			if same == (n.Unresolved == want) && k.Unresolved == "" {
 				t.Fatalf("%s: unresolved %q, the same with the account: %v", n.ID, n.Unresolved, same)
+			}
+		}
+	})
+}
+
+// TestEveryAWSChildIsValid is what allows the operator to take a child for valid because its capability compiles to it.
+func TestEveryAWSChildIsValid(t *testing.T) {
+	schemas, err := crdschema.Load(crd.Bases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := anyCapability().Draw(t, "capability")
+		for _, n := range compile(t, c, facts()).Nodes() {
+			if n.Object.GroupVersionKind().Group != awsv1.GroupName || n.Unresolved != "" {
+				continue
+			}
+			o := n.Object.DeepCopy()
+			if err := schemas.Default(o); err != nil {
+				t.Fatal(err)
+			}
+			if err := schemas.Validate(t.Context(), o.GetKind(), o); err != nil {
+				t.Fatalf("%s: %v", n.ID, err)
 			}
 		}
 	})

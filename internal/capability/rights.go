@@ -76,7 +76,7 @@ func (k *compiler) owned(id, arn string) string {
 	if k.expected != nil {
 		return k.expect(id, Proof{ARN: arn}).ARN
 	}
-	if k.assumeOwned || k.facts.Owned[id].ARN == arn {
+	if k.assumeOwned || k.proof(id).ARN == arn {
 		return arn
 	}
 	return ""
@@ -189,7 +189,7 @@ func (k *compiler) catalogStatements() []iampolicy.Statement {
 	if !glueEnabled(k.spec) {
 		return nil
 	}
-	database := k.owned(kindGlueDatabase+"/"+k.names.Of("db"), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
+	database := k.owned(k.databaseID(), k.home.arn("glue", "database/"+k.names.GlueDatabase()))
 	if database == "" {
 		return nil
 	}
@@ -222,7 +222,7 @@ const maxNamedParameters = 24
 // https://docs.aws.amazon.com/systems-manager/latest/userguide/sysman-paramstore-access.html
 func (k *compiler) parameterStatements() []iampolicy.Statement {
 	id := kindParameters + "/" + k.names.Prefix()
-	values, proof := k.parameterValues(), k.facts.Owned[id]
+	values, proof := k.parameterValues(), k.proof(id)
 	if k.expected != nil {
 		proof = k.expectParameters(id, values)
 	}
@@ -252,12 +252,12 @@ func (k *compiler) parameterStatements() []iampolicy.Statement {
 
 // provenARN is the ARN that AWS assigned to what a child owns, or a placeholder until that is proven.
 func (k *compiler) provenARN(id string) string {
-	return cmp.Or(k.facts.Owned[id].ARN, placeholderFor(id))
+	return cmp.Or(k.proof(id).ARN, placeholderFor(id))
 }
 
 // assigned returns the ARN of a child of which AWS chooses the last characters; "" when it is not proven to be the child's.
 func (k *compiler) assigned(id, begin string, chosen int) string {
-	arn := k.facts.Owned[id].ARN
+	arn := k.proof(id).ARN
 	if k.expected != nil {
 		arn = k.expect(id, Proof{ARN: begin + placeholderFor(id)}).ARN
 	}

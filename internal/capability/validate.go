@@ -62,8 +62,11 @@ var (
 
 // Validate is admission once more, and what admission cannot see. It returns nil or a *status.Stalled
 // that names the first field at fault.
-func Validate(c *nexusv1.NexusAICapability, f Facts) error {
-	v := &verdict{}
+func Validate(c *nexusv1.NexusAICapability, f Facts) error { return check(c, f, nil) }
+
+// check is Validate, and adds to read the proofs that it looks at.
+func check(c *nexusv1.NexusAICapability, f Facts, read reads) error {
+	v := &verdict{read: read}
 	s := &c.Spec
 	v.identity(c)
 	v.region(s.Region, f)
@@ -86,7 +89,10 @@ func Validate(c *nexusv1.NexusAICapability, f Facts) error {
 }
 
 // verdict keeps the first requirement that is not met.
-type verdict struct{ first *status.Stalled }
+type verdict struct {
+	first *status.Stalled
+	read  reads
+}
 
 func (v *verdict) require(ok bool, field, format string, args ...any) {
 	if !ok && v.first == nil {
@@ -277,7 +283,7 @@ func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 	}
 	v.keys(c, f)
 	k := newCompiler(c, f)
-	k.assumeOwned = true
+	k.assumeOwned, k.read = true, v.read
 	size := len(k.document(k.appStatements()...))
 	if extra := k.extraStatements(); len(extra) > 0 {
 		size += len(k.document(extra...))

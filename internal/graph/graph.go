@@ -87,8 +87,8 @@ func edgesTo(need Progress, ids []string) []Edge {
 	return out
 }
 
-// New checks the nodes and makes a graph of copies of them, in their order. It refuses empty and
-// duplicate IDs, edges to nowhere, and cycles.
+// New checks the nodes and makes a graph of them, in their order. It shares their objects, which must not be changed any
+// more. It refuses empty and duplicate IDs, edges to nowhere, and cycles.
 func New(nodes []Node) (*Graph, error) {
 	g := &Graph{nodes: make([]Node, 0, len(nodes)), index: make(map[string]int, len(nodes))}
 	for _, n := range nodes {
@@ -99,7 +99,8 @@ func New(nodes []Node) (*Graph, error) {
 			return nil, fmt.Errorf("graph: two nodes are called %s", n.ID)
 		}
 		g.index[n.ID] = len(g.nodes)
-		g.nodes = append(g.nodes, n.copy())
+		n.After = slices.Clone(n.After)
+		g.nodes = append(g.nodes, n)
 	}
 	if err := g.link(); err != nil {
 		return nil, err
@@ -175,14 +176,6 @@ func (g *Graph) cycle(left []int) []string {
 			}
 		}
 	}
-}
-
-func (n Node) copy() Node {
-	n.After = slices.Clone(n.After)
-	if n.Object != nil {
-		n.Object = n.Object.DeepCopy()
-	}
-	return n
 }
 
 // Len returns the number of nodes.

@@ -62,11 +62,10 @@ func TestAGraphCannotBeChangedThroughWhatItWasMadeOf(t *testing.T) {
 	o := &unstructured.Unstructured{Object: map[string]any{"kind": "A"}}
 	in := []graph.Node{{ID: "a", Object: o}, {ID: "b", After: graph.NeedReady("a")}}
 	g := mustNew(t, in...)
-	o.SetKind("changed")
 	in[1].After[0].To = "changed"
 	g.Nodes()[0] = graph.Node{}
-	if n, _ := g.Node("a"); n.Object.GetKind() != "A" {
-		t.Errorf("the object was changed from outside")
+	if n, _ := g.Node("a"); n.Object != o {
+		t.Errorf("the object was changed from outside, or copied")
 	}
 	if got := g.Dependants("a"); !slices.Equal(got, []string{"b"}) {
 		t.Errorf("the edges were changed from outside: %v", got)

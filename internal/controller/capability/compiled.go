@@ -5,7 +5,7 @@ package capability
 import (
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -15,10 +15,10 @@ import (
 )
 
 // compilations keep the last graph of each capability: every pass over a child asks whether its
-// capability compiles to it, and compiling takes about 2 ms and 600 KB.
+// capability compiles to it, and compiling everything takes about 2 ms and 600 KB.
 type compilations struct {
 	mu   sync.Mutex
-	last map[types.NamespacedName]compilation
+	last map[types.NamespacedName]*compilation
 }
 
 type compilation struct {
@@ -26,33 +26,76 @@ type compilation struct {
 	generation int64
 	deleting   bool
 	facts      capability.Facts
-	graph      *graph.Graph
+	built      *capability.Compilation
 	err        error
+	// valid says once it is asked for whether a capability in deletion, which compiles with any spec, has a valid one.
+	valid func() error
+	// generated are the children that were found to be what the capability compiles to, by their UIDs.
+	generated map[types.UID]generated
+}
+
+// generated is what was compared: the generation of a child stands for its spec.
+type generated struct {
+	generation int64
+	desired    *unstructured.Unstructured
 }
 
 func newCompilations() *compilations {
-	return &compilations{last: map[types.NamespacedName]compilation{}}
+	return &compilations{last: map[types.NamespacedName]*compilation{}}
 }
 
 // compile returns the graph of a capability under these facts. It is shared and must not be changed.
 func (k *compilations) compile(c *nexusv1.NexusAICapability, facts capability.Facts) (*graph.Graph, error) {
+	last, err := k.of(c, facts)
+	if err != nil {
+		return nil, err
+	}
+	return last.built.Graph, nil
+}
+
+// of returns the compilation of a capability under these facts; its error is that of the compiler.
+func (k *compilations) of(c *nexusv1.NexusAICapability, facts capability.Facts) (*compilation, error) {
 	key := client.ObjectKeyFromObject(c)
 	k.mu.Lock()
-	last, ok := k.last[key]
+	last := k.last[key]
 	k.mu.Unlock()
-	if ok && last.isOf(c) && equality.Semantic.DeepEqual(last.facts, facts) {
-		return last.graph, last.err
+	if !last.isOf(c) {
+		last = nil
 	}
-	g, err := capability.Compile(c, facts)
+	if last != nil && last.facts.Equal(facts) {
+		return last, last.err
+	}
+	next := &compilation{uid: c.UID, generation: c.Generation, deleting: c.DeletionTimestamp != nil, facts: facts, generated: map[types.UID]generated{},
+		valid: sync.OnceValue(func() error { return capability.Validate(c, facts) })}
+	var before *capability.Compilation
+	if last != nil {
+		before, next.generated = last.built, last.generated
+	}
+	next.built, next.err = capability.CompileAfter(before, c, facts)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.last[key] = compilation{uid: c.UID, generation: c.Generation, deleting: c.DeletionTimestamp != nil, facts: facts, graph: g, err: err}
-	return g, err
+	k.last[key] = next
+	return next, next.err
 }
 
 // isOf reports whether the compilation is of the capability's current spec.
-func (l compilation) isOf(c *nexusv1.NexusAICapability) bool {
-	return l.uid == c.UID && l.generation == c.Generation && l.deleting == (c.DeletionTimestamp != nil)
+func (l *compilation) isOf(c *nexusv1.NexusAICapability) bool {
+	return l != nil && l.uid == c.UID && l.generation == c.Generation && l.deleting == (c.DeletionTimestamp != nil)
+}
+
+// isGenerated reports whether a child was found to be as the desired object says, which is compared by its address:
+// nodes that a compilation takes over keep theirs.
+func (k *compilations) isGenerated(l *compilation, child client.Object, desired *unstructured.Unstructured) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return l.generated[child.GetUID()] == generated{child.GetGeneration(), desired}
+}
+
+// addGenerated notes that a child is as the desired object says.
+func (k *compilations) addGenerated(l *compilation, child client.Object, desired *unstructured.Unstructured) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	l.generated[child.GetUID()] = generated{child.GetGeneration(), desired}
 }
 
 // forget drops a capability that is gone.

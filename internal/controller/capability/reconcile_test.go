@@ -382,8 +382,8 @@ func TestIsGenerated_VouchesForTheExactObjectOnly(t *testing.T) {
 		want bool
 	}{
 		"as it was compiled":           {func(*v1alpha1.S3Bucket) {}, true},
-		"another specification":        {func(o *v1alpha1.S3Bucket) { o.Spec.BucketName = "payroll" }, false},
-		"another provider":             {func(o *v1alpha1.S3Bucket) { o.Spec.ProviderRef.Name = "admin" }, false},
+		"another specification":        {func(o *v1alpha1.S3Bucket) { o.Spec.BucketName, o.Generation = "payroll", o.Generation+1 }, false},
+		"another provider":             {func(o *v1alpha1.S3Bucket) { o.Spec.ProviderRef.Name, o.Generation = "admin", o.Generation+1 }, false},
 		"a name that is not compiled":  {func(o *v1alpha1.S3Bucket) { o.Name = "other" }, false},
 		"no owner":                     {func(o *v1alpha1.S3Bucket) { o.OwnerReferences = nil }, false},
 		"an owner of an earlier UID":   {func(o *v1alpha1.S3Bucket) { o.OwnerReferences[0].UID = "past" }, false},

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -176,7 +178,7 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 	if c == nil || err != nil {
 		return false, err
 	}
-	m, err := toManifest(r.Client.Scheme(), obj)
+	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
 	if err != nil {
 		return false, err
 	}
@@ -184,13 +186,28 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 	if err != nil {
 		return false, err
 	}
-	g, err := r.compilations.compile(c, facts)
-	if err == nil && m.GetKind() != "AWSProvider" && c.DeletionTimestamp != nil {
-		err = capability.Validate(c, facts) // Compile accepts any spec of a capability in deletion, which must end
+	compiled, err := r.compilations.of(c, facts)
+	if err == nil && gvk.Kind != "AWSProvider" && c.DeletionTimestamp != nil {
+		err = compiled.valid() // Compile accepts any spec of a capability in deletion, which must end
 	}
 	if err != nil {
 		return false, nil //nolint:nilerr // what is not valid vouches for nothing
 	}
-	n, ok := g.Node(graph.ID(m.GetKind(), m.GetNamespace(), m.GetName(), c.Namespace))
-	return ok && n.Unresolved == "" && apply.SameSpec(r.Client.Scheme(), n.Object, m), nil
+	n, ok := compiled.built.Graph.Node(graph.ID(gvk.Kind, obj.GetNamespace(), obj.GetName(), c.Namespace))
+	if !ok || n.Unresolved != "" {
+		return false, nil
+	}
+	return r.isAsDesired(compiled, n.Object, obj), nil
+}
+
+// isAsDesired reports whether an object is what a node says, and remembers when it is.
+func (r *Reconciler) isAsDesired(compiled *compilation, desired *unstructured.Unstructured, obj client.Object) bool {
+	if r.compilations.isGenerated(compiled, obj, desired) {
+		return true
+	}
+	if !apply.SameSpec(r.Client.Scheme(), desired, obj) {
+		return false
+	}
+	r.compilations.addGenerated(compiled, obj, desired)
+	return true
 }

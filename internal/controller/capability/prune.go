@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -143,46 +143,54 @@ func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapabil
 	if err != nil || obj == nil {
 		return err
 	}
-	live, err := toManifest(r.Client.Scheme(), obj)
-	if err != nil {
-		return err
+	if want := dataLossConfirmed(c, obj, ref.Kind.Kind); !equality.Semantic.DeepEqual(want, obj) {
+		err = r.exact(ctx, want, obj)
 	}
-	want, err := dataLossConfirmed(c, live)
-	if err != nil {
-		return err
-	}
-	_, err = r.Applier.Exact(ctx, want, live)
 	if _, refused := status.AsStalled(err); err == nil || refused {
 		err = r.allowDataLoss(ctx, c, obj)
 	}
 	return client.IgnoreNotFound(err)
 }
 
-// dataLossConfirmed is a live child with the capability's deletion policy, and with what that implies for its store.
-func dataLossConfirmed(c *nexusv1.NexusAICapability, live *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	want, policy := live.DeepCopy(), capability.EffectiveDeletionPolicy(c)
-	err := unstructured.SetNestedField(want.Object, string(capability.ChildDeletionPolicy(c, live.GetKind())), "spec", "deletionPolicy")
-	if err == nil && (live.GetKind() == "DynamoDBTable" || live.GetKind() == "CognitoUserPool") {
-		err = unstructured.SetNestedField(want.Object, policy != nexusv1.DeletionDelete, "spec", "deletionProtection")
+// exact gives a live child the spec of another object of its kind.
+func (r *Reconciler) exact(ctx context.Context, want, live client.Object) error {
+	desired, err := toManifest(r.Client.Scheme(), want)
+	if err != nil {
+		return err
 	}
-	if err == nil && (live.GetKind() == "S3Bucket" || live.GetKind() == "SQSQueue") {
-		if force, known := forceDestroy(c, live.GetKind(), live.GetName()); known {
-			err = unstructured.SetNestedField(want.Object, force, "spec", "forceDestroy")
-		}
+	m, err := toManifest(r.Client.Scheme(), live)
+	if err == nil {
+		_, err = r.Applier.Exact(ctx, desired, m)
 	}
-	return want, err
+	return err
 }
 
-// forceDestroy reports whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
-// capability says of a store that it does not declare any more is not known.
-func forceDestroy(c *nexusv1.NexusAICapability, kind, name string) (force, known bool) {
+// dataLossConfirmed is a live child with the capability's deletion policy, and with what that implies for its store.
+func dataLossConfirmed(c *nexusv1.NexusAICapability, live v1alpha1.Resource, kind string) v1alpha1.Resource {
+	want := live.DeepCopyObject().(v1alpha1.Resource)
+	want.CommonSpec().DeletionPolicy = capability.ChildDeletionPolicy(c, kind)
+	protected := capability.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
+	switch o := want.(type) {
+	case *v1alpha1.DynamoDBTable:
+		o.Spec.DeletionProtection = &protected
+	case *v1alpha1.CognitoUserPool:
+		o.Spec.DeletionProtection = &protected
+	case *v1alpha1.S3Bucket:
+		allowForce(c, &o.Spec.ForceDestroy, o.Name, capability.ForceDestroy)
+	case *v1alpha1.SQSQueue:
+		allowForce(c, &o.Spec.ForceDestroy, o.Name, capability.ForceDestroyQueue)
+	}
+	return want
+}
+
+// allowForce sets whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
+// capability says of a store that it does not declare any more is not known, and then the setting stays.
+func allowForce(c *nexusv1.NexusAICapability, force *bool, name string, declared func(*nexusv1.NexusAICapability, string) (force, known bool)) {
 	if reconciler.MayDeleteData(c, name) {
-		return true, true
+		*force = true
+	} else if says, known := declared(c, name); known {
+		*force = says
 	}
-	if kind == "SQSQueue" {
-		return capability.ForceDestroyQueue(c, name)
-	}
-	return capability.ForceDestroy(c, name)
 }
 
 // allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the
@@ -230,15 +238,9 @@ func (r *Reconciler) keepDeletedStore(ctx context.Context, c *nexusv1.NexusAICap
 	if err := r.stillCurrent(ctx, c); err != nil {
 		return err
 	}
-	live, err := toManifest(r.Client.Scheme(), obj)
-	if err != nil {
-		return err
-	}
-	want := live.DeepCopy()
-	if err := unstructured.SetNestedField(want.Object, string(v1alpha1.DeletionRetain), "spec", "deletionPolicy"); err != nil {
-		return err
-	}
-	if _, err = r.Applier.Exact(ctx, want, live); err == nil {
+	want := obj.DeepCopyObject().(v1alpha1.Resource)
+	want.CommonSpec().DeletionPolicy = v1alpha1.DeletionRetain
+	if err = r.exact(ctx, want, obj); err == nil {
 		r.Events.Warning(c, status.ReasonStoreKept, "Apply",
 			ref.String()+" was deleted although this capability declares it: its store and data are kept and the object is created again; to delete the store, edit the capability")
 	}

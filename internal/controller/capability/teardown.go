@@ -37,6 +37,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 	key := client.ObjectKeyFromObject(c)
 	r.changes.forget(c.UID)
 	r.steps.forget(key)
+	r.applied.forget(key) // nothing is applied any more
 	if !controllerutil.ContainsFinalizer(c, Finalizer) {
 		return reconcile.Result{}, nil
 	}

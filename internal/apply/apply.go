@@ -212,8 +212,9 @@ func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Pl
 }
 
 // differences compares what is wanted with what is there. Where managed fields tell who added what, kinds
-// of which we know no Go type may have defaults everywhere. What is contained as it was sent, as in most objects of the operator's
-// own kinds, is contained in any form, and finding the common form costs more than the comparison.
+// of which we know no Go type may have defaults everywhere. Most objects of the
+// operator's own kinds contain what is wanted in the form in which it was sent, and then they contain it in the common form, which
+// takes longer to find than to compare.
 func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Difference {
 	defaulted := p.sole && !a.Client.Scheme().Recognizes(p.want.GroupVersionKind())
 	if len(differences(p.want, live, defaulted)) == 0 {

@@ -70,36 +70,47 @@ func CompileAfter(last *Compilation, c *nexusv1.NexusAICapability, f Facts) (*Co
 	if last != nil && !last.facts.equalsBut(f) {
 		last = nil
 	}
-	out := &Compilation{facts: f}
-	switch {
-	case c.DeletionTimestamp != nil:
-	case last != nil && last.checked.hold(f):
-		out.checked = last.checked
-	default:
-		out.checked = reads{}
-		if err := check(c, f, out.checked); err != nil {
-			return nil, err
-		}
+	checked, err := last.check(c, f)
+	if err != nil {
+		return nil, err
 	}
 	k := newCompiler(c, f)
+	out := &Compilation{facts: f, checked: checked, parts: k.buildAfter(last)}
+	if k.err != nil {
+		return nil, k.err
+	}
+	out.Graph, err = graph.New(k.nodes)
+	return out, err
+}
+
+// check checks a capability that is not being deleted, unless the last check would say the same.
+func (last *Compilation) check(c *nexusv1.NexusAICapability, f Facts) (reads, error) {
+	switch {
+	case c.DeletionTimestamp != nil:
+		return nil, nil
+	case last != nil && last.checked.hold(f):
+		return last.checked, nil
+	}
+	read := reads{}
+	return read, check(c, f, read)
+}
+
+// buildAfter runs the parts that would add something else than in the last compilation, and those that follow on a part that
+// leaves them another state.
+func (k *compiler) buildAfter(last *Compilation) (out []builtPart) {
 	for i, build := range k.parts() {
-		if last != nil && last.parts[i].reads.hold(f) {
+		if last != nil && last.parts[i].reads.hold(k.facts) {
 			k.take(last.parts[i])
-			out.parts = append(out.parts, last.parts[i])
+			out = append(out, last.parts[i])
 			continue
 		}
 		built := k.build(build)
-		out.parts = append(out.parts, built)
+		out = append(out, built)
 		if last != nil && !built.joins(last.parts[i]) {
 			last = nil
 		}
 	}
-	if k.err != nil {
-		return nil, k.err
-	}
-	var err error
-	out.Graph, err = graph.New(k.nodes)
-	return out, err
+	return out
 }
 
 // build runs a part and returns what it added.

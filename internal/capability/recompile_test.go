@@ -63,7 +63,7 @@ func TestCompileAfter_IsCompile(t *testing.T) {
 	})
 }
 
-// TestCompileAfter_TakesOverWhatAProofDoesNotChange names the objects that are made anew for one more proof.
+// TestCompileAfter_TakesOverWhatAProofDoesNotChange names the objects that are compiled again for one more proof.
 func TestCompileAfter_TakesOverWhatAProofDoesNotChange(t *testing.T) {
 	c := minimal(withData, func(c *nexusv1.NexusAICapability) {
 		c.Spec.Secrets = []nexusv1.SecretSpec{{Name: "token", Generate: &nexusv1.GenerateSpec{}}}
@@ -87,14 +87,14 @@ func TestCompileAfter_TakesOverWhatAProofDoesNotChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := madeAnew(before.Graph, after.Graph); !slices.Equal(got, want) {
-			t.Errorf("once %s is proven, %q are made anew, want %q", id, got, want)
+		if got := compiledAgain(before.Graph, after.Graph); !slices.Equal(got, want) {
+			t.Errorf("once %s is proven, %q are compiled again, want %q", id, got, want)
 		}
 	}
 }
 
-// madeAnew are the nodes whose objects are not those of the graph before.
-func madeAnew(before, after *graph.Graph) (out []string) {
+// compiledAgain are the nodes whose objects are not those of the graph before.
+func compiledAgain(before, after *graph.Graph) (out []string) {
 	for _, n := range after.Nodes() {
 		if was, _ := before.Node(n.ID); was.Object != n.Object {
 			out = append(out, n.ID)

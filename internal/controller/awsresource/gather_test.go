@@ -4,7 +4,10 @@ package awsresource
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
@@ -268,7 +272,9 @@ func TestStillCurrent_AsksBeforeAWriteToAWS(t *testing.T) {
 	}
 	r := newRoom(t, "S3Bucket", bucket())
 	k := newReading(r.Reconciler, bucket())
-	k.confirm(r.clock.Now())
+	if err := k.confirmed(func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
 	r.refuse["live S3Bucket"] = unavailable
 	if err := k.stillCurrent(t.Context()); err != nil {
 		t.Errorf("what was just confirmed is asked again: %v", err)
@@ -437,4 +443,46 @@ func TestMemories_OfAnEarlierObjectAreDropped(t *testing.T) {
 	if m.of(key, "2") == second {
 		t.Error("what was forgotten is remembered")
 	}
+}
+
+// TestSteadily_NoticesAStopAndNotASlowAnswer stops the process of the test itself.
+func TestSteadily_NoticesAStopAndNotASlowAnswer(t *testing.T) {
+	self := strconv.Itoa(os.Getpid())
+	steady, err := steadily(clock.RealClock{}, func() error {
+		return exec.Command("sh", "-c", "kill -STOP "+self+"; sleep 0.5; kill -CONT "+self).Run()
+	})
+	if steady || err != nil {
+		t.Errorf("a stop of half a second: %v, %v", steady, err)
+	}
+	for range 10 { // a busy machine may stop the process as well
+		if steady, err = steadily(clock.RealClock{}, func() error { time.Sleep(2 * trustReading); return unavailable }); steady {
+			break
+		}
+	}
+	if !steady || !errors.Is(err, unavailable) {
+		t.Errorf("a slow answer: %v, %v", steady, err)
+	}
+}
+
+func TestStillCurrent_BelievesASlowAnswer(t *testing.T) {
+	r := newRoom(t, "S3Bucket", bucket())
+	k, asked := newReading(r.Reconciler, bucket()), 0
+	r.delayed = func(verb string) {
+		if verb == "live" {
+			asked++
+			time.Sleep(2 * trustReading)
+			r.clock.SetTime(r.clock.Now().Add(2 * trustReading))
+		}
+	}
+	for range 10 { // see above
+		asked = 0
+		if err := k.stillCurrent(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if asked == 1 {
+			return
+		}
+		r.clock.SetTime(r.clock.Now().Add(time.Minute))
+	}
+	t.Errorf("the API server was asked %d times for one write", asked)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -51,16 +52,10 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if done || err != nil {
 		return engine.Outcome{Gone: done}, err
 	}
-	if p.obj.GetDeletionTimestamp() == nil {
-		err := p.r.validate(ctx, p.obj)
-		if err == nil {
-			err = p.r.checkParameterPath(ctx, p.obj)
-		}
-		if err != nil {
-			return engine.Outcome{}, err
-		}
-	}
 	trusted, err := p.r.Sessions.Provenance.IsGenerated(ctx, p.obj)
+	if err == nil && p.obj.GetDeletionTimestamp() == nil {
+		err = p.r.mayBeApplied(ctx, p.obj, trusted)
+	}
 	if err != nil {
 		return engine.Outcome{}, err
 	}
@@ -83,6 +78,17 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 		return engine.Outcome{}, err
 	}
 	return engine.Advance(ctx, p.decider(session, provider, sc), p.r.Entry.Meta(), owner, p)
+}
+
+// mayBeApplied checks what an object declares. What its capability compiles to is valid: the rules of a kind, once they are
+// prepared, take about 1 MB.
+func (r *Reconciler) mayBeApplied(ctx context.Context, obj v1alpha1.Resource, generated bool) error {
+	if !generated {
+		if err := r.validate(ctx, obj); err != nil {
+			return err
+		}
+	}
+	return r.checkParameterPath(ctx, obj)
 }
 
 // validate checks an object against the schema of its kind, once for each generation: nothing else of an object that the rules
@@ -198,7 +204,7 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	if err != nil {
 		return err
 	}
-	next := p.obj.DeepCopyObject().(v1alpha1.Resource)
+	was, next := p.metadata(), p.metadata()
 	controllerutil.AddFinalizer(next, engine.FinalizerOf(p.r.Entry.Name()))
 	all := maps.Clone(next.GetAnnotations())
 	if all == nil {
@@ -206,15 +212,30 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 	}
 	maps.Copy(all, annotations)
 	next.SetAnnotations(all)
-	sent := p.r.Clock.Now()
-	if err := p.r.Client.Patch(ctx, next, client.MergeFromWithOptions(p.obj, client.MergeFromWithOptimisticLock{})); err != nil {
+	err = p.readAt.confirmed(func() error {
+		return p.r.Client.Patch(ctx, next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
+	})
+	if err != nil {
 		return err
 	}
-	p.readAt.confirm(sent)
 	p.obj.SetResourceVersion(next.GetResourceVersion())
 	p.obj.SetAnnotations(next.GetAnnotations())
 	p.obj.SetFinalizers(next.GetFinalizers())
 	return nil
+}
+
+// metadata is a copy of the object's metadata, for a patch of nothing else: the rest is then neither encoded nor sent back.
+func (p *pass) metadata() *metav1.PartialObjectMetadata {
+	out := &metav1.PartialObjectMetadata{}
+	out.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
+	o := p.obj
+	out.SetNamespace(o.GetNamespace())
+	out.SetName(o.GetName())
+	out.SetUID(o.GetUID())
+	out.SetResourceVersion(o.GetResourceVersion())
+	out.SetFinalizers(slices.Clone(o.GetFinalizers()))
+	out.SetAnnotations(maps.Clone(o.GetAnnotations()))
+	return out
 }
 
 // Refs implements engine.Host.
@@ -307,25 +328,16 @@ func (p *pass) warn(err error) {
 func (p *pass) patchStatus(ctx context.Context) error {
 	st, was := p.obj.CommonStatus(), p.was.CommonStatus()
 	st.LastSyncTime = was.LastSyncTime
-	if equality.Semantic.DeepEqual(p.obj, p.wasWithMeta()) {
+	if equality.Semantic.DeepEqual(reconciler.StatusOf(p.obj), reconciler.StatusOf(p.was)) {
 		return nil
 	}
 	now := metav1.NewTime(p.r.Clock.Now())
 	st.LastSyncTime = &now
-	next := p.obj.DeepCopyObject().(v1alpha1.Resource)
-	if err := p.r.Client.Status().Patch(ctx, next, client.MergeFrom(p.wasWithMeta())); err != nil {
+	patch, answer := reconciler.StatusPatch(p.obj, p.was, false)
+	if err := p.r.Client.Status().Patch(ctx, answer, patch); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
-	p.obj.SetResourceVersion(next.GetResourceVersion())
+	p.obj.SetResourceVersion(answer.GetResourceVersion())
 	p.was = p.obj.DeepCopyObject().(v1alpha1.Resource)
 	return nil
-}
-
-// wasWithMeta is the object as read, with its current metadata: the status patch carries only status.
-func (p *pass) wasWithMeta() v1alpha1.Resource {
-	was := p.was.DeepCopyObject().(v1alpha1.Resource)
-	was.SetResourceVersion(p.obj.GetResourceVersion())
-	was.SetAnnotations(p.obj.GetAnnotations())
-	was.SetFinalizers(p.obj.GetFinalizers())
-	return was
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -22,8 +23,9 @@ import (
 // the deletion of an object: a restore or a create that is sent after that end would leave its resource behind.
 const trustReading = 100 * time.Millisecond
 
-// slowAnswers is how many answers in a row may take longer than that. A process that is stopped while it waits gets one
-// such answer. An API server that is slow gives nothing else, and must not keep every write from being sent.
+// slowAnswers is how many answers in a row may take longer than that and come to a process that does not seem to run all the
+// while. One that is stopped while it waits gets one such answer. On a machine that is overloaded there are no others, and
+// that must not keep every write from being sent.
 const slowAnswers = 3
 
 // reading remembers when the API server last confirmed to a pass that its object exists at its generation. While the
@@ -42,11 +44,53 @@ func newReading(r *Reconciler, obj v1alpha1.Resource) *reading {
 	return &reading{r: r, key: client.ObjectKeyFromObject(obj), uid: obj.GetUID(), generation: obj.GetGeneration()}
 }
 
-// confirm notes that the API server accepted a write that names the version of the object and was sent at a time.
-func (k *reading) confirm(sent time.Time) {
+// confirmed sends a write that names the version of the object, and notes that the API server accepted it.
+func (k *reading) confirmed(write func() error) error {
+	at, err := k.answered(write)
+	if err != nil {
+		return err
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.at = sent
+	k.at = at
+	return nil
+}
+
+// answered asks the API server and returns of when its answer tells. That is the time of the question where the process was
+// stopped while the answer was on its way, and else the time of the answer: what took long is the API server.
+func (k *reading) answered(ask func() error) (time.Time, error) {
+	at := k.r.Clock.Now()
+	steady, err := steadily(k.r.heartbeat, ask)
+	if steady {
+		at = k.r.Clock.Now()
+	}
+	return at, err
+}
+
+// steadily runs do and reports whether the process ran all the while: a stop of trustReading or longer is noticed.
+func steadily(heartbeat clock.WithTicker, do func() error) (bool, error) {
+	done, longest, began := make(chan struct{}), make(chan time.Duration), heartbeat.Now()
+	go func() { // which may begin to run after a stop
+		beat := heartbeat.NewTicker(trustReading / 5)
+		defer beat.Stop()
+		for last, most := began, time.Duration(0); ; {
+			ended := false
+			select {
+			case <-beat.C():
+			case <-done:
+				ended = true
+			}
+			now := heartbeat.Now()
+			most, last = max(most, now.Sub(last)), now
+			if ended {
+				longest <- most
+				return
+			}
+		}
+	}()
+	err := do()
+	close(done)
+	return <-longest < trustReading, err
 }
 
 // stillCurrent asks the API server, before a write to AWS, whether the object exists at its generation, unless that was
@@ -57,15 +101,14 @@ func (k *reading) stillCurrent(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for range slowAnswers {
-		now := k.r.Clock.Now()
-		if now.Sub(k.at) < trustReading {
+		if k.r.Clock.Now().Sub(k.at) < trustReading {
 			return nil
 		}
-		if err := k.ask(ctx); err != nil {
+		at, err := k.answered(func() error { return k.ask(ctx) })
+		if err != nil {
 			return err
 		}
-		// An answer tells of the time at which it was asked for: the process may have been stopped while it was on its way.
-		k.at = now
+		k.at = at
 	}
 	return nil
 }

@@ -56,6 +56,8 @@ type room struct {
 	writes []string
 	// refuse answers instead of the API server: by verb (get, list, live, patch, patch status) and kind.
 	refuse map[string]error
+	// delayed is called with the verb of each call before its answer; nil does nothing.
+	delayed func(verb string)
 }
 
 // nobody vouches for no object.
@@ -97,6 +99,9 @@ func (r *room) answer(verb string, o runtime.Object) error {
 	gvk, err := r.client.GroupVersionKindFor(o)
 	if err != nil {
 		gvk = o.GetObjectKind().GroupVersionKind()
+	}
+	if r.delayed != nil {
+		r.delayed(verb)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

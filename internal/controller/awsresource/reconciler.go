@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -42,12 +43,14 @@ type Reconciler struct {
 	// refusals holds since when AWS has refused each object for a role that it does not know yet.
 	refusals *reconciler.Schedule
 	drifts   *drifts
+	// heartbeat shows whether the process was stopped; the other clock has the time of day.
+	heartbeat clock.WithTicker
 }
 
 // New prepares a reconciler of one kind.
 func New(env reconciler.Environment, entry engine.Entry, kinds map[string]engine.Entry, providers *awssession.Directory) *Reconciler {
 	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(),
-		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts()}
+		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), heartbeat: clock.RealClock{}}
 }
 
 // Reconcile implements reconcile.Reconciler.
@@ -170,11 +173,11 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 
 // release removes the finalizer; the object is gone with it.
 func (p *pass) release(ctx context.Context, out engine.Outcome) error {
-	base := p.obj.DeepCopyObject().(client.Object)
-	if !controllerutil.RemoveFinalizer(p.obj, engine.FinalizerOf(p.r.Entry.Name())) {
+	was, next := p.metadata(), p.metadata()
+	if !controllerutil.RemoveFinalizer(next, engine.FinalizerOf(p.r.Entry.Name())) {
 		return nil
 	}
-	err := p.r.Client.Patch(ctx, p.obj, client.MergeFromWithOptions(base, client.MergeFromWithOptimisticLock{}))
+	err := p.r.Client.Patch(ctx, next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}

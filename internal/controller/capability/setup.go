@@ -182,9 +182,11 @@ func (r *Reconciler) patchStatus(ctx context.Context, c, was *nexusv1.NexusAICap
 	now := metav1.NewTime(r.Clock.Now())
 	c.Status.LastSyncTime = &now
 	// A difference to an outdated status would leave standing what the status says by now and should not.
-	if err := r.Client.Status().Patch(ctx, c, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
+	patch, answer := reconciler.StatusPatch(c, was, true)
+	if err := r.Client.Status().Patch(ctx, answer, patch); err != nil {
 		return err
 	}
+	c.SetResourceVersion(answer.GetResourceVersion())
 	r.statusSpacing.begin(client.ObjectKeyFromObject(c))
 	r.Applier.Wrote(capabilityRef(client.ObjectKeyFromObject(c)), c.ResourceVersion)
 	return nil

@@ -102,7 +102,7 @@ func (o *rollout) remembered(ctx context.Context, id string, desired *unstructur
 		return capability.State{}, false, nil
 	}
 	live := o.cached(ctx, desired)
-	if live == nil || o.r.Applier.Lags(apply.RefOf(desired), live.GetResourceVersion()) || !child.applied.equals(markOf(desired, live)) {
+	if live == nil || o.r.Applier.Lags(apply.RefOf(desired), live.GetResourceVersion()) || !child.isAsApplied(desired, live) {
 		return capability.State{}, false, nil
 	}
 	same := child.desired == desired
@@ -123,6 +123,11 @@ func (o *rollout) remembered(ctx context.Context, id string, desired *unstructur
 // isOf reports whether this is what was remembered of the same desired object.
 func (a appliedChild) isOf(owner types.UID, desired *unstructured.Unstructured) bool {
 	return a.owner == owner && (a.desired == desired || equality.Semantic.DeepEqual(a.desired.Object, desired.Object))
+}
+
+// isAsApplied reports whether an apply would find nothing to do. Of the version whose state is remembered that is known.
+func (a appliedChild) isAsApplied(desired *unstructured.Unstructured, live client.Object) bool {
+	return a.desired == desired && a.version == live.GetResourceVersion() && a.applied.uid == live.GetUID() || a.applied.equals(markOf(desired, live))
 }
 
 // cached returns a child from the cache, nil when it is not there. It shares what it refers to with the cache and must not be changed.

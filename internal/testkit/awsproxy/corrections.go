@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -149,12 +150,22 @@ func (p *Proxy) SetHigherThroughput(on bool) {
 // then cannot read. AWS has the operation; here the test gets a clear answer at
 // once, which no client retries.
 func notImplemented(_ context.Context, _ *Proxy, x *exchange, a *answer) *answer {
-	page := bytes.Contains(a.body, []byte("<title>500 Internal Server Error</title>")) || bytes.Contains(a.body, []byte("<title>404 Not Found</title>"))
-	if a.status != http.StatusInternalServerError && a.status != http.StatusNotFound || !page {
+	if !isErrorPage(a) {
 		return a
 	}
 	return errorAnswer(x.request, awsError{http.StatusNotImplemented, "NotImplemented",
 		"the emulator does not implement " + x.service + "." + x.op + ", or has failed in it: see its log"})
+}
+
+func isErrorPage(a *answer) bool {
+	return a.status == http.StatusInternalServerError && bytes.Contains(a.body, []byte("<title>500 Internal Server Error</title>")) ||
+		a.status == http.StatusNotFound && bytes.Contains(a.body, []byte("<title>404 Not Found</title>"))
+}
+
+// isRead reports whether an operation changes nothing. The emulator fails in some of these when another request changes what it
+// is listing, as in ssm.DescribeParameters, and answers them when asked again.
+func isRead(op string) bool {
+	return strings.HasPrefix(op, "Describe") || strings.HasPrefix(op, "Get") || strings.HasPrefix(op, "List")
 }
 
 // ask makes a request of the proxy's own in the account and region of a

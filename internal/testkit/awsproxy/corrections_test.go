@@ -719,3 +719,34 @@ func TestTheDescriptionOfASecretCanBeCleared(t *testing.T) {
 		}
 	}
 }
+
+// moto iterates over a dictionary in DescribeParameters, and fails when another request changes it meanwhile.
+func TestAReadInWhichTheEmulatorFailsIsRepeated(t *testing.T) {
+	moto, err := url.Parse(world.Shared(t).MotoURL())
+	must(t, err)
+	forward := httputil.NewSingleHostReverseProxy(moto)
+	var requests, failures atomic.Int32
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		if failures.Add(-1) < 0 {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = fmt.Fprint(w, "<!doctype html>\n<title>500 Internal Server Error</title>")
+	}))
+	t.Cleanup(backend.Close)
+	p, err := awsproxy.Start(backend.URL)
+	must(t, err)
+	t.Cleanup(func() { _ = p.Close() })
+	c, ctx := clientsOf(p.URL()), t.Context()
+	failures.Store(2)
+	if _, err := c.ssm.DescribeParameters(ctx, &ssm.DescribeParametersInput{}); err != nil || requests.Load() != 3 || p.Calls().Count() != 1 {
+		t.Errorf("a read: %v, after %d requests", err, requests.Load())
+	}
+	requests.Store(0)
+	failures.Store(2)
+	if _, err := c.ssm.DeleteParameter(ctx, &ssm.DeleteParameterInput{Name: aws.String("/a")}); code(err) != "NotImplemented" || requests.Load() != 1 {
+		t.Errorf("a write: %v, after %d requests", err, requests.Load())
+	}
+}

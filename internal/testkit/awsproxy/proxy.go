@@ -184,6 +184,12 @@ func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
 		}
 	}
 	a, err := p.send(ctx, x)
+	for range 4 {
+		if err != nil || !isErrorPage(a) || !isRead(x.op) {
+			break
+		}
+		a, err = p.send(ctx, x)
+	}
 	if err != nil {
 		return nil
 	}

@@ -194,9 +194,10 @@ func allowForce(c *nexusv1.NexusAICapability, force *bool, name string, declared
 }
 
 // allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the
-// capability itself is being deleted with its stores and the deletion of the store began before.
+// capability itself is being deleted with its stores, and the deletion of the store began before and is held. Most deletions are
+// not, and a write to the object would only refuse the removal of its finalizer.
 func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
-	going := c.DeletionTimestamp != nil && obj.GetDeletionTimestamp() != nil && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
+	going := c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
 	if !reconciler.MayDeleteData(c, obj.GetName()) && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
 	}
@@ -208,6 +209,12 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	annotations[reconciler.AnnotationDeleteData] = obj.GetName()
 	next.SetAnnotations(annotations)
 	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
+}
+
+// isHeld reports whether the deletion of a store waits for somebody to give up its data.
+func isHeld(obj v1alpha1.Resource) bool {
+	ready := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.Ready)
+	return obj.GetDeletionTimestamp() != nil && ready != nil && (ready.Reason == status.ReasonDataWouldBeLost || ready.Reason == status.ReasonOwnedByCapability)
 }
 
 func (r *Reconciler) holdsData(obj client.Object) bool {

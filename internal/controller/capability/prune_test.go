@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -236,14 +238,17 @@ func TestDataLossConfirmed(t *testing.T) {
 		annotation string
 		object     *metav1.Time
 		had        string
+		waits      string
 		want       bool
 	}{
-		"an edit of the capability":                {nil, "", deleting, "", false},
-		"confirmed on the capability":              {nil, "a, media", deleting, "", true},
-		"another store is confirmed":               {nil, "media2", deleting, "", false},
-		"the capability went after the store":      {deleting, "", deleting, "", true},
-		"the capability goes first":                {deleting, "", nil, "", false},
-		"the object says so itself: nothing to do": {nil, "media", deleting, "media", true},
+		"an edit of the capability":                {nil, "", deleting, "", status.ReasonDataWouldBeLost, false},
+		"confirmed on the capability":              {nil, "a, media", deleting, "", "", true},
+		"another store is confirmed":               {nil, "media2", deleting, "", status.ReasonDataWouldBeLost, false},
+		"the capability went after the store":      {deleting, "", deleting, "", status.ReasonDataWouldBeLost, true},
+		"after a store that it declares":           {deleting, "", deleting, "", status.ReasonOwnedByCapability, true},
+		"the deletion of the store is not held":    {deleting, "", deleting, "", status.ReasonDeleting, false},
+		"the capability goes first":                {deleting, "", nil, "", "", false},
+		"the object says so itself: nothing to do": {nil, "media", deleting, "media", status.ReasonDataWouldBeLost, true},
 	} {
 		c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.capability, Annotations: map[string]string{reconciler.AnnotationDeleteData: tc.annotation}}}
 		o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, GenerateName: "x-"}}
@@ -254,6 +259,7 @@ func TestDataLossConfirmed(t *testing.T) {
 		annotation := strings.ReplaceAll(tc.annotation, "media", o.Name)
 		c.Annotations[reconciler.AnnotationDeleteData] = annotation
 		o.DeletionTimestamp = tc.object
+		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: cmp.Or(tc.waits, status.ReasonDeleting)})
 		if tc.had != "" {
 			o.Annotations = map[string]string{reconciler.AnnotationDeleteData: o.Name}
 			stored.Annotations = o.Annotations

@@ -87,7 +87,7 @@ func fresh(o *v1alpha1.S3Bucket) {
 	o.Finalizers, o.Annotations, o.Status = nil, nil, v1alpha1.S3BucketStatus{}
 }
 
-// pass reconciles the object, reads it anew and reports whether it is still there.
+// pass reconciles the object, reads it again and reports whether it still exists.
 func (r *room) pass(o *v1alpha1.S3Bucket) bool {
 	r.Helper()
 	if _, err := r.reconcile(o); err != nil {

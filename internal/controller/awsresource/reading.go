@@ -23,9 +23,8 @@ import (
 // the deletion of an object: a restore or a create that is sent after that end would leave its resource behind.
 const trustReading = 100 * time.Millisecond
 
-// slowAnswers is how many answers in a row may take longer than that and come to a process that does not seem to run all the
-// while. One that is stopped while it waits gets one such answer. On a machine that is overloaded there are no others, and
-// that must not keep every write from being sent.
+// slowAnswers is how many times in a row a pass asks when each answer was slow and the process seems to have been stopped. A real stop
+// makes one answer slow. On an overloaded machine every answer can look like that, and writes must still be sent.
 const slowAnswers = 3
 
 // reading remembers when the API server last confirmed to a pass that its object exists at its generation. While the

@@ -211,7 +211,7 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
 }
 
-// isHeld reports whether the deletion of a store waits for somebody to give up its data.
+// isHeld reports whether the deletion of a store is held because its data would be lost.
 func isHeld(obj v1alpha1.Resource) bool {
 	ready := meta.FindStatusCondition(obj.CommonStatus().Conditions, status.Ready)
 	return obj.GetDeletionTimestamp() != nil && ready != nil && (ready.Reason == status.ReasonDataWouldBeLost || ready.Reason == status.ReasonOwnedByCapability)

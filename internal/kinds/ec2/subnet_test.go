@@ -188,7 +188,7 @@ func TestASubnetWaitsUntilItsVPCIsKnown(t *testing.T) {
 	kindtest.Settled(t, s)
 }
 
-// The object that vpcRef names may come to stand for another VPC, such as after it was deleted and created again.
+// The object that vpcRef names can have another VPC later, for example after it was deleted and created again.
 func TestAVPCReferenceThatMovesAbandonsNoSubnet(t *testing.T) {
 	s, r := subjectIn(t, engine.For(NewSubnet), subnetOf())
 	kindtest.Settled(t, s)

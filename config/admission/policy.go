@@ -41,12 +41,14 @@ func policyFor(user string, written []string) *admissionv1.ValidatingAdmissionPo
 		ObjectMeta: metav1.ObjectMeta{Name: policyName, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy: &fail,
-			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
-				RuleWithOperations: admissionv1.RuleWithOperations{
-					Operations: []admissionv1.OperationType{admissionv1.OperationAll},
-					Rule:       admissionv1.Rule{APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*/*"}},
+			MatchConstraints: &admissionv1.MatchResources{
+				ResourceRules: []admissionv1.NamedRuleWithOperations{rule([]string{"*"}, "*/*")},
+				// The rules below allow these writes wherever the roles do. They are most of the writes of a cluster and of the operator, and
+				// the API server evaluates no expression for what is excluded.
+				ExcludeResourceRules: []admissionv1.NamedRuleWithOperations{
+					rule(ownGroups, "*/status"), rule([]string{"events.k8s.io"}, "events"),
 				},
-			}}},
+			},
 			MatchConditions: []admissionv1.MatchCondition{{Name: "requested-by-the-operator", Expression: "request.userInfo.username == " + quote(user)}},
 			Variables:       variables(written),
 		},
@@ -56,6 +58,13 @@ func policyFor(user string, written []string) *admissionv1.ValidatingAdmissionPo
 		p.Spec.Validations = append(p.Spec.Validations, admissionv1.Validation{Expression: v.expression, Message: v.message, Reason: &forbidden})
 	}
 	return p
+}
+
+func rule(groups []string, resource string) admissionv1.NamedRuleWithOperations {
+	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
+		Operations: []admissionv1.OperationType{admissionv1.OperationAll},
+		Rule:       admissionv1.Rule{APIGroups: groups, APIVersions: []string{"*"}, Resources: []string{resource}},
+	}}
 }
 
 func bindingOfPolicy() *admissionv1.ValidatingAdmissionPolicyBinding {

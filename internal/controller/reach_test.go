@@ -104,6 +104,9 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 			}
 			return c.Patch(h.ctx(), bucket.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"tags":{"a":"b"}}}`)))
 		},
+		"status of a foreign Deployment": func() error {
+			return c.Status().Patch(h.ctx(), theirs.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"replicas":2}}`)))
+		},
 		"scale of a foreign Deployment": func() error {
 			return c.SubResource("scale").Patch(h.ctx(), theirs, client.RawPatch("application/merge-patch+json", []byte(`{"spec":{"replicas":2}}`)))
 		},

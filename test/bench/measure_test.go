@@ -37,6 +37,7 @@ type phase struct {
 	aws     awsproxy.Mark
 	audit   world.AuditMark
 	usage   operator.Usage
+	others  map[string]time.Duration // CPU time of what the operator talks to
 	memory  *operator.Sampler
 	profile func()
 	start   time.Time
@@ -58,12 +59,35 @@ func (b *bench) begin(name string) *phase {
 	p := &phase{b: b, name: name}
 	p.profile = b.Op.StartCPUProfile(b.B.Name() + "-" + name)
 	p.aws, p.audit = b.Mark()
-	p.usage, p.memory, p.start = b.usage(), b.Op.SampleMemory(), time.Now()
+	p.usage, p.memory = b.usage(), b.Op.SampleMemory()
+	p.others, p.start = b.cpuOfOthers(), time.Now()
 	return p
 }
 
 // reached notes that the phase's goal was reached: all objects are Ready, or gone.
-func (p *phase) reached() { p.took = time.Since(p.start) }
+func (p *phase) reached() {
+	p.took = time.Since(p.start)
+	for name, cpu := range p.b.cpuOfOthers() {
+		p.others[name] = cpu - p.others[name]
+	}
+}
+
+// cpuOfOthers returns the CPU time so far of each component of the test bed, and of this process, which is the way to AWS. They
+// share the cores with the operator, and its users have them elsewhere.
+func (b *bench) cpuOfOthers() map[string]time.Duration {
+	b.B.Helper()
+	out := map[string]time.Duration{}
+	pids := b.World.PIDs()
+	pids["benchmark"] = os.Getpid()
+	for name, pid := range pids {
+		cpu, err := operator.CPUTime(pid)
+		if err != nil {
+			b.B.Fatal(err)
+		}
+		out[name] = cpu
+	}
+	return out
+}
 
 // quiet waits until the operator has called nothing and has used almost no CPU for a second.
 func (b *bench) quiet() {
@@ -105,6 +129,7 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 	p.print("AWS calls", n, tally(calls, func(c awsproxy.Call) string { return c.Service + "." + c.Op }))
 	p.print("Kubernetes writes", n, tally(all, verbAndResource))
 	p.print("Kubernetes reads", n, tally(reads, verbAndResource))
+	p.print("milliseconds of CPU of the test bed", n, inMilliseconds(p.others))
 	each := func(count int) float64 { return float64(count) / float64(n) }
 	return []figure{
 		{awsCalls, each(calls.Count())},
@@ -116,6 +141,14 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 		{toReady, p.took.Seconds()},
 		{peakMiB, float64(p.memory.Stop()) / mebibyte},
 	}
+}
+
+func inMilliseconds(of map[string]time.Duration) map[string]int {
+	out := map[string]int{}
+	for name, d := range of {
+		out[name] = int(d.Milliseconds())
+	}
+	return out
 }
 
 func verbAndResource(e world.AuditEvent) string {

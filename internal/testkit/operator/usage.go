@@ -30,14 +30,12 @@ const tick = 10 * time.Millisecond
 // Usage reads what this process alone has used.
 func (o *Operator) Usage() (Usage, error) {
 	var u Usage
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", o.PID()))
-	if err != nil {
-		return u, fmt.Errorf("reading the CPU time of the operator: %w", err)
-	}
-	if u.CPU, err = cpuTime(text); err != nil {
+	var err error
+	if u.CPU, err = CPUTime(o.PID()); err != nil {
 		return u, err
 	}
-	if text, err = os.ReadFile(fmt.Sprintf("/proc/%d/status", o.PID())); err != nil {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", o.PID()))
+	if err != nil {
 		return u, fmt.Errorf("reading the memory of the operator: %w", err)
 	}
 	u.Anonymous, u.Peak = kilobytes(text, "RssAnon:"), kilobytes(text, "VmHWM:")
@@ -45,6 +43,15 @@ func (o *Operator) Usage() (Usage, error) {
 		return u, fmt.Errorf("/proc/%d/status has no RssAnon or VmHWM", o.PID())
 	}
 	return u, nil
+}
+
+// CPUTime returns the time in user and kernel mode that a process has used so far, in steps of 10 ms.
+func CPUTime(pid int) (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("reading CPU time: %w", err)
+	}
+	return cpuTime(text)
 }
 
 // cpuTime reads utime and stime: fields 14 and 15, counted behind the command in parentheses, which is field 2.

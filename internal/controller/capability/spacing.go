@@ -47,8 +47,8 @@ type begun struct {
 // newPassSpacing returns the spacing of passes: of more than eight capabilities, all together, some forty begin in a second.
 func newPassSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, passSpacing, 8, 5) }
 
-// newStatusSpacing returns the spacing of statuses that show only progress: twenty seconds with many capabilities.
-func newStatusSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, progressSpacing, 2, 20) }
+// newStatusSpacing returns the spacing of statuses that show only progress: half a minute with many capabilities.
+func newStatusSpacing(c clock.PassiveClock) *spacing { return newSpacing(c, progressSpacing, 2, 30) }
 
 func newSpacing(c clock.PassiveClock, apart time.Duration, few, most int) *spacing {
 	return &spacing{clock: c, apart: apart, few: few, most: most, last: map[types.NamespacedName]time.Time{}, underWay: map[types.NamespacedName]int{}}

@@ -18,13 +18,13 @@ const (
 	Moto              = "moto"
 )
 
-// controllers are those that act on what an operator creates. Left out are the
-// ones about real nodes, volumes and certificates, and the one of Endpoints,
-// which EndpointSlices replace; without node-lifecycle a machine that stalls for
-// a minute does not turn its fake nodes NotReady.
+// controllers are those that act on what an operator creates; the API server's
+// proxy of services still reads Endpoints. Left out are the ones about real nodes,
+// volumes and certificates; without node-lifecycle a machine that stalls for a
+// minute does not turn its fake nodes NotReady.
 var controllers = []string{
 	"clusterrole-aggregation-controller", "cronjob-controller", "daemonset-controller", "deployment-controller",
-	"disruption-controller", "endpointslice-controller", "garbage-collector-controller",
+	"disruption-controller", "endpoints-controller", "endpointslice-controller", "garbage-collector-controller",
 	"horizontal-pod-autoscaler-controller", "job-controller", "namespace-controller", "pod-garbage-collector-controller",
 	"replicaset-controller", "replicationcontroller-controller", "resourcequota-controller",
 	"root-ca-certificate-publisher-controller", "serviceaccount-controller", "serviceaccount-token-controller",

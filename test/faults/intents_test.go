@@ -4,6 +4,7 @@ package faults
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -336,9 +337,12 @@ func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
 	returned := func(line string) bool {
 		return strings.Contains(line, "Reconciler error") && strings.Contains(line, "securityintentbinding")
 	}
-	if log := p.Op.Log(); !slices.ContainsFunc(strings.Split(log, "\n"), returned) {
-		t.Errorf("the failure was not returned to the work queue, which counts and logs it:\n%s", operator.Tail(log, 2000))
-	}
+	p.Eventually(10*time.Second, "the failure to be returned to the work queue, which counts and logs it after the status was written", func() error {
+		if log := p.Op.Log(); !slices.ContainsFunc(strings.Split(log, "\n"), returned) {
+			return errors.New(operator.Tail(log, 2000))
+		}
+		return nil
+	})
 	rule.Remove()
 	p.Eventually(20*time.Second, "Kyverno to hold its part", func() error {
 		if err := p.Get(b); err != nil {

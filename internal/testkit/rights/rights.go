@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -32,13 +33,15 @@ const (
 	// Namespace is the one that it is installed in.
 	Namespace = "nexus-system"
 	// User is its ServiceAccount.
-	User = "system:serviceaccount:" + Namespace + ":nexus-operator"
+	User = "system:serviceaccount:" + Namespace + ":" + account
 	// SecretsBinding gives it the Secrets of all namespaces, which in an installation only an administrator does.
 	SecretsBinding = "test-secrets"
 	// Policy is the ValidatingAdmissionPolicy that limits what it writes.
 	Policy = "nexus-operator-reach"
 	// Denial begins the API server's answer to what the policy refuses.
 	Denial = "ValidatingAdmissionPolicy '" + Policy + "'"
+
+	account = "nexus-operator"
 )
 
 // Kubeconfig returns the path of a client configuration of the operator's ServiceAccount, with the rights and within the
@@ -51,17 +54,34 @@ func Kubeconfig(ctx context.Context, w *world.World, objects []*unstructured.Uns
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	config, err := w.UserConfig(User, "system:serviceaccounts", "system:serviceaccounts:"+Namespace, "system:authenticated")
-	if err != nil {
-		return "", err
-	}
 	if err := install(ctx, w.Config(), objects); err != nil {
 		return "", fmt.Errorf("giving the operator its rights: %w", err)
+	}
+	config, err := withToken(ctx, w.Config())
+	if err != nil {
+		return "", fmt.Errorf("giving the operator its identity: %w", err)
 	}
 	if err := effective(ctx, config); err != nil {
 		return "", err
 	}
 	return path, world.WriteKubeconfig(path, config)
+}
+
+// withToken returns a client configuration with a token of the operator's ServiceAccount, as its pod has it. It is valid for
+// longer than a world lives.
+func withToken(ctx context.Context, admin *rest.Config) (*rest.Config, error) {
+	c, err := kubernetes.NewForConfig(admin)
+	if err != nil {
+		return nil, err
+	}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(30 * 24 * 60 * 60))}}
+	answer, err := c.CoreV1().ServiceAccounts(Namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
+	if err != nil {
+		return nil, err
+	}
+	config := rest.AnonymousClientConfig(admin)
+	config.BearerToken = answer.Status.Token
+	return config, nil
 }
 
 func install(ctx context.Context, admin *rest.Config, objects []*unstructured.Unstructured) error {
@@ -91,7 +111,7 @@ func BindSecrets(ctx context.Context, c kubernetes.Interface) error {
 	_, err := c.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: SecretsBinding},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "nexus-operator-secrets"},
-		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: Namespace, Name: "nexus-operator"}},
+		Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: Namespace, Name: account}},
 	}, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		return nil

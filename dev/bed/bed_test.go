@@ -45,7 +45,7 @@ func TestTheKeyFollowsThePins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go"} {
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go", "bed/moto_server.py"} {
 		write(name, "x")
 	}
 	key := func() string {

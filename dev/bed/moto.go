@@ -4,6 +4,7 @@ package main
 
 import (
 	"crypto/sha256"
+	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -25,6 +26,11 @@ missing = [n for n in ("flask", "flask_cors", "werkzeug", "boto3") if u.find_spe
 assert not missing, missing
 print(sys.executable); print(m.version("moto"))`
 
+// launcher starts the emulator; it lies beside the script moto_server.
+//
+//go:embed moto_server.py
+var launcher []byte
+
 // prepareMoto writes out/moto_server, a two-line script around an interpreter
 // that has the emulator: the machine's own, or one in a virtual environment.
 func prepareMoto(dev, cache, out string) error {
@@ -36,7 +42,10 @@ func prepareMoto(dev, cache, out string) error {
 		}
 	}
 	say("%-24s v%-8s %s", "moto", version, python)
-	script := fmt.Sprintf("#!/bin/sh\nexec '%s' -m moto.server \"$@\"\n", python)
+	if err := os.WriteFile(filepath.Join(out, "moto_server.py"), launcher, 0o644); err != nil {
+		return err
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec '%s' \"$(dirname \"$0\")/moto_server.py\" \"$@\"\n", python)
 	return os.WriteFile(filepath.Join(out, "moto_server"), []byte(script), 0o755)
 }
 

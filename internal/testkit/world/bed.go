@@ -14,7 +14,7 @@ import (
 )
 
 // bedPrograms are what dev/bed builds into the cache.
-var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server"}
+var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server", "moto_server.py"}
 
 // BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else
 // the place in the cache where `make bed` builds those that dev/go.mod pins.
@@ -87,7 +87,7 @@ func CacheDir() (string, error) {
 // binKey in dev/bed gives; a test compares them.
 func BedKey(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go"} {
+	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go", "bed/moto_server.py"} {
 		text, err := read(name)
 		if err != nil {
 			return "", err

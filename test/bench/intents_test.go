@@ -30,7 +30,10 @@ import (
 // KubeArmor's kinds are there, so that dnsManipulation and escapeToHost make five objects: the work that
 // the public implementation was measured on.
 func TestMain(m *testing.M) {
-	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases", "../../internal/testkit/enginecrds/definitions/kubearmor.yaml"}})
+	world.Main(m, world.Options{
+		CRDs: []string{"../../config/crd/bases", "../../internal/testkit/enginecrds/definitions/kubearmor.yaml"},
+		GOGC: 500, // with the default of tests, a tenth of the time of the API server is the collection of garbage; it takes 2 GiB
+	})
 }
 
 type bench struct {

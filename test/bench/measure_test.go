@@ -8,9 +8,11 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -129,6 +131,7 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 	p.print("AWS calls", n, tally(calls, func(c awsproxy.Call) string { return c.Service + "." + c.Op }))
 	p.print("Kubernetes writes", n, tally(all, verbAndResource))
 	p.print("Kubernetes reads", n, tally(reads, verbAndResource))
+	p.print("events", n, tally(p.eventsSince(), eventName))
 	p.print("milliseconds of CPU of the test bed", n, inMilliseconds(p.others))
 	each := func(count int) float64 { return float64(count) / float64(n) }
 	return []figure{
@@ -141,6 +144,27 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 		{toReady, p.took.Seconds()},
 		{peakMiB, float64(p.memory.Stop()) / mebibyte},
 	}
+}
+
+// eventsSince returns the events of the operator since the start of the phase.
+func (p *phase) eventsSince() []corev1.Event {
+	p.b.B.Helper()
+	var all corev1.EventList
+	if err := p.b.Client.List(p.b.Ctx(), &all); err != nil {
+		p.b.B.Fatal(err)
+	}
+	return slices.DeleteFunc(all.Items, func(e corev1.Event) bool {
+		return !strings.HasPrefix(e.ReportingController, "nexus-operator") || e.EventTime.Time.Before(p.start)
+	})
+}
+
+// eventName tells what an event is about, and all that a warning says.
+func eventName(e corev1.Event) string {
+	name := e.Reason + " " + e.InvolvedObject.Kind
+	if e.Type == corev1.EventTypeWarning {
+		name += " (" + e.Message + ")"
+	}
+	return name
 }
 
 func inMilliseconds(of map[string]time.Duration) map[string]int {
@@ -283,6 +307,15 @@ func (f *follower) begins(o client.Object) {
 	f.made[key(o)] = time.Now()
 }
 
+// forget lets the follower begin anew.
+func (f *follower) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.made)
+	clear(f.ready)
+	clear(f.gone)
+}
+
 func (f *follower) counts() (ready, gone int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -315,6 +348,24 @@ func (b *bench) creation(what string, f *follower, objects []client.Object) []fi
 	b.B.Helper()
 	b.quiet()
 	p := b.begin("create")
+	b.create(what, f, objects)
+	p.reached()
+	return append(p.end(len(objects)), spread(f.ready)...)
+}
+
+// deletion measures the deletion of objects until all are gone.
+func (b *bench) deletion(what string, f *follower, objects []client.Object) []figure {
+	b.B.Helper()
+	b.quiet()
+	p := b.begin("delete")
+	b.remove(what, f, objects)
+	p.reached()
+	return append(p.end(len(objects)), spread(f.gone)...)
+}
+
+// create creates objects and waits until all are Ready.
+func (b *bench) create(what string, f *follower, objects []client.Object) {
+	b.B.Helper()
 	inParallel(len(objects), func(i int) {
 		f.begins(objects[i])
 		if err := b.Client.Create(b.Ctx(), objects[i]); err != nil {
@@ -327,15 +378,11 @@ func (b *bench) creation(what string, f *follower, objects []client.Object) []fi
 		}
 		return nil
 	})
-	p.reached()
-	return append(p.end(len(objects)), spread(f.ready)...)
 }
 
-// deletion measures the deletion of objects until all are gone.
-func (b *bench) deletion(what string, f *follower, objects []client.Object) []figure {
+// remove deletes objects and waits until all are gone.
+func (b *bench) remove(what string, f *follower, objects []client.Object) {
 	b.B.Helper()
-	b.quiet()
-	p := b.begin("delete")
 	inParallel(len(objects), func(i int) {
 		f.begins(objects[i])
 		if err := b.Client.Delete(b.Ctx(), objects[i], client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
@@ -348,8 +395,6 @@ func (b *bench) deletion(what string, f *follower, objects []client.Object) []fi
 		}
 		return nil
 	})
-	p.reached()
-	return append(p.end(len(objects)), spread(f.gone)...)
 }
 
 func spread(times map[string]time.Duration) []figure {

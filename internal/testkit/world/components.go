@@ -3,6 +3,7 @@
 package world
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -105,17 +106,18 @@ func (w *World) motoProcess() *process {
 		p.env = append(p.env, "MOTO_IAM_LOAD_MANAGED_POLICIES=true")
 	}
 	p.env = append(p.env, "PYTHONDONTWRITEBYTECODE=1", "PYTHONUNBUFFERED=1", "MOTO_AMIS_PATH="+w.file(imagesFile))
+	p.env = append(p.env, "MOTO_DISABLE_GLOBAL_CORS=true")           // no browser asks
 	p.env = append(p.env, "MOTO_S3_ALLOW_CROSSACCOUNT_ACCESS=false") // as in AWS, unless a bucket policy allows it
 	p.env = append(p.env, w.options.MotoEnv...)
 	return p
 }
 
-// collectLess lets the Go programs of the world collect garbage at three times what they use. They hold little and allocate
+// defaultGOGC lets the Go programs of the world collect garbage at three times what they use. They hold little and allocate
 // much, and share the cores with what is tested.
-const collectLess = "GOGC=200"
+const defaultGOGC = 200
 
 func (w *World) process(name, program string, args ...string) *process {
-	p := &process{name: name, path: filepath.Join(w.bin, program), args: args, env: []string{collectLess}, dir: w.dir}
+	p := &process{name: name, path: filepath.Join(w.bin, program), args: args, env: []string{fmt.Sprintf("GOGC=%d", cmp.Or(w.options.GOGC, defaultGOGC))}, dir: w.dir}
 	w.processes = append(w.processes, p)
 	return p
 }

@@ -52,6 +52,7 @@ type Options struct {
 
 	Issuer          string   // of ServiceAccount tokens, https; empty: DefaultIssuer
 	APIServerArgs   []string // further flags of kube-apiserver
+	GOGC            int      // of the Go programs, as the variable of this name, in percent; 0: 200
 	MotoEnv         []string // further environment of moto, KEY=value
 	ManagedPolicies bool     // moto knows the AWS managed policies (half a second more per start and reset)
 

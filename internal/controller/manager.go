@@ -74,7 +74,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if !slices.Contains(regionsOf(o), o.Region) {
 		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
 	}
-	mgr, err := newManager(cfg, o, contents.Kinds, log)
+	failures := reconciler.NewFailures(clock.RealClock{})
+	mgr, err := newManager(cfg, o, contents.Kinds, failures.Logger(log))
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	env.Metrics = recorder
+	env.Metrics, env.Failures = recorder, failures
 	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
 	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
 	if err != nil {

@@ -19,17 +19,18 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// Counted has the passes of a reconciler traced, and its failures counted by their class. Requests for namespaces of other
+// Counted has the passes of a reconciler traced, its failures counted by their class, and its successes end them. Requests for namespaces of other
 // shards are dropped here, behind every way by which a request may come.
 func (e Environment) Counted(controller string, r reconcile.Reconciler) reconcile.Reconciler {
 	e.Metrics.Controller(controller)
-	return &countedReconciler{Reconciler: r, controller: controller, metrics: e.Metrics, shard: e.Shard}
+	return &countedReconciler{Reconciler: r, controller: controller, metrics: e.Metrics, failures: e.Failures, shard: e.Shard}
 }
 
 type countedReconciler struct {
 	reconcile.Reconciler
 	controller string
 	metrics    *metrics.Recorder
+	failures   *Failures
 	shard      shard.Shard
 }
 
@@ -44,6 +45,9 @@ func (c *countedReconciler) Reconcile(ctx context.Context, req reconcile.Request
 		ctx = log.IntoContext(ctx, log.FromContext(ctx).WithValues("traceID", id))
 	}
 	result, err := c.Reconciler.Reconcile(ctx, req)
+	if err == nil {
+		c.failures.succeeded(c.controller, req)
+	}
 	class := failureClass(err)
 	if class != "" && ctx.Err() == nil {
 		c.metrics.ReconcileFailed(c.controller, class)

@@ -40,6 +40,8 @@ type Environment struct {
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.
 	Metrics *metrics.Recorder
+	// Failures has the log show each failure once; nil shows all.
+	Failures *Failures
 	// Shard is the part of the namespaces whose objects are reconciled.
 	Shard shard.Shard
 	// Schemas check objects against their CRDs once more, on servers that know no CEL rules as well.

@@ -58,8 +58,8 @@ func (b *bench) capability(name string) *nexusv1.NexusAICapability {
 	return c
 }
 
-// warmUp lets the test bed load what it loads for its first capability, which for the emulator are the services of AWS and
-// takes half a second, and starts the operator anew. A cluster and AWS have long done so when an operator comes.
+// warmUp creates and deletes one capability and restarts the operator. At its first capability the emulator loads the services
+// of AWS, half a second of work that AWS itself does not have; the restarted operator is measured from its first step.
 func (b *bench) warmUp(f *follower) {
 	b.B.Helper()
 	c := b.capability("warm")

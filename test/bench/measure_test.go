@@ -307,7 +307,7 @@ func (f *follower) begins(o client.Object) {
 	f.made[key(o)] = time.Now()
 }
 
-// forget lets the follower begin anew.
+// forget drops all objects that the follower has seen.
 func (f *follower) forget() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

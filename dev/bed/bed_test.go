@@ -15,9 +15,9 @@ func TestEveryProgramIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range binaries {
-		if version, err := pinned(filepath.Join(dev, b.pins), b.module); err != nil || !strings.HasPrefix(version, "v") {
-			t.Errorf("%s: %q, %v", b.name, version, err)
+	for _, p := range programs {
+		if version, err := pinned(dev, p.module); err != nil || !strings.HasPrefix(version, "v") {
+			t.Errorf("%s: %q, %v", p.name, version, err)
 		}
 	}
 	if _, err := pinned(dev, "example.com/none"); err == nil {
@@ -26,7 +26,7 @@ func TestEveryProgramIsPinned(t *testing.T) {
 }
 
 func TestKubernetesIsStampedWithItsVersion(t *testing.T) {
-	flags := ldflags(binary{module: "k8s.io/kubernetes"}, "v1.35.4")
+	flags := ldflags("v1.35.4")
 	for _, want := range []string{"k8s.io/component-base/version.gitVersion=v1.35.4", "k8s.io/client-go/pkg/version.gitMinor=35"} {
 		if !strings.Contains(flags, want) {
 			t.Errorf("%q lacks %s", flags, want)
@@ -45,7 +45,7 @@ func TestTheKeyFollowsThePins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go", "bed/moto_server.py"} {
+	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go", "bed/moto_server.py"} {
 		write(name, "x")
 	}
 	key := func() string {
@@ -68,11 +68,11 @@ func TestTheKeyFollowsThePins(t *testing.T) {
 func TestAnEmulatorWhoseInterpreterIsGoneIsNotUsable(t *testing.T) {
 	dir := t.TempDir()
 	for python, want := range map[string]bool{os.Args[0]: true, filepath.Join(dir, "gone"): false} {
-		script := "#!/bin/sh\nexec '" + python + "' -m moto.server \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(dir, "moto_server"), []byte(script), 0o755); err != nil {
+		script, path := "#!/bin/sh\nexec '"+python+"' -m moto.server \"$@\"\n", filepath.Join(dir, "moto_server")
+		if err := os.WriteFile(path, []byte(script), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if got := motoUsable(dir); got != want {
+		if got := usable(path); got != want {
 			t.Errorf("%s: %v", python, got)
 		}
 	}

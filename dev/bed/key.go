@@ -54,7 +54,7 @@ func cacheDir() (string, error) {
 // platform and the toolchain.
 func binKey(dev string) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go", "bed/moto_server.py"} {
+	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go", "bed/moto_server.py"} {
 		text, err := os.ReadFile(filepath.Join(dev, filepath.FromSlash(name)))
 		if err != nil {
 			return "", err

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bed builds what the test bed runs: etcd, the Kubernetes control plane, kubectl
-// and kwok, from the Go modules pinned in dev/go.mod, and finds or installs the
-// AWS emulator. It needs only Go and Python 3.10 or later:
+// Bed provides what the test bed runs: etcd, the Kubernetes control plane, kubectl
+// and kwok in the versions pinned in dev/go.mod, and the AWS emulator. It downloads
+// the released programs where the machine can reach them, and compiles them
+// elsewhere; it finds or installs the emulator. It needs only Go and Python 3.10 or later:
 //
 //	go -C dev run ./bed
+//	NEXUS_BED=source go -C dev run ./bed   # compile in any case
 //
 // Everything goes into a cache outside the tree,
 //
@@ -16,6 +18,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -106,13 +109,32 @@ func prepare(dev, cache, dir string) error {
 	if err := prepareMoto(dev, cache, temp); err != nil {
 		return err
 	}
-	if err := buildAll(dev, temp); err != nil {
+	if err := provide(dev, temp); err != nil {
 		return err
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err
 	}
 	return os.Rename(temp, dir)
+}
+
+// provide puts the programs of the control plane into out.
+func provide(dev, out string) error {
+	version, err := pinned(dev, kubernetes)
+	if err != nil {
+		return err
+	}
+	if err := linkKubectl(version, out); err != nil {
+		return err
+	}
+	if os.Getenv("NEXUS_BED") != "source" {
+		err := download(context.Background(), dev, out, releaseHosts)
+		if err == nil {
+			return nil
+		}
+		say("no released programs, which takes about ten minutes longer: %v", err)
+	}
+	return buildAll(dev, out)
 }
 
 // unfinished begins the names of folders that are being built.
@@ -132,15 +154,15 @@ func removeUnfinished(bin string) error {
 	return nil
 }
 
-// complete says that dir holds every binary and an emulator whose interpreter
-// is still there (it may be one that the machine's owner has removed since).
+// complete reports whether dir holds every program, and whether those that run an installed one, kubectl and the emulator, still
+// find it (the machine's owner may have removed it since).
 func complete(dir string) bool {
-	for _, b := range binaries {
-		if _, err := os.Stat(filepath.Join(dir, b.name)); err != nil {
+	for _, p := range programs {
+		if _, err := os.Stat(filepath.Join(dir, p.name)); err != nil {
 			return false
 		}
 	}
-	return motoUsable(dir)
+	return usable(filepath.Join(dir, kubectl)) && usable(filepath.Join(dir, "moto_server"))
 }
 
 // lock waits for the cache's lock file; the kernel frees it if we die.

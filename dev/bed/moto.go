@@ -3,11 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,16 +51,28 @@ func prepareMoto(dev, cache, out string) error {
 	return os.WriteFile(filepath.Join(out, "moto_server"), []byte(script), 0o755)
 }
 
-func motoUsable(dir string) bool {
-	script, err := os.ReadFile(filepath.Join(dir, "moto_server"))
+// usable reports whether a program is there and, if it is a script that runs another program by its quoted path, whether that
+// one is there too.
+func usable(program string) bool {
+	f, err := os.Open(program)
 	if err != nil {
 		return false
 	}
-	parts := strings.Split(string(script), "'")
-	if len(parts) < 2 {
+	defer func() { _ = f.Close() }() // nothing was written
+	head := make([]byte, 4096)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false
 	}
-	_, err = os.Stat(parts[1])
+	if !bytes.HasPrefix(head, []byte("#!")) {
+		return true
+	}
+	_, rest, _ := strings.Cut(string(head[:n]), "\nexec '")
+	path, _, quoted := strings.Cut(rest, "'")
+	if !quoted {
+		return true
+	}
+	_, err = os.Stat(path)
 	return err == nil
 }
 

@@ -49,7 +49,7 @@ func Copy(dev fs.FS, to string) error {
 	if len(names) == 0 {
 		return fmt.Errorf("no bed/*.go: name the folder dev of the source tree")
 	}
-	names = append(names, "bed/moto_server.py", "go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go")
+	names = append(names, "bed/moto_server.py", "controlplane/kwok.go", "controlplane/main.go", "go.mod", "go.sum", "requirements.txt")
 	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

@@ -87,7 +87,7 @@ func CacheDir() (string, error) {
 // binKey in dev/bed gives; a test compares them.
 func BedKey(read func(name string) ([]byte, error)) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum", "kwok/go.mod", "kwok/go.sum", "requirements.txt", "tools.go", "bed/moto_server.py"} {
+	for _, name := range []string{"go.mod", "go.sum", "requirements.txt", "controlplane/main.go", "controlplane/kwok.go", "bed/moto_server.py"} {
 		text, err := read(name)
 		if err != nil {
 			return "", err

@@ -201,7 +201,7 @@ func TestTheIssuerIsDiscoverable(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"issuer":"`+w.Issuer()+`"`) {
 		t.Errorf("got %s, %v", text, err)
 	}
-	if version, err := client(t, w).Discovery().ServerVersion(); err != nil || version.GitVersion != "v1.35.4" || version.Minor != "35" {
+	if version, err := client(t, w).Discovery().ServerVersion(); err != nil || version.GitVersion != "v1.37.2" || version.Minor != "37" {
 		t.Errorf("version %v, %v", version, err)
 	}
 }

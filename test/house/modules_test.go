@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package house
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// required are the modules that a go.mod requires, with their versions.
+func required(t *testing.T, path string) map[string]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?m)^\s+(\S+) (v\S+)(?: // indirect)?$`).FindAllStringSubmatch(string(text), -1) {
+		out[m[1]] = m[2]
+	}
+	// Kubernetes requires its own modules as v0.0.0, which are replaced.
+	for _, m := range regexp.MustCompile(`(?m)^\s+(\S+) => \S+ (v\S+)$`).FindAllStringSubmatch(string(text), -1) {
+		out[m[1]] = m[2]
+	}
+	return out
+}
+
+// A package of which both modules have the same version, with all that it imports, is compiled once.
+func TestTheTestBedSharesTheVersionsOfTheOperator(t *testing.T) {
+	ours, bed := required(t, "../../go.mod"), required(t, "../../dev/go.mod")
+	shared := 0
+	for module, version := range ours {
+		other, both := bed[module]
+		if !both {
+			continue
+		}
+		shared++
+		if other != version {
+			t.Errorf("%s: %s in go.mod, %s in dev/go.mod", module, version, other)
+		}
+	}
+	if shared < 50 {
+		t.Errorf("only %d modules are in both files", shared)
+	}
+	for _, m := range []string{"k8s.io/api", "k8s.io/client-go", "k8s.io/apiserver"} {
+		if strings.Replace(bed["k8s.io/kubernetes"], "v1.", "v0.", 1) != ours[m] {
+			t.Errorf("the test bed runs Kubernetes %s, and the operator uses %s %s", bed["k8s.io/kubernetes"], m, ours[m])
+		}
+	}
+}

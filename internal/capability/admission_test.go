@@ -4,19 +4,25 @@ package capability_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	fieldpath "k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/dynamic"
 	"pgregory.net/rapid"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -24,17 +30,76 @@ func TestMain(m *testing.M) {
 	world.Main(m, world.Options{NoAWS: true, CRDs: []string{"../../config/crd/bases"}})
 }
 
-// server creates objects on a real API server, without keeping them and with unknown fields refused.
-type server struct{ client dynamic.Interface }
+// admission judges objects as the API server does when they are created or changed.
+type admission interface {
+	// admit returns why an object may not be created.
+	admit(o *unstructured.Unstructured) error
+	// change returns why an object may not take the place of another one, which change creates.
+	change(t *testing.T, from, to *unstructured.Unstructured) error
+}
 
-func newServer(t *testing.T) server {
+// newAdmission returns the rules of the definitions, evaluated in this process with the API server's own library; in a full run a
+// real API server, which also judges objects of Kubernetes itself.
+func newAdmission(t *testing.T) admission {
 	t.Helper()
+	if !extent.IsFull(t) {
+		schemas, err := crdschema.Load(crd.Bases)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rules{schemas}
+	}
 	client, err := dynamic.NewForConfig(world.Shared(t).Config())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return server{client}
 }
+
+// rules are those of the definitions.
+type rules struct{ schemas *crdschema.Schemas }
+
+func (r rules) admit(o *unstructured.Unstructured) error { return r.validate(o, nil) }
+
+func (r rules) change(_ *testing.T, from, to *unstructured.Unstructured) error {
+	return r.validate(to, from.Object)
+}
+
+func (r rules) validate(o *unstructured.Unstructured, old map[string]any) error {
+	if !r.schemas.Has(o.GetKind()) {
+		return nil
+	}
+	text, err := o.MarshalJSON() // the numbers of manifests that were read are all floats
+	if err != nil {
+		return err
+	}
+	o = &unstructured.Unstructured{}
+	if err := errors.Join(o.UnmarshalJSON(text), r.schemas.Default(o)); err != nil {
+		return err
+	}
+	wrong, err := r.schemas.Errors(context.Background(), o.GetKind(), o, old)
+	if err != nil {
+		return err
+	}
+	for _, problem := range validation.NameIsDNSSubdomain(o.GetName(), false) {
+		wrong = append(wrong, fieldpath.Invalid(fieldpath.NewPath("metadata", "name"), o.GetName(), problem))
+	}
+	if len(wrong) > 0 {
+		return apierrors.NewInvalid(o.GroupVersionKind().GroupKind(), o.GetName(), wrong)
+	}
+	if o.GetKind() != "NexusAICapability" {
+		return nil
+	}
+	return runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(o.Object, &nexusv1.NexusAICapability{}, true)
+}
+
+// isInvalid reports whether an error says that an object breaks a rule or has an unknown field.
+func isInvalid(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || runtime.IsStrictDecodingError(err)
+}
+
+// server creates objects on a real API server, without keeping them and with unknown fields refused.
+type server struct{ client dynamic.Interface }
 
 // plurals of the kinds, for which this test needs no discovery.
 var plurals = map[string]string{
@@ -61,6 +126,24 @@ func (s server) admit(o *unstructured.Unstructured) error {
 	return err
 }
 
+func (s server) change(t *testing.T, from, to *unstructured.Unstructured) error {
+	t.Helper()
+	c := s.client.Resource(nexusv1.GroupVersion.WithResource(plurals[from.GetKind()])).Namespace(from.GetNamespace())
+	live, err := c.Create(context.Background(), from, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := c.Delete(context.Background(), live.GetName(), metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	}()
+	to = to.DeepCopy()
+	to.SetResourceVersion(live.GetResourceVersion())
+	_, err = c.Update(context.Background(), to, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
+	return err
+}
+
 func manifest(t fatal, c *nexusv1.NexusAICapability) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(c)
 	if err != nil {
@@ -84,17 +167,17 @@ var unseen = map[string]bool{
 }
 
 func TestAdmissionRefusesWhatTheOperatorRefuses(t *testing.T) {
-	s := newServer(t)
+	s := newAdmission(t)
 	for name, tc := range wrong {
 		err := s.admit(manifest(t, minimal(tc.edit)))
-		if unseen[name] != (err == nil) || err != nil && !apierrors.IsInvalid(err) {
+		if unseen[name] != (err == nil) || err != nil && !isInvalid(err) {
 			t.Errorf("%s: admission says %v", name, err)
 		}
 	}
 }
 
 func TestAdmissionAcceptsWhatTheOperatorAcceptsAndWhatItMakesOfIt(t *testing.T) {
-	s := newServer(t)
+	s := newAdmission(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyCapability().Draw(t, "capability")
 		if err := s.admit(manifest(t, c)); err != nil {
@@ -112,7 +195,7 @@ func TestAdmissionAcceptsWhatTheOperatorAcceptsAndWhatItMakesOfIt(t *testing.T) 
 }
 
 func TestAdmissionAcceptsTheExamplesAndWhatEveryVariantBecomes(t *testing.T) {
-	s := newServer(t)
+	s := newAdmission(t)
 	for name, edit := range variants {
 		c, f := example(t, "test-capability.yaml"), facts()
 		edit(c, &f)
@@ -148,23 +231,12 @@ func TestAdmissionAcceptsTheExamplesAndWhatEveryVariantBecomes(t *testing.T) {
 
 // Immutable fields stay so in every way: changed, set later, and removed.
 func TestAdmissionKeepsTheIdentityOfACapability(t *testing.T) {
-	s := newServer(t)
-	gvr := nexusv1.GroupVersion.WithResource("nexuscapabilities")
-	c := s.client.Resource(gvr).Namespace("default")
+	s := newAdmission(t)
 	first := minimal(withData, func(c *nexusv1.NexusAICapability) {
 		c.UID = ""
 		c.Namespace = "default"
 		c.Spec.DataServices.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "a"}, {Name: "b", HashKey: &nexusv1.KeyAttribute{Name: "id", Type: "S"}}}
 	})
-	live, err := c.Create(context.Background(), manifest(t, first), metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := c.Delete(context.Background(), live.GetName(), metav1.DeleteOptions{}); err != nil {
-			t.Error(err)
-		}
-	}()
 	for name, tc := range map[string]struct {
 		edit
 		refused bool
@@ -183,10 +255,8 @@ func TestAdmissionKeepsTheIdentityOfACapability(t *testing.T) {
 	} {
 		next := first.DeepCopy()
 		tc.edit(next)
-		m := manifest(t, next)
-		m.SetResourceVersion(live.GetResourceVersion())
-		_, err := c.Update(context.Background(), m, metav1.UpdateOptions{DryRun: []string{metav1.DryRunAll}})
-		if tc.refused != apierrors.IsInvalid(err) || !tc.refused && err != nil {
+		err := s.change(t, manifest(t, first), manifest(t, next))
+		if tc.refused != isInvalid(err) || !tc.refused && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

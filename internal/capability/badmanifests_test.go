@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -139,7 +138,7 @@ var badManifests = []bad{
 }
 
 func TestBadManifests_AreRefusedWithFieldAndRemedy(t *testing.T) {
-	s, n := newServer(t), 0
+	s, n := newAdmission(t), 0
 	for _, b := range badManifests {
 		for _, v := range b.values {
 			n++
@@ -160,10 +159,10 @@ func TestBadManifests_AreRefusedWithFieldAndRemedy(t *testing.T) {
 }
 
 // refusalOf is what admission says of a manifest or, where that accepts it, the operator; "" when both do.
-func refusalOf(t *testing.T, s server, m *unstructured.Unstructured) string {
+func refusalOf(t *testing.T, s admission, m *unstructured.Unstructured) string {
 	t.Helper()
 	err := s.admit(m)
-	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
+	if isInvalid(err) {
 		return err.Error()
 	}
 	if err != nil {

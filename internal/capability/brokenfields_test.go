@@ -79,7 +79,7 @@ func setAt(value any, path []any, to any) any {
 
 // TestFullReference_EachFieldBrokenIsNamed breaks every field of the example in turn, and those that need an administrator.
 func TestFullReference_EachFieldBrokenIsNamed(t *testing.T) {
-	s := newServer(t)
+	s := newAdmission(t)
 	c := example(t, "full-reference.yaml")
 	c.Spec.DataServices.Bedrock = example(t, "capability-with-bedrock.yaml").Spec.DataServices.Bedrock
 	m := manifest(t, c)

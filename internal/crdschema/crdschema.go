@@ -98,17 +98,26 @@ func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object)
 // ValidateUpdate is Validate of an object that takes the place of an old one, by the transition rules as well. The old one is nil for a
 // new object.
 func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.Object, old map[string]any) error {
+	errs, err := s.Errors(ctx, kind, obj, old)
+	if err != nil || len(errs) == 0 {
+		return err
+	}
+	return invalidField(errs[0])
+}
+
+// Errors returns everything that breaks the schema or, if nothing does, a rule of the kind. The old object is nil for a new one.
+func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, old map[string]any) (field.ErrorList, error) {
 	c, ok := s.kinds[kind]
 	if !ok {
-		return fmt.Errorf("no CRD of kind %s is known", kind)
+		return nil, fmt.Errorf("no CRD of kind %s is known", kind)
 	}
 	c.once.Do(func() { c.err = c.compile() })
 	if c.err != nil {
-		return fmt.Errorf("compiling the CRD of %s: %w", kind, c.err)
+		return nil, fmt.Errorf("compiling the CRD of %s: %w", kind, c.err)
 	}
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
-		return fmt.Errorf("reading the %s: %w", kind, err)
+		return nil, fmt.Errorf("reading the %s: %w", kind, err)
 	}
 	m = maps.Clone(m)   // the content of an unstructured object is the object's
 	delete(m, "status") // the operator's own
@@ -121,10 +130,7 @@ func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.O
 		}
 		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, was, celconfig.RuntimeCELCostBudget)
 	}
-	if len(errs) == 0 {
-		return nil
-	}
-	return invalidField(errs[0])
+	return errs, nil
 }
 
 // Default adds to an object, in place, the defaults that the API server would add. Kinds without a CRD of the

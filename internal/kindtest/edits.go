@@ -17,11 +17,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// A walk is a life of random edits. NEXUS_WALKS, NEXUS_SEED and NEXUS_FAULTS=all choose other ones than those of every run.
+// A walk is a life of random edits. NEXUS_WALKS, NEXUS_SEED and a full run (package extent) choose other ones than those of every run.
 const (
-	walksOfEveryRun = 2
+	walksOfEveryRun = 1
 	walksOfAll      = 25
 	editsOfAWalk    = 8
 	// fewestToMix is how many objects rows must declare under the same facts, to be mixed.
@@ -33,11 +34,7 @@ const (
 func walks(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
 	pools := poolsOf(cases, parents)
-	number := walksOfEveryRun
-	if os.Getenv("NEXUS_FAULTS") == "all" {
-		number = walksOfAll
-	}
-	number, first := numberOf("NEXUS_WALKS", number), numberOf("NEXUS_SEED", 1)
+	number, first := numberOf("NEXUS_WALKS", extent.Size(t, walksOfEveryRun, walksOfAll)), numberOf("NEXUS_SEED", 1)
 	for i, p := range pools {
 		for seed := first; seed < first+number; seed++ {
 			t.Run(fmt.Sprintf("random edits/of rows %d/seed-%d", i, seed), func(t *testing.T) {

@@ -5,6 +5,7 @@ package kindtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // Life is a sample whose create and delete are struck by every fault at every write.
@@ -52,7 +54,8 @@ func Faults(t *testing.T, e engine.Entry, l Life) {
 	}
 	for i, c := range clean {
 		m := addressOf(e, clean[:i], c)
-		for _, f := range faults {
+		// In the sample, each write meets one fault, and each fault another write.
+		for _, f := range extent.Sample(t, slices.Concat(faults[i%len(faults):], faults[:i%len(faults)]), 1) {
 			t.Run(fmt.Sprintf("%s/%s.%s(%s)#%d", f.name, m.Service, m.Op, m.Resource, m.Nth), func(t *testing.T) { injectFault(t, e, l, m, f) })
 		}
 	}

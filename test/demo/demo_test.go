@@ -10,7 +10,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,6 +27,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -272,9 +272,9 @@ func (d demo) waitsInVain(file string) {
 // bring up the example.
 func TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage(t *testing.T) {
 	d := newDemo(t)
-	operator := filepath.Join(t.TempDir(), "nexus-operator")
-	if out, err := exec.Command("go", "build", "-o", operator, "../../cmd/nexus-operator").CombinedOutput(); err != nil {
-		t.Fatalf("building the operator: %v\n%s", err, out)
+	operator, err := program.Build("nexus-operator", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	text := d.runReal(operator, "up")
 	_, shown, ok := strings.Cut(text, "\nSecurity intents of guarded-dev/guarded-dev\n")

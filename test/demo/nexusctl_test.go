@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -27,10 +27,14 @@ type tool struct {
 
 func newTool(d demo) tool {
 	d.Helper()
-	x := tool{d, d.TempDir()}
-	args := []string{"build", "-tags=" + operator.BuildTags, "-ldflags=-s -w", "-o", x.programs, "./cmd/nexusctl", "./cmd/nexus-operator"}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		d.Fatalf("building nexusctl and the operator: %v\n%s", err, out)
+	x := tool{demo: d}
+	dir := d.TempDir()
+	for _, name := range program.Names {
+		path, err := program.Build(name, dir)
+		if err != nil {
+			d.Fatal(err)
+		}
+		x.programs = filepath.Dir(path)
 	}
 	return x
 }

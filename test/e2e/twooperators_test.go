@@ -5,7 +5,6 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -120,16 +120,13 @@ func TestTwoOperators_WholeLifeEndsAsWithOne(t *testing.T) {
 }
 
 // The second operator is stopped in the middle of the creation, of two edits and of the deletion, each time until the
-// first has ended the phase. NEXUS_FAULTS=all stops it for a minute each.
+// first has ended the phase. A full run (package extent) stops it for a minute each.
 func TestTwoOperators_OnePausedAndResumedChangesNothing(t *testing.T) {
 	b := newBed(t)
 	one, writes := b.life(withStores(b.small("frozen")), alone)
 	second := operator.Start(t, b.World, operator.Options{})
 	defer second.Stop()
-	pause := 3 * time.Second
-	if os.Getenv("NEXUS_FAULTS") == "all" {
-		pause = time.Minute
-	}
+	pause := time.Duration(extent.Size(t, 3, 60)) * time.Second
 	two, both := b.life(withStores(b.small("frozen")), func(phase string) func() {
 		paused := make(chan struct{})
 		go func() {

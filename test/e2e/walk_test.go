@@ -35,6 +35,7 @@ import (
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
@@ -644,12 +645,9 @@ func numberOf(name string, otherwise int) int {
 // Random moves of people, under one or two operators, of which one may be paused: valid edits, invalid ones, edits taken
 // back, objects deleted by hand, the capability deleted at any moment and created again. No store with data disappears
 // unless a person said so, each walk ends as a fresh apply of its last valid spec and can be deleted without residue.
-// NEXUS_FAULTS=all walks 12 seeds of 30 moves; NEXUS_WALKS, NEXUS_MOVES and NEXUS_SEED choose others.
+// A full run (package extent) walks 12 seeds of 30 moves; NEXUS_WALKS, NEXUS_MOVES and NEXUS_SEED choose others.
 func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
-	walks, length := 2, 12
-	if os.Getenv("NEXUS_FAULTS") == "all" {
-		walks, length = 12, 30
-	}
+	walks, length := extent.Size(t, 2, 12), extent.Size(t, 12, 30)
 	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
 	first := numberOf("NEXUS_SEED", 1)
 	flags := []string{"--ambient-namespaces=walk*-dev", "--default-permissions-boundary=" + boundary, "--eks-cluster-name=" + eksCluster}

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
 
@@ -110,7 +111,7 @@ func (r *rig) strikes(o v1alpha1.Resource, life lifeOf, b blow, n int) {
 		return nil
 	})
 	r.same(life.end, o.GetNamespace())
-	if whole() {
+	if extent.IsFull(r) {
 		r.quiet(o.GetNamespace(), 1)
 	}
 	r.struck(life.remove, b, n, func() {

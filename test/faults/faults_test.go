@@ -9,8 +9,8 @@
 // (truth_test.go). Decoys, resources of nobody and of others under the same prefix, lie in AWS during
 // every run.
 //
-// By default a sample runs, the same every time. NEXUS_FAULTS=all runs the whole set (about a quarter of
-// an hour); NEXUS_SEED=n draws other moments; NEXUS_RACE=1 builds the operator with the race detector.
+// By default a sample runs, the same every time. NEXUS_TESTS=all (package extent) runs the whole set;
+// NEXUS_SEED=n draws other moments; NEXUS_RACE=1 builds the operator with the race detector.
 package faults
 
 import (
@@ -35,17 +35,6 @@ import (
 func TestMain(m *testing.M) { world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}}) }
 
 const example = "examples/test-capability.yaml"
-
-// whole is true when the full set is to run.
-func whole() bool { return os.Getenv("NEXUS_FAULTS") == "all" }
-
-// scale gives the size of a default run and of a whole one.
-func scale(sample, all int) int {
-	if whole() {
-		return all
-	}
-	return sample
-}
 
 // seeded returns the source of everything random in a test, and says how to have it again.
 func seeded(t *testing.T) *rand.Rand {

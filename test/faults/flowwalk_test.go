@@ -26,6 +26,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
 
@@ -374,12 +375,12 @@ func (w *walk) forget() {
 }
 
 // TestNoFlowOpensAtAnyMomentOfAWalk walks over random bindings of several tenants and an administrator, with writes
-// that fail, are refused or in conflict, and with kills. NEXUS_FAULTS=all walks 20 seeds of 100 steps each, or as
+// that fail, are refused or in conflict, and with kills. A full run (package extent) walks 20 seeds of 100 steps each, or as
 // many as NEXUS_WALKS says.
 func TestNoFlowOpensAtAnyMomentOfAWalk(t *testing.T) {
 	b := bed.Proxied(t)
 	refusing(b)
-	seeds, first := scale(2, 20), uint64(1)
+	seeds, first := extent.Size(t, 2, 20), uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_WALKS")); err == nil {
 		seeds = n
 	}
@@ -390,7 +391,7 @@ func TestNoFlowOpensAtAnyMomentOfAWalk(t *testing.T) {
 		t.Run(fmt.Sprint("seed-", first+uint64(i)), func(t *testing.T) {
 			sub := b.For(t)
 			defer func() { b.Op = sub.Op }()
-			flowWalk(sub, first+uint64(i), scale(60, 100))
+			flowWalk(sub, first+uint64(i), extent.Size(t, 60, 100))
 		})
 	}
 }

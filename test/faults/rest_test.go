@@ -9,6 +9,7 @@ import (
 	"time"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // atRest makes so many capabilities and waits until nothing moves.
@@ -37,7 +38,7 @@ func (r *rig) atRest(n int) []*nexusv1.NexusAICapability {
 
 func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
 	r := newRig(t)
-	all := r.atRest(scale(10, 50))
+	all := r.atRest(extent.Size(t, 10, 50))
 	objects := 0
 	for _, c := range all {
 		objects += len(r.resources(c.Namespace)) + 1

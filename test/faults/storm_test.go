@@ -9,6 +9,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
@@ -32,7 +33,7 @@ func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
 	r.quiet(c.Namespace, 1)
 	d := r.marks()
 	start := time.Now()
-	hits = r.storm(time.Duration(scale(5, 10))*time.Second, func() { r.delete(c) })
+	hits = r.storm(time.Duration(extent.Size(t, 5, 10))*time.Second, func() { r.delete(c) })
 	r.Gone(c)
 	aws, _ = r.since(d)
 	t.Logf("deleted under %d throttled calls, after %.1f s, %d AWS calls", hits, time.Since(start).Seconds(), len(aws))
@@ -72,7 +73,7 @@ func TestAnAWSThatShowsLateWhatItHasDoneIsWaitedFor(t *testing.T) {
 		{"deleted while it is created", false, false, (*rig).lateEnd},
 		{"deleted while it is created, killed meanwhile", true, true, (*rig).lateEnd},
 	} {
-		if !c.sample && !whole() {
+		if !c.sample && !extent.IsFull(t) {
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {

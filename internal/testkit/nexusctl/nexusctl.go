@@ -8,13 +8,12 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -29,17 +28,14 @@ type Answer struct {
 	Code     int
 }
 
-// Binary is the path of the program, which is built once for a world.
+// Binary is the path of the program, which is built once for a world unless it is there.
 func Binary(t testing.TB, w *world.World) string {
 	t.Helper()
 	building.Lock()
 	defer building.Unlock()
-	path := filepath.Join(w.Dir(), "nexusctl")
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	if out, err := exec.Command("go", "build", "-tags="+operator.BuildTags, "-ldflags=-s -w", "-o", path, "github.com/nexus-operator/nexus-operator/cmd/nexusctl").CombinedOutput(); err != nil {
-		t.Fatalf("building nexusctl: %v\n%s", err, out)
+	path, err := program.Build("nexusctl", w.Dir())
+	if err != nil {
+		t.Fatal(err)
 	}
 	if f, err := os.Stat(path); err != nil || f.Size() > maxBinary {
 		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 and 0043 (%v, %v)", maxBinary, f, err)

@@ -23,13 +23,14 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 // Canary is the operator's own AWS secret key. It must never be seen again.
 const Canary = "canary-of-the-operator"
 
-const mainPackage = "github.com/nexus-operator/nexus-operator/cmd/nexus-operator"
+const binaryName = "nexus-operator"
 
 // Options say how an operator is run.
 type Options struct {
@@ -78,23 +79,23 @@ var (
 	building sync.Mutex
 )
 
-// Build compiles the operator once for a world, into its folder, and returns the binary. With
-// NEXUS_RACE=1 the binary looks for data races, which is several times slower.
+// Build returns the operator's binary, which is compiled once for a world unless it is there. With NEXUS_RACE=1 the binary
+// looks for data races, which is several times slower.
 func Build(w *world.World) (string, error) {
 	building.Lock()
 	defer building.Unlock()
-	binary := filepath.Join(w.Dir(), "nexus-operator")
+	args, err := special(w)
+	switch {
+	case err != nil:
+		return "", err
+	case len(args) == 0:
+		return program.Build(binaryName, w.Dir())
+	}
+	binary := filepath.Join(w.Dir(), binaryName)
 	if _, err := os.Stat(binary); err == nil {
 		return binary, nil
 	}
-	args, err := buildArguments(w, binary)
-	if err != nil {
-		return "", err
-	}
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the operator: %w\n%s", err, out)
-	}
-	return binary, nil
+	return binary, program.Compile(binaryName, binary, args...)
 }
 
 // Start runs the operator against a world, with the rights that it ships with.

@@ -29,7 +29,7 @@ var profileSource []byte
 // overlay adds the profiling handlers to the main package for one build, without a change of the tree:
 // `go help build`, -overlay.
 func overlay(w *world.World) (string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", mainPackage).Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/nexus-operator/nexus-operator/cmd/" + binaryName).Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the operator's main package: %w", err)
 	}
@@ -114,12 +114,9 @@ func (o *Operator) fetch(path string, to io.Writer) {
 	}
 }
 
-// BuildTags are those of the binaries that users get, as in the Makefile.
-const BuildTags = "grpcnotrace,kustomize_disable_go_plugin_support"
-
-// buildArguments are those of `go build` for a binary.
-func buildArguments(w *world.World, binary string) ([]string, error) {
-	args := []string{"build", "-tags=" + BuildTags, "-o", binary}
+// special are the further arguments of go build for a binary that looks for data races, or that can be profiled.
+func special(w *world.World) ([]string, error) {
+	var args []string
 	if os.Getenv("NEXUS_RACE") == "1" {
 		args = append(args, "-race")
 	}
@@ -130,7 +127,7 @@ func buildArguments(w *world.World, binary string) ([]string, error) {
 		}
 		args = append(args, "-overlay", file)
 	}
-	return append(args, mainPackage), nil
+	return args, nil
 }
 
 func dialUnix(path string) func(context.Context, string, string) (net.Conn, error) {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package program builds the programs of the project for tests.
+package program
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Variable names a folder with the programs, which whoever runs many tests has built: linking one takes several seconds of
+// processor time.
+const Variable = "NEXUS_TEST_PROGRAMS"
+
+// Tags are the build tags of the programs that users get, as in the Makefile.
+const Tags = "grpcnotrace,kustomize_disable_go_plugin_support"
+
+// Names are those of the programs, which are also their folders below cmd.
+var Names = []string{"nexus-operator", "nexusctl"}
+
+// Build returns the path of a program. Unless the folder of the variable has it, it is built into dir, once.
+func Build(name, dir string) (string, error) {
+	if built := os.Getenv(Variable); built != "" {
+		return filepath.Join(built, name), nil
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	return path, Compile(name, path)
+}
+
+// Compile builds a program, with further arguments of go build.
+func Compile(name, path string, further ...string) error {
+	args := append([]string{"build", "-tags=" + Tags, "-ldflags=-s -w", "-o", path}, further...)
+	if out, err := exec.Command("go", append(args, "github.com/nexus-operator/nexus-operator/cmd/"+name)...).CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", name, err, out)
+	}
+	return nil
+}

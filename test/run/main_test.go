@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// tree writes a module with files, and works in it.
+func tree(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	files = maps.Clone(files)
+	files["go.mod"] = "module example.com/tree\n\ngo 1.26.0\n"
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(dir)
+}
+
+// runTree runs the tests of the module, and returns what is printed.
+func runTree(t *testing.T) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(t.Context(), options{modules: []string{"."}, out: &out, records: "bin/times.json", slots: 2, timeout: time.Minute})
+	return out.String(), err
+}
+
+const passing = "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Run(\"sub\", func(*testing.T) {}) }\n"
+
+func TestRun_PassesAndRecordsTimes(t *testing.T) {
+	tree(t, map[string]string{"a/a_test.go": passing, "b/a/a_test.go": passing})
+	out, err := runTree(t)
+	if err != nil || !strings.Contains(out, "4 tests and subtests ran") || strings.Count(out, "ok  \t") != 2 {
+		t.Errorf("%v\n%s", err, out)
+	}
+	r, err := readRecords("bin/times.json")
+	if err != nil || len(r.Packages) != 2 || len(r.Tests) != 2 || r.Packages[0].CPU <= 0 || r.Total.Wall <= 0 {
+		t.Errorf("%v, %+v", err, r)
+	}
+	var table bytes.Buffer
+	if err := run(t.Context(), options{times: true, records: "bin/times.json", out: &table}); err != nil || !strings.Contains(table.String(), "| b/a TestA") {
+		t.Errorf("%v\n%s", err, table.String())
+	}
+}
+
+// Every way to fail is an error, and the end of the report names it with a command that repeats it.
+func TestRun_ReportsEveryKindOfFailure(t *testing.T) {
+	for name, row := range map[string]struct{ source, command, text string }{
+		"a test":      {"import \"testing\"\n\nfunc TestX(t *testing.T) { t.Run(\"sub\", func(t *testing.T) { t.Error(\"broken\") }) }\n", "-run '^TestX$' ./x", "broken"},
+		"a panic":     {"import \"testing\"\n\nfunc TestX(t *testing.T) { panic(\"broken\") }\n", "-run '^TestX$' ./x", "broken"},
+		"an exit":     {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestX(t *testing.T) { println(\"broken\"); os.Exit(3) }\n", "./x", "broken"},
+		"TestMain":    {"import (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) { m.Run(); println(\"broken\"); os.Exit(1) }\n\nfunc TestX(*testing.T) {}\n", "./x", "broken"},
+		"compilation": {"import \"testing\"\n\nfunc TestX(t *testing.T) { broken }\n", "./x", "undefined: broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree(t, map[string]string{"a/a_test.go": passing, "x/x_test.go": "package x\n\n" + row.source})
+			out, err := runTree(t)
+			if !errors.Is(err, errFailed) || !strings.Contains(out, row.text) {
+				t.Errorf("%v\n%s", err, out)
+			}
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			if last := lines[len(lines)-1]; !strings.Contains(last, row.command) || !strings.Contains(last, "go test -count=1 ") {
+				t.Errorf("the last line is %q", last)
+			}
+			if !strings.Contains(out, "ok  \ta\t") {
+				t.Errorf("the other package did not run:\n%s", out)
+			}
+		})
+	}
+}
+
+func TestRun_CountsWhatIsLeftToTheFullRun(t *testing.T) {
+	tree(t, map[string]string{"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) { t.Skip(\"" + extent.Left + "\") }\n"})
+	out, err := runTree(t)
+	if err != nil || !strings.Contains(out, "0 tests and subtests ran") || !strings.Contains(out, "; 1 are left to make test-all") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestStep_IsRecordedAndKeepsItsExitCode(t *testing.T) {
+	o := options{step: "busy", records: filepath.Join(t.TempDir(), "times.json"), out: &bytes.Buffer{}}
+	for range 2 {
+		o.command = []string{"sh", "-c", "exit 7"}
+		if err := run(t.Context(), o); exitCode(err) != 7 {
+			t.Errorf("exit code %d of %v", exitCode(err), err)
+		}
+	}
+	if r, err := readRecords(o.records); err != nil || len(r.Steps) != 1 || r.Steps[0].Name != "busy" {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestDivide_GivesEachTestToOneLane(t *testing.T) {
+	seconds := map[string]float64{"a": 10, "b": 6, "c": 5, "d": 1}
+	got := divide([]string{"d", "c", "b", "a"}, 2, func(test string) float64 { return seconds[test] })
+	if want := [][]string{{"d", "a"}, {"c", "b"}}; !slices.EqualFunc(got, want, slices.Equal) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := divide([]string{"a"}, 3, func(string) float64 { return 0 }); len(got) != 1 {
+		t.Errorf("one test in %d lanes", len(got))
+	}
+}
+
+func TestBatches_HaveProgramsOfDifferentNames(t *testing.T) {
+	var all []testPackage
+	for _, path := range []string{"kinds/iam", "iam", "internal/engine", "x/iam"} {
+		all = append(all, testPackage{ImportPath: "example.com/" + path, path: path, module: "."})
+	}
+	total := 0
+	for _, b := range batches(all, true) {
+		names := map[string]bool{}
+		for _, p := range b.packages {
+			total++
+			if name := filepath.Base(p.path); names[name] {
+				t.Errorf("two programs named %s", name)
+			} else {
+				names[name] = true
+			}
+			if b.raced != (p.path == "internal/engine") {
+				t.Errorf("%s with the race detector: %v", p.path, b.raced)
+			}
+		}
+	}
+	if total != len(all) {
+		t.Errorf("%d of %d packages", total, len(all))
+	}
+}
+
+func TestProcessorTime_CountsWhatWasStarted(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("only Linux counts here")
+	}
+	pid, parent, used := parseStat("42 (a (b) c) S 7 1 1 0 -1 0 0 0 0 0 3 4 5 6 20 0 1 0 0 0")
+	if pid != 42 || parent != 7 || used != 18 {
+		t.Errorf("process %d of %d, %d ticks", pid, parent, used)
+	}
+	before := processorTime(os.Getpid())
+	for begin := time.Now(); time.Since(begin) < 200*time.Millisecond; {
+		_ = slices.Sorted(slices.Values([]int{3, 2, 1}))
+	}
+	if took := processorTime(os.Getpid()) - before; took <= 0 {
+		t.Errorf("busy for %s", took)
+	}
+}
+
+func TestMergeProfiles_KeepsOneHead(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.cover": "mode: atomic\nx 1\n", "b.cover0": "mode: atomic\ny 2\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to := filepath.Join(dir, "out")
+	if err := mergeProfiles(dir, to); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(to); err != nil || string(text) != "mode: atomic\nx 1\ny 2\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// allModules are the folders of the modules whose tests run.
+var allModules = []string{".", "dev/chart", "dev/gitops", "dev/image", "dev/promtool"}
+
+// lanes are the packages that run as several processes at once, in the order in which packages start while nothing is known of
+// their times: the longest first.
+var lanes = []struct {
+	path  string
+	count int
+}{
+	{"test/e2e", 3},
+	{"internal/controller", 2},
+	{"test/faults", 2},
+	{"test/cli", 2},
+	{"internal/controller/capability", 2},
+	{"test/deploy", 1},
+}
+
+// raced are the rooms in which data races would hurt most.
+var raced = []string{"internal/engine", "internal/controller", "internal/awssession", "internal/apply", "internal/awsclient"}
+
+// testPackage is a package with tests.
+type testPackage struct {
+	ImportPath   string
+	Dir          string
+	TestGoFiles  []string
+	XTestGoFiles []string
+	// module is the folder of its module, relative to the top.
+	module string
+	// path is that of its folder, relative to the top.
+	path string
+}
+
+// isRaced reports whether the package is in one of the rooms that -race is for.
+func (p testPackage) isRaced() bool {
+	return slices.ContainsFunc(raced, func(room string) bool { return p.path == room || strings.HasPrefix(p.path, room+"/") })
+}
+
+// lanes returns how many processes the package runs as.
+func (p testPackage) lanes() int {
+	for _, l := range lanes {
+		if l.path == p.path {
+			return l.count
+		}
+	}
+	return 1
+}
+
+// runsPrograms reports whether tests of the package may run the project's own programs.
+func (p testPackage) runsPrograms() bool {
+	return strings.HasPrefix(p.path, "test/") || strings.HasPrefix(p.path, "internal/controller")
+}
+
+// rank orders packages of which no times are known.
+func (p testPackage) rank() int {
+	for i, l := range lanes {
+		if l.path == p.path {
+			return i
+		}
+	}
+	return len(lanes)
+}
+
+// listPackages returns the packages with tests of all modules. With words, only those whose path contains one of them.
+func listPackages(ctx context.Context, modules, words []string) ([]testPackage, error) {
+	top, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	var all []testPackage
+	for _, m := range modules {
+		if _, err := os.Stat(filepath.Join(top, m, "go.mod")); err != nil {
+			return nil, fmt.Errorf("run it in the top folder of the source tree: %w", err)
+		}
+		found, err := listModule(ctx, top, m)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	if len(words) > 0 {
+		all = slices.DeleteFunc(all, func(p testPackage) bool {
+			return !slices.ContainsFunc(words, func(w string) bool { return strings.Contains(p.path, w) })
+		})
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no package has tests")
+	}
+	return all, nil
+}
+
+func listModule(ctx context.Context, top, module string) (found []testPackage, err error) {
+	cmd := exec.CommandContext(ctx, "go", "list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Dir, cmd.Stderr = filepath.Join(top, module), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list in %s: %w", module, err)
+	}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p testPackage
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return found, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if p.module = module; len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
+			continue
+		}
+		if p.path, err = filepath.Rel(top, p.Dir); err != nil {
+			return nil, err
+		}
+		found = append(found, p)
+	}
+}
+
+// batch is a set of packages that one command builds: their programs have different names, and the same flags.
+type batch struct {
+	module   string
+	raced    bool
+	packages []testPackage
+}
+
+// batches divides packages, keeping their order.
+func batches(packages []testPackage, race bool) (out []*batch) {
+	for _, p := range packages {
+		isRaced := race && p.isRaced()
+		i := slices.IndexFunc(out, func(b *batch) bool {
+			return b.module == p.module && b.raced == isRaced && len(b.packages) < largestBatch &&
+				!slices.ContainsFunc(b.packages, func(q testPackage) bool { return path.Base(q.ImportPath) == path.Base(p.ImportPath) })
+		})
+		if i < 0 {
+			out, i = append(out, &batch{module: p.module, raced: isRaced}), len(out)
+		}
+		out[i].packages = append(out[i].packages, p)
+	}
+	return out
+}
+
+// largestBatch is how many packages are built before the first of them runs.
+const largestBatch = 6

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
+)
+
+// session is one run of tests.
+type session struct {
+	options options
+	// dir is a folder for programs and profiles.
+	dir string
+	// test2json is the path of the tool behind go test -json.
+	test2json string
+	// programs is the folder of the project's programs; empty when tests build them.
+	programs string
+	before   records
+	begin    time.Time
+
+	mu       sync.Mutex
+	records  records
+	failures []failure
+	counts   struct{ tests, left int }
+}
+
+// failure is a test, or a whole program or build, that failed.
+type failure struct {
+	pkg, test, output string
+}
+
+// run builds batch after batch, the packages with the longest known times first, and runs the programs while the next batch is
+// being built.
+func (s *session) run(ctx context.Context, packages []testPackage) {
+	slices.SortStableFunc(packages, func(a, b testPackage) int {
+		return cmp.Or(cmp.Compare(s.before.wall(b), s.before.wall(a)), cmp.Compare(a.rank(), b.rank()))
+	})
+	s.test2json = filepath.Join(s.dir, "test2json")
+	tool := exec.CommandContext(ctx, "go", "build", "-o", s.test2json, "cmd/test2json")
+	tool.Env = compiler()
+	if out, err := tool.CombinedOutput(); err != nil {
+		s.fail(failure{pkg: "cmd/test2json", output: string(out)})
+		return
+	}
+	if slices.ContainsFunc(packages, testPackage.runsPrograms) {
+		s.buildPrograms()
+	}
+	queue := make(chan *job, mostJobs) // so that building never waits for running
+	var running sync.WaitGroup
+	for range s.options.slots {
+		running.Go(func() {
+			for j := range queue {
+				if ctx.Err() == nil {
+					s.execute(ctx, j)
+				}
+			}
+		})
+	}
+	for _, b := range batches(packages, s.options.race) {
+		s.build(ctx, b)
+		for _, p := range b.packages {
+			for _, j := range s.jobs(ctx, b, p) {
+				queue <- j
+			}
+		}
+	}
+	close(queue)
+	running.Wait()
+}
+
+// mostJobs is more than there are packages and lanes.
+const mostJobs = 1000
+
+// build builds the programs of a batch. The failure of one is reported with the output of the command.
+func (s *session) build(ctx context.Context, b *batch) {
+	args := []string{"test", "-c", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
+	if b.raced {
+		args = append(args, raceFlags(ctx)...)
+	}
+	for _, p := range b.packages {
+		args = append(args, p.ImportPath)
+		_ = os.Remove(s.program(p)) // of another package of the same name
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = b.module
+	if cmd.Env = compiler(); b.raced {
+		cmd.Env = compiler("CGO_ENABLED=1")
+	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	begin := time.Now()
+	err := cmd.Run()
+	s.records.addBuild(b, time.Since(begin), cmd.ProcessState)
+	for _, p := range b.packages {
+		built := filepath.Join(s.dir, path.Base(p.ImportPath)+".test")
+		moveErr := os.Rename(built, s.program(p))
+		if moveErr != nil && ctx.Err() == nil {
+			s.fail(failure{pkg: p.path, output: fmt.Sprintf("go %s: %v\n%s", strings.Join(args, " "), errors.Join(err, moveErr), &out)})
+		}
+	}
+}
+
+// raceFlags turn the race detector and coverage on. A package is covered by the tests of every package of the set: those of
+// internal/controller run the reconcilers together. The race detector needs a C compiler, which is no prerequisite.
+func raceFlags(ctx context.Context) []string {
+	covered := make([]string, len(raced))
+	for i, room := range raced {
+		covered[i] = "./" + room + "/..."
+	}
+	flags := []string{"-cover", "-coverpkg=" + strings.Join(covered, ",")}
+	cc, err := exec.CommandContext(ctx, "go", "env", "CC").Output()
+	if err != nil {
+		return flags
+	}
+	if _, err := exec.LookPath(strings.TrimSpace(string(cc))); err != nil {
+		return flags
+	}
+	return append(flags, "-race")
+}
+
+// program is the path of a package's test program.
+func (s *session) program(p testPackage) string {
+	return filepath.Join(s.dir, strings.ReplaceAll(p.path, "/", "_")+".program")
+}
+
+// jobs returns the processes of a package, whose program was built.
+func (s *session) jobs(ctx context.Context, b *batch, p testPackage) []*job {
+	if _, err := os.Stat(s.program(p)); err != nil {
+		return nil
+	}
+	whole := &job{pkg: p, program: s.program(p)}
+	if b.raced {
+		whole.profile = s.program(p) + ".cover"
+	}
+	if p.lanes() < 2 {
+		return []*job{whole}
+	}
+	cmd := exec.CommandContext(ctx, whole.program, "-test.list", "^Test")
+	cmd.Dir = p.Dir
+	out, err := cmd.Output()
+	if err != nil {
+		return []*job{whole} // which fails for the same reason
+	}
+	var all []*job
+	for i, tests := range divide(strings.Fields(string(out)), p.lanes(), func(test string) float64 { return s.before.test(p, test) }) {
+		j := *whole
+		j.tests, j.lane = tests, i+1
+		if j.profile != "" {
+			j.profile += fmt.Sprint(i)
+		}
+		all = append(all, &j)
+	}
+	return all
+}
+
+// divide gives each test to the lane with the least to do, the longest tests first. A lane keeps the order of the source.
+func divide(tests []string, lanes int, seconds func(test string) float64) [][]string {
+	order := slices.Clone(tests)
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(seconds(b), seconds(a)) })
+	load, lane := make([]float64, lanes), map[string]int{}
+	for _, test := range order {
+		least := 0
+		for i := range load {
+			if load[i] < load[least] {
+				least = i
+			}
+		}
+		lane[test] = least
+		load[least] += max(seconds(test), 0.1)
+	}
+	out := make([][]string, lanes)
+	for _, test := range tests {
+		out[lane[test]] = append(out[lane[test]], test)
+	}
+	return slices.DeleteFunc(out, func(l []string) bool { return len(l) == 0 })
+}
+
+// fail records a failure, and prints its output at once.
+func (s *session) fail(f failure) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failures = append(s.failures, f)
+	fmt.Fprintf(s.options.out, "--- FAIL: %s %s\n%s\n", f.pkg, f.test, f.output)
+}
+
+// environment is that of test programs.
+func (s *session) environment() []string {
+	env := append(os.Environ(), extent.Variable+"="+s.options.extent)
+	if s.programs != "" {
+		env = append(env, program.Variable+"="+s.programs)
+	}
+	return env
+}
+
+// buildPrograms builds the project's own programs, which many tests run, once. When that fails, the tests say so.
+func (s *session) buildPrograms() {
+	dir := filepath.Join(s.dir, "programs")
+	for _, name := range program.Names {
+		if err := program.Compile(name, filepath.Join(dir, name)); err != nil {
+			return
+		}
+	}
+	s.programs = dir
+}
+
+// compiler is the environment of go commands that compile, as in the Makefile.
+func compiler(further ...string) []string {
+	return append(append(os.Environ(), "GOMAXPROCS=1", "GOGC=200"), further...)
+}

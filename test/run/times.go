@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// record is how long something took, in seconds.
+type record struct {
+	Name string
+	// Wall is the time that has passed, CPU the processor time of the process and all that it has started.
+	Wall, CPU float64
+}
+
+// records are the times of a run.
+type records struct {
+	// Extent is which tests ran.
+	Extent string
+	// Steps are the builds.
+	Steps, Packages, Tests []record
+	Total                  record
+}
+
+// measure returns the record of a process that has ended.
+func measure(name string, wall time.Duration, state *os.ProcessState) record {
+	r := record{Name: name, Wall: wall.Seconds()}
+	if state != nil {
+		r.CPU = (state.UserTime() + state.SystemTime()).Seconds()
+	}
+	return r
+}
+
+// readRecords returns those of an earlier run, or none.
+func readRecords(path string) (r records, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &r)
+	}
+	return r, err
+}
+
+func (r *records) write(path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", "\t")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
+// testsOf begins the names of steps that build tests.
+const testsOf = "tests of "
+
+// addBuild records the building of a batch.
+func (r *records) addBuild(b *batch, wall time.Duration, state *os.ProcessState) {
+	name := testsOf + b.module
+	if b.raced {
+		name += " with the race detector"
+	}
+	step := measure(name, wall, state)
+	if i := slices.IndexFunc(r.Steps, func(x record) bool { return x.Name == name }); i >= 0 {
+		r.Steps[i].Wall += step.Wall
+		r.Steps[i].CPU += step.CPU
+		return
+	}
+	r.Steps = append(r.Steps, step)
+}
+
+// wall is how long a package took, all its lanes together; 0 when it is not known.
+func (r *records) wall(p testPackage) (sum float64) {
+	for _, x := range r.Packages {
+		if name, _, _ := strings.Cut(x.Name, " ("); name == p.path {
+			sum += x.Wall
+		}
+	}
+	return sum
+}
+
+// test is how long a test took; 0 when it is not known.
+func (r *records) test(p testPackage, test string) float64 {
+	if i := slices.IndexFunc(r.Tests, func(x record) bool { return x.Name == p.path+" "+test }); i >= 0 {
+		return r.Tests[i].Wall
+	}
+	return 0
+}
+
+// slowest is how many tests the table has.
+const slowest = 40
+
+// printTimes prints the times of the last run as Markdown.
+func printTimes(out io.Writer, path string) error {
+	r, err := readRecords(path)
+	if err != nil {
+		return err
+	}
+	if len(r.Packages) == 0 {
+		return fmt.Errorf("%s has no times: run make test first", path)
+	}
+	fmt.Fprintf(out, "Extent %s: %.0f s, %.0f s of processor time.\n\n", cmp.Or(r.Extent, "sample"), r.Total.Wall, r.Total.CPU)
+	byCPU := func(a, b record) int { return cmp.Compare(b.CPU, a.CPU) }
+	slices.SortFunc(r.Packages, byCPU)
+	slices.SortFunc(r.Tests, func(a, b record) int { return cmp.Compare(b.Wall, a.Wall) })
+	return errors.Join(table(out, "Build", r.Steps), table(out, "Package", r.Packages), table(out, "Test", r.Tests[:min(slowest, len(r.Tests))]))
+}
+
+func table(out io.Writer, head string, rows []record) error {
+	w := tabwriter.NewWriter(out, 0, 0, 1, ' ', 0)
+	fmt.Fprintf(w, "| %s\t| s\t| processor s\t|\n|---\t|---:\t|---:\t|\n", head)
+	for _, x := range rows {
+		fmt.Fprintf(w, "| %s\t| %.1f\t| %.1f\t|\n", x.Name, x.Wall, x.CPU)
+	}
+	fmt.Fprintln(w)
+	return w.Flush()
+}
+
+// ticks is how often per second Linux counts processor time in /proc.
+const ticks = 100
+
+// processorTime is what a process and all below it have used so far, with those that have ended; 0 where there is no /proc.
+func processorTime(root int) time.Duration {
+	paths, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil {
+		return 0
+	}
+	children, used := map[int][]int{}, map[int]int64{}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		pid, parent, sum := parseStat(string(text))
+		children[parent] = append(children[parent], pid)
+		used[pid] = sum
+	}
+	var total int64
+	for next := []int{root}; len(next) > 0; next = next[1:] {
+		total += used[next[0]]
+		next = append(next, children[next[0]]...)
+	}
+	return time.Duration(total) * time.Second / ticks
+}
+
+// parseStat reads a line of /proc/PID/stat: the process, its parent, and the ticks that it and its children that have ended
+// have used. See proc_pid_stat(5).
+func parseStat(line string) (pid, parent int, used int64) {
+	head, rest, _ := strings.Cut(line, " ")
+	pid, _ = strconv.Atoi(head)
+	// The name of the program, in parentheses, may have blanks.
+	fields := strings.Fields(rest[strings.LastIndex(rest, ")")+1:])
+	if len(fields) < 15 {
+		return pid, 0, 0
+	}
+	parent, _ = strconv.Atoi(fields[1])
+	for _, field := range fields[11:15] {
+		n, _ := strconv.ParseInt(field, 10, 64)
+		used += n
+	}
+	return pid, parent, used
+}

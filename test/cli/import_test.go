@@ -42,6 +42,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // past makes resources as a person did before there was an operator.
@@ -243,6 +244,7 @@ func (x *tool) past() *past {
 }
 
 func TestImport_ChangesNothingAndAdoptsWithTagsAlone(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	old := x.past()
 	if len(old.resources) != 91 {
@@ -408,6 +410,7 @@ func TestImport_FindsResourcesByTheirTags(t *testing.T) {
 }
 
 func TestImport_DeclaresAPathOfParametersButNoSecret(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	api := ssm.NewFromConfig(x.emptyPast().config)
 	for name, in := range map[string]ssm.PutParameterInput{

@@ -17,6 +17,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
 
@@ -127,6 +128,7 @@ func TestMonitor_EndsWhenAPersonMustAct(t *testing.T) {
 }
 
 func TestMonitor_ResumesWatchesThatEnd(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	fault := x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))
@@ -149,6 +151,7 @@ func TestMonitor_ResumesWatchesThatEnd(t *testing.T) {
 }
 
 func TestMonitor_EndsInTimeOrWhenInterrupted(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))

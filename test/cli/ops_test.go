@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -103,6 +104,7 @@ func numberOfCRDs(t *testing.T) int {
 }
 
 func TestStatus_OfTheOperator(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--leader-elect=true", "--namespace="+operator.Namespace)
 	x.wants(x.run("", "status", "--operator-namespace", operator.Namespace), 4, "neither a Deployment nor a StatefulSet nexus-operator")
 	x.wants(x.as("stranger", "status"), 4, `cannot get resource "deployments"`)
@@ -250,6 +252,7 @@ func TestTreeAndExplain_OfAHealthyCapability(t *testing.T) {
 }
 
 func TestExplain_FindsTheForeignBucketBelowACapability(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.foreignBucket("myapp-dev-call-data")
 	c := x.Capability("examples/test-capability.yaml")

@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -79,6 +80,7 @@ var subjects = map[string]subject{
 }
 
 func TestPlan_ListsExactlyTheCallsOfEveryLife(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	p := provider(x.Namespace)
 	x.Create(p)

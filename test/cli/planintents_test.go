@@ -20,6 +20,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // policyTimeout is how long policies may take to come or go.
@@ -155,6 +156,7 @@ func TestPlan_ListsThePoliciesOfSecurityIntents(t *testing.T) {
 }
 
 func TestPlan_ListsThePoliciesOfACapability(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/capability-with-intents.yaml")
 	var objs []client.Object

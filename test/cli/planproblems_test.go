@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
@@ -36,6 +37,7 @@ func TestPlan_AStoreThatIsLostIsAProblem(t *testing.T) {
 }
 
 func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
@@ -61,6 +63,7 @@ func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
 }
 
 func TestPlan_RefusesTheNamesOfAnotherCapability(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	first := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(first))

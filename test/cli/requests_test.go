@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // bucketOf makes a ready bucket with a provider.
@@ -74,6 +75,7 @@ func TestReconcile_ChecksAnObjectNow(t *testing.T) {
 }
 
 func TestReconcile_OfACapabilityChecksItsResources(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
@@ -101,6 +103,7 @@ func TestReconcile_ReportsAnObjectThatFails(t *testing.T) {
 }
 
 func TestSuspendAndResume_FreezeACapability(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1s")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))

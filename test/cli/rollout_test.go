@@ -20,6 +20,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 )
 
@@ -42,6 +43,7 @@ func (x *tool) podsOf(d *appsv1.Deployment) []string {
 }
 
 func TestRollout_BuildsAndReplacesThePodsOfAComponent(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.Backend.Image = registry.Start(t) + "/backend:v1"

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func (x *tool) secretsManager() *secretsmanager.Client {
@@ -84,6 +85,7 @@ func TestSecrets_AreFilledInAndNeverShown(t *testing.T) {
 }
 
 func TestSecrets_WritesNothingWithoutARightOrOwnership(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))

@@ -34,6 +34,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // application answers for the fake pods of both workloads.
@@ -326,6 +327,7 @@ func TestVerify_ProvesTheRoleWhereIAMIsEnforced(t *testing.T) {
 }
 
 func TestVerify_EveryCheckOfTheClusterCanFail(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c, app := x.answering()
 	x.Op.Stop() // or it would heal what the test breaks
@@ -387,6 +389,7 @@ func TestVerify_EveryCheckOfTheClusterCanFail(t *testing.T) {
 }
 
 func TestVerify_TellsOfPoliciesThatAreNotInForce(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	intent := func(name, id string, params intentv1alpha1.Params) *intentv1alpha1.SecurityIntent {
 		return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: intentv1alpha1.SecurityIntentSpec{
@@ -428,6 +431,7 @@ func TestVerify_TellsOfPoliciesThatAreNotInForce(t *testing.T) {
 }
 
 func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
@@ -468,6 +472,7 @@ func TestVerify_AMissingRightIsNeverAPass(t *testing.T) {
 }
 
 func TestVerify_EndsInTimeOrWhenInterrupted(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))

@@ -27,6 +27,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -318,6 +319,7 @@ The nodes are fake, too: nothing enforces these policies. The coverage shows the
 }
 
 func TestADeadOperatorRestartsAndASecondUpStartsAgain(t *testing.T) {
+	extent.Full(t)
 	d := newDemo(t)
 	d.says("up", nil)
 	first := d.report()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/devworld"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -197,6 +198,7 @@ func workingIn(dir string) (found []string) {
 }
 
 func TestUp_AnOperatorThatEndsAgainAndAgainIsReported(t *testing.T) {
+	extent.Full(t)
 	d := newDemo(t)
 	broken := filepath.Join(t.TempDir(), "operator")
 	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no such flag; exit 1\n"), 0o755); err != nil {

@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
@@ -395,6 +396,7 @@ func TestALBController_OfAnotherToolStays(t *testing.T) {
 
 // delete --full removes our controller too, and leaves it while others need it.
 func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	x.withoutController()
@@ -424,6 +426,7 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 
 // deploy installs the controller too, in a cluster that has none, once, and only where that was not left out.
 func TestDeploy_InstallsTheLoadBalancerController(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	x.withoutController()

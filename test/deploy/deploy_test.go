@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
@@ -355,6 +356,7 @@ func (x *person) usesOnlyTheRightsOfInstallers(since awsproxy.Mark) {
 
 // What others made stays: the provider, the repository, and what another person put into the namespace.
 func TestDelete_LeavesWhatOthersMade(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	if _, err := x.ecr().CreateRepository(x.Ctx(), &ecr.CreateRepositoryInput{RepositoryName: aws.String("nexus-operator")}); err != nil {
 		t.Fatal(err)
@@ -422,6 +424,7 @@ func TestDelete_NeedsTwoProofs(t *testing.T) {
 
 // The installed operator deletes what it made before it goes itself.
 func TestDelete_RefusesWhileObjectsNeedTheOperator(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	x.deployed("--operator-arg=--capability-namespaces=myapp-*", "--operator-arg=--health-probe-bind-address=0", "--operator-arg=--metrics-bind-address=0")
@@ -469,6 +472,7 @@ func (x *person) endsWithItsPods(d *appsv1.Deployment) <-chan struct{} {
 
 // A crash between the record and the object, or after the object, is completed by the next run.
 func TestDeploy_GoesOnAfterAFailure(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	x.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "AttachRolePolicy", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not allowed"))
@@ -496,6 +500,7 @@ func TestDeploy_GoesOnAfterAFailure(t *testing.T) {
 
 // build comes before deploy, and so creates the repository before there is a ledger.
 func TestDeploy_RecordsTheRepositoryThatBuildCreated(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	r := registry.StartECR(t, account, x.config())

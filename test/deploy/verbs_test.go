@@ -29,6 +29,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/cli"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -301,6 +302,7 @@ func (h *hand) wroteNothing(t *testing.T) {
 
 // The sweep shares one stage: its parts run one after the other, and their verbs side by side.
 func TestEveryVerb(t *testing.T) {
+	extent.Full(t)
 	x := newStage(t)
 	t.Run("writes nothing in a dry run", x.dryRuns)
 	t.Run("says what is missing", x.missing)

@@ -17,9 +17,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestAnAbandonedObjectGoesOnRecordAndLeavesAWSAlone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := bucket("given-up")
@@ -80,6 +82,7 @@ func TestTheAnnotationAloneAbandonsNothing(t *testing.T) {
 }
 
 func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	c := withStores(b.small("hopeless"))
 	secret, p := keys("keys", "AKIAHOPELESS"), keyed("aws", "keys")

@@ -22,6 +22,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
@@ -274,6 +275,7 @@ func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 // Every child that holds no data, deleted with kubectl at the same time: those in AWS go there, too, and
 // all of them come back.
 func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("picked"))
 	b.Create(c)

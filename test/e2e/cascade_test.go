@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // withStores adds a table, a bucket and the catalog, one of each.
@@ -76,6 +77,7 @@ func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
 }
 
 func TestAnOrphanCascadeKeepsEveryObjectWithoutOurMarks(t *testing.T) {
+	extent.Full(t)
 	for _, absent := range []bool{false, true} {
 		t.Run(fmt.Sprintf("operator away %t", absent), func(t *testing.T) {
 			b := newBed(t, "--ambient-namespaces=orphan-*") // no capability vouches for objects that were left to themselves
@@ -132,6 +134,7 @@ func TestAnOrphanCascadeKeepsEveryObjectWithoutOurMarks(t *testing.T) {
 }
 
 func TestTheDeletionOfAWholeNamespaceEndsWell(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	own := withStores(b.small("whole"))
 	keyedOne := b.small("keyed")
@@ -232,6 +235,7 @@ func TestADeletionWaitsForCredentialsThatAreGoneAndGoesOnWithThem(t *testing.T) 
 }
 
 func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	c := withStores(b.small("headless"))
 	secret, p := keys("keys", "AKIAHEADLESS"), keyed("aws", "keys")

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // stored is the identity of a table: a table that was deleted and created again has another.
@@ -136,6 +137,7 @@ func TestEdit_ADroppedStoreWithDataIsHeldUntilItIsNamed(t *testing.T) {
 }
 
 func TestDelete_AGeneratedProviderHealsUnderItsChildren(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	c := withStores(b.small("unprovided"))
 	b.Create(c)
@@ -167,6 +169,7 @@ func TestDelete_AGeneratedProviderHealsUnderItsChildren(t *testing.T) {
 }
 
 func TestDelete_AStoreOfALiveCapabilityKeepsItsData(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("handless"))
 	c.Spec.DataServices.DynamoDB.Tables = append(c.Spec.DataServices.DynamoDB.Tables, nexusv1.TableSpec{Name: "empty"})

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -47,6 +48,7 @@ func TestFailover_AStandbyTakesOverInTime(t *testing.T) {
 }
 
 func TestOutage_ACapabilityHealsSoonAfterTheAPIServerReturns(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--retry-first=500ms", "--retry-most=60s", "--stalled-interval=60s")
 	c, half := withStores(b.small("outage")), withStores(b.small("outage2"))
 	b.Create(c)

@@ -10,10 +10,12 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // An object that fails is tried again every minute. A line at Error for each try would hide what fails for the first time.
 func TestAFailureThatLastsIsLoggedOnceAtError(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := bucket("denied-again")

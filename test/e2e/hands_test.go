@@ -26,6 +26,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // expectEvent waits for an event of the operator with a reason, about an object, that says all of the words.
@@ -125,6 +126,7 @@ func TestNames_ACapabilityThatCannotRunHoldsNone(t *testing.T) {
 }
 
 func TestNames_OrphanedChildrenAreTakenOverAgain(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("again"))
 	b.Create(c)
@@ -160,6 +162,7 @@ func TestNames_OrphanedChildrenAreTakenOverAgain(t *testing.T) {
 // The operator reverts, with a Warning, edits that people make in AWS and to the marks of objects.
 // What a person strips of everything that tells whose it is has the API server's record of who applied it.
 func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("bare"))
 	b.Create(c)
@@ -205,6 +208,7 @@ func TestHands_AChildWithoutAnyMarkIsRestored(t *testing.T) {
 }
 
 func TestHands_RightsTagsAndMarksReplacedByHandAreRestored(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("replaced"))
 	b.Create(c)

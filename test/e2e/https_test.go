@@ -20,6 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // dnsZone is a hosted zone that an administrator made.
@@ -87,6 +88,7 @@ func (b *bed) certificates(c *nexusv1.NexusAICapability) []v1alpha1.Certificate 
 // A capability with a host in a zone serves HTTPS under its name without a person. Another host serves before the one before
 // it stops, and nothing is left in the end.
 func TestHTTPS_AHostLivesAndChangesWithItsCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	b.World.AWS().SetUnvalidated(true)
 	t.Cleanup(func() { b.World.AWS().SetUnvalidated(false) })
@@ -163,6 +165,7 @@ func TestHTTPS_AHostLivesAndChangesWithItsCapability(t *testing.T) {
 
 // A production capability keeps its stores, and no record that would lead to a load balancer that is gone.
 func TestHTTPS_RecordsOfAKeptCapabilityGo(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	zone := b.zone("example.com")
 	c := b.small("web")

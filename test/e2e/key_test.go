@@ -23,6 +23,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // ledgerKeys are the keys in AWS of the stores of the example; "" stands for one of AWS.
@@ -65,6 +66,7 @@ func (b *bed) encrypted(key string) {
 // The key of the example is made before the stores, healed, edited, held when it is dropped, given back, and scheduled for deletion with
 // its capability.
 func TestKey_LivesAndDiesWithItsCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	api := kms.NewFromConfig(b.admin(homeAccount))
 	c := b.Capability("examples/capability-with-key.yaml")

@@ -22,6 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -99,6 +100,7 @@ func (b *bed) setRights(allowed bool, resources ...string) {
 // The operator needs neither the definitions of kinds that --kinds leaves out nor rights to them, and it says so where
 // something needs one.
 func TestKinds_LeftOutNeedNoDefinitionsAndNoRights(t *testing.T) {
+	extent.Full(t)
 	b := without(t, "sqsqueues")
 	b.setRights(false, "sqsqueues", "snstopics", "vpcs")
 	b.Op = operator.Start(t, b.World, operator.Options{Flags: []string{"--ambient-namespaces=*", "--workload-namespaces=*", "--kinds=*,-SQSQueue,-SNSTopic,-VPC"}})

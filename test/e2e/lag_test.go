@@ -17,11 +17,13 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The capability lives its life on an AWS whose tags, settings and existence show seconds late, whose
 // clock is an hour ahead and whose answers have unknown fields.
 func TestCapability_LivesOnAWSThatLags(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.World.AWS().SetLag(awsproxy.LikeAWS())
 	t.Cleanup(func() { b.World.AWS().SetLag(awsproxy.Lag{}) })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const (
@@ -35,6 +36,7 @@ func (b *bed) queueURL(api *sqs.Client, name string) string {
 
 // The queues of the example are made as declared, edited, healed, held while they hold messages, and removed.
 func TestMessaging_QueuesLiveAndDieWithTheirCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	api := sqs.NewFromConfig(b.admin(homeAccount))
 	c := b.Capability("examples/capability-with-messaging.yaml")
@@ -108,6 +110,7 @@ func TestMessaging_QueuesLiveAndDieWithTheirCapability(t *testing.T) {
 
 // The topic of the example reaches its queue, and no other topic may; it is healed, edited and removed.
 func TestMessaging_TopicsReachTheQueuesOfTheirCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	queues, topics := sqs.NewFromConfig(b.admin(homeAccount)), sns.NewFromConfig(b.admin(homeAccount))
 	c := b.Capability("examples/capability-with-messaging.yaml")

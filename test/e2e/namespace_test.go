@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // apart is a small capability whose workloads live in another namespace than its own.
@@ -86,6 +87,7 @@ func TestAForeignNamespaceIsAConflictAndNothingIsMadeByHalves(t *testing.T) {
 }
 
 func TestGuestsKeepTheNamespace(t *testing.T) {
+	extent.Full(t)
 	meta := metav1.ObjectMeta{Name: "guest"}
 	job := batchv1.CronJobSpec{Schedule: "0 3 * * *", Suspend: new(true)}
 	job.JobTemplate.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "c"}}}

@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // network is one namespace with what testdata/network.yaml declares.
@@ -116,6 +118,7 @@ func shuffled(seed uint64) func(objs []*unstructured.Unstructured) {
 
 // A network is made from one file of references, edited, and deleted in several orders at the same time.
 func TestASmallNetworkFromOneFile(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	c := ec2.NewFromConfig(config)

@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const eksCluster = "production"
@@ -93,6 +94,7 @@ func (b *bed) handedOver(c *nexusv1.NexusAICapability, way string, associations 
 }
 
 func TestPodIdentity_ALifeOfACapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--eks-cluster-name="+eksCluster)
 	b.makeEKSCluster()
 	ekswebhook.Start(t, b.World, eksCluster)

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // printedPolicies are those of an operator whose resources have names with a prefix.
@@ -56,6 +57,7 @@ func (b *bed) whole(name, zone string) *nexusv1.NexusAICapability {
 // A capability with everything is created, edited, checked and removed by an operator that has the rights of its printed policy
 // and no others, on the names of one team alone.
 func TestPrivilege_AWholeLifeFitsThePrintedPolicy(t *testing.T) {
+	extent.Full(t)
 	b := &bed{kit.Limited(t, printedPolicies(t, "team-"), "--check-interval=2s")}
 	zone := b.zone("example.com")
 	c := b.whole("team-life", zone.id)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func bucket(name string) *v1alpha1.S3Bucket {
@@ -129,6 +130,7 @@ var strikes = []strike{
 }
 
 func TestEveryCreateAndDeleteSurvivesFaults(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	n := 0
@@ -466,6 +468,7 @@ func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 }
 
 func TestEverySampleBecomesReady(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--eks-cluster-name="+eksCluster)
 	b.makeEKSCluster()
 	var objs []*unstructured.Unstructured

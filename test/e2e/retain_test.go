@@ -32,6 +32,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // account is AWS as somebody else with rights in it sees it.
@@ -186,6 +187,7 @@ func pairs[T any](tags []T, of func(T) (*string, *string)) map[string]string {
 }
 
 func TestOrphanedResourcesAndWorkloadsStayWithoutOurMarks(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("loose"))
 	c.Spec.DeletionPolicy = nexusv1.DeletionOrphan
@@ -232,6 +234,7 @@ func TestOrphanedResourcesAndWorkloadsStayWithoutOurMarks(t *testing.T) {
 }
 
 func TestADeletionWaitsForBucketsToBeEmptied(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	for i, empty := range []func(*nexusv1.NexusAICapability, *v1alpha1.S3Bucket){
 		func(c *nexusv1.NexusAICapability, o *v1alpha1.S3Bucket) { // by hand
@@ -302,6 +305,7 @@ func (b *bed) fill(bucket string, versions int) {
 }
 
 func TestForceDestroyEmptiesABucketPageByPage(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	b.provider()
 	o := bucket("many-pages")

@@ -15,11 +15,13 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestRollout_ABadImageLeavesThePreviousVersionServing(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("badroll")
 	b.Create(c)
@@ -43,6 +45,7 @@ func TestRollout_ABadImageLeavesThePreviousVersionServing(t *testing.T) {
 }
 
 func TestRollout_StatusTellsWhatAnEditChanges(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("telling"))
 	c.Spec.DataServices.DynamoDB.Tables = append(c.Spec.DataServices.DynamoDB.Tables, nexusv1.TableSpec{Name: "old"})
@@ -126,6 +129,7 @@ func TestSick_ANamedUserIsNotReportedAsRoot(t *testing.T) {
 }
 
 func TestSick_LoadBalancerWithoutControllerNamesTheRemedy(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
 	if err := b.Get(class); err != nil {
@@ -175,6 +179,7 @@ func TestPods_WithoutAWayToCredentialsAreReported(t *testing.T) {
 }
 
 func TestRollout_ARefusedStatusWriteLosesNoReport(t *testing.T) {
+	extent.Full(t)
 	k := kit.Proxied(t)
 	b := &bed{k}
 	c := withStores(b.small("retelling"))

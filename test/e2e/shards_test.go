@@ -25,6 +25,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
 
@@ -116,6 +117,7 @@ func (b *bed) onlyOnce(calls awsproxy.Calls) {
 }
 
 func TestShards_EveryNamespaceIsServedByOneOperator(t *testing.T) {
+	extent.Full(t)
 	metricsAt := []string{freePort(t), freePort(t)}
 	b := newBed(t, elected("0/2", "--metrics-bind-address="+metricsAt[0])...)
 	second := operator.Start(t, b.World, operator.Options{Flags: elected("1/2", "--metrics-bind-address="+metricsAt[1])})
@@ -369,6 +371,7 @@ func (b *bed) crash(leader, next *operator.Operator, o *v1alpha1.S3Bucket) {
 
 // The number of shards changes as in a rolling update: operators of both numbers run for a while.
 func TestShards_TwoNumbersOfShardsNeverServeAtATime(t *testing.T) {
+	extent.Full(t)
 	more := []string{"--check-interval=1s", "--leader-elect-lease-duration=6s", "--leader-elect-renew-deadline=3s", "--leader-elect-retry-period=1s"}
 	b := newBed(t, elected("0/2", more...)...)
 	run := func(part string) *operator.Operator {

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // service is one that a capability needs, with the child and the condition that speak of its troubles.
@@ -132,6 +133,7 @@ func (s sick) told(b *bed) error {
 }
 
 func TestASickAWSShowsInTheCapabilityAndHealsWhenTheCauseIsGone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	var all []sick
 	var objs []*nexusv1.NexusAICapability
@@ -289,6 +291,7 @@ func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
 // TestAServiceThatDoesNotAnswerLeavesWorkersToOthers has more secrets wait without an answer, in one region, than there are
 // workers of their kind. Once the first have given up, a secret elsewhere need not wait for the others.
 func TestAServiceThatDoesNotAnswerLeavesWorkersToOthers(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	near := b.provider()
 	far := near.DeepCopy()

@@ -12,10 +12,12 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The user pool of the example is made, told to the workloads, edited, held while it has users, and removed.
 func TestSignIn_ThePoolLivesAndDiesWithItsCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=2s")
 	api := cognitoidentityprovider.NewFromConfig(b.admin(homeAccount))
 	c := b.Capability("examples/capability-with-cognito.yaml")

@@ -17,9 +17,11 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestASuspendedCapabilityWritesNothingAndHealsWhenItGoesOn(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	c := withStores(b.small("asleep"))
 	b.Create(c)
@@ -78,6 +80,7 @@ func TestASuspendedCapabilityWritesNothingAndHealsWhenItGoesOn(t *testing.T) {
 }
 
 func TestASuspendedCapabilityCanBeDeleted(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("deleted-asleep"))
 	b.Create(c)
@@ -149,6 +152,7 @@ func TestPausedCapabilityFreezesWritesAndDeletion(t *testing.T) {
 }
 
 func TestUnpausedCapabilityResumesAndHeals(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := withStores(b.small("resumes"))
 	c.Annotations = map[string]string{"nexus.ai/paused": "true"}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -29,6 +30,7 @@ func wrote(events []world.AuditEvent) []string {
 
 // Each edit of a running capability changes what it is about, and nothing else.
 func TestUpdate_AnEditMakesTheSmallestChange(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1h")
 	c := withStores(b.small("least"))
 	c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
@@ -116,6 +118,7 @@ var checkRows = map[string]map[string]int{
 
 // A check of a capability that uses everything reads what the rows of its objects add up to, and writes nothing.
 func TestCheck_OfEverythingReadsTheSumOfItsRows(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1h")
 	zone := b.zone("example.com")
 	c := b.whole("everything", zone.id)
@@ -226,6 +229,7 @@ func contains(calls, row map[string]int) bool {
 }
 
 func TestSurplusChecks_AreWholeOnes(t *testing.T) {
+	extent.Full(t)
 	want := map[string]int{"sns.GetTopicAttributes": 1, "sns.ListTagsForResource": 1, "sns.ListSubscriptionsByTopic": 1, "glue.GetTable": 2}
 	with := func(more map[string]int) map[string]int {
 		out := maps.Clone(want)

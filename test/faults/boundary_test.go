@@ -76,6 +76,7 @@ var blows = []blow{
 }
 
 func TestEveryKubernetesWriteMayFail(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t)
 	p := provider()
 	r.Create(p)

@@ -380,7 +380,7 @@ func (w *walk) forget() {
 func TestNoFlowOpensAtAnyMomentOfAWalk(t *testing.T) {
 	b := bed.Proxied(t)
 	refusing(b)
-	seeds, first := extent.Size(t, 2, 20), uint64(1)
+	seeds, first := extent.Size(t, 1, 20), uint64(1)
 	if n, err := strconv.Atoi(os.Getenv("NEXUS_WALKS")); err == nil {
 		seeds = n
 	}

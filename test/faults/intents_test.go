@@ -228,6 +228,7 @@ func (p *posture) waitForNoWrites() {
 // TestEveryWriteOfABindingMayFail strikes every write of a binding's life in every way, and wants the same
 // end as without.
 func TestEveryWriteOfABindingMayFail(t *testing.T) {
+	extent.Full(t)
 	p := newPosture(t)
 	life := p.life()
 	if len(life[0].writes) != 8 || len(life[1].writes) == 0 || len(life[2].writes) == 0 || len(life[0].end) != 7 || len(life[3].end) > 0 {

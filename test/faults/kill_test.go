@@ -162,7 +162,7 @@ func TestKilledAtAnyMomentItEndsAsIfNothingHadHappened(t *testing.T) {
 	rnd := seeded(t)
 	created, deleted := r.clean()
 	missed := 0
-	runs := extent.Size(t, 4, 20)
+	runs := extent.Size(t, 2, 20)
 	for n := range runs {
 		create, remove := created.draw(rnd), deleted.draw(rnd)
 		t.Run(fmt.Sprintf("%d/%s/%s", n, create, remove), func(t *testing.T) {
@@ -217,11 +217,12 @@ func soon(rnd *rand.Rand) moment {
 }
 
 func TestKilledAgainOnItsWayBackItEndsAsIfNothingHadHappened(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t)
 	rnd := seeded(t)
 	created, deleted := r.clean()
 	twice := 0
-	runs := extent.Size(t, 1, 20)
+	runs := 20
 	for n := range runs {
 		create, remove := [2]moment{created.draw(rnd), soon(rnd)}, [2]moment{deleted.draw(rnd), soon(rnd)}
 		t.Run(fmt.Sprintf("%d/%s, then %s/%s, then %s", n, create[0], create[1], remove[0], remove[1]), func(t *testing.T) {

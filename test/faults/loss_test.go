@@ -23,6 +23,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // spoil is something that somebody does to a capability in AWS, behind the operator's back.
@@ -97,6 +98,7 @@ func (r *rig) contents() map[string]string {
 }
 
 func TestWhatIsSpoiltInAWSIsHealedAtTheNextCheck(t *testing.T) {
+	extent.Full(t)
 	const interval = time.Second
 	r := newRig(t, "--check-interval="+interval.String())
 	c := r.fresh()
@@ -147,6 +149,7 @@ var losses = []struct {
 }
 
 func TestALostStoreIsReportedAndCreatedAgainOnlyOnRequest(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t, "--check-interval=1s")
 	c := r.fresh()
 	r.Create(c)

@@ -38,7 +38,7 @@ func (r *rig) atRest(n int) []*nexusv1.NexusAICapability {
 
 func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
 	r := newRig(t)
-	all := r.atRest(extent.Size(t, 10, 50))
+	all := r.atRest(extent.Size(t, 4, 50))
 	objects := 0
 	for _, c := range all {
 		objects += len(r.resources(c.Namespace)) + 1

@@ -60,6 +60,7 @@ func (r *rig) lags(d time.Duration) {
 }
 
 func TestAnAWSThatShowsLateWhatItHasDoneIsWaitedFor(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t)
 	created, _ := r.clean()
 	for _, c := range []struct {

@@ -89,7 +89,7 @@ const mostJobs = 1000
 
 // build builds the programs of a batch. The failure of one is reported with the output of the command.
 func (s *session) build(ctx context.Context, b *batch) {
-	args := []string{"test", "-c", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
+	args := []string{"test", "-c", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
 	if b.raced {
 		args = append(args, raceFlags(ctx)...)
 	}

@@ -29,7 +29,7 @@ var profileSource []byte
 // overlay adds the profiling handlers to the main package for one build, without a change of the tree:
 // `go help build`, -overlay.
 func overlay(w *world.World) (string, error) {
-	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/nexus-operator/nexus-operator/cmd/" + binaryName).Output()
+	out, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/nexus-operator/nexus-operator/cmd/"+binaryName).Output()
 	if err != nil {
 		return "", fmt.Errorf("finding the operator's main package: %w", err)
 	}

@@ -175,3 +175,12 @@ func TestMergeProfiles_KeepsOneHead(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
+
+func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
+	s := &session{options: options{extent: "3/8"}, failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"}, {pkg: "dev/chart"}}}
+	want := []string{"NEXUS_TESTS=3/8 go test -count=1 -run '^TestA$' ./test/e2e", "NEXUS_TESTS=3/8 go -C dev test -count=1 -run '^TestB$' ./bed",
+		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 ."}
+	if got := s.commands(); !slices.Equal(got, want) {
+		t.Errorf("got %q", got)
+	}
+}

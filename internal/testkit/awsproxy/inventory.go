@@ -62,6 +62,9 @@ func inventory(ctx context.Context, l *lister, regions []string) (map[string][]s
 			}
 			l.region = region
 			names, err := k.list(ctx, l)
+			for again := 0; err != nil && again < 3; again++ { // what goes between two of its questions ends a list
+				names, err = k.list(ctx, l)
+			}
 			if err != nil {
 				return nil, fmt.Errorf("inventory of %s in %s: %w", k.name, region, err)
 			}

@@ -411,9 +411,6 @@ func (b *Bed) gone(o client.Object, uid types.UID) {
 func (b *Bed) Inventory() map[string][]string {
 	b.Helper()
 	inv, err := b.World.AWS().Inventory(b.Ctx())
-	for again := 0; err != nil && again < 3; again++ { // a catalog that goes between two of its questions ends it
-		inv, err = b.World.AWS().Inventory(b.Ctx())
-	}
 	if err != nil {
 		b.Fatal(err)
 	}

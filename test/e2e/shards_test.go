@@ -299,7 +299,8 @@ func (b *bed) firstWrite(o *operator.Operator, mark awsproxy.Mark, within time.D
 }
 
 const (
-	// mostHandOver is how long work may rest when a leader is stopped, from the signal to the standby's first write.
+	// mostHandOver is how long work may rest when a leader is stopped, from the signal to the standby's first write. Other
+	// processes may delay one hand-over, so the fastest of three is judged; waiting for the lease to end delays all of them.
 	mostHandOver = time.Second
 	// mostFailover is the same when a leader is killed.
 	mostFailover = 20 * time.Second
@@ -312,7 +313,7 @@ func TestShards_AStandbyTakesOverAtOnceAndAfterACrash(t *testing.T) {
 	first := bucketIn(namespace, "first")
 	b.Create(first)
 	b.Ready(first)
-	ordinal := 3
+	ordinal, fastest := 3, mostFailover
 	for round := range 4 {
 		next := b.standby(t, elected(fmt.Sprintf("%d/2", ordinal))...) // as the pods of a StatefulSet are numbered
 		ordinal += 2
@@ -320,16 +321,20 @@ func TestShards_AStandbyTakesOverAtOnceAndAfterACrash(t *testing.T) {
 		if round == 3 {
 			b.crash(leader, next, o)
 		} else {
-			b.handOver(leader, next, o)
+			fastest = min(fastest, b.handOver(leader, next, o))
 		}
 		b.Ready(o)
 		leader = next
 	}
 	leader.Stop()
+	if fastest > mostHandOver {
+		t.Errorf("the fastest of three hand-overs took %s, want at most %s", fastest, mostHandOver)
+	}
 }
 
 // handOver stops a leader as Kubernetes does and has a user create a bucket as soon as nobody leads.
-func (b *bed) handOver(leader, next *operator.Operator, o *v1alpha1.S3Bucket) {
+// It returns the time from the signal to the first write of the next leader.
+func (b *bed) handOver(leader, next *operator.Operator, o *v1alpha1.S3Bucket) time.Duration {
 	b.Helper()
 	mark, _ := b.Mark()
 	created := make(chan error, 1)
@@ -350,9 +355,7 @@ func (b *bed) handOver(leader, next *operator.Operator, o *v1alpha1.S3Bucket) {
 		b.Logf("%4d ms after the signal the lease is held by %q", e.at.Sub(signaled).Milliseconds(), e.holder)
 	}
 	b.Logf("%4d ms after the signal the standby writes to AWS", wrote.Sub(signaled).Milliseconds())
-	if took := wrote.Sub(signaled); took > mostHandOver {
-		b.Errorf("a hand-over took %s, want at most %s", took, mostHandOver)
-	}
+	return wrote.Sub(signaled)
 }
 
 // crash kills a leader.

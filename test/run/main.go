@@ -22,6 +22,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -54,7 +55,7 @@ func main() {
 	flag.StringVar(&o.extent, "extent", os.Getenv(extent.Variable), "which tests run: sample (the default), all, or K/N: the sample and part K of N of the rest")
 	flag.StringVar(&o.only, "only", "", "run only packages whose path contains one of these words, separated by commas")
 	flag.StringVar(&o.records, "records", "bin/times.json", "file of the measured times")
-	flag.IntVar(&o.slots, "slots", 3, "test programs that run at the same time")
+	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "test programs that run at the same time")
 	flag.BoolVar(&o.race, "race", false, "build the packages with the most concurrency with the race detector, and write their coverage")
 	flag.StringVar(&o.cover, "cover", "cover.out", "file of the coverage profile that -race writes")
 	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "how long one test program may take")

@@ -25,7 +25,7 @@ const (
 	kwok       = "sigs.k8s.io/kwok"
 )
 
-// programs are those of the control plane. Built from source, all of them are one program with several names.
+// programs lists the control plane. A build from source links all of these names to one program.
 var programs = []program{
 	{"etcd", etcd},
 	{"kube-apiserver", kubernetes},
@@ -71,7 +71,7 @@ var plain = []string{"k8s.io/kubernetes", "k8s.io/client-go/kubernetes", "k8s.io
 	"k8s.io/client-go/applyconfigurations", "k8s.io/apiextensions-apiserver", "k8s.io/kube-aggregator", "k8s.io/cloud-provider",
 	"k8s.io/dynamic-resource-allocation", "k8s.io/kubectl", "github.com/aws/aws-sdk-go-v2/service"}
 
-// buildFlags are those with which the Makefile builds the project's own programs and tests: packages that both have are compiled
+// buildFlags returns the flags of the Makefile, so that a package that the control plane shares with the operator is compiled
 // once. Without debugging information for debuggers the compiler takes a fifth less; stack traces need none.
 func buildFlags() []string {
 	flags := []string{"-buildvcs=false", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-tags=grpcnotrace,kustomize_disable_go_plugin_support",
@@ -113,7 +113,7 @@ func buildEnvironment() []string {
 	return append(append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off"), compiler...)
 }
 
-// progressPause is how far apart lines of progress are.
+// progressPause separates two lines of progress.
 const progressPause = 15 * time.Second
 
 // packageName is a line of go build -v that names a package which is being compiled.

@@ -132,7 +132,7 @@ func provide(dev, out string) error {
 		if err == nil {
 			return nil
 		}
-		say("no released programs, which takes about ten minutes longer: %v", err)
+		say("no released programs; compiling takes about five minutes instead: %v", err)
 	}
 	return buildAll(dev, out)
 }

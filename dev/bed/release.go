@@ -24,12 +24,12 @@ import (
 	"time"
 )
 
-// hosts are where the projects publish their releases.
+// hosts holds the addresses under which the projects publish releases.
 type hosts struct{ kubernetes, github, githubAPI string }
 
 var releaseHosts = hosts{kubernetes: "https://dl.k8s.io", github: "https://github.com", githubAPI: "https://api.github.com"}
 
-// patience is how long a host may take to connect, to answer, or between two pieces of an answer, before everything is compiled
+// patience limits the time to connect, to the answer, and between two pieces of the answer. After it, everything is compiled
 // instead.
 const patience = 3 * time.Second
 

@@ -21,7 +21,7 @@ import (
 
 // releases plays the hosts of all releases: each file has its path as content.
 type releases struct {
-	// files are what is answered, by path.
+	// files holds the answers by path.
 	files map[string][]byte
 	// before is called with the path of each request.
 	before func(w http.ResponseWriter, path string) (answered bool)

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Variable names a folder with the programs, which whoever runs many tests has built: linking one takes several seconds of
-// processor time.
+// Variable names a folder with programs that test/run has built for all tests: linking one takes several seconds of processor
+// time.
 const Variable = "NEXUS_TEST_PROGRAMS"
 
 // Tags are the build tags of the programs that users get, as in the Makefile.

@@ -14,8 +14,10 @@ import (
 // measure is one figure of a phase.
 type measure string
 
-// The measures. Counts are per object and are judged; so are CPU and memory of capabilities and of the idle operator,
-// which are goals of the product. All other times are only reported, because they depend on the machine.
+// The measures. Counts are per object and are judged; so is the memory of capabilities and of the idle operator, and the CPU
+// time of capabilities, as a part of what the API server used in the same run. All times are only reported, because they depend on
+// the machine: the same operator took 445 ms for a capability on a slow day and 204 ms on a fast one, but 0.41 and 0.39 of the
+// API server's CPU time.
 const (
 	awsCalls   measure = "AWS-calls"
 	kubeWrites measure = "kube-writes" // without events
@@ -23,6 +25,7 @@ const (
 	events     measure = "events"
 	kubeReads  measure = "kube-reads" // at the API server, not in the cache
 	cpuMillis  measure = "CPU-ms"
+	cpuShare   measure = "CPU/CPU-of-API-server"
 	toReady    measure = "s-to-all"
 	peakMiB    measure = "MiB-peak"
 	restMiB    measure = "MiB-at-rest"
@@ -66,14 +69,14 @@ var budget = []limit{
 	// One for each of its AWS resources, and one when it runs.
 	{what: "capability", phase: "create", figure: events, most: 21},
 	// A process that has just started takes twice as long for the first one.
-	{what: "capability", phase: "create", figure: cpuMillis, most: 250, objects: 20},
+	{what: "capability", phase: "create", figure: cpuShare, most: 0.5, objects: 20},
 	{what: "capability", phase: "create", figure: peakMiB, most: 100, objects: 20},
 	{what: "capability that waits for its turn", phase: "create", figure: events, most: 21},
 	{what: "capability", phase: "delete", figure: awsCalls, most: 110},
 	{what: "capability", phase: "delete", figure: allWrites, most: 80},
 	{what: "capability", phase: "delete", figure: events, most: 20},
 	{what: "capability", phase: "delete", figure: kubeReads, most: 90, objects: 1},
-	{what: "capability", phase: "delete", figure: cpuMillis, most: 250, objects: 20},
+	{what: "capability", phase: "delete", figure: cpuShare, most: 0.5, objects: 20},
 	{what: "capability", phase: "delete", figure: peakMiB, most: 100, objects: 20},
 }
 

@@ -40,6 +40,7 @@ type phase struct {
 	audit   world.AuditMark
 	usage   operator.Usage
 	others  map[string]time.Duration // CPU time of what the operator talks to
+	share   float64                  // the operator's CPU time as a part of the API server's, until the goal was reached
 	memory  *operator.Sampler
 	profile func()
 	start   time.Time
@@ -72,6 +73,7 @@ func (p *phase) reached() {
 	for name, cpu := range p.b.cpuOfOthers() {
 		p.others[name] = cpu - p.others[name]
 	}
+	p.share = (p.b.usage().CPU - p.usage.CPU).Seconds() / p.others[world.APIServer].Seconds()
 }
 
 // cpuOfOthers returns the CPU time so far of each component of the test bed, and of this process, which is the way to AWS. They
@@ -134,7 +136,7 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 	p.print("events", n, tally(p.eventsSince(), eventName))
 	p.print("milliseconds of CPU of the test bed", n, inMilliseconds(p.others))
 	each := func(count int) float64 { return float64(count) / float64(n) }
-	return []figure{
+	found := []figure{
 		{awsCalls, each(calls.Count())},
 		{kubeWrites, each(len(written))},
 		{allWrites, each(len(all))},
@@ -144,6 +146,10 @@ func (p *phase) figures(count func(awsproxy.Calls) int) []figure {
 		{toReady, p.took.Seconds()},
 		{peakMiB, float64(p.memory.Stop()) / mebibyte},
 	}
+	if p.share > 0 {
+		found = append(found, figure{cpuShare, p.share})
+	}
+	return found
 }
 
 // eventsSince returns the events of the operator since the start of the phase.

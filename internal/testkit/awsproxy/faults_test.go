@@ -165,6 +165,17 @@ func TestADelayedRequestTakesEffectLate(t *testing.T) {
 	}
 }
 
+func TestLatency_MakesEveryAnswerLate(t *testing.T) {
+	p := proxy(t)
+	p.SetLatency(100 * time.Millisecond)
+	t.Cleanup(func() { p.SetLatency(0) })
+	begin := time.Now()
+	must(t, createTable(t.Context(), clientsOf(p.URL()), "orders"))
+	if took := time.Since(begin); took < 100*time.Millisecond {
+		t.Errorf("took %v", took)
+	}
+}
+
 func TestAHeldRequestWaitsForItsRelease(t *testing.T) {
 	p := proxy(t)
 	c := clientsOf(p.URL())

@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/wire"
@@ -32,6 +33,7 @@ type Proxy struct {
 	rules     wire.Rules[*Call, Action]
 	state     state
 	callers   callers
+	latency   atomic.Int64 // nanoseconds
 
 	main      *Endpoint
 	endpoints wire.Listeners
@@ -59,6 +61,9 @@ func newTransport() *http.Transport {
 
 // URL returns the address for AWS_ENDPOINT_URL.
 func (p *Proxy) URL() string { return p.main.URL() }
+
+// SetLatency makes every answer come later by d.
+func (p *Proxy) SetLatency(d time.Duration) { p.latency.Store(int64(d)) }
 
 // Close cuts every connection of every endpoint.
 func (p *Proxy) Close() error {
@@ -107,6 +112,12 @@ func (p *Proxy) serve(e *Endpoint, w http.ResponseWriter, r *http.Request) {
 	}
 	x := &exchange{request: decode(r, body), endpoint: e}
 	x.call = p.record(x)
+	if d := time.Duration(p.latency.Load()); d > 0 {
+		select {
+		case <-time.After(d):
+		case <-r.Context().Done():
+		}
+	}
 	rule := p.rules.Match(x.call)
 	if rule == nil {
 		p.reply(w, x, p.handle(r.Context(), x))

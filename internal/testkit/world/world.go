@@ -149,9 +149,24 @@ func (w *World) start(ctx context.Context) error {
 	if err := w.waitMoto(ctx); err != nil {
 		return err
 	}
-	var err error
-	w.proxy, err = awsproxy.Start(w.MotoURL())
-	return err
+	return w.startProxy()
+}
+
+// latencyVariable is how much later every answer of AWS comes, such as 700ms.
+const latencyVariable = "NEXUS_BED_AWS_LATENCY"
+
+func (w *World) startProxy() (err error) {
+	if w.proxy, err = awsproxy.Start(w.MotoURL()); err != nil {
+		return err
+	}
+	if text := os.Getenv(latencyVariable); text != "" {
+		latency, err := time.ParseDuration(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", latencyVariable, err)
+		}
+		w.proxy.SetLatency(latency)
+	}
+	return nil
 }
 
 func (w *World) prepareDir() error {

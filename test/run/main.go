@@ -7,6 +7,7 @@
 //	go run ./test/run -extent all         # every test in full
 //	go run ./test/run -extent 3/8         # the sample, and the third of eight parts of the rest
 //	go run ./test/run -only test/e2e      # packages whose path contains one of the words
+//	go run ./test/run -busy 2             # beside two processors' worth of other work
 //	go run ./test/run -times              # print the times of the last run
 //	go run ./test/run -step NAME -- make lint   # run a command, and record how long it took
 //
@@ -38,6 +39,7 @@ type options struct {
 	only    string
 	records string
 	slots   int
+	busy    int
 	race    bool
 	cover   string
 	timeout time.Duration
@@ -55,7 +57,8 @@ func main() {
 	flag.StringVar(&o.extent, "extent", os.Getenv(extent.Variable), "which tests run: sample (the default), all, or K/N: the sample and part K of N of the rest")
 	flag.StringVar(&o.only, "only", "", "run only packages whose path contains one of these words, separated by commas")
 	flag.StringVar(&o.records, "records", "bin/times.json", "file of the measured times")
-	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "test programs that run at the same time")
+	flag.IntVar(&o.busy, "busy", 0, "processors that are kept busy beside the tests")
+	flag.IntVar(&o.slots, "slots", runtime.NumCPU(), "processors that test programs may use at the same time")
 	flag.BoolVar(&o.race, "race", false, "build the packages with the most concurrency with the race detector, and write their coverage")
 	flag.StringVar(&o.cover, "cover", "cover.out", "file of the coverage profile that -race writes")
 	flag.DurationVar(&o.timeout, "timeout", 40*time.Minute, "how long one test program may take")

@@ -21,18 +21,27 @@ import (
 var allModules = []string{".", "dev", "dev/chart", "dev/gitops", "dev/image", "dev/promtool"}
 
 // lanes are the packages that run as several processes at once, in the order in which packages start while nothing is known of
-// their times: the longest first.
+// their times: the longest first. The load of a process is what it uses of a processor; `make times` shows both times.
 var lanes = []struct {
 	path  string
 	count int
+	load  int64
 }{
-	{"test/e2e", 3},
-	{"internal/controller", 2},
-	{"test/faults", 2},
-	{"test/cli", 2},
-	{"internal/controller/capability", 2},
-	{"test/deploy", 1},
+	{"test/e2e", 4, halfProcessor},
+	{"internal/controller", 3, halfProcessor},
+	{"test/faults", 2, wholeProcessor},
+	{"test/cli", 2, wholeProcessor},
+	{"internal/controller/capability", 2, wholeProcessor},
+	{"test/deploy", 1, halfProcessor},
+	{"test/demo", 1, halfProcessor},
+	{"dev/promtool", 1, halfProcessor},
 }
+
+// Loads of a process while it runs.
+const (
+	halfProcessor  = 1
+	wholeProcessor = 2
+)
 
 // raced are the rooms in which data races would hurt most.
 var raced = []string{"internal/engine", "internal/controller", "internal/awssession", "internal/apply", "internal/awsclient"}
@@ -62,6 +71,16 @@ func (p testPackage) lanes() int {
 		}
 	}
 	return 1
+}
+
+// load returns what each process of the package uses of a processor.
+func (p testPackage) load() int64 {
+	for _, l := range lanes {
+		if l.path == p.path {
+			return l.load
+		}
+	}
+	return wholeProcessor
 }
 
 // runsPrograms reports whether tests of the package may run the project's own programs.

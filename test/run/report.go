@@ -45,11 +45,11 @@ const mostCommands = 20
 
 // commands repeat what failed, one for each top-level test.
 func (s *session) commands() (out []string) {
-	var prefix string
-	if s.options.extent != "" {
-		prefix = extent.Variable + "=" + s.options.extent + " "
-	}
 	for _, f := range s.failures {
+		var prefix string
+		if e := s.extentOf(testPackage{path: f.pkg}); e != "" {
+			prefix = extent.Variable + "=" + e + " "
+		}
 		dir, path := "", "./"+f.pkg
 		for _, m := range allModules[1:] {
 			if rest, ok := strings.CutPrefix(f.pkg, m); ok {

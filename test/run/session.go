@@ -18,6 +18,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 )
@@ -61,17 +63,10 @@ func (s *session) run(ctx context.Context, packages []testPackage) {
 	if slices.ContainsFunc(packages, testPackage.runsPrograms) {
 		s.buildPrograms()
 	}
+	keepBusy(ctx, s.options.busy)
 	queue := make(chan *job, mostJobs) // so that building never waits for running
 	var running sync.WaitGroup
-	for range s.options.slots {
-		running.Go(func() {
-			for j := range queue {
-				if ctx.Err() == nil {
-					s.execute(ctx, j)
-				}
-			}
-		})
-	}
+	running.Go(func() { s.executeAll(ctx, queue) })
 	for _, b := range batches(packages, s.options.race) {
 		s.build(ctx, b)
 		for _, p := range b.packages {
@@ -84,12 +79,39 @@ func (s *session) run(ctx context.Context, packages []testPackage) {
 	running.Wait()
 }
 
+// keepBusy uses up n processors, so that what depends on the machine's speed shows.
+func keepBusy(ctx context.Context, n int) {
+	runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + n)
+	for range n {
+		go func() {
+			for ctx.Err() == nil { // as fast as it can
+			}
+		}()
+	}
+}
+
+// executeAll runs the jobs of a queue in their order, as many at once as there are processors for.
+func (s *session) executeAll(ctx context.Context, queue <-chan *job) {
+	free := semaphore.NewWeighted(int64(s.options.slots) * wholeProcessor)
+	var running sync.WaitGroup
+	defer running.Wait()
+	for j := range queue {
+		if free.Acquire(ctx, j.pkg.load()) != nil {
+			continue // interrupted
+		}
+		running.Go(func() {
+			defer free.Release(j.pkg.load())
+			s.execute(ctx, j)
+		})
+	}
+}
+
 // mostJobs is more than there are packages and lanes.
 const mostJobs = 1000
 
 // build builds the programs of a batch. The failure of one is reported with the output of the command.
 func (s *session) build(ctx context.Context, b *batch) {
-	args := []string{"test", "-c", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
+	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", fmt.Sprintf("-p=%d", runtime.NumCPU()), "-o", s.dir + string(filepath.Separator)}
 	if b.raced {
 		args = append(args, raceFlags(ctx)...)
 	}
@@ -199,9 +221,18 @@ func (s *session) fail(f failure) {
 	fmt.Fprintf(s.options.out, "--- FAIL: %s %s\n%s\n", f.pkg, f.test, f.output)
 }
 
-// environment is that of test programs.
-func (s *session) environment() []string {
-	env := append(os.Environ(), extent.Variable+"="+s.options.extent)
+// extentOf is how much of a package's tests runs: those that the race detector watches, and whose coverage has a budget, run in
+// full.
+func (s *session) extentOf(p testPackage) string {
+	if s.options.race && p.isRaced() {
+		return "all"
+	}
+	return s.options.extent
+}
+
+// environment is that of a package's test program.
+func (s *session) environment(p testPackage) []string {
+	env := append(os.Environ(), extent.Variable+"="+s.extentOf(p))
 	if s.programs != "" {
 		env = append(env, program.Variable+"="+s.programs)
 	}

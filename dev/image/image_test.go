@@ -26,6 +26,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/nexus-operator/nexus-operator/internal/image"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 const root = "../.."
@@ -94,6 +96,7 @@ func builtImage(t *testing.T, tree string) (dir, digest string, image v1.Image) 
 }
 
 func TestImage_IsReproducibleAndHoldsOnlyWhatIsListed(t *testing.T) {
+	extent.Full(t) // it compiles the operator as for users, with other flags than the tests
 	dir, digest, image := builtImage(t, root)
 	_, again, _ := builtImage(t, copyOfTree(t))
 	if digest != again {

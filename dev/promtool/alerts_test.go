@@ -42,10 +42,11 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-// built builds the pinned promtool once. The tag leaves out service discovery, and with it the clients of every cloud.
+// built builds the pinned promtool once, with the flags of all tests. The tag leaves out service discovery, and with it the
+// clients of every cloud; the others are those of the Makefile.
 var built = sync.OnceValues(func() (string, error) {
 	binary := filepath.Join(tools, "promtool")
-	cmd := exec.Command("go", "build", "-tags=remove_all_sd", "-trimpath", "-ldflags=-s -w", "-o", binary, "github.com/prometheus/prometheus/cmd/promtool")
+	cmd := exec.Command("go", "build", "-tags=remove_all_sd,grpcnotrace,kustomize_disable_go_plugin_support", "-ldflags=-s -w", "-o", binary, "github.com/prometheus/prometheus/cmd/promtool")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

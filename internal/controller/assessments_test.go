@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 var cronJob = batchv1.SchemeGroupVersion.WithKind("CronJob")
@@ -150,6 +151,7 @@ func TestAssessTLS_ResultsShowInTheStatus(t *testing.T) {
 }
 
 func TestAssessTLS_TheScheduleStartsRuns(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(map[string]string{"pod-security.kubernetes.io/enforce": "restricted"})
 	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}, "schedule": {"@every 1s"}}))
@@ -168,6 +170,7 @@ func TestAssessTLS_TheScheduleStartsRuns(t *testing.T) {
 }
 
 func TestAssessTLS_HostileResultsAreRefused(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--tls-assessor-image="+assessorImage)
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("assessTLS", intentv1alpha1.Audit, intentv1alpha1.Params{"external_addresses": {"example.com:443"}}))

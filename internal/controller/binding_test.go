@@ -17,10 +17,12 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 func TestABindingAndItsIntentsComeInAnyOrder(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(enginecrds.KubeArmor)
 	dns, escape := h.unmade("dnsManipulation", intentv1alpha1.Block, nil), h.unmade("escapeToHost", intentv1alpha1.Block, nil)
@@ -56,6 +58,7 @@ func TestABindingAndItsIntentsComeInAnyOrder(t *testing.T) {
 }
 
 func TestWithAllEnginesTheCountsAreThoseUsersKnow(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(allEngines...)
 	ns := h.namespace(nil)

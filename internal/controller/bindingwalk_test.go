@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // variety declares intents of every id, blocking and auditing, with and without parameters.
@@ -71,6 +72,7 @@ func draw(rng *rand.Rand, b *intentv1alpha1.SecurityIntentBinding, all []*intent
 // TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo walks through many forms of one binding: after each step
 // the engines' objects are to the letter what a pure translation of its present form says, and no others.
 func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	h.install(allEngines...)
 	labels := map[string]string{"istio-injection": "enabled"}

@@ -15,6 +15,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -93,6 +94,7 @@ func TestIntentsOfACapabilityAreBoundReportedAndUnbound(t *testing.T) {
 }
 
 func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("closed")
 	c.Spec.DataServices = nil
@@ -129,6 +131,7 @@ func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
 }
 
 func TestPoliciesStayForAsLongAsAPodOfTheirsDoes(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("held")
 	c.Spec.DataServices = nil

@@ -34,6 +34,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/controller"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -294,6 +295,7 @@ func example(namespace string) *nexusv1.NexusAICapability {
 }
 
 func TestACapabilityLivesInAnotherNamespaceThanItsWorkloads(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("elsewhere")
 	h.create(c)
@@ -485,6 +487,7 @@ func TestReferencesAreWaitedFor(t *testing.T) {
 }
 
 func TestASickWorkloadShowsItsTroubleAndHeals(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := example("sick")
 	c.Spec.DataServices = nil

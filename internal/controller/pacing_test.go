@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ssm"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -46,6 +47,7 @@ func parametersLeft(set *v1alpha1.SSMParameterSet) (int, error) {
 }
 
 func TestParametersThatWaitForTheQuotaAreCounted(t *testing.T) {
+	extent.Full(t)
 	h := start(t, "--aws-rates=ssm.PutParameter=2/1")
 	c := example("paced")
 	set := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: "paced", Name: "paced-dev"}}
@@ -120,6 +122,7 @@ func putAll(ctx context.Context, c *ssmapi.Client, n int) (time.Duration, error)
 }
 
 func TestHigherThroughputIsReadOnceAndOnlyWhenCallsWait(t *testing.T) {
+	extent.Full(t)
 	// Twelve calls more than the burst take four seconds at 3/s, less what the burst itself took, and 1.2 at 10/s.
 	const burst, more, divide = 30, 12, 2 * time.Second
 	if optional := engine.For(ssm.NewParameterSet).Meta().Optional; !slices.Contains(optional, "ssm:GetServiceSetting") {

@@ -16,6 +16,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // gathered returns the value of the gauge of objects of a kind in a state; -1 without it.
@@ -48,6 +49,7 @@ func labelOf(m *dto.Metric, name string) string {
 }
 
 func TestStateMetrics_CountAThousandObjectsWithoutCopies(t *testing.T) {
+	extent.Full(t)
 	const objects = 1000
 	h := start(t)
 	h.eventually("the gauges", func() error {

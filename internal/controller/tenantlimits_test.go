@@ -20,6 +20,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // small is a capability without data services, in a namespace that may be that of its workloads.
@@ -257,6 +258,7 @@ func TestTenant_HasNoSystemNamespaceCreatedByAPattern(t *testing.T) {
 }
 
 func TestNamespaceCreatedBefore_StaysInUse(t *testing.T) {
+	extent.Full(t)
 	h := start(t)
 	c := small("settler", "settler", "dev")
 	h.create(c)

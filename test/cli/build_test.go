@@ -18,6 +18,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/registry"
 )
@@ -60,6 +61,7 @@ func (x *tool) withoutRepository(c *ecr.Client, name string) {
 }
 
 func TestBuildOperator_PushesToECROnce(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	r, images := x.ecrOf()
 	x.withoutRepository(images, "nexus-operator")

@@ -100,6 +100,7 @@ func TestMonitor_FromCreationToRunning(t *testing.T) {
 }
 
 func TestMonitor_EndsWhenAPersonMustAct(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	if _, err := x.s3().CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("myapp-dev-call-data"),

@@ -271,6 +271,7 @@ func TestExplain_FindsTheForeignBucketBelowACapability(t *testing.T) {
 }
 
 func TestExplain_FindsThePodOfABrokenImage(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	c.Spec.Backend.Image = "backend:ImagePullBackOff"

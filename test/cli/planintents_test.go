@@ -104,6 +104,7 @@ func (x *tool) follow(what string, items []item, manifest, namespace string, set
 }
 
 func TestPlan_ListsThePoliciesOfSecurityIntents(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	dns := x.intentOf("planned-dns", "dnsManipulation", intentv1alpha1.Params{"otherEgress": {"allow"}})
 	calls := x.intentOf("planned-calls", "networkSegmentation", intentv1alpha1.Params{"fromNamespaces": {x.Namespace}})

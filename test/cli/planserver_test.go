@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -219,6 +220,7 @@ func TestPlanServer_ShowsNoMoreThanAnObjectWould(t *testing.T) {
 }
 
 func TestPlanServer_PlansEditsAndDriftOfAResource(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")
 	b := x.bucketOf("served-bucket")
 	user := x.planner(x.Namespace)

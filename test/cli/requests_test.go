@@ -211,6 +211,7 @@ func TestDrift_ListsWhatStatusesReport(t *testing.T) {
 }
 
 func TestIAMPolicy_OfALiveCapabilityIsThatOfItsRole(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))

@@ -11,6 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // pods are those of the operator that are not ending.
@@ -30,6 +32,7 @@ func (x *tool) pods() []corev1.Pod {
 }
 
 func TestUpdate_ReplacesThePodsAndNamesDigests(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	x.wants(x.run("", "update"), 4, "neither a Deployment nor a StatefulSet nexus-operator")
 	x.wants(x.run("", "update", "--timeout", "0"), 2, "--timeout")

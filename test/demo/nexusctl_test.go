@@ -145,10 +145,15 @@ func (x tool) stops() {
 	x.interrupted()
 }
 
-// interrupted starts the world with an operator that it builds, and interrupts the command as soon as a process of the control plane runs.
+// interrupted starts the world, in a full run with an operator that it builds as for users, and interrupts the command as soon as a
+// process of the control plane runs.
 func (x tool) interrupted() {
 	x.Helper()
-	cmd := x.command("dev", "up", "--source", ".")
+	from, says := []string{"--operator", filepath.Join(x.programs, "nexus-operator")}, ""
+	if extent.IsFull(x) {
+		from, says = []string{"--source", "."}, "Building the operator from ."
+	}
+	cmd := x.command(append([]string{"dev", "up"}, from...)...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	if err := cmd.Start(); err != nil {
@@ -169,7 +174,7 @@ func (x tool) interrupted() {
 	}
 	_ = cmd.Process.Signal(os.Interrupt)
 	_ = cmd.Wait() // the code says more
-	x.contains(errs.String(), "Building the operator from .")
+	x.contains(errs.String(), says)
 	if code := cmd.ProcessState.ExitCode(); code != 130 {
 		x.Errorf("exit code %d, want 130\n%s", code, errs.String())
 	}

@@ -319,6 +319,7 @@ func (x *person) refusesWhileNeeded() {
 
 // A lost answer, a right that is missing, and a role of that name that another tool made.
 func TestALBController_GoesOnAfterFailures(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	before := x.everything()
 	x.withoutController()

@@ -243,6 +243,7 @@ func (x *person) deployed(args ...string) {
 // A whole installation: a dry run, an image that was not pushed yet, the installation, a second run that does nothing, an upgrade, and the removal
 // with all that it made, and nothing else.
 func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
+	extent.Full(t)
 	x := newPerson(t)
 	x.withoutProvider() // which every world has
 	before := x.everything()

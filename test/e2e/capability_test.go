@@ -174,6 +174,7 @@ func (b *bed) versions(namespace string) map[string]string {
 }
 
 func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
+	extent.Full(t)
 	kubectl, err := exec.LookPath("kubectl")
 	if err != nil {
 		t.Log("kubectl is not installed: names are checked by discovery alone")

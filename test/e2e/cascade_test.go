@@ -55,6 +55,7 @@ func (b *bed) children(namespace string) []client.Object {
 }
 
 func TestBackgroundAndForegroundCascadesEndWithoutResidue(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	for name, policy := range map[string]metav1.DeletionPropagation{"behind": metav1.DeletePropagationBackground, "before": metav1.DeletePropagationForeground} {
 		c := withStores(b.small(name))
@@ -278,6 +279,7 @@ func TestADeletionWaitsForItsProviderThatIsGone(t *testing.T) {
 }
 
 func TestADeletionSaysThatTheLoadBalancerControllerIsGone(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("deserted")
 	b.Create(c)

@@ -12,11 +12,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // The two Services of a backend lead to the same pods. The internal one stays inside the cluster when the other becomes a load
 // balancer, and is deleted when dualService is false.
 func TestDualService_TheInternalServiceStaysInside(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.Capability("examples/dual-service-backend.yaml")
 	b.Create(c)

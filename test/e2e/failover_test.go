@@ -28,6 +28,7 @@ func (b *bed) heals(c *nexusv1.NexusAICapability, within time.Duration) time.Dur
 }
 
 func TestFailover_AStandbyTakesOverInTime(t *testing.T) {
+	extent.Full(t)
 	flags := []string{"--leader-elect=true", "--namespace=" + operator.Namespace}
 	b := newBed(t, flags...)
 	c := b.small("standby")

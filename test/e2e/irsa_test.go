@@ -22,6 +22,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/kubeproxy"
 )
 
@@ -84,6 +85,7 @@ func irsaRole(name, provider string) *v1alpha1.IAMRole {
 }
 
 func TestCapabilityWithoutOIDCProviderIsNotReady(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	b.deleteOIDCProvider(homeAccount)
 	mark, _ := b.Mark()
@@ -118,6 +120,7 @@ func TestCapabilityWithoutOIDCProviderIsNotReady(t *testing.T) {
 }
 
 func TestUnreadableOIDCProviderLeavesIdentityUnknown(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	rule := b.World.AWS().Fault(awsproxy.Match{Service: "iam", Op: "GetOpenIDConnectProvider"}, awsproxy.Fail(403, "AccessDenied",
 		"User: arn:aws:iam::123456789012:user/x is not authorized to perform: iam:GetOpenIDConnectProvider"))
@@ -133,6 +136,7 @@ func TestUnreadableOIDCProviderLeavesIdentityUnknown(t *testing.T) {
 }
 
 func TestRoleInOtherAccountNamesItsMissingOIDCProvider(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	p := provider("other")
 	p.Spec.RoleARN = "arn:aws:iam::" + otherAccount + ":role/acts"
@@ -169,6 +173,7 @@ func TestRoleInOtherAccountNamesItsMissingOIDCProvider(t *testing.T) {
 }
 
 func TestIssuerIsReadFromEKSWithoutWellKnown(t *testing.T) {
+	extent.Full(t)
 	k := kit.Proxied(t, "--eks-cluster-name=prod", "--region=ap-southeast-1")
 	b := &bed{k}
 	k.Kube.Fault(kubeproxy.Match{Path: "/.well-known/*"}, kubeproxy.Forbidden())

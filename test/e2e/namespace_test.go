@@ -27,6 +27,7 @@ func (b *bed) apart(name string) (*nexusv1.NexusAICapability, *corev1.Namespace)
 }
 
 func TestANamespaceIsMadeClaimedAndDeletedWithItsCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, ns := b.apart("apart")
 	b.Create(c)

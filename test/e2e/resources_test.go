@@ -421,6 +421,7 @@ func TestAProviderThatMovesLosesNothing(t *testing.T) {
 
 // One names the other by its ARN, before that bucket exists.
 func TestTwoBucketsReplicateToEachOther(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	p := provider("aws")
 	p.Spec.RolePathPrefix = "/"

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // bucketTags are the tags of a bucket in AWS.
@@ -84,6 +85,7 @@ func TestRestore_AnotherClusterTakesOverOnlyWhatItInherits(t *testing.T) {
 // TestMigration_AMarkedBucketIsHandedToACapability follows the page of migration: a bucket that another tool created is
 // refused, until an administrator tags it as the capability's.
 func TestMigration_AMarkedBucketIsHandedToACapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	name := "moved-dev-call-data"
 	_, err := b.s3().CreateBucket(b.Ctx(), &s3.CreateBucketInput{Bucket: &name,

@@ -97,6 +97,7 @@ func TestRollout_ARefusedEditLeavesEverythingRunning(t *testing.T) {
 
 // What a kubelet says of an image whose USER is a name.
 func TestSick_ANamedUserIsNotReportedAsRoot(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("named")
 	b.Create(c)
@@ -164,6 +165,7 @@ func TestSick_LoadBalancerWithoutControllerNamesTheRemedy(t *testing.T) {
 }
 
 func TestPods_WithoutAWayToCredentialsAreReported(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("uncredited")
 	b.Create(c)

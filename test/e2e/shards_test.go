@@ -307,6 +307,7 @@ const (
 )
 
 func TestShards_AStandbyTakesOverAtOnceAndAfterACrash(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, elected("0/2")...)
 	leader := b.standby(t, elected("1/2")...)
 	namespace := b.namespacesOf(2, 1)[1][0]

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -43,6 +44,7 @@ func (b *bed) healed(c *nexusv1.NexusAICapability) {
 }
 
 func TestSickWorkloadsShowTheirReasonAndRemedyAndHeal(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	sick := []struct {
 		name, condition, reason, remedy string
@@ -114,6 +116,7 @@ func (b *bed) removeAll(all []*nexusv1.NexusAICapability) {
 }
 
 func TestPodsThatTheClusterRefusesShowWhoRefusesThem(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("refused")
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Name: "no-pods", Namespace: c.Namespace},
@@ -148,6 +151,7 @@ func TestPodsThatTheClusterRefusesShowWhoRefusesThem(t *testing.T) {
 }
 
 func TestWorkloadThatFailsLater_FailsTheCapability(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.small("later")
 	b.Create(c)
@@ -185,6 +189,7 @@ func TestWorkloadThatFailsLater_FailsTheCapability(t *testing.T) {
 }
 
 func TestWithoutItsIngressClassACapabilitySaysWhatToInstall(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
 	if err := b.Get(class); err != nil {

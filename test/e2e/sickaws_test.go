@@ -170,6 +170,7 @@ func TestASickAWSShowsInTheCapabilityAndHealsWhenTheCauseIsGone(t *testing.T) {
 
 // A provider that the user made is no child: its troubles must reach the capability all the same.
 func TestACapabilityReportsTheFailureOfItsProvider(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--ambient-namespaces=nowhere")
 	c := b.small("named")
 	secret, p := keys("keys", "AKIANAMED"), keyed("aws", "keys")
@@ -211,6 +212,7 @@ func (b *bed) inAWS(namespace string) []v1alpha1.Resource {
 // A capability that runs says at the next check what only a person can end. A transient failure shows in
 // the child, which stays Ready: it was observed to be right, and nothing says that it is not.
 func TestAnAWSThatGetsSickLaterShowsAtTheNextCheck(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	c := withStores(b.small("frail"))
 	b.Create(c)

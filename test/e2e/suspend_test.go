@@ -91,6 +91,7 @@ func TestASuspendedCapabilityCanBeDeleted(t *testing.T) {
 }
 
 func TestPausedCapabilityFreezesWritesAndDeletion(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--check-interval=1s")
 	c := withStores(b.small("frozen"))
 	b.Create(c)

@@ -17,6 +17,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	tracev1 "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // traceReceiver collects the spans that the operator sends.
@@ -91,6 +93,7 @@ var traceAttributes = []string{"k8s.namespace.name", "k8s.object.name", "reconci
 	"rpc.system", "rpc.service", "rpc.method", "cloud.region", "aws.request_id", "error.type"}
 
 func TestTraces_FollowAReconcileToItsAWSCalls(t *testing.T) {
+	extent.Full(t)
 	r := receiveTraces(t)
 	b := newBed(t, "--trace-endpoint="+r.url+"/", "--check-interval=2s")
 	b.provider()

@@ -647,6 +647,7 @@ func numberOf(name string, otherwise int) int {
 // unless a person said so, each walk ends as a fresh apply of its last valid spec and can be deleted without residue.
 // A full run (package extent) walks 12 seeds of 30 moves; NEXUS_WALKS, NEXUS_MOVES and NEXUS_SEED choose others.
 func TestWalk_RandomEditsLoseNothingAndEndAsAFreshApply(t *testing.T) {
+	extent.Full(t)
 	walks, length := extent.Size(t, 1, 12), extent.Size(t, 10, 30)
 	walks, length = numberOf("NEXUS_WALKS", walks), numberOf("NEXUS_MOVES", length)
 	first := numberOf("NEXUS_SEED", 1)

@@ -286,6 +286,7 @@ func (p *posture) struckAt(a *act, b blow, n int) {
 
 // TestAMissingPermissionOfOneEngineIsReportedAndHealed takes the right to KubeArmor's kinds away: the others go on.
 func TestAMissingPermissionOfOneEngineIsReportedAndHealed(t *testing.T) {
+	extent.Full(t)
 	p := newPosture(t)
 	rule := p.Kube.Fault(kubeproxy.Match{Verb: "patch", Resource: "kubearmorpolicies"}, kubeproxy.Forbidden())
 	b := p.binding("web")
@@ -362,6 +363,7 @@ func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
 
 // TestBindingsSurviveKillsAtAnyMoment kills the operator while many bindings are made, again and again.
 func TestBindingsSurviveKillsAtAnyMoment(t *testing.T) {
+	extent.Full(t)
 	p := newPosture(t)
 	const many = 20
 	p.Create(p.binding("web"))

@@ -13,6 +13,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/bed"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // parametersACall is how many parameters AWS gives at a time.
@@ -66,6 +67,7 @@ func firstCheck(calls awsproxy.Calls, apart time.Duration) awsproxy.Calls {
 }
 
 func TestCheckOfACapability_ReadsNoMoreThanItsRows(t *testing.T) {
+	extent.Full(t)
 	const interval = 3 * time.Second
 	r := newRig(t)
 	more := r.Capability("examples/capability-with-messaging.yaml")

@@ -37,6 +37,7 @@ func (r *rig) atRest(n int) []*nexusv1.NexusAICapability {
 }
 
 func TestARestartWritesNothingAndAsksNothingBeforeItsTime(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t)
 	all := r.atRest(extent.Size(t, 4, 50))
 	objects := 0

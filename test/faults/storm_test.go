@@ -13,6 +13,7 @@ import (
 )
 
 func TestAThrottlingStormCostsTimeAndNothingElse(t *testing.T) {
+	extent.Full(t)
 	r := newRig(t)
 	created, deleted := r.clean()
 	r.anew(t)

@@ -29,6 +29,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // fieldGroup is a group of fields of a component, with an edit of its Deployment that contradicts them.
@@ -87,6 +88,7 @@ func (b *bed) deployment(component string) *appsv1.Deployment {
 
 // Every field is created, kept, restored after somebody else changed it, and removed again without residue.
 func TestFields_AreSetHealedAndUnset(t *testing.T) {
+	extent.Full(t)
 	for name, g := range fieldGroups {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -155,6 +157,7 @@ func (b *bed) autoscaled(d *appsv1.Deployment, want int32) {
 
 // The autoscaler gets the number of replicas as it is, keeps what it sets, and gives it back.
 func TestFields_AutoscalerTakesAndReturnsReplicas(t *testing.T) {
+	extent.Full(t)
 	for name, own := range map[string]bool{"in the capability's namespace": true, "in a namespace that was made": false} {
 		t.Run(name, func(t *testing.T) {
 			b := newBed(t)
@@ -195,6 +198,7 @@ func TestFields_AutoscalerTakesAndReturnsReplicas(t *testing.T) {
 }
 
 func TestFields_AutoscalerStartsFromTheLeastNumber(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(func(c *nexusv1.NexusAICapability) {
 		c.Spec.Backend.Replicas = new(int32(0))
@@ -216,6 +220,7 @@ func TestFields_AutoscalerStartsFromTheLeastNumber(t *testing.T) {
 }
 
 func TestFields_DisruptionBudget(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(func(c *nexusv1.NexusAICapability) {
 		c.Spec.Backend.PDB = &nexusv1.DisruptionBudgetSpec{MinAvailable: new(intstr.FromString("50%"))}
@@ -243,6 +248,7 @@ func TestFields_DisruptionBudget(t *testing.T) {
 }
 
 func TestFields_ServiceOfALoadBalancer(t *testing.T) {
+	extent.Full(t)
 	const attributes, scheme = "service.beta.kubernetes.io/aws-load-balancer-attributes", "service.beta.kubernetes.io/aws-load-balancer-scheme"
 	b := newBed(t)
 	c := b.capability()

@@ -19,6 +19,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // holdsData keeps a bucket in deletion, as the controller of buckets does for one with objects.
@@ -122,6 +123,7 @@ func TestPrune_AsksWhetherTheCapabilityIsStillTheSame(t *testing.T) {
 }
 
 func TestPrune_WaitsWhileAnApplyFails(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running()
 	b.refuseWith("apply", "ConfigMap", forbidden)
@@ -138,6 +140,7 @@ func TestPrune_WaitsWhileAnApplyFails(t *testing.T) {
 }
 
 func TestPrune_MissingRightToDelete(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c, bucket := b.running()
 	b.edit(c, func() { c.Spec.DataServices = nil })

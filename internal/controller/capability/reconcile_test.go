@@ -20,6 +20,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestReconcile_RunsACapabilityAndThenWritesNothing(t *testing.T) {
@@ -138,6 +139,7 @@ func TestReconcile_SuspendLeavesChildrenAsTheyAre(t *testing.T) {
 }
 
 func TestReconcile_OneRefusedChildKeepsNoOtherBack(t *testing.T) {
+	extent.Full(t)
 	for name, tc := range map[string]struct {
 		refusal error
 		reason  string
@@ -202,6 +204,7 @@ func TestReconcile_StatusThatIsRefused(t *testing.T) {
 }
 
 func TestReconcile_StatusOfMereProgressWaitsItsTurn(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.pass(c)

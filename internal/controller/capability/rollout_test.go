@@ -19,6 +19,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // configMap is the one with the settings of the workloads.
@@ -83,6 +84,7 @@ func with(m map[string]string, key, value string) map[string]string {
 }
 
 func TestRollout_ReportsWhatAnEditChanges(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
@@ -105,6 +107,7 @@ func TestRollout_ReportsWhatAnEditChanges(t *testing.T) {
 }
 
 func TestRollout_ChangesOutliveAStatusThatIsRefused(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
@@ -199,6 +202,7 @@ func TestRollout_NamespaceAndItsQuota(t *testing.T) {
 }
 
 func TestRollout_PoliciesOfIntents(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	name := b.ns + "-dns"
 	c := b.capability(func(c *nexusv1.NexusAICapability) {

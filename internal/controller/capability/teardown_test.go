@@ -24,6 +24,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // deleteCapability deletes a capability as kubectl does.
@@ -121,6 +122,7 @@ func TestDelete_FailuresKeepTheFinalizer(t *testing.T) {
 }
 
 func TestDelete_AsksTheAPIServerBeforeTheEnd(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.pass(c)
@@ -168,6 +170,7 @@ func TestDelete_FinishesWithoutItsFinalizer(t *testing.T) {
 }
 
 func TestDelete_OrphanKeepsEveryObject(t *testing.T) {
+	extent.Full(t)
 	for name, tc := range map[string]struct {
 		policy  nexusv1.DeletionPolicy
 		cascade metav1.DeletionPropagation
@@ -212,6 +215,7 @@ func (b *bed) collected(c *nexusv1.NexusAICapability) {
 
 // The operator was busy while the garbage collector orphaned the objects, and its cache still shows their owner references.
 func TestDelete_OrphanIsSeenPastACacheThatLags(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.run(c)
@@ -233,6 +237,7 @@ func TestDelete_OrphanIsSeenPastACacheThatLags(t *testing.T) {
 
 // A write of the operator that was under way restored a reference after the garbage collector had cut it.
 func TestDelete_OrphanIsSeenPastARestoredReference(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.run(c)
@@ -255,6 +260,7 @@ func TestDelete_OrphanIsSeenPastARestoredReference(t *testing.T) {
 
 // A person cut one object off: the others go as they were asked to.
 func TestDelete_OneCutReferenceKeepsNoOtherObject(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.run(c)
@@ -271,6 +277,7 @@ func TestDelete_OneCutReferenceKeepsNoOtherObject(t *testing.T) {
 
 // Objects whose provider has another owner are refused the operator's own identity, also for their deletion.
 func TestDelete_RestoresTheReferenceOfItsProvider(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(withBucket)
 	b.run(c)
@@ -285,6 +292,7 @@ func TestDelete_RestoresTheReferenceOfItsProvider(t *testing.T) {
 }
 
 func TestDelete_NamespaceWithGuestsStays(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability()
 	b.run(c)
@@ -306,6 +314,7 @@ func TestDelete_NamespaceWithGuestsStays(t *testing.T) {
 }
 
 func TestDelete_PoliciesStayUntilThePodsHaveEnded(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t)
 	c := b.capability(func(c *nexusv1.NexusAICapability) {
 		c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: b.ns + "-none"}}}

@@ -254,7 +254,7 @@ func (a *advance) timeToVerify() time.Duration {
 		left = settleTagged - now.Sub(a.mem.absentSince)
 	}
 	last := a.mem.lastWrite()
-	if i := a.o.Intent; i != nil && i.At.After(last) {
+	if i := a.o.Intent; i != nil && i.At.After(last) && !a.mem.wasRefused(i) {
 		last = i.At
 	}
 	return max(left, a.settleTime()-now.Sub(last))
@@ -310,7 +310,7 @@ func (a *advance) mayCreate(p Plan) error {
 		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the new resource", After: nextLook(now.Sub(at))}
 	}
 	i := a.o.Intent
-	if i == nil || i.At.IsZero() || a.mem.createFailed(i) || a.repeatable() {
+	if i == nil || i.At.IsZero() || a.mem.createFailed(i) || a.mem.wasRefused(i) && !a.mem.createOpen || a.repeatable() {
 		return nil
 	}
 	if left := a.lostAnswerWait() - now.Sub(i.At); left > 0 {
@@ -490,7 +490,11 @@ func (a *advance) classify(err error) error {
 		a.mem.existsAt = a.h.Now()
 		return nil
 	}
-	a.mem.createOpen = a.mem.createOpen || !a.h.HadNoEffect(err)
+	if a.h.HadNoEffect(err) {
+		a.mem.refusedAt = a.mem.attemptAt
+	} else {
+		a.mem.createOpen = true
+	}
 	return a.explain(err, step.Action)
 }
 

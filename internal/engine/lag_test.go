@@ -334,6 +334,38 @@ func TestAdvance_ThreeLostCreatesMakeOneResource(t *testing.T) {
 	}
 }
 
+// TestAdvance_AParentThatIsGoneIsToldAndNotPolled: a resource that existed is gone, and AWS refuses each create, because what it
+// belongs to is gone as well. Each pass after the second look says so, and the reconciler's pauses grow.
+func TestAdvance_AParentThatIsGoneIsToldAndNotPolled(t *testing.T) {
+	for _, by := range []kind.Identity{kind.ByName, kind.ByTag, kind.ByToken} {
+		o := known()
+		b := boxOf(o)
+		b.meta.Identity = by
+		h := &host{t: t, b: b, now: noon}
+		if out, err := advanceOn(t, h, o, nil); err != nil || !out.Synced {
+			t.Fatalf("%v: %+v %v", by, out, err)
+		}
+		b.exists, b.refuse, b.looks = false, errRefused, 0
+		pause, untold := time.Second, 0
+		for h.now.Sub(noon) < 20*time.Minute {
+			_, err := advanceOn(t, h, o, nil)
+			if len(h.committed) > 0 {
+				o.Intent = &h.committed[len(h.committed)-1]
+			}
+			if w, ok := status.AsWaiting(err); ok { // as the reconciler does
+				untold++
+				pause, h.now = time.Second, h.now.Add(w.After)
+				continue
+			}
+			h.now = h.now.Add(pause)
+			pause = min(2*pause, time.Minute)
+		}
+		if creates := len(b.writes); creates < 15 || creates > 30 || b.looks > 100 || untold > 15 {
+			t.Errorf("%v: %d looks, %d creates, and %d passes that did not tell why, in 20 minutes", by, b.looks, creates, untold)
+		}
+	}
+}
+
 func TestAdvance_ALostRetryIsWaitedForByADeletion(t *testing.T) {
 	lost := errors.New("the connection broke")
 	b := &box{fail: map[string]error{"box:Create": errRefused}}

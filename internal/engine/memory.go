@@ -42,6 +42,8 @@ type Memory struct {
 	// createOpen is true while the outcome of some create, sent by this process or recorded by another, is not known.
 	attempted, createOpen bool
 	attemptAt             time.Time
+	// refusedAt is the time in the record of the last create that AWS answered without carrying it out.
+	refusedAt time.Time
 	// untouched is true from an acknowledged create until the next call that writes to the resource is sent.
 	untouched bool
 	// notEmpty is true once AWS refused to delete the resource because of its contents.
@@ -130,6 +132,11 @@ func (m *Memory) recordAttempt(earlier, at time.Time) {
 func (m *Memory) createFailed(recorded *Intent) bool {
 	mine := recorded == nil || recorded.At.Equal(m.attemptAt)
 	return m.attempted && mine && !m.createOpen && m.createdAt.IsZero() && m.existsAt.IsZero()
+}
+
+// wasRefused reports whether AWS answered the recorded create without carrying it out, so that nothing of it is to appear.
+func (m *Memory) wasRefused(recorded *Intent) bool {
+	return !m.refusedAt.IsZero() && recorded.At.Equal(m.refusedAt)
 }
 
 // lastWrite is when AWS last acknowledged a create or a changed setting; zero when none is remembered.

@@ -69,6 +69,12 @@ verify: generate ## Fail when generated files are not up to date.
 	@git diff --exit-code -- $(GENERATED) || { echo 'generated files differ: run make generate and commit'; exit 1; }
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated files are not committed'; exit 1; }
 
+.PHONY: awsmodels
+awsmodels: ## Write down anew what AWS's service models say of the operations that are called; needs a Python with botocore (PYTHON=python3).
+	go run ./internal/testkit/awsmodels/generate $$($(PYTHON) -c 'import botocore, os; print(os.path.dirname(botocore.__file__), botocore.__version__)') internal/testkit/awsmodels/errors.json
+
+PYTHON ?= python3
+
 .PHONY: vet
 vet: $(STATICCHECK) ## Formatting, go vet and staticcheck.
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt'; exit 1; }

@@ -20,7 +20,7 @@ type Class string
 
 // The classes of failure.
 const (
-	// Unknown is everything the table has no row for: retried, and never taken for "not found".
+	// Unknown is what says nothing, such as an answer that is not AWS's: retried, and never taken for "not found".
 	Unknown Class = "Unknown"
 	// NotFound: the resource, or the part of it asked for, is not there.
 	NotFound Class = "NotFound"
@@ -38,7 +38,7 @@ const (
 	Unauthenticated Class = "Unauthenticated"
 	// Expired: the credentials were good once.
 	Expired Class = "Expired"
-	// Invalid: the request can never succeed as it is.
+	// Invalid: the request can never succeed as it is. So is every 4xx of AWS whose code has no row.
 	Invalid Class = "Invalid"
 	// Transient: servers, networks and races that pass.
 	Transient Class = "Transient"
@@ -88,17 +88,23 @@ func Is(err error, class Class) bool { return err != nil && Classify(err).Class 
 // recovery window.
 func FoundExisting(err error) bool { return Is(err, Exists) || Is(err, ScheduledForDeletion) }
 
-// HadNoEffect reports whether AWS answered that it did not carry out the call, or the call was never sent. Errors without
-// such an answer, and errors of AWS's servers, say nothing of the effect.
+// gaveUp are the codes of requests that AWS gave up on.
+const gaveUp = "RequestTimeout|RequestCanceled|OperationTimeout|DependencyTimeout"
+
+// HadNoEffect reports whether AWS answered that it did not carry out the call, or the call was never sent. Each call is sent
+// once, so that an answer is about this very request. Errors without an answer, errors of AWS's servers, and those of a
+// request that AWS gave up on, say nothing of the effect.
 func HadNoEffect(err error) bool {
 	if _, kept := errors.AsType[*notSentError](err); kept {
 		return true
 	}
-	switch Classify(err).Class {
-	case NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
+	f := Classify(err)
+	switch f.Class {
+	case NotFound, NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
 		return true
 	default:
-		return false
+		return f.Status >= http.StatusBadRequest && f.Status < http.StatusInternalServerError && f.Status != http.StatusRequestTimeout &&
+			f.Code != "" && !isMadeUp(f) && !matchesAnyOf(gaveUp, normalizeCode(f.Code))
 	}
 }
 
@@ -138,7 +144,7 @@ func classify(err error, service, operation string) Failure {
 		f.Class, f.After = r.class, r.after
 		return f
 	}
-	f.Class = classOfCause(err, f.Status)
+	f.Class = classOfCause(err, f)
 	return f
 }
 
@@ -148,8 +154,10 @@ func isWebPage(h http.Header) bool {
 	return strings.HasPrefix(h.Get("Content-Type"), "text/html") && h.Get("X-Amz-Request-Id") == "" && h.Get("X-Amzn-Requestid") == ""
 }
 
-// classOfCause reads what has no row: errors made on this side of the wire.
-func classOfCause(err error, status int) Class {
+// classOfCause reads what has no row: errors made on this side of the wire, and codes that are new to us. AWS means a 4xx for good,
+// so that trying again at once helps as little as with a code that we know.
+func classOfCause(err error, f Failure) Class {
+	status := f.Status
 	switch {
 	case isType[*pacedError](err):
 		return Throttled
@@ -157,12 +165,21 @@ func classOfCause(err error, status int) Class {
 		return Invalid
 	case status >= http.StatusInternalServerError:
 		return Transient
+	case status == http.StatusRequestTimeout, status == http.StatusTooEarly:
+		return Transient
+	case status >= http.StatusBadRequest && f.Code != "" && !isMadeUp(f):
+		return Invalid
 	case status >= http.StatusBadRequest:
 		return Unknown
 	case isType[*smithy.DeserializationError](err), transportFailure(err) != "":
 		return Transient
 	}
 	return Unknown
+}
+
+// isMadeUp says that the code is the text of the status: the S3 client makes one up for an answer without a body.
+func isMadeUp(f Failure) bool {
+	return f.Code == strings.ReplaceAll(http.StatusText(f.Status), " ", "")
 }
 
 // noAnswer is what transport says of a call that nobody answered.

@@ -21,6 +21,7 @@ var s3Rows = []row{
 	// The bucket is there, in another region than the endpoint's.
 	{service: "s3", code: "PermanentRedirect|MovedPermanently|AuthorizationHeaderMalformed", class: NameTaken},
 	{service: "s3", code: "BucketNotEmpty", class: NotEmpty},
+	{service: "s3", code: "BucketHasAccessPointsAttached", class: NotEmpty},
 	{service: "s3", code: "TooManyBuckets", class: Limit},
 	{service: "s3", code: "ServiceUnavailable", class: Throttled},
 	{service: "s3", code: "BadDigest|IncompleteBody|XAmzContentSHA256Mismatch", class: Transient},
@@ -31,6 +32,7 @@ var s3Rows = []row{
 	{service: "s3", code: "MethodNotAllowed", class: Denied},
 	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported", class: Invalid},
 	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},
+	{service: "s3", code: "InvalidTargetBucketForLogging|MalformedACL", class: Invalid},
 }
 
 // docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -45,6 +47,9 @@ var dynamoRows = []row{
 	{service: "dynamodb", code: "LimitExceeded", message: "simultaneous", class: Throttled},
 	{service: "dynamodb", code: "LimitExceeded", message: "concurrent", class: Throttled},
 	{service: "dynamodb", code: "LimitExceeded", message: "too many operations", class: Throttled},
+	// Changes of the billing mode, and of throughput downward, that may come once a day or so: what time lifts is no quota.
+	{service: "dynamodb", code: "LimitExceeded", message: "limited to once in", class: Busy, after: 10 * time.Minute},
+	{service: "dynamodb", code: "LimitExceeded", message: "decreases are limited", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", code: "Validation", message: "protected against deletion", class: Protected},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "within a fixed interval", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "timetolive is already", class: Exists},
@@ -60,6 +65,8 @@ var dynamoRows = []row{
 var glueRows = []row{
 	{service: "glue", code: "EntityNotFound|ResourceNotFound", class: NotFound},
 	{service: "glue", code: "AlreadyExists|ResourceAlreadyExists", class: Exists},
+	{service: "glue", code: "FederatedResourceAlreadyExists", class: Exists},
+	{service: "glue", code: "FederationSourceRetryable", class: Transient},
 	{service: "glue", code: "CrawlerRunning|CrawlerStopping|SchedulerTransitioning|ConcurrentRunsExceeded|ResourceNotReady", class: Busy},
 	{service: "glue", code: "SchedulerRunning|SchedulerNotRunning|CrawlerNotRunning|NoSchedule|VersionMismatch", class: Conflict},
 	{service: "glue", code: "ResourceNumberLimitExceeded", class: Limit},
@@ -67,8 +74,10 @@ var glueRows = []row{
 	// be given assume role permissions", "... is not authorized to perform: glue:GetConnection".
 	{service: "glue", code: "InvalidInput", message: "assume role permissions", class: Propagating},
 	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating},
+	{service: "glue", code: "InvalidInput", message: "trustpolicy", class: Propagating},
+	{service: "glue", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating},
 	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating},
-	{service: "glue", code: "GlueEncryption|InvalidState", class: Invalid},
+	{service: "glue", code: "GlueEncryption|InvalidState|FederationSource|KMSKeyNotAccessible", class: Invalid},
 }
 
 // docs.aws.amazon.com/IAM/latest/APIReference/API_CreateRole.html and its siblings
@@ -77,6 +86,7 @@ var iamRows = []row{
 	{service: "iam", code: "EntityAlreadyExists", class: Exists},
 	{service: "iam", code: "EntityTemporarilyUnmodifiable", class: Busy},
 	{service: "iam", code: "DeleteConflict", class: NotEmpty},
+	{service: "iam", code: "OpenIdIdpCommunication", class: Transient},
 	{service: "iam", code: "PolicyNotAttachable|UnmodifiableEntity|NotSupportedService|PolicyEvaluation", class: Invalid},
 }
 
@@ -90,6 +100,10 @@ var ssmRows = []row{
 	{service: "ssm", code: "ParameterLimitExceeded|ParameterMaxVersionLimitExceeded|TooManyTags|PoliciesLimitExceeded", class: Limit},
 	{service: "ssm", code: "HierarchyLevelLimitExceeded|HierarchyTypeMismatch|ParameterPatternMismatch|InvalidKeyId", class: Invalid},
 	{service: "ssm", code: "UnsupportedParameterType|InvalidAllowedPattern|InvalidPolicyType|InvalidPolicyAttribute|IncompatiblePolicy", class: Invalid},
+	{service: "ssm", code: "InvalidFilterKey|InvalidFilterOption|InvalidFilterValue|InvalidResourceType", class: Invalid},
+	{service: "ssm", code: "ServiceSettingNotFound", class: NotFound},
+	// The next page begins anew with the next look.
+	{service: "ssm", code: "InvalidNextToken", class: Transient},
 }
 
 // docs.aws.amazon.com/secretsmanager/latest/apireference/API_CreateSecret.html and its siblings
@@ -98,8 +112,13 @@ var secretRows = []row{
 	{service: "secretsmanager", code: "ResourceExists", class: Exists},
 	{service: "secretsmanager", code: "InvalidRequest", message: "scheduled for deletion", class: ScheduledForDeletion},
 	{service: "secretsmanager", code: "InvalidRequest", message: "marked for deletion", class: ScheduledForDeletion},
+	// The name of a secret that was deleted without a recovery window is free a few seconds later.
+	{service: "secretsmanager", code: "InvalidRequest", message: "was deleted", class: Busy},
+	{service: "secretsmanager", operation: "RotateSecret", code: "InvalidRequest", message: "previous rotation", class: Busy},
+	{service: "secretsmanager", code: "MalformedPolicyDocument", message: "unsupported principal", class: Propagating},
 	{service: "secretsmanager", operation: "RotateSecret", code: "AccessDenied", message: "cannot invoke the specified lambda", class: Propagating},
 	{service: "secretsmanager", code: "EncryptionFailure|DecryptionFailure|PublicPolicy", class: Invalid},
+	{service: "secretsmanager", code: "InvalidNextToken", class: Transient},
 }
 
 // docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference, .../sns/latest/api, .../kms/latest/APIReference
@@ -107,32 +126,66 @@ var queueRows = []row{
 	{service: "sqs", code: "QueueDoesNotExist|NonExistentQueue|ResourceNotFound", class: NotFound},
 	{service: "sqs", code: "QueueNameExists|QueueAlreadyExists", class: Exists},
 	{service: "sqs", code: "QueueDeletedRecently", class: Busy, after: time.Minute},
+	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidAttributeValue|InvalidParameterValue", message: "parameter policy", class: Propagating},
 	{service: "sqs", code: "OverLimit", class: Limit},
 	{service: "sqs", code: "InvalidAttributeName|InvalidAttributeValue|InvalidAddress", class: Invalid},
 	{service: "sns", code: "NotFound|ResourceNotFound", class: NotFound},
+	{service: "sns", code: "InvalidParameter", message: "principalnotfound", class: Propagating},
 	{service: "sns", code: "InvalidParameter", message: "already exists", class: Exists},
 	{service: "sns", code: "TopicLimitExceeded|SubscriptionLimitExceeded", class: Limit},
+	{service: "sns", code: "FilterPolicyLimitExceeded|ReplayLimitExceeded", class: Limit},
+	// "A tag has been added to a resource with the same ARN as a deleted resource. Wait a short while and then retry the operation."
+	{service: "sns", code: "StaleTag", class: Transient},
+	{service: "sns", code: "InvalidState|TagPolicy", class: Invalid},
 	{service: "kms", code: "NotFound", class: NotFound},
 	{service: "kms", code: "AlreadyExists", class: Exists},
 	{service: "kms", code: "KMSInvalidState", message: "pending deletion", class: ScheduledForDeletion},
 	{service: "kms", code: "KMSInvalidState", class: Busy},
 	{service: "kms", code: "KMSInternal", class: Transient},
+	// A key is not enabled for a moment after its creation, and until the part of the pass that enables it.
+	{service: "kms", code: "Disabled", class: Busy},
+	{service: "kms", code: "InvalidArn|InvalidAliasName|InvalidMarker|Tag", class: Invalid},
+	{service: "kms", code: "CloudHsmClusterInvalidConfiguration|CustomKeyStoreInvalidState|CustomKeyStoreNotFound", class: Invalid},
+	{service: "kms", code: "XksKeyAlreadyInUse|XksKeyInvalidConfiguration|XksKeyNotFound", class: Invalid},
 }
 
 // docs.aws.amazon.com/AmazonRDS/latest/APIReference and .../AmazonElastiCache/latest/APIReference
 var databaseRows = []row{
 	{service: "rds", code: "DBInstanceNotFound|DBSnapshotNotFound|DBClusterNotFound", class: NotFound},
 	{service: "rds", code: "DBSubnetGroupNotFound|DBParameterGroupNotFound", class: NotFound},
+	{service: "rds", code: "DBSecurityGroupNotFound|OptionGroupNotFound|DomainNotFound|CertificateNotFound|BackupPolicyNotFound", class: NotFound},
+	// Listing the tags of an ARN may answer with the code of any resource.
+	{service: "rds", code: "BlueGreenDeploymentNotFound|DBProxyNotFound|DBProxyEndpointNotFound|DBProxyTargetGroupNotFound", class: NotFound},
+	{service: "rds", code: "DBShardGroupNotFound|DBSnapshotTenantDatabaseNotFound|IntegrationNotFound|TenantDatabaseNotFound", class: NotFound},
+	{service: "rds", code: "InvalidDBClusterState|InvalidDBClusterEndpointState|InvalidDBSecurityGroupState|InvalidDBSubnetState", class: Busy},
+	{service: "rds", code: "AuthorizationNotFound|NetworkTypeNotSupported|VpcEncryptionControlViolation|DBUpgradeDependencyFailure", class: Invalid},
+	{service: "rds", code: "DBInstanceAutomatedBackupQuotaExceeded|TenantDatabaseQuotaExceeded", class: Limit},
+	// The name of the final snapshot: nothing of ours exists already.
+	{service: "rds", operation: "Delete*", code: "DBSnapshotAlreadyExists", class: Invalid},
 	{service: "rds", code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists", class: Exists},
 	{service: "rds", code: "InvalidDBSubnetGroupState", message: "still using", class: NotEmpty},
 	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
+	// A change of storage may follow another after about six hours.
+	{service: "rds", code: "InvalidParameterCombination|InvalidDBInstanceState", message: "being optimized", class: Busy, after: 10 * time.Minute},
+	{service: "rds", code: "InvalidParameterCombination|InvalidDBInstanceState", message: "storage-optimization", class: Busy, after: 10 * time.Minute},
+	{service: "rds", code: "DBInstanceNotReady", class: Busy},
 	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
 	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
 	{service: "rds", code: "InvalidSubnet|InvalidVPCNetworkState|DBSubnetGroupDoesNotCoverEnoughAZs|SubnetAlreadyInUse|DBSubnetGroupNotAllowed", class: Invalid},
+	{service: "rds", code: "UnsupportedDBEngineVersion|InsufficientAvailableIPsInSubnet", class: Invalid},
 	{service: "rds", code: "StorageTypeNotSupported|ProvisionedIopsNotAvailableInAZ|KMSKeyNotAccessible|InvalidDBInstanceClass", class: Invalid},
 	{service: "rds", code: "InstanceQuotaExceeded|StorageQuotaExceeded|SnapshotQuotaExceeded|DBSubnetGroupQuotaExceeded|DBSubnetQuotaExceeded", class: Limit},
 	{service: "rds", code: "InsufficientDBInstanceCapacity", class: Transient},
 	{service: "elasticache", code: "CacheClusterNotFound|ReplicationGroupNotFound|CacheSubnetGroupNotFound|CacheParameterGroupNotFound", class: NotFound},
+	// Changing the tags of an ARN may answer with the code of any resource.
+	{service: "elasticache", code: "ServerlessCacheNotFound|ServerlessCacheSnapshotNotFound|SnapshotNotFound|ReservedCacheNodeNotFound", class: NotFound},
+	{service: "elasticache", code: "UserNotFound|UserGroupNotFound|TagNotFound", class: NotFound},
+	{service: "elasticache", code: "InvalidCacheSecurityGroupState|InvalidServerlessCacheState|InvalidServerlessCacheSnapshotState", class: Busy},
+	{service: "elasticache", code: "APICallRateForCustomerExceeded", class: Throttled},
+	// ElastiCache makes its own role at the first cluster of an account, and may not see it yet.
+	{service: "elasticache", code: "ServiceLinkedRoleNotFound", class: Propagating},
+	{service: "elasticache", code: "InvalidARN|InvalidKMSKey|InvalidSubnet|SubnetNotAllowed", class: Invalid},
+	{service: "elasticache", operation: "Delete*", code: "SnapshotAlreadyExists", class: Invalid},
 	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists|SnapshotAlreadyExists", class: Exists},
 	{service: "elasticache", code: "InvalidCacheClusterState|InvalidReplicationGroupState|CacheSubnetGroupInUse", class: Busy},
 	{service: "elasticache", code: "InvalidVPCNetworkState|CacheSecurityGroupNotFound|SnapshotFeatureNotSupported|InvalidCacheParameterGroupState", class: Invalid},
@@ -143,10 +196,14 @@ var databaseRows = []row{
 // docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, .../lambda/latest/api, .../elasticloadbalancing/latest/APIReference
 var computeRows = []row{
 	{service: "ec2", code: "*.NotFound|NatGatewayNotFound|Gateway.NotAttached", class: NotFound},
+	// The VPC has another gateway.
+	{service: "ec2", operation: "Attach*", code: "Resource.AlreadyAssociated", class: Invalid},
 	{service: "ec2", code: "*.Duplicate|RouteAlreadyExists|Resource.AlreadyAssociated", class: Exists},
 	{service: "ec2", code: "DependencyViolation", class: NotEmpty},
 	{service: "ec2", code: "IncorrectInstanceState|IncorrectState|*.InUse", class: Busy},
 	{service: "ec2", code: "OperationNotPermitted", message: "disableapitermination", class: Protected},
+	// Not the credentials: "Not authorized for images: [ami-0123]".
+	{service: "ec2", code: "AuthFailure", message: "not authorized", class: Denied},
 	{service: "ec2", code: "InvalidParameterValue", message: "iam instance profile", class: Propagating},
 	{service: "ec2", code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", class: Transient},
 	{service: "ec2", code: "RequestLimitExceeded", class: Throttled},
@@ -155,10 +212,23 @@ var computeRows = []row{
 	{service: "ec2", code: "ConcurrentTagAccess", class: Transient},
 	{service: "ec2", code: "Blocked|PendingVerification|AccountDisabled", class: Denied},
 	{service: "ec2", code: "*.Malformed|*.Format|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", class: Invalid},
+	{service: "ec2", code: "InvalidBlockDeviceMapping|VPCIdNotSpecified|VPCResourceNotSpecified|InvalidInstanceAttributeValue", class: Invalid},
+	{service: "ec2", code: "InsufficientFreeAddressesInSubnet|UnsupportedHostConfiguration|InvalidParameterDependency|CannotDelete", class: Invalid},
 	{service: "lambda", code: "ResourceNotFound", class: NotFound},
+	// Lambda tries what the function's role may do, and the networks and the key that it is given:
+	// docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html. Each of them may have been made a moment ago.
+	{service: "lambda", code: "InvalidParameterValue", message: "execution role does not have permissions", class: Propagating},
+	{service: "lambda", code: "InvalidParameterValue", message: "because the function's role", class: Propagating},
+	{service: "lambda", code: "InvalidParameterValue", message: "kms key is invalid for creategrant", class: Propagating},
+	{service: "lambda", code: "InvalidParameterValue", message: "throttled by ec2", class: Throttled},
+	// An image, a subnet or a security group that comes later, such as by another pipeline.
+	{service: "lambda", code: "InvalidParameterValue", message: "does not exist", class: NotFound},
 	{service: "lambda", code: "ResourceConflict", message: "already exist", class: Exists},
 	{service: "lambda", code: "ResourceConflict|ResourceNotReady|ResourceInUse", class: Busy},
 	{service: "lambda", code: "CodeStorageExceeded", class: Limit},
+	{service: "lambda", code: "FunctionVersionsPerCapacityProviderLimitExceeded", class: Limit},
+	{service: "lambda", code: "PreconditionFailed", class: Conflict},
+	{service: "lambda", code: "CodeSigningConfigNotFound|CodeVerificationFailed|InvalidCodeSignature|RequestTooLarge", class: Invalid},
 	{service: "elasticloadbalancingv2", code: "LoadBalancerNotFound|TargetGroupNotFound|ListenerNotFound|RuleNotFound", class: NotFound},
 	{service: "elasticloadbalancingv2", code: "DuplicateLoadBalancerName|DuplicateTargetGroupName|DuplicateListener", class: Exists},
 	{service: "elasticloadbalancingv2", code: "ResourceInUse", class: Busy},
@@ -173,14 +243,20 @@ var otherRows = []row{
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "associated with another", class: NameTaken},
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "already exists", class: Exists},
 	{service: "cognitoidentityprovider", operation: "DeleteUserPool", code: "InvalidParameter", message: "domain configured", class: NotEmpty},
-	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy", class: Propagating},
+	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy|InvalidEmailRoleAccessPolicy", class: Propagating},
+	{service: "cognitoidentityprovider", code: "UserImportInProgress", class: Busy},
+	{service: "cognitoidentityprovider", code: "FeatureUnavailableInTier|TierChangeNotAllowed|InvalidOAuthFlow|UserPoolTagging", class: Invalid},
 	{service: "ecr", code: "RepositoryNotFound|ImageNotFound|LifecyclePolicyNotFound|RepositoryPolicyNotFound", class: NotFound},
+	// A policy that names a role which ECR does not see yet.
+	{service: "ecr", code: "InvalidParameter", message: "invalid repository policy", class: Propagating},
 	{service: "ecr", code: "RepositoryAlreadyExists", class: Exists},
 	{service: "ecr", code: "RepositoryNotEmpty", class: NotEmpty},
+	{service: "ecr", code: "Kms|InvalidTagParameter", class: Invalid},
 	{service: "route53", code: "NoSuchHostedZone|NoSuchHealthCheck|VPCAssociationNotFound", class: NotFound},
 	{service: "route53", code: "HostedZoneAlreadyExists", class: Exists},
 	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
 	{service: "route53", code: "TooManyHostedZones|LimitsExceeded", class: Limit},
+	{service: "route53", code: "NoSuchDelegationSet|DelegationSetNotReusable", class: Invalid},
 	{service: "route53", code: "ConflictingDomainExists|InvalidDomainName|InvalidVPCId|LastVPCAssociation|PublicZoneVPCAssociation", class: Invalid},
 	// One message for each change that Route 53 cannot make; it makes none of the batch.
 	{service: "route53", code: "InvalidChangeBatch", message: "already exists", class: Exists},
@@ -191,7 +267,12 @@ var otherRows = []row{
 	{service: "route53", code: "DelegationSetNotAvailable", class: Transient},
 	{service: "acm", code: "ResourceNotFound", class: NotFound},
 	{service: "acm", code: "ResourceInUse", class: Busy},
+	{service: "acm", code: "InvalidArn|InvalidArgs|InvalidDomainValidationOptions|TagPolicy", class: Invalid},
 	{service: "eks", code: "ResourceNotFound", class: NotFound},
+	{service: "eks", code: "NotFound", class: NotFound},
+	{service: "eks", code: "ResourcePropagationDelay", class: Propagating},
+	{service: "eks", code: "InvalidState", class: Busy},
+	{service: "eks", code: "Client", class: Invalid},
 	{service: "eks", operation: "Create*", code: "ResourceInUse", class: Exists},
 	{service: "eks", code: "ResourceInUse", class: Busy},
 	// EKS has made the change that the operator saw to be missing: "Cluster is already at the desired configuration", "No changes
@@ -206,12 +287,19 @@ var otherRows = []row{
 	// is not correct"
 	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "cannot be found", class: Propagating},
 	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "could not be assumed", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "error in role params", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "managed policies associated", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "iam role's policy must include", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "does not exist", class: Propagating},
 	{service: "eks", code: "UnsupportedAvailabilityZone", class: Invalid},
 	{service: "eks", code: "ResourceLimitExceeded", class: Limit},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
+	{service: "ecs", code: "ResourceNotFound|NamespaceNotFound", class: NotFound},
+	{service: "ecs", code: "Client", class: Invalid},
 	// The create of a cluster that exists with other settings: "Arguments on this idempotent request are inconsistent with
 	// arguments used in previous request(s)."
 	{service: "ecs", operation: "CreateCluster", code: "InvalidParameter", message: "idempotent request", class: Exists},
 	{service: "ecs", code: "ClusterContains*", class: NotEmpty},
 	{service: "ecs", code: "UpdateInProgress|ResourceInUse", class: Busy},
+	{service: "resourcegroupstaggingapi", code: "PaginationTokenExpired", class: Transient},
 }

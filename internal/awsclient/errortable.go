@@ -72,9 +72,9 @@ func normalizeCode(code string) string {
 	for _, prefix := range []string{"AWS.SimpleQueueService.", "Client.", "Server.", "Sender.", "Receiver."} {
 		code = strings.TrimPrefix(code, prefix)
 	}
-	for _, suffix := range []string{"Exception", "Fault", "Error"} {
+	for _, suffix := range []string{"Exception", "Fault", "Error"} { // InternalErrorException has two
 		if short, ok := strings.CutSuffix(code, suffix); ok && short != "" {
-			return short
+			code = short
 		}
 	}
 	return code

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -42,7 +44,7 @@ func (w *identityWords) explain(err error, action string) error {
 		// No AWS client returned it: a Kubernetes request failed, or something in the operator.
 		return e.retrying(status.ReasonRetrying, "%s", scrub(err.Error()))
 	}
-	e.action = cmp.Or(e.action, strings.Trim(f.Service+":"+f.Operation, ":"), "the call to AWS")
+	e.action = cmp.Or(e.action, strings.Trim(cmp.Or(actionPrefixes[f.Service], f.Service)+":"+f.Operation, ":"), "the call to AWS")
 	if speak, ok := explanations[f.Class]; ok {
 		return speak(e)
 	}
@@ -50,6 +52,12 @@ func (w *identityWords) explain(err error, action string) error {
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, said)
 	}
 	return e.retrying(status.ReasonRetrying, "%s failed: %s", e.action, scrub(err.Error()))
+}
+
+// actionPrefixes are how IAM calls the services to whose actions the SDK gives other names, so that the action can be copied
+// into a policy: docs.aws.amazon.com/service-authorization/latest/reference.
+var actionPrefixes = map[string]string{
+	"cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag",
 }
 
 // cutShort reports whether the call's context ended before an answer came.
@@ -93,10 +101,8 @@ type explanation struct {
 
 // explanations are the words of each class. Read only.
 var explanations = map[Class]func(explanation) error{
-	Denied: explanation.denied,
-	Invalid: func(e explanation) error {
-		return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.text())
-	},
+	Denied:  explanation.denied,
+	Invalid: explanation.invalid,
 	Limit: func(e explanation) error {
 		return e.stalled(status.ReasonLimitExceeded, "%s exceeds an AWS quota%s: free some or ask for more in Service Quotas", e.action, e.text())
 	},
@@ -107,7 +113,7 @@ var explanations = map[Class]func(explanation) error{
 		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
 	},
 	Unauthenticated: func(e explanation) error {
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): %s", e.action, e.failure.Code, e.words.invalid)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s%s: %s", e.action, e.text(), e.words.invalid)
 	},
 	Expired: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s failed %s", e.action, e.words.expired)
@@ -118,7 +124,7 @@ var explanations = map[Class]func(explanation) error{
 		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.text())
 	},
 	Exists: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s found that the resource already exists", e.action)
+		return e.retrying(status.ReasonRetrying, "%s found that the resource already exists%s", e.action, e.text())
 	},
 	Conflict: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s met another change%s", e.action, e.text())
@@ -165,8 +171,29 @@ func (e explanation) text() string {
 	return ""
 }
 
+// invalid also explains a request that the SDK found to be incomplete.
+func (e explanation) invalid() error {
+	if isType[smithy.InvalidParamsError](e.err) || isType[*smithy.SerializationError](e.err) {
+		return e.stalled(status.ReasonRefusedByAWS, "%s was not sent, because the request is incomplete: %s", e.action, scrub(causeOf(e.err)))
+	}
+	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.text())
+}
+
+// causeOf is the text of what an operation failed with, without the names of the operation around it.
+func causeOf(err error) string {
+	var op *smithy.OperationError
+	for errors.As(err, &op) {
+		err = op.Err
+	}
+	return strings.Join(strings.Fields(err.Error()), " ")
+}
+
 func (e explanation) transient() error {
 	switch words := transportFailure(e.err); {
+	case e.failure.Status == http.StatusNotImplemented:
+		return e.retrying(status.ReasonRetrying, "%s failed%s: the endpoint has no such operation; check endpoint and region of the provider", e.action, e.text())
+	case e.failure.Status >= http.StatusInternalServerError && e.failure.Code != "":
+		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx%s): "+e.words.passes+", see AWS's health dashboard", e.action, e.text())
 	case e.failure.Status >= http.StatusInternalServerError:
 		return e.retrying(status.ReasonRetrying, "%s failed: AWS has an internal problem (HTTP status 5xx): "+e.words.passes+", see AWS's health dashboard", e.action)
 	case e.failure.Code != "":
@@ -196,9 +223,15 @@ func (e explanation) throttled() error {
 	return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action)
 }
 
+// accountCodes say that the account, not the identity, may not do it.
+const accountCodes = "OptInRequired|SubscriptionRequired|PendingVerification|Blocked|AccountDisabled|AccountProblem|AllAccessDisabled"
+
 // denied names who was refused what on which resource, as far as AWS tells, and the remedy.
 func (e explanation) denied() error {
 	text := scrub(e.failure.Message)
+	if matchesAnyOf(accountCodes, normalizeCode(e.failure.Code)) {
+		return e.stalled(status.ReasonAccessDenied, "AWS denies %s%s: no IAM policy allows this: the account must be enabled, or subscribed to the product, first", e.action, e.text())
+	}
 	who, action, on := e.words.caller, e.action, ""
 	m := refusal.FindStringSubmatch(text)
 	if m == nil {

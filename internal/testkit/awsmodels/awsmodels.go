@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package awsmodels is what AWS publishes of the operations that the operator calls, in a checked-in table. Tests compare the
+// project's own tables with it, so that a belief of their authors does not pass for what AWS does.
+//
+// `make awsmodels` writes the table anew, from the service models of the installed botocore.
+package awsmodels
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+//go:embed errors.json
+var table []byte
+
+// Table are the errors that the service models name. Those of AWS's servers, which say nothing of the request, are left out.
+type Table struct {
+	// Source is the name and version of the package that the models are of.
+	Source string `json:"source"`
+	// Services are by the last element of the SDK's import path, such as "cognitoidentityprovider", and by operation.
+	Services map[string]map[string]Codes `json:"services"`
+}
+
+// Codes are what AWS sends, such as "ResourceNotFoundException", with spaces between them.
+type Codes string
+
+// All returns the codes one by one.
+func (c Codes) All() []string { return strings.Fields(string(c)) }
+
+// Read returns the checked-in table.
+func Read() (Table, error) {
+	var t Table
+	if err := json.Unmarshal(table, &t); err != nil {
+		return Table{}, fmt.Errorf("errors.json: %w", err)
+	}
+	return t, nil
+}
+
+// sdk begins the import path of every client.
+const sdk = "github.com/aws/aws-sdk-go-v2/service/"
+
+// Called returns the operations that the operator's own code calls, by service: those whose input it makes. Tests and the test
+// bed are left out. The source tree is root.
+func Called(root string) (map[string][]string, error) {
+	found := map[string][]string{}
+	err := filepath.WalkDir(filepath.Join(root, "internal"), func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "testkit" || d.Name() == "kindtest" || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		addCalls(found, file)
+		return nil
+	})
+	for service, operations := range found {
+		slices.Sort(operations)
+		found[service] = slices.Compact(operations)
+	}
+	return found, err
+}
+
+// addCalls adds the operations of one file.
+func addCalls(found map[string][]string, file *ast.File) {
+	services := map[string]string{} // by the name in the file
+	for _, i := range file.Imports {
+		at, err := strconv.Unquote(i.Path.Value)
+		if service, ok := strings.CutPrefix(at, sdk); err == nil && ok && !strings.Contains(service, "/") {
+			name := path.Base(at)
+			if i.Name != nil {
+				name = i.Name.Name
+			}
+			services[name] = service
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		x, ok := s.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		if operation, ok := strings.CutSuffix(s.Sel.Name, "Input"); ok && services[x.Name] != "" {
+			found[services[x.Name]] = append(found[services[x.Name]], operation)
+		}
+		return true
+	})
+}

@@ -53,12 +53,13 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 }
 
 // The operator's policy allows every action that a kind declares, and no other. iam:PassRole, the use of keys by
-// services, the invocation of functions that rotate secrets, what Lambda reads for its caller, and the role that EKS has for itself are
-// rights without a call.
+// services, the invocation of functions that rotate secrets, what Lambda reads for its caller, the roles that services have, tags of new
+// buckets and final snapshots are rights without a call.
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true, "lambda:ListTags": true, "lambda:GetLayerVersion": true,
-		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true, "iam:CreateServiceLinkedRole": true}
-	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "ReEncryptFrom", "ReEncryptTo"} {
+		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true, "iam:CreateServiceLinkedRole": true,
+		"s3:TagResource": true, "s3:DeleteObject": true, "rds:CreateDBSnapshot": true}
+	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo"} {
 		want["kms:"+use] = true
 	}
 	for _, k := range catalog.Kinds() {

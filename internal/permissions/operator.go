@@ -64,22 +64,45 @@ var uses = map[string][]string{
 	"lambda:GetFunction":          {"lambda:ListTags"},
 	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "lambda:GetLayerVersion"},
 	"eks:CreateCluster":           {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
+	"kms:CreateKey":               {serviceLinkedRole}, // a multi-Region key
+	"s3:CreateBucket":             {"s3:TagResource"},  // tags in the request
+	"s3:DeleteObjectVersion":      {"s3:DeleteObject"}, // DeleteObjects asks for it with versions as well
+	// The final snapshot, and its tags where the instance copies them.
+	"rds:DeleteDBInstance": {"rds:CreateDBSnapshot", "rds:AddTagsToResource"},
+	// The secret with the password that RDS manages, which RDS makes with the rights of the caller.
+	"rds:CreateDBInstance": managedPassword, "rds:ModifyDBInstance": managedPassword,
 }
+
+var managedPassword = []string{"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret"}
+
+// rolesOfServices are the services that have a separate role, by that of the action which makes it.
+// https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
+var rolesOfServices = map[string]string{"eks": eksService, "kms": "mrk.kms.amazonaws.com"}
 
 // serviceLinkedRole is the right to create the role that a service has for itself, with the first of its resources in the account.
 const serviceLinkedRole = "iam:CreateServiceLinkedRole"
 
-// usable returns where an action of uses is needed. AWS evaluates no resource for what reads networks. Functions that rotate
+// usable returns where an action of uses is needed by who calls another. AWS evaluates no resource for what reads networks. Functions that rotate
 // secrets are those of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
 // others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
-func (s Scope) usable(action string) target {
-	service, _, _ := strings.Cut(action, ":")
+func (s Scope) usable(by, action string) target {
+	caller, _, _ := strings.Cut(by, ":")
+	service, operation, _ := strings.Cut(action, ":")
 	switch {
+	case service == "s3":
+		return s.s3(operation)
+	case action == "rds:CreateDBSnapshot":
+		return target{resources: s.arns("rds", "db:"+s.NamePrefix+"*", "snapshot:*")}
+	case service == "rds":
+		return target{resources: s.arns("rds", "snapshot:*")}
+	case service == "secretsmanager":
+		return target{resources: s.arns("secretsmanager", "secret:rds!db-*")}
 	case action == "lambda:InvokeFunction":
 		return target{resources: s.arns("lambda", "function:SecretsManager*")}
 	case action == serviceLinkedRole:
-		return target{[]string{s.inIAM("role/aws-service-role/" + eksService + "/*")}, stringEquals("iam:AWSServiceName", eksService)}
+		owner := rolesOfServices[caller]
+		return target{[]string{s.inIAM("role/aws-service-role/" + owner + "/*")}, stringEquals("iam:AWSServiceName", owner)}
 	case action == "lambda:GetLayerVersion": // also of other accounts
 		return target{resources: []string{"arn:" + s.partition() + ":lambda:*:*:layer:*"}}
 	case action == "lambda:ListTags" || service == "ecr":
@@ -93,15 +116,24 @@ func (s Scope) usable(action string) target {
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 // https://docs.aws.amazon.com/eks/latest/userguide/enable-kms.html
+// https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.Keys.html
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
 var encrypts = map[string][]string{
 	"dynamodb:CreateTable": useOfTables, "dynamodb:UpdateTable": useOfTables,
 	"secretsmanager:CreateSecret": useOfSecrets, "secretsmanager:PutSecretValue": useOfSecrets, "secretsmanager:UpdateSecret": useOfSecrets,
-	"eks:CreateCluster": {"kms:CreateGrant", "kms:DescribeKey"},
+	"eks:CreateCluster":    {"kms:CreateGrant", "kms:DescribeKey"},
+	"ec2:RunInstances":     {"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
+	"rds:CreateDBInstance": useOfDatabases, "rds:ModifyDBInstance": useOfDatabases,
+	"lambda:CreateFunction": useOfFunctions, "lambda:UpdateFunctionConfiguration": useOfFunctions, "lambda:GetFunction": {"kms:Decrypt"},
 }
 
 var (
-	useOfTables  = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
-	useOfSecrets = []string{"kms:Decrypt", "kms:GenerateDataKey"}
+	useOfTables = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey", "kms:ReEncryptFrom", "kms:ReEncryptTo"}
+	// Without the right to encrypt, UpdateSecret with another key succeeds and leaves the versions under the former one.
+	useOfSecrets   = []string{"kms:Decrypt", "kms:Encrypt", "kms:GenerateDataKey"}
+	useOfDatabases = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"}
+	useOfFunctions = []string{"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"}
 )
 
 // ownKeys are the keys of the operator in the hands of a service. The key policy of another key can allow its use.
@@ -129,7 +161,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 			g.add(action, target{resources: parents})
 		}
 		for _, used := range uses[action] {
-			g.add(used, scope.usable(used))
+			g.add(used, scope.usable(action, used))
 		}
 		if used := encrypts[action]; used != nil {
 			service, _, _ := strings.Cut(action, ":")
@@ -248,6 +280,9 @@ func (s Scope) glue(operation string) target {
 	catalog := []string{"catalog"}
 	for _, prefix := range slices.Compact([]string{s.NamePrefix, strings.ReplaceAll(s.NamePrefix, "-", "_")}) {
 		catalog = append(catalog, "database/"+prefix+"*", "table/"+prefix+"*/*")
+		if operation == "DeleteDatabase" { // deletes what is in it
+			catalog = append(catalog, "userDefinedFunction/"+prefix+"*/*")
+		}
 	}
 	switch {
 	case operation == "CreateCrawler":

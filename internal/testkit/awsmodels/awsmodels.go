@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,9 @@ type Table struct {
 	Source string `json:"source"`
 	// Services are by the last element of the SDK's import path, such as "cognitoidentityprovider", and by operation.
 	Services map[string]map[string]Codes `json:"services"`
+	// Named are the actions of IAM that the texts of an operation and of its parameters name, such as s3:TagResource of "s3
+	// CreateBucket". They are rights that the caller needs with some parameters, and a few others that the text mentions.
+	Named map[string]Codes `json:"named"`
 }
 
 // Codes are what AWS sends, such as "ResourceNotFoundException", with spaces between them.
@@ -47,6 +51,54 @@ func Read() (Table, error) {
 	return t, nil
 }
 
+//go:embed authorization.json
+var authorization []byte
+
+// Reference is what AWS's service authorization reference says of actions.
+type Reference struct {
+	// Source is the name and version of the package that the reference is of.
+	Source string `json:"source"`
+	// Actions are by their names in policies, such as "glue:DeleteDatabase".
+	Actions map[string]Action `json:"actions"`
+}
+
+// Action is what a caller needs for one action of IAM.
+type Action struct {
+	// Resources are the ARNs, with placeholders such as ${DatabaseName}, of the types of resource that AWS marks as required.
+	Resources []string `json:"resources,omitempty"`
+	// Dependents are the actions to which the caller needs a right as well, at least with some parameters.
+	Dependents []string `json:"dependents,omitempty"`
+}
+
+// ReadReference returns the checked-in reference.
+func ReadReference() (Reference, error) {
+	var r Reference
+	if err := json.Unmarshal(authorization, &r); err != nil {
+		return Reference{}, fmt.Errorf("authorization.json: %w", err)
+	}
+	return r, nil
+}
+
+// isAction tells the names of actions from other strings.
+var isAction = regexp.MustCompile(`^[a-z][a-z0-9-]*:[A-Z][A-Za-z0-9]+$`)
+
+// Actions returns the strings of the operator's own code that may name an action of IAM. The source tree is root.
+func Actions(root string) ([]string, error) {
+	var found []string
+	err := eachFile(root, func(file *ast.File) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				if s, err := strconv.Unquote(l.Value); err == nil && isAction.MatchString(s) {
+					found = append(found, s)
+				}
+			}
+			return true
+		})
+	})
+	slices.Sort(found)
+	return slices.Compact(found), err
+}
+
 // sdk begins the import path of every client.
 const sdk = "github.com/aws/aws-sdk-go-v2/service/"
 
@@ -54,7 +106,17 @@ const sdk = "github.com/aws/aws-sdk-go-v2/service/"
 // bed are left out. The source tree is root.
 func Called(root string) (map[string][]string, error) {
 	found := map[string][]string{}
-	err := filepath.WalkDir(filepath.Join(root, "internal"), func(name string, d fs.DirEntry, err error) error {
+	err := eachFile(root, func(file *ast.File) { addCalls(found, file) })
+	for service, operations := range found {
+		slices.Sort(operations)
+		found[service] = slices.Compact(operations)
+	}
+	return found, err
+}
+
+// eachFile parses every file of the operator's own code.
+func eachFile(root string, do func(*ast.File)) error {
+	return filepath.WalkDir(filepath.Join(root, "internal"), func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -64,17 +126,11 @@ func Called(root string) (map[string][]string, error) {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+		if err == nil {
+			do(file)
 		}
-		addCalls(found, file)
-		return nil
+		return err
 	})
-	for service, operations := range found {
-		slices.Sort(operations)
-		found[service] = slices.Compact(operations)
-	}
-	return found, err
 }
 
 // addCalls adds the operations of one file.

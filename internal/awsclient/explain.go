@@ -113,7 +113,7 @@ var explanations = map[Class]func(explanation) error{
 		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
 	},
 	Unauthenticated: func(e explanation) error {
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s%s: %s", e.action, e.text(), e.words.invalid)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): %s", e.action, e.failure.Code, e.words.invalid) // its text may quote them
 	},
 	Expired: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s failed %s", e.action, e.words.expired)

@@ -49,8 +49,10 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 			Message: "the name is taken, by another AWS account or in another region: BucketAlreadyExists: choose another name"}},
 		{"DynamoDB", "DeleteTable", "ValidationException", "Resource cannot be deleted as it is currently protected against deletion.", 400, "dynamodb:DeleteTable", &status.Stalled{Reason: status.ReasonDeletionProtected,
 			Message: "AWS refuses dynamodb:DeleteTable because deletion protection is on: switch it off first"}},
+		{"EC2", "DescribeVpcs", "AuthFailure", "Credential must have exactly 5 slash-delimited elements, got 'wJalrXUtnFEMI/20260101/us-west-2/ec2/aws4_request'", 401, "ec2:DescribeVpcs", &status.Stalled{Reason: status.ReasonCredentialsInvalid,
+			Message: "AWS does not accept the credentials for ec2:DescribeVpcs (AuthFailure): check the provider's"}},
 		{"S3", "HeadBucket", "InvalidAccessKeyId", "", 403, "s3:ListBucket", &status.Stalled{Reason: status.ReasonCredentialsInvalid,
-			Message: "AWS does not accept the credentials for s3:ListBucket: InvalidAccessKeyId: check the provider's"}},
+			Message: "AWS does not accept the credentials for s3:ListBucket (InvalidAccessKeyId): check the provider's"}},
 
 		{"STS", "GetCallerIdentity", "ExpiredToken", "", 403, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("sts:GetCallerIdentity failed because the provider's credentials have expired")}},
 		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket: it is retried automatically; if this lasts, lower --aws-rates or ask AWS for more")}},

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-func modelled(t *testing.T) awsmodels.Table {
+func modeled(t *testing.T) awsmodels.Table {
 	t.Helper()
 	table, err := awsmodels.Read()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestModels_KnowEveryOperationThatIsCalled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, operations := modelled(t), 0
+	table, operations := modeled(t), 0
 	for service, names := range called {
 		for _, operation := range names {
 			operations++
@@ -51,7 +51,7 @@ func TestModels_KnowEveryOperationThatIsCalled(t *testing.T) {
 // TestModels_EveryErrorHasARow: what AWS documents of an operation is no surprise. Service models name the codes; the table of
 // errors says what each means.
 func TestModels_EveryErrorHasARow(t *testing.T) {
-	for service, operations := range modelled(t).Services {
+	for service, operations := range modeled(t).Services {
 		for operation, codes := range operations {
 			for _, code := range codes.All() {
 				f := Failure{Service: service, Operation: operation, Code: code, Status: 400}
@@ -63,9 +63,9 @@ func TestModels_EveryErrorHasARow(t *testing.T) {
 	}
 }
 
-// TestModels_RowsSayWhatTheNameOfTheErrorSays reads the names of the modelled errors as a person would.
+// TestModels_RowsSayWhatTheNameOfTheErrorSays reads the names of the modeled errors as a person would.
 func TestModels_RowsSayWhatTheNameOfTheErrorSays(t *testing.T) {
-	for service, operations := range modelled(t).Services {
+	for service, operations := range modeled(t).Services {
 		for operation, codes := range operations {
 			for _, code := range codes.All() {
 				want := classesOfName(normalizeCode(code))
@@ -101,7 +101,7 @@ func classesOfName(code string) []Class {
 // request was given up on, or comes from somebody else than AWS, proves nothing.
 func TestHadNoEffect_OfEveryAnswerThatIsTheCallers(t *testing.T) {
 	answered := 0
-	for service, operations := range modelled(t).Services {
+	for service, operations := range modeled(t).Services {
 		for operation, codes := range operations {
 			for _, code := range codes.All() {
 				answered++

@@ -394,7 +394,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 	steps, pending := a.mem.due(p, a.settleTime(), a.h.Now())
 	if len(steps) == 0 && len(pending) > 0 {
-		return true, a.mem.unsettled(pending, a.h.Now())
+		return true, a.mem.unsettled(p, pending, a.h.Now())
 	}
 	done, err := a.send(ctx, steps)
 	a.mem.untouched = err == nil && p.creates() && len(done) == 1

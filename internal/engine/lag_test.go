@@ -238,7 +238,7 @@ func TestAdvance_DoesNotRepeatAWriteThatAWSDoesNotShow(t *testing.T) {
 		change func()
 	}{
 		{"AWS shows another value", func() { b.was = "yellow" }},
-		{"a person asks", func() { h.mem.Retry() }},
+		{"a person asks", func() { h.mem.Retry("now") }},
 		{"the spec changes", func() { red["color"] = "crimson" }},
 	} {
 		before := len(b.writes)

@@ -47,6 +47,8 @@ type Memory struct {
 	refusedAt time.Time
 	// untouched is true from an acknowledged create until the next call that writes to the resource is sent.
 	untouched bool
+	// retried is the last request of a person for which writes that were given up were forgotten.
+	retried string
 	// notEmpty is true once AWS refused to delete the resource because of its contents.
 	notEmpty bool
 }
@@ -74,14 +76,14 @@ func (w *write) pause(settle time.Duration) time.Duration {
 	return growingPause(settle, w.times)
 }
 
-// due reports whether a change is to be written (again). A value that several writes did not bring about is written again only when
-// the wanted value changes, or AWS shows one that it did not show before.
-func (w *write) due(c kind.Change, settle time.Duration, now time.Time) bool {
+// due reports whether a change of a plan is to be written (again). A value that several writes did not bring about is written again
+// only when the wanted value changes, or AWS shows one that it did not show before; a deletion goes on.
+func (w *write) due(p Plan, c kind.Change, settle time.Duration, now time.Time) bool {
 	switch {
 	case w.sum != c.Sum, w.drifted(now):
 		return true
-	case w.isGivenUp():
-		return !slices.Contains(w.haves, c.Have) && len(w.haves) < maxEffects
+	case w.isGivenUp() && p.Cause != Deleting:
+		return !slices.Contains(w.haves, c.Have) && (len(w.haves) < maxEffects || now.Sub(w.at) >= w.pause(settle))
 	default:
 		return now.Sub(w.at) >= w.pause(settle)
 	}
@@ -90,8 +92,12 @@ func (w *write) due(c kind.Change, settle time.Duration, now time.Time) bool {
 // isGivenUp reports whether AWS acknowledged several writes of a value and never showed it, so that the object is reported.
 func (w *write) isGivenUp() bool { return w.times >= maxUnsettledWrites && !w.shown }
 
-// Retry forgets which writes were given up, so that the values are written again: a person asks for it.
-func (m *Memory) Retry() {
+// Retry forgets which writes were given up, so that the values are written again, once for each request of a person.
+func (m *Memory) Retry(request string) {
+	if m.retried == request {
+		return
+	}
+	m.retried = request
 	maps.DeleteFunc(m.writes, func(_ string, w *write) bool { return w.isGivenUp() })
 }
 
@@ -281,7 +287,7 @@ func (m *Memory) untagged() bool {
 // first. A step whose changes were all written within their pause is not sent again.
 func (m *Memory) due(p Plan, settle time.Duration, now time.Time) (steps []kind.Step, pending kind.Diff) {
 	for _, s := range p.Steps {
-		waiting := m.pending(s, p.Diff, settle, now)
+		waiting := m.pending(s, p, settle, now)
 		if waiting == nil {
 			steps = append(steps, s)
 			continue
@@ -292,7 +298,8 @@ func (m *Memory) due(p Plan, settle time.Duration, now time.Time) (steps []kind.
 }
 
 // pending returns the changes of a step when none of them needs a write now; nil when one does.
-func (m *Memory) pending(s kind.Step, diff kind.Diff, settle time.Duration, now time.Time) kind.Diff {
+func (m *Memory) pending(s kind.Step, p Plan, settle time.Duration, now time.Time) kind.Diff {
+	diff := p.Diff
 	if s.Effect == kind.Deletes || s.Effect == kind.Ends {
 		if m.deletes > 0 && now.Sub(m.deletedAt) < growingPause(settle, m.deletes) {
 			return kind.Diff{{}}
@@ -307,8 +314,7 @@ func (m *Memory) pending(s kind.Step, diff kind.Diff, settle time.Duration, now 
 		if !(kind.Diff{c}).Under(s.Fixes...) {
 			continue
 		}
-		w := m.writes[c.Path]
-		if w == nil || w.due(c, settle, now) || s.Effect == kind.Empties && now.Sub(w.at) >= w.pause(settle) { // a deletion goes on
+		if w := m.writes[c.Path]; w == nil || w.due(p, c, settle, now) {
 			return nil
 		}
 		out = append(out, c)
@@ -318,17 +324,19 @@ func (m *Memory) pending(s kind.Step, diff kind.Diff, settle time.Duration, now 
 
 // unsettled describes changes that AWS acknowledged and does not show: still to be waited for, or, after
 // repeated writes, a failure that a person must look at.
-func (m *Memory) unsettled(pending kind.Diff, now time.Time) error {
+func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 	c := pending[0]
 	w := m.writes[c.Path]
 	if w == nil {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
 	}
 	if w.isGivenUp() {
-		return &status.Stalled{Reason: status.ReasonNotSettling, Message: fmt.Sprintf(
-			"%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows. "+
-				"It is not written again until one of both values changes or a check is requested (nexusctl reconcile)",
-			c.Path, w.times, c.Want, c.Have)}
+		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows",
+			c.Path, w.times, c.Want, c.Have)
+		if p.Cause != Deleting {
+			message += ". It is not written again until one of both values changes or a check is requested (nexusctl reconcile)"
+		}
+		return &status.Stalled{Reason: status.ReasonNotSettling, Message: message}
 	}
 	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}
 }

@@ -99,6 +99,9 @@ func runTests(ctx context.Context, o options) error {
 	if _, err := extent.Parse(o.extent); err != nil {
 		return fmt.Errorf("-extent: %w", err)
 	}
+	if o.slots < 1 {
+		return fmt.Errorf("-slots %d: tests need at least one processor", o.slots)
+	}
 	packages, err := listPackages(ctx, o.modules, strings.FieldsFunc(o.only, func(r rune) bool { return r == ',' }))
 	if err != nil {
 		return err

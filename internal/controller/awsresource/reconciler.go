@@ -76,7 +76,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	p := newPass(r, obj)
 	p.requested = r.checks.Requested(req.NamespacedName)
 	if asked := engine.ReconcileRequestOf(obj); asked != "" && asked != obj.CommonStatus().LastHandledReconcileAt {
-		r.memories.of(req.NamespacedName, obj.GetUID()).Retry()
+		r.memories.of(req.NamespacedName, obj.GetUID()).Retry(asked)
 	}
 	out, err := p.advance(awsclient.WithFence(awsclient.OnPaced(ctx, p.pacing.call), p.readAt.stillCurrent))
 	p.recordPropagation()

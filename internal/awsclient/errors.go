@@ -20,7 +20,7 @@ type Class string
 
 // The classes of failure.
 const (
-	// Unknown is what says nothing, such as an answer that is not AWS's: retried, and never taken for "not found".
+	// Unknown: the answer tells nothing, for example because it is not from AWS. It is retried, and never taken for "not found".
 	Unknown Class = "Unknown"
 	// NotFound: the resource, or the part of it asked for, is not there.
 	NotFound Class = "NotFound"

@@ -54,8 +54,7 @@ func (w *identityWords) explain(err error, action string) error {
 	return e.retrying(status.ReasonRetrying, "%s failed: %s", e.action, scrub(err.Error()))
 }
 
-// actionPrefixes are how IAM calls the services to whose actions the SDK gives other names, so that the action can be copied
-// into a policy: docs.aws.amazon.com/service-authorization/latest/reference.
+// actionPrefixes translates the SDK's names of services to IAM's where they differ, so that an action can be copied into a policy: docs.aws.amazon.com/service-authorization/latest/reference.
 var actionPrefixes = map[string]string{
 	"cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag",
 }

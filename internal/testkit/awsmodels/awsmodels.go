@@ -3,7 +3,7 @@
 // Package awsmodels is what AWS publishes of the operations that the operator calls, in a checked-in table. Tests compare the
 // project's own tables with it, so that a belief of their authors does not pass for what AWS does.
 //
-// `make awsmodels` writes the table anew, from the service models of the installed botocore.
+// `make awsmodels` regenerates the tables from the service models of the installed botocore.
 package awsmodels
 
 import (
@@ -36,7 +36,7 @@ type Table struct {
 	Named map[string]Codes `json:"named"`
 }
 
-// Codes are what AWS sends, such as "ResourceNotFoundException", with spaces between them.
+// Codes lists error codes as AWS sends them, such as "ResourceNotFoundException", separated by spaces.
 type Codes string
 
 // All returns the codes one by one.
@@ -54,7 +54,7 @@ func Read() (Table, error) {
 //go:embed authorization.json
 var authorization []byte
 
-// Reference is what AWS's service authorization reference says of actions.
+// Reference holds the actions of AWS's service authorization reference.
 type Reference struct {
 	// Source is the name and version of the package that the reference is of.
 	Source string `json:"source"`
@@ -62,7 +62,7 @@ type Reference struct {
 	Actions map[string]Action `json:"actions"`
 }
 
-// Action is what a caller needs for one action of IAM.
+// Action lists what a caller needs for one action of IAM.
 type Action struct {
 	// Resources are the ARNs, with placeholders such as ${DatabaseName}, of the types of resource that AWS marks as required.
 	Resources []string `json:"resources,omitempty"`

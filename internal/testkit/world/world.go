@@ -152,7 +152,7 @@ func (w *World) start(ctx context.Context) error {
 	return w.startProxy()
 }
 
-// latencyVariable is how much later every answer of AWS comes, such as 700ms.
+// latencyVariable delays every answer of AWS by its value, such as 700ms.
 const latencyVariable = "NEXUS_BED_AWS_LATENCY"
 
 func (w *World) startProxy() (err error) {

@@ -72,7 +72,7 @@ func NewKey(cfg aws.Config) kind.Kind[*v1alpha1.KMSKey, KeyState] {
 	k := &key{api: kms.NewFromConfig(cfg), tags: tagging.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.KMSKey, KeyState]{
 		Meta:     kind.Meta{Identity: kind.ByTag, HoldsData: true, Retains: true},
-		Identify: identify, Declare: declare, Publish: publish,
+		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse,
 		Export:   kind.Export[*v1alpha1.KMSKey, KeyState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},
 		Describe: kind.Read[KeyState]{Actions: []string{"kms:DescribeKey", "kms:ListResourceTags", "tag:GetResources", "kms:ListAliases"}, Do: k.describe},
 		Create:   kind.Call[KeyState]{Action: "kms:CreateKey", DoForID: k.create},
@@ -175,6 +175,17 @@ func declare(_ kind.Scope, cr *v1alpha1.KMSKey, want *KeyState) error {
 		}
 	}
 	return nil
+}
+
+// refuse stops an edit that KMS accepts for no key that is and stays disabled. The operator does not enable one for a
+// moment: whoever disabled it relies on that nobody can use it.
+// https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
+func refuse(want, have KeyState, diff kind.Diff) error {
+	if !diff.Under("Rotation") || aws.ToBool(want.Enabled) || aws.ToBool(have.Enabled) {
+		return nil
+	}
+	return status.Invalid("spec.enableKeyRotation", "KMS changes the rotation of enabled keys only, and this key is disabled: keep %t, or set enabled: true until the rotation has changed",
+		aws.ToBool(have.Rotation))
 }
 
 // publish also records the aliases that the operator made, so that they are removed when the spec drops them.

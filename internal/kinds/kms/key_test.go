@@ -207,6 +207,8 @@ func edits() []kindtest.Case {
 			Diff: []string{"Enabled", "Rotation"}, Actions: []string{enable, rotate}},
 		{Name: "rotation of a key that is disabled with it", Existing: keyOf(), Object: keyOf(rotated(true), enabled(false)), Cause: engine.Edited,
 			Diff: []string{"Enabled", "Rotation"}, Actions: []string{rotate, disable}},
+		{Name: "rotation of a key that stays disabled", Existing: keyOf(enabled(false)), Object: keyOf(rotated(true), enabled(false)), Stalled: status.ReasonInvalidSpec},
+		{Name: "no rotation of a key that stays disabled", Existing: keyOf(rotated(true), enabled(false)), Object: keyOf(rotated(false), enabled(false)), Stalled: status.ReasonInvalidSpec},
 		{Name: "tags are added and dropped", Existing: keyOf(tagged("old", "1")), Object: keyOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "another usage", Existing: keyOf(), Object: keyOf(func(s *spec) { s.KeyUsage = "SIGN_VERIFY" }), Stalled: status.ReasonImmutable},

@@ -6,8 +6,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -24,7 +27,7 @@ func textOf(p plan.Plan, wide bool) string {
 	var b strings.Builder
 	for _, it := range p.Items {
 		if wide || it.Changes() || it.Problem != nil || it.Waits != "" {
-			writeItem(&b, it)
+			writeItem(&b, it, wide)
 		}
 	}
 	if b.Len() > 0 {
@@ -34,7 +37,7 @@ func textOf(p plan.Plan, wide bool) string {
 	return b.String()
 }
 
-func writeItem(b *strings.Builder, it plan.Item) {
+func writeItem(b *strings.Builder, it plan.Item, wide bool) {
 	fmt.Fprintf(b, "%s %s: %s%s\n", signs[it.Action], titleOf(it), words[it.Action], riskSuffix(it.Risk))
 	if it.Problem != nil {
 		fmt.Fprintf(b, "    ! %s: %s\n", it.Problem.Reason, problemText(it.Problem))
@@ -42,7 +45,9 @@ func writeItem(b *strings.Builder, it plan.Item) {
 	if it.Waits != "" {
 		fmt.Fprintf(b, "    … waits for %s\n", it.Waits)
 	}
-	writeFields(b, it.Fields)
+	if wide || it.Action != plan.Create || showsContent(it) {
+		writeFields(b, "    ", it.Fields, it.Action == plan.Create)
+	}
 	if it.AWS != nil {
 		writeResource(b, it.AWS)
 	}
@@ -53,17 +58,57 @@ func writeResource(b *strings.Builder, r *plan.Resource) {
 	if r.Reason != "" {
 		fmt.Fprintf(b, "        %s\n", r.Reason)
 	}
-	for _, f := range r.Fields {
-		fmt.Fprintf(b, "        %s: %s\n", f.Path, changeOf(f))
-	}
+	writeFields(b, "        ", r.Fields, false)
 	for _, c := range r.Calls {
 		fmt.Fprintf(b, "        call %s%s%s\n", c.Action, timesOf(c.Count), riskSuffix(c.Risk))
 	}
 }
 
-func writeFields(b *strings.Builder, fields []plan.Field) {
+// showsContent reports whether a created object is shown with its fields: those of manifests, and what becomes a resource in AWS. The
+// other objects that a capability compiles to are as the documentation describes them.
+func showsContent(it plan.Item) bool { return it.Owner == "" || it.AWS != nil }
+
+func writeFields(b *strings.Builder, indent string, fields []plan.Field, created bool) {
 	for _, f := range fields {
-		fmt.Fprintf(b, "    %s: %s\n", f.Path, changeOf(f))
+		if len(f.Statements) > 0 {
+			fmt.Fprintf(b, "%s%s:\n", indent, f.Path)
+			writeStatements(b, indent+"    ", f.Statements)
+			continue
+		}
+		text := changeOf(f)
+		if created {
+			text = excerpt(f.Want, 0)
+		}
+		fmt.Fprintf(b, "%s%s: %s\n", indent, f.Path, text)
+	}
+}
+
+// writeStatements prints what a policy document gains and loses: an added or removed statement on one line, and below a changed one
+// each value that it gains or loses.
+func writeStatements(b *strings.Builder, indent string, changes []iampolicy.StatementChange) {
+	for _, c := range changes {
+		head := c.Effect
+		if c.Sid != "" {
+			head += " (" + c.Sid + ")"
+		}
+		if c.Widens {
+			head += " [allows more]"
+		}
+		fmt.Fprintf(b, "%s%s %s\n", indent, statementSigns[c.Change], head)
+		for _, e := range c.Elements {
+			writeElement(b, indent+"    ", e)
+		}
+	}
+}
+
+var statementSigns = map[iampolicy.ChangeKind]string{iampolicy.StatementAdded: "+", iampolicy.StatementRemoved: "-", iampolicy.StatementChanged: "~"}
+
+func writeElement(b *strings.Builder, indent string, e iampolicy.ElementChange) {
+	for _, v := range e.Removed {
+		fmt.Fprintf(b, "%s- %s %s\n", indent, e.Element, v)
+	}
+	for _, v := range e.Added {
+		fmt.Fprintf(b, "%s+ %s %s\n", indent, e.Element, v)
 	}
 }
 
@@ -89,8 +134,49 @@ func problemText(p *plan.Problem) string {
 	return status.WithCode(p.Reason, text, math.MaxInt)
 }
 
+// maxShown bounds a value on a terminal, in characters. JSON and YAML have the whole value.
+const maxShown = 240
+
+// changeOf is what becomes of a value; of long ones, the part in which they differ.
 func changeOf(f plan.Field) string {
-	return cmp.Or(f.Have, "(none)") + " -> " + cmp.Or(f.Want, "(none)")
+	have, want := folded(f.Have), folded(f.Want)
+	from := 0
+	if have != "" && want != "" {
+		for from < min(len(have), len(want)) && have[from] == want[from] {
+			from++
+		}
+	}
+	have, want = excerpt(have, from), excerpt(want, from)
+	return cmp.Or(have, "(none)") + " -> " + cmp.Or(want, "(none)")
+}
+
+// excerpt cuts a long value to the part around the first difference.
+func excerpt(text string, from int) string {
+	if len(text) <= maxShown {
+		return text
+	}
+	begin := max(0, min(from, len(text)-1)-maxShown/4)
+	for begin > 0 && !utf8.RuneStart(text[begin]) {
+		begin--
+	}
+	rest := text[begin:]
+	if cut := []rune(rest); len(cut) > maxShown {
+		rest = string(cut[:maxShown]) + "…"
+	}
+	if begin > 0 {
+		rest = "…" + rest
+	}
+	return rest
+}
+
+// digest matches a checksum that says nothing but that something changed.
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func folded(text string) string {
+	if digest.MatchString(text) {
+		return text[:12] + "…"
+	}
+	return text
 }
 
 func timesOf(n int) string {
@@ -113,7 +199,7 @@ func summaryOf(p plan.Plan) string {
 		return "No changes."
 	}
 	s := p.Summary
-	text := fmt.Sprintf("Plan: %d to create, %d to update, %d to delete; %d AWS calls.", s.Create, s.Update, s.Delete, s.Calls)
+	text := fmt.Sprintf("Plan: %d to create, %d to update, %d to delete; %s.", s.Create, s.Update, s.Delete, callsOf(s.Calls))
 	if s.Problems > 0 {
 		text += fmt.Sprintf(" Problems: %d.", s.Problems)
 	}
@@ -124,6 +210,13 @@ func summaryOf(p plan.Plan) string {
 		text += " At worst it " + riskWords[s.Risk] + "."
 	}
 	return text
+}
+
+func callsOf(n int) string {
+	if n == 1 {
+		return "1 AWS call"
+	}
+	return fmt.Sprintf("%d AWS calls", n)
 }
 
 // markdownOf is a plan for a pull request.

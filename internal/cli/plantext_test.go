@@ -5,7 +5,9 @@ package cli
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
@@ -21,6 +23,13 @@ var mixed = plan.Of([]plan.Item{
 	{Kind: "SSMParameterSet", Namespace: "team-a", Name: "myapp-dev", Action: plan.None, AWS: &plan.Resource{Account: "123456789012", Region: "eu-west-1", Action: plan.Update, Risk: plan.Safe,
 		Fields: []plan.Field{{Path: "Parameters[a].Value", Have: "1"}}, Calls: []plan.Call{{Action: "ssm:PutParameter", Count: 3, Risk: plan.Safe}}}},
 	{Kind: "DynamoDBTable", Namespace: "team-a", Name: "taken", Action: plan.Create, Problem: &plan.Problem{Reason: "Conflict", Message: "the AWS resource exists and belongs to another owner"}},
+	{Kind: "S3Bucket", Namespace: "team-a", Name: "new", Action: plan.Create, Fields: []plan.Field{{Path: "spec.bucketName", Want: "new"}, {Path: "spec.policy", Want: "{}",
+		Statements: []iampolicy.StatementChange{{Change: iampolicy.StatementAdded, Effect: "Allow", Widens: true, Elements: []iampolicy.ElementChange{{Element: "Action", Added: []string{"s3:GetObject"}}}}}}}},
+	{Kind: "Service", Namespace: "team-a", Name: "compiled", Owner: "team-a/myapp", Action: plan.Create, Fields: []plan.Field{{Path: "spec.type", Want: "ClusterIP"}}},
+	{Kind: "IAMRole", Namespace: "team-a", Name: "app", Action: plan.None, AWS: &plan.Resource{Account: "123456789012", Region: "eu-west-1", Action: plan.Update, Risk: plan.Safe,
+		Fields: []plan.Field{{Path: "Inline[app]", Have: "{}", Want: "{}", Statements: []iampolicy.StatementChange{{Change: iampolicy.StatementChanged, Sid: "Tables", Effect: "Allow",
+			Elements: []iampolicy.ElementChange{{Element: "Resource", Removed: []string{"arn:a"}}}}, {Change: iampolicy.StatementRemoved, Effect: "Deny", Widens: true}}}},
+		Calls: []plan.Call{{Action: "iam:PutRolePolicy", Count: 1, Risk: plan.Safe}}}},
 	{Kind: "GlueTable", Namespace: "team-a", Name: "calls", Action: plan.Create, Waits: "GlueDatabase/calls to exist in AWS"},
 })
 
@@ -33,6 +42,17 @@ func TestPlansPrintWhatChanges(t *testing.T) {
 			}
 			golden.Check(t, name, b.String())
 		})
+	}
+}
+
+func TestLongValuesAreCutAroundTheirDifference(t *testing.T) {
+	long := strings.Repeat("é", 300)
+	got := changeOf(plan.Field{Have: long + "old" + long, Want: long + "new" + long})
+	if !strings.Contains(got, "old") || !strings.Contains(got, "new") || len([]rune(got)) > 2*maxShown+16 || !utf8.ValidString(got) {
+		t.Errorf("%q", got)
+	}
+	if sum := strings.Repeat("0123456789abcdef", 4); changeOf(plan.Field{Want: sum}) != "(none) -> 0123456789ab…" {
+		t.Errorf("%q", changeOf(plan.Field{Want: sum}))
 	}
 }
 

@@ -144,6 +144,9 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 	}
 	it.record(written)
 	it.Risk = riskOf(it)
+	if it.Action == Create {
+		it.Fields = contentOf(n.Object)
+	}
 	if e := p.entry(it.Kind); e == nil || n.Object.GroupVersionKind().Group != v1alpha1.GroupName {
 		return it, nil
 	}

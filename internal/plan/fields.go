@@ -14,12 +14,9 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-// maxValue bounds a printed value, in bytes.
-const maxValue = 256
 
 // fieldsBetween lists what differs between two forms of an object that a person declares: everything but the status
 // and what the API server keeps in the metadata.
@@ -27,6 +24,17 @@ func fieldsBetween(before, after *unstructured.Unstructured) []Field {
 	var out []Field
 	compare("", declared(before), declared(after), &out)
 	return out
+}
+
+// contentOf lists what an object that is created declares, without what names it and who owns it.
+func contentOf(u *unstructured.Unstructured) []Field {
+	o := unstructured.Unstructured{Object: declared(u)}
+	for _, path := range [][]string{{"apiVersion"}, {"kind"}, {"metadata", "name"}, {"metadata", "namespace"}, {"metadata", "ownerReferences"}, {"metadata", "finalizers"}} {
+		unstructured.RemoveNestedField(o.Object, path...)
+	}
+	var out []Field
+	compare("", map[string]any{}, o.Object, &out)
+	return slices.DeleteFunc(out, func(f Field) bool { return strings.HasPrefix(f.Path, "metadata.annotations."+wellknown.Prefix) })
 }
 
 // serverMetadata are the fields of the metadata that the API server writes.
@@ -68,15 +76,15 @@ type masked string
 // MarshalText implements encoding.TextMarshaler.
 func (masked) MarshalText() ([]byte, error) { return []byte("***"), nil }
 
-// compare goes down maps; lists are compared whole.
+// compare goes down maps, and down lists whose elements can be told apart; other lists are compared whole.
 func compare(path string, before, after any, out *[]Field) {
-	a, aok := before.(map[string]any)
-	b, bok := after.(map[string]any)
+	a, aok := asMap(before, after)
+	b, bok := asMap(after, before)
 	if !aok || !bok {
 		if !isNothing(before) && !isNothing(after) && reflect.DeepEqual(before, after) || isNothing(before) && isNothing(after) {
 			return
 		}
-		*out = append(*out, Field{Path: strings.TrimPrefix(path, "."), Have: text(before), Want: text(after)})
+		*out = append(*out, fieldOf(strings.TrimPrefix(path, "."), text(before), text(after)))
 		return
 	}
 	keys := slices.Collect(maps.Keys(a))
@@ -87,8 +95,67 @@ func compare(path string, before, after any, out *[]Field) {
 	}
 	slices.Sort(keys)
 	for _, k := range keys {
-		compare(path+"."+k, a[k], b[k], out)
+		at := "." + k
+		if isList(before) || isList(after) {
+			at = "[" + k + "]"
+		}
+		compare(path+at, a[k], b[k], out)
 	}
+}
+
+// asMap returns a map as it is, and a list by what names its elements. Absence is an empty map beside a map that is not.
+func asMap(v, other any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		return v, true
+	case []any:
+		return byName(v)
+	case nil:
+		switch other := other.(type) {
+		case map[string]any:
+			return nil, len(other) > 0
+		case []any:
+			_, ok := byName(other)
+			return nil, ok
+		}
+	}
+	return nil, false
+}
+
+func isList(v any) bool {
+	_, ok := v.([]any)
+	return ok
+}
+
+// byName returns the elements of a list by their names, as list maps of Kubernetes have them; false where some have none.
+func byName(list []any) (map[string]any, bool) {
+	out := map[string]any{}
+	for _, e := range list {
+		m, _ := e.(map[string]any)
+		name, ok := m["name"].(string)
+		if _, twice := out[name]; !ok || twice {
+			return nil, false
+		}
+		out[name] = m
+	}
+	return out, len(list) > 0
+}
+
+// fieldOf is a change of a value. One of a policy document has its statements.
+func fieldOf(path, have, want string) Field {
+	f := Field{Path: path, Have: have, Want: want}
+	if strings.Contains(have+want, `"Statement"`) {
+		f.Statements, _ = iampolicy.Changes(policyIn(have), policyIn(want))
+	}
+	return f
+}
+
+// policyIn returns a document, and nothing for a value that is not set.
+func policyIn(text string) string {
+	if strings.HasPrefix(text, "{") {
+		return text
+	}
+	return ""
 }
 
 // isNothing reports whether a value says no more than its absence.
@@ -103,7 +170,7 @@ func fieldsOf(differences []apply.Difference) []Field {
 	var out []Field
 	for _, d := range differences {
 		if !strings.HasPrefix(d.Path, "metadata.annotations."+wellknown.Prefix) {
-			out = append(out, Field{Path: d.Path, Have: text(d.Have), Want: text(d.Want)})
+			out = append(out, fieldOf(d.Path, text(d.Have), text(d.Want)))
 		}
 	}
 	return out
@@ -113,10 +180,11 @@ func fieldsOf(differences []apply.Difference) []Field {
 func fieldsIn(diff kind.Diff) []Field {
 	out := make([]Field, len(diff))
 	for i, c := range diff {
-		out[i] = Field{Path: c.Path, Have: status.Truncate(c.Have, maxValue), Want: status.Truncate(c.Want, maxValue)}
+		want := c.Want
 		if c.Gone {
-			out[i].Want = ""
+			want = ""
 		}
+		out[i] = fieldOf(c.Path, c.Have, want)
 	}
 	return out
 }
@@ -127,13 +195,13 @@ func text(v any) string {
 	case nil:
 		return ""
 	case string:
-		return status.Truncate(v, maxValue)
+		return v
 	case masked:
 		return "***"
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
-		return status.Truncate(fmt.Sprint(v), maxValue)
+		return fmt.Sprint(v)
 	}
-	return status.Truncate(string(b), maxValue)
+	return string(b)
 }

@@ -5,6 +5,8 @@ package plan
 import (
 	"cmp"
 	"slices"
+
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
 // APIVersion is that of a plan as JSON or YAML.
@@ -64,7 +66,7 @@ type Item struct {
 	Owner  string `json:"owner,omitempty"`
 	Action Action `json:"action"`
 	Risk   Risk   `json:"risk,omitempty"`
-	// Fields are the fields of the object that change; none for an object that is created or deleted.
+	// Fields are the fields of the object that change, and those that a created object has; none for an object that is deleted.
 	Fields []Field `json:"fields,omitempty"`
 	// AWS is what happens in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`
@@ -93,9 +95,11 @@ type Resource struct {
 // Field is one value that changes. Secret values are masked.
 type Field struct {
 	Path string `json:"path"`
-	// Have and Want are the values as text; empty where there is none.
+	// Have and Want are the whole values as text; empty where there is none.
 	Have string `json:"have,omitempty"`
 	Want string `json:"want,omitempty"`
+	// Statements are what a policy document gains and loses.
+	Statements []iampolicy.StatementChange `json:"statements,omitempty"`
 }
 
 // Call is an AWS call, by its IAM action.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -49,7 +50,7 @@ func TestEmptyPlansAreListsInJSON(t *testing.T) {
 func TestFieldsBetween_IgnoresWhatTheAPIServerWrites(t *testing.T) {
 	before := parse(t, "{metadata: {name: a, resourceVersion: '1', generation: 1, uid: u, annotations: {"+lastApplied+": '{}'}, managedFields: [{manager: x}]}, spec: {a: 1, b: {c: x}, l: [1]}, status: {ready: true}}")
 	after := parse(t, "{metadata: {name: a, resourceVersion: '2', generation: 2, uid: u, labels: {team: a}}, spec: {a: 2, l: [1, 2]}}")
-	want := []Field{{Path: "metadata.labels", Want: `{"team":"a"}`}, {Path: "spec.a", Have: "1", Want: "2"}, {Path: "spec.b", Have: `{"c":"x"}`}, {Path: "spec.l", Have: "[1]", Want: "[1,2]"}}
+	want := []Field{{Path: "metadata.labels.team", Want: "a"}, {Path: "spec.a", Have: "1", Want: "2"}, {Path: "spec.b.c", Have: "x"}, {Path: "spec.l", Have: "[1]", Want: "[1,2]"}}
 	if got := fieldsBetween(before, after); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -80,7 +81,45 @@ func TestFieldsOf_LeaveOutTheOperatorsOwnAnnotations(t *testing.T) {
 
 func TestFieldsIn_ShowsWhatIsToGo(t *testing.T) {
 	got := fieldsIn(kind.Diff{{Path: "Tags[a]", Want: "(unset)", Have: "1", Gone: true}, {Path: "Versioning", Want: "Enabled", Have: strings.Repeat("x", 1000)}})
-	if got[0].Want != "" || got[0].Have != "1" || len(got[1].Have) > maxValue {
+	if got[0].Want != "" || got[0].Have != "1" || len(got[1].Have) != 1000 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// policyOf is the policy of a capability with tables: long enough that what is new is far behind what stays.
+func policyOf(tables ...string) string {
+	return `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":["dynamodb:BatchGetItem","dynamodb:BatchWriteItem","dynamodb:ConditionCheckItem",` +
+		`"dynamodb:DeleteItem","dynamodb:DescribeTable","dynamodb:GetItem","dynamodb:PutItem","dynamodb:Query","dynamodb:Scan","dynamodb:UpdateItem"],"Resource":["arn:aws:dynamodb:eu-west-1:123456789012:table/` +
+		strings.Join(tables, `","arn:aws:dynamodb:eu-west-1:123456789012:table/`) + `"]}]}`
+}
+
+func TestFields_ShowWhatAPolicyGains(t *testing.T) {
+	before, after := policyOf("a"), policyOf("a", "b")
+	object := func(policy string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"kind": "IAMRole", "spec": map[string]any{"inlinePolicies": []any{map[string]any{"name": "app", "policyDocument": policy}}}}}
+	}
+	for name, got := range map[string][]Field{
+		"spec.inlinePolicies[app].policyDocument": fieldsBetween(object(before), object(after)),
+		"spec.policyDocument":                     fieldsOf([]apply.Difference{{Path: "spec.policyDocument", Have: before, Want: after}}),
+		"Inline[app]":                             fieldsIn(kind.Diff{{Path: "Inline[app]", Have: before, Want: after}}),
+	} {
+		if len(got) != 1 || got[0].Path != name || got[0].Have != before || got[0].Want != after || len(got[0].Statements) != 1 {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		want := []iampolicy.ElementChange{{Element: "Resource", Added: []string{"arn:aws:dynamodb:eu-west-1:123456789012:table/b"}}}
+		if s := got[0].Statements[0]; !s.Widens || !reflect.DeepEqual(s.Elements, want) {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+	if got := fieldsIn(kind.Diff{{Path: "Policy", Have: "(unset)", Want: after}}); len(got[0].Statements) != 1 || got[0].Statements[0].Change != iampolicy.StatementAdded {
+		t.Errorf("a first policy: %+v", got)
+	}
+}
+
+func TestContentOf_ShowsWhatIsCreated(t *testing.T) {
+	got := contentOf(parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: a, namespace: b, labels: {team: x}, annotations: {nexus.ai/desired-hash: x}, ownerReferences: [{name: c}]}, data: {key: b2xk}, l: [{name: x, v: 1}]}"))
+	want := []Field{{Path: "data.key", Want: "***"}, {Path: "l[x].name", Want: "x"}, {Path: "l[x].v", Want: "1"}, {Path: "metadata.labels.team", Want: "x"}}
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -215,11 +215,13 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 	if err != nil {
 		return Item{}, nil, fmt.Errorf("asking the API server what %s would be (dry run): %w", apply.RefOf(manifest), err)
 	}
-	if live != nil {
-		it.Action, it.Fields = None, fieldsBetween(live, after)
-		if len(it.Fields) > 0 {
-			it.Action = Update
-		}
+	if live == nil {
+		it.Fields = contentOf(after)
+		return it, after, nil
+	}
+	it.Action, it.Fields = None, fieldsBetween(live, after)
+	if len(it.Fields) > 0 {
+		it.Action = Update
 	}
 	return it, after, nil
 }

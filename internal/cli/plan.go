@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
@@ -148,13 +151,13 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		return p.Check(ctx, objects)
+		return s.checked(ctx, p, objects, f.everywhere)
 	case len(args) > 0:
 		objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		return p.Check(ctx, objects)
+		return s.checked(ctx, p, objects, false)
 	default:
 		manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
 		if err != nil {
@@ -162,6 +165,27 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		}
 		return p.Apply(ctx, manifests)
 	}
+}
+
+// checked plans objects as they are, and says how many these were: a plan of nothing in a namespace with another name must not pass for
+// one without changes.
+func (s *shared) checked(ctx context.Context, p *plan.Planner, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
+	namespace, err := s.namespaceOf(everywhere)
+	if err != nil {
+		return plan.Plan{}, err
+	}
+	where := "all namespaces"
+	if namespace != "" {
+		where = "namespace " + namespace
+		if err := p.Client.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); len(objects) == 0 && apierrors.IsNotFound(err) {
+			return plan.Plan{}, precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
+		}
+	}
+	found, err := p.Check(ctx, objects)
+	if err == nil {
+		s.say("Looked at %d objects in %s.", len(objects), where)
+	}
+	return found, err
 }
 
 // printPlan writes a plan in one of the formats.

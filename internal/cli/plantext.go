@@ -77,7 +77,7 @@ func writeFields(b *strings.Builder, indent string, fields []plan.Field, created
 		}
 		text := changeOf(f)
 		if created {
-			text = excerpt(f.Want, 0)
+			text = cmp.Or(excerpt(f.Want, 0), `""`)
 		}
 		fmt.Fprintf(b, "%s%s: %s\n", indent, f.Path, text)
 	}

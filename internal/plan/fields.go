@@ -127,18 +127,41 @@ func isList(v any) bool {
 	return ok
 }
 
-// byName returns the elements of a list by their names, as list maps of Kubernetes have them; false where some have none.
+// byName returns the elements of a list by the member that names each, as list maps of Kubernetes have them; false where none does.
 func byName(list []any) (map[string]any, bool) {
+	first, _ := firstOf(list).(map[string]any)
+	for _, member := range slices.Sorted(maps.Keys(first)) {
+		if out := keyedBy(list, member); namesElement(member) && out != nil {
+			return out, true
+		}
+	}
+	return nil, false
+}
+
+func firstOf(list []any) any {
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+// namesElement reports whether a member has the name of one that identifies an element of a list.
+func namesElement(member string) bool {
+	return member == "key" || member == "id" || strings.HasSuffix(strings.ToLower(member), "name")
+}
+
+// keyedBy returns the elements by the value of a member; nil unless each has another.
+func keyedBy(list []any, member string) map[string]any {
 	out := map[string]any{}
 	for _, e := range list {
 		m, _ := e.(map[string]any)
-		name, ok := m["name"].(string)
-		if _, twice := out[name]; !ok || twice {
-			return nil, false
+		key, ok := m[member].(string)
+		if _, twice := out[key]; !ok || twice {
+			return nil
 		}
-		out[name] = m
+		out[key] = m
 	}
-	return out, len(list) > 0
+	return out
 }
 
 // fieldOf is a change of a value. One of a policy document has its statements.

@@ -96,7 +96,7 @@ func policyOf(tables ...string) string {
 func TestFields_ShowWhatAPolicyGains(t *testing.T) {
 	before, after := policyOf("a"), policyOf("a", "b")
 	object := func(policy string) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{"kind": "IAMRole", "spec": map[string]any{"inlinePolicies": []any{map[string]any{"name": "app", "policyDocument": policy}}}}}
+		return &unstructured.Unstructured{Object: map[string]any{"kind": "IAMRole", "spec": map[string]any{"inlinePolicies": []any{map[string]any{"policyName": "app", "policyDocument": policy}}}}}
 	}
 	for name, got := range map[string][]Field{
 		"spec.inlinePolicies[app].policyDocument": fieldsBetween(object(before), object(after)),

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -65,6 +66,8 @@ type Planner struct {
 
 	// declared are the objects that are to exist once the plan was carried out, by what References call them.
 	declared map[string]*unstructured.Unstructured
+	// newNamespaces are those that the manifests declare.
+	newNamespaces map[string]bool
 	// bindings are the security posture of the cluster, as far as this plan has needed it.
 	bindings *posture
 }
@@ -85,6 +88,11 @@ type Access interface {
 // What keeps the operator from doing it is a Problem of an item. An error is one of the API server or of AWS.
 func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructured) (Plan, error) {
 	p.begin()
+	for _, m := range manifests {
+		if m.GroupVersionKind() == corev1.SchemeGroupVersion.WithKind("Namespace") {
+			p.newNamespaces[m.GetName()] = true
+		}
+	}
 	var items []Item
 	after := make([]*unstructured.Unstructured, len(manifests))
 	for i, m := range manifests {
@@ -107,7 +115,7 @@ func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructu
 
 // begin forgets the plan before this one.
 func (p *Planner) begin() {
-	p.declared, p.bindings = map[string]*unstructured.Unstructured{}, nil
+	p.declared, p.newNamespaces, p.bindings = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil
 }
 
 // Check plans what the operator does about objects as they are: drift, and edits that wait.
@@ -207,6 +215,9 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 		admit = p.dryRun
 	}
 	after, err := admit(ctx, live, manifest)
+	if p.newNamespaces[manifest.GetNamespace()] && isMissingNamespace(err, manifest.GetNamespace()) {
+		after, err = p.admitAhead(ctx, manifest)
+	}
 	it := itemOf(manifest, Create)
 	if refused := refusal(err); refused != nil {
 		it.Action, it.Problem = None, refused
@@ -224,6 +235,27 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 		it.Action = Update
 	}
 	return it, after, nil
+}
+
+// isMissingNamespace reports whether the API server refused an object because its namespace does not exist.
+func isMissingNamespace(err error, namespace string) bool {
+	var s apierrors.APIStatus
+	if !errors.As(err, &s) || !apierrors.IsNotFound(err) {
+		return false
+	}
+	d := s.Status().Details
+	return d != nil && d.Kind == "namespaces" && d.Name == namespace
+}
+
+// admitAhead returns an object of a namespace that is created with it: the API server admits none there, not even as a dry run. Objects of
+// the operator's own kinds get the defaults and rules of their definitions, and others stay as the manifest has them.
+func (p *Planner) admitAhead(ctx context.Context, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	switch manifest.GroupVersionKind().Group {
+	case nexusv1.GroupVersion.Group, v1alpha1.GroupName, intentv1alpha1.GroupName:
+		return InProcess{Scheme: p.Client.Scheme(), Schemas: p.Schemas, Clock: p.Clock}.Admit(ctx, nil, manifest)
+	default:
+		return manifest.DeepCopy(), nil
+	}
 }
 
 // refusal is what the API server has against a manifest itself; nil for other errors.

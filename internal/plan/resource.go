@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -58,12 +59,26 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		it.Waits = "AWSProvider/" + obj.CommonSpec().ProviderRef.Name + " to exist in namespace " + obj.GetNamespace()
 		return nil
 	}
+	if why, waits := p.notReady(provider); waits {
+		it.Waits = "AWSProvider/" + provider.Name + " to be ready" + why
+		return nil
+	}
 	session, err := p.session(ctx, provider, obj, trusted)
 	if err != nil {
 		return problemOf(it, err)
 	}
 	l := &look{p: p, entry: e, obj: obj, session: session}
 	return l.decide(ctx, it, provider, trusted)
+}
+
+// notReady reports whether the operator uses a provider for nothing, such as one that is not allowed, and why. A provider that the plan
+// creates or edits is judged by the operator after that.
+func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bool) {
+	judged := len(provider.Status.Conditions) > 0 && provider.Status.ObservedGeneration == provider.Generation
+	if p.Access != nil || !judged || status.ReadyAt(provider.Status.Conditions, provider.Generation) {
+		return "", false
+	}
+	return awssession.WhyNotReady(provider.Status.Conditions), true
 }
 
 // stays reports whether a deletion leaves AWS alone.

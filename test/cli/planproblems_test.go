@@ -62,6 +62,48 @@ func TestPlan_ShowsWhatOthersAddedToAChild(t *testing.T) {
 	x.unchanged("", "ncap/"+c.Name, "-n", c.Namespace)
 }
 
+// A namespace and what is in it are one file of the usual first pull request.
+func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
+	x := newTool(t)
+	c := x.Capability("examples/test-capability.yaml")
+	c.Name, c.Namespace, c.Spec.CapabilityName = "fresh-dev", "fresh-dev", "fresh"
+	manifest := "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n" + x.manifest(c)
+	a := x.run(manifest, "plan", "-f", "-")
+	x.wants(a, 0, "+ Namespace fresh-dev: create", "+ NexusAICapability fresh-dev/fresh-dev: create", "spec.capabilityName: fresh", "+ S3Bucket fresh-dev/fresh-dev-call-data: create",
+		"call s3:CreateBucket", "+ Action dynamodb:PutItem")
+	c.Spec.Version = ""
+	x.wants(x.run("apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n"+x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
+	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, `namespaces "fresh-dev" not found`)
+}
+
+// A provider that the operator does not use makes no calls, whoever plans.
+func TestPlan_WaitsForAProviderThatIsNotReady(t *testing.T) {
+	extent.Full(t)
+	x := newTool(t, "--ambient-namespaces=nobody")
+	p := provider(x.Namespace)
+	x.Create(p)
+	x.Shows(p, "Stalled", metav1.ConditionTrue, "AmbientNotAllowed")
+	o := subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: x.Namespace}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	items := x.plan(x.manifest(o), "-f", "-")
+	if len(items) != 1 || items[0].AWS != nil || !strings.HasPrefix(items[0].Waits, "AWSProvider/aws to be ready: ") {
+		t.Errorf("%+v", items)
+	}
+}
+
+func TestPlan_SaysHowMuchItLookedAt(t *testing.T) {
+	extent.Full(t)
+	x := newTool(t)
+	a := x.run("", "plan", "--all", "-n", x.Namespace)
+	if x.wants(a, 0, "No changes."); !strings.Contains(a.err, "Looked at 0 objects in namespace "+x.Namespace) {
+		t.Error(a.err)
+	}
+	for _, args := range [][]string{{"--all"}, {"s3bucket"}} {
+		if a := x.run("", append([]string{"plan", "-n", "nonexist"}, args...)...); a.code == 0 || !strings.Contains(a.err, "namespace nonexist does not exist") {
+			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
+		}
+	}
+}
+
 func TestPlan_RefusesTheNamesOfAnotherCapability(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t, "--check-interval=1h")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,62 +18,89 @@ import (
 // capabilityWords are the names of the kind that may stand before a slash instead of a namespace.
 var capabilityWords = []string{"ncap", "nexusaicapability", "nexusaicapabilities", "nexuscapability", "nexuscapabilities", "nexuscapabilities.nexus.ai"}
 
+// capabilityName is an argument that names a capability.
+type capabilityName struct {
+	client.ObjectKey
+	// alone is true for a word without a slash, which may be the name of a namespace, too.
+	alone bool
+	// anywhere is true where neither the argument nor -n names a namespace.
+	anywhere bool
+}
+
 // capabilityKey reads an argument NAMESPACE/NAME, ncap/NAME or NAME. Without a namespace it is that of -n or of the
 // context. The name is empty without an argument.
-func (s *shared) capabilityKey(args []string) (client.ObjectKey, error) {
+func (s *shared) capabilityKey(args []string) (capabilityName, error) {
 	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return client.ObjectKey{}, precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
+		return capabilityName{}, precondition(fmt.Errorf("finding the namespace (-n, --kubeconfig): %w", err))
 	}
+	out := capabilityName{ObjectKey: client.ObjectKey{Namespace: namespace}, anywhere: !s.enforcesNamespace()}
 	if len(args) == 0 {
-		return client.ObjectKey{Namespace: namespace}, nil
+		return out, nil
 	}
 	first, name, qualified := strings.Cut(args[0], "/")
 	switch {
 	case !qualified && first != "":
-		return client.ObjectKey{Namespace: namespace, Name: first}, nil
+		out.Name, out.alone = first, true
 	case first == "" || name == "" || strings.Contains(name, "/"):
-		return client.ObjectKey{}, usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
+		return capabilityName{}, usage("%q names no capability: write NAMESPACE/NAME, ncap/NAME or NAME", args[0])
 	case slices.Contains(capabilityWords, strings.ToLower(first)):
-		return client.ObjectKey{Namespace: namespace, Name: name}, nil
+		out.Name = name
 	case s.enforcesNamespace() && *s.cluster.Namespace != first:
-		return client.ObjectKey{}, usage("%q and --namespace=%s contradict each other", args[0], *s.cluster.Namespace)
+		return capabilityName{}, usage("%q and --namespace=%s contradict each other", args[0], *s.cluster.Namespace)
 	default:
-		return client.ObjectKey{Namespace: first, Name: name}, nil
+		out.ObjectKey = client.ObjectKey{Namespace: first, Name: name}
 	}
+	return out, nil
 }
 
-// capabilityNamed reads the capability of a key, or without a name the only one of the namespace.
-func capabilityNamed(ctx context.Context, c client.Reader, key client.ObjectKey) (*nexusv1.NexusAICapability, error) {
-	if key.Name == "" {
-		return onlyCapability(ctx, c, key.Namespace)
+// capabilityNamed reads the capability of a name. Without one it is the only capability of the namespace or, where no namespace was named,
+// of the cluster. A word alone that no capability has as its name, but a namespace has, stands for the only capability of that namespace.
+func capabilityNamed(ctx context.Context, c client.Reader, name capabilityName) (*nexusv1.NexusAICapability, error) {
+	if name.Name == "" {
+		return onlyCapability(ctx, c, name.Namespace, name.anywhere)
 	}
 	found := &nexusv1.NexusAICapability{}
-	switch err := c.Get(ctx, key, found); {
+	err := c.Get(ctx, name.ObjectKey, found)
+	if apierrors.IsNotFound(err) && name.alone && name.anywhere {
+		if c.Get(ctx, client.ObjectKey{Name: name.Name}, &corev1.Namespace{}) == nil {
+			return onlyCapability(ctx, c, name.Name, false)
+		}
+	}
+	switch {
 	case apierrors.IsNotFound(err):
-		return nil, precondition(fmt.Errorf("NexusAICapability %s does not exist: list them with kubectl get ncap -A", key))
+		return nil, precondition(fmt.Errorf("NexusAICapability %s does not exist: list them with kubectl get ncap -A", name.ObjectKey))
 	case err != nil:
-		return nil, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", key, err))
+		return nil, readFailure(fmt.Errorf("reading NexusAICapability %s: %w", name.ObjectKey, err))
 	}
 	return found, nil
 }
 
-// onlyCapability returns the capability of a namespace that has exactly one.
-func onlyCapability(ctx context.Context, c client.Reader, namespace string) (*nexusv1.NexusAICapability, error) {
+// onlyCapability returns the capability of a namespace that has exactly one. Where it has none, that of the cluster is returned if asked for.
+func onlyCapability(ctx context.Context, c client.Reader, namespace string, anywhere bool) (*nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}
 	if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
 		return nil, readFailure(fmt.Errorf("listing NexusAICapability objects in namespace %s: %w", namespace, err))
+	}
+	where := "namespace " + namespace
+	if len(list.Items) == 0 && anywhere {
+		if err := c.List(ctx, list); err != nil && !apierrors.IsForbidden(err) {
+			return nil, readFailure(fmt.Errorf("listing NexusAICapability objects: %w", err))
+		}
+		if len(list.Items) > 0 {
+			where = "the cluster"
+		}
 	}
 	switch len(list.Items) {
 	case 1:
 		return &list.Items[0], nil
 	case 0:
-		return nil, usage("namespace %s has no NexusAICapability: name one as NAMESPACE/NAME, or choose the namespace with -n", namespace)
+		return nil, usage("%s has no NexusAICapability: name one as NAMESPACE/NAME, or choose the namespace with -n", where)
 	default:
 		var names []string
 		for _, i := range list.Items {
-			names = append(names, "ncap/"+i.Name)
+			names = append(names, i.Namespace+"/"+i.Name)
 		}
-		return nil, usage("namespace %s has %d capabilities: name one of %s", namespace, len(names), strings.Join(names, ", "))
+		return nil, usage("%s has %d capabilities: name one of %s", where, len(names), strings.Join(names, ", "))
 	}
 }

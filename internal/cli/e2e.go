@@ -26,17 +26,20 @@ type e2eFlags struct {
 	monitor                          monitorFlags
 	verify                           verifyFlags
 	cleaning                         time.Duration
+	// completed is true once the sources that no flag names were looked for.
+	completed bool
 }
 
 func (s *shared) e2eCommand() *cobra.Command {
 	f := &e2eFlags{}
 	cmd := &cobra.Command{
-		Use:   "e2e -f FILE",
+		Use:   "e2e [-f FILE]",
 		Short: "Build, install, apply, watch and verify: the whole pipeline in seven steps",
 		Long: "e2e runs the seven steps of a deployment, each of which is also a command: it removes an earlier installation, builds the operator\n" +
 			"and the applications, installs the operator, applies the manifests, waits until the capability runs, and verifies it. It stops at the\n" +
-			"first failure, and prints the command that goes on there. Step 1 removes the operator with its role and its images, which needs\n" +
-			"--yes; it refuses while there are capabilities, unless --cascade=delete deletes them first. Step 4 installs the image of step 2 by its\n" +
+			"first failure, and prints the command that goes on there. Without -f the manifest is that of NEXUS_CAPABILITY, capability.yaml, or the\n" +
+			"only one in the current folder; without sources, step 3 builds the folders nexus-backend and nexus-ui, if they exist. Step 1 removes\n" +
+			"the operator with its role and its images, which needs --yes; it refuses while there are capabilities, unless --cascade=delete deletes them first. Step 4 installs the image of step 2 by its\n" +
 			"digest. The flags of the installation are those of nexusctl deploy.",
 		Example: "  nexusctl e2e -f capability.yaml --backend-source ../backend --frontend-source ../ui --yes\n" +
 			"  nexusctl e2e -f capability.yaml --skip-clean --skip-app-build --operator-arg=--capability-namespaces=team-*\n" +
@@ -44,6 +47,12 @@ func (s *shared) e2eCommand() *cobra.Command {
 			"  nexusctl e2e -f capability.yaml --skip-clean --skip-app-build --dry-run",
 		Args: arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.checkSteps(); err != nil {
+				return err
+			}
+			if err := f.complete(s); err != nil {
+				return err
+			}
 			if err := f.check(); err != nil {
 				return err
 			}
@@ -88,7 +97,7 @@ func (f *e2eFlags) check() error {
 	f.deploy.timeout = defaultDeployTimeout
 	built := buildFlags{timeout: defaultBuildTimeout, output: "text"}
 	f.operator.buildFlags, f.app.buildFlags = built, built
-	for _, check := range []func() error{f.checkSteps, f.checkSources, f.checkCleanup, f.deploy.check, f.monitor.check, f.verify.check} {
+	for _, check := range []func() error{f.checkCleanup, f.deploy.check, f.monitor.check, f.verify.check} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -108,16 +117,8 @@ func (f *e2eFlags) checkSteps() error {
 	}
 }
 
-func (f *e2eFlags) checkSources() error {
-	switch {
-	case len(f.files.Filenames) == 0 && (f.to >= stepApply || f.runs(stepApps)):
-		return usage("name the manifest of the capability with -f FILE")
-	case f.runs(stepApps) && f.backend == "" && f.frontend == "":
-		return usage("name what to build with --backend-source and --frontend-source, or add --skip-app-build")
-	default:
-		return nil
-	}
-}
+// needsManifest reports whether a step is run that reads the manifest.
+func (f *e2eFlags) needsManifest() bool { return f.to >= stepApply || f.runs(stepApps) }
 
 func (f *e2eFlags) checkCleanup() error {
 	switch {

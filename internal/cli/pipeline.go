@@ -44,11 +44,23 @@ type pipelineStep struct {
 var pipelineSteps = []pipelineStep{
 	{"Cleanup", "nexusctl delete --full", (*pipeline).clean, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
 	{"Build operator", "nexusctl build operator", (*pipeline).buildOperatorImage, func(f *e2eFlags) string { return reasonIf(f.deploy.image != "", "--image") }},
-	{"Build apps", "nexusctl build app", (*pipeline).buildApps, func(f *e2eFlags) string { return reasonIf(f.skipApps, "--skip-app-build") }},
+	{"Build apps", "nexusctl build app", (*pipeline).buildApps, func(f *e2eFlags) string { return f.whyNoApps() }},
 	{"Deploy operator", "nexusctl deploy", (*pipeline).deployOperator, neverSkipped},
 	{"Apply capability", "kubectl apply -f FILE", (*pipeline).applyManifests, neverSkipped},
 	{"Monitor and wait", "nexusctl monitor", (*pipeline).watch, neverSkipped},
 	{"Verify", "nexusctl verify-capability", (*pipeline).prove, neverSkipped},
+}
+
+// whyNoApps says why no application is built; empty when some are.
+func (f *e2eFlags) whyNoApps() string {
+	switch {
+	case f.skipApps:
+		return "--skip-app-build"
+	case f.completed && f.backend == "" && f.frontend == "":
+		return "no folder " + defaultBackend + " or " + defaultFrontend + " is here; name others with --backend-source and --frontend-source"
+	default:
+		return ""
+	}
 }
 
 func neverSkipped(*e2eFlags) string { return "" }

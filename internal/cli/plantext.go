@@ -27,7 +27,7 @@ func textOf(p plan.Plan, wide bool) string {
 	var b strings.Builder
 	for _, it := range p.Items {
 		if wide || it.Changes() || it.Problem != nil || it.Waits != "" {
-			writeItem(&b, it, wide)
+			writeItem(&b, it)
 		}
 	}
 	if b.Len() > 0 {
@@ -37,7 +37,7 @@ func textOf(p plan.Plan, wide bool) string {
 	return b.String()
 }
 
-func writeItem(b *strings.Builder, it plan.Item, wide bool) {
+func writeItem(b *strings.Builder, it plan.Item) {
 	fmt.Fprintf(b, "%s %s: %s%s\n", signs[it.Action], titleOf(it), words[it.Action], riskSuffix(it.Risk))
 	if it.Problem != nil {
 		fmt.Fprintf(b, "    ! %s: %s\n", it.Problem.Reason, problemText(it.Problem))
@@ -45,9 +45,7 @@ func writeItem(b *strings.Builder, it plan.Item, wide bool) {
 	if it.Waits != "" {
 		fmt.Fprintf(b, "    … waits for %s\n", it.Waits)
 	}
-	if wide || it.Action != plan.Create || showsContent(it) {
-		writeFields(b, "    ", it.Fields, it.Action == plan.Create)
-	}
+	writeFields(b, "    ", it.Fields, it.Action == plan.Create)
 	if it.AWS != nil {
 		writeResource(b, it.AWS)
 	}
@@ -63,10 +61,6 @@ func writeResource(b *strings.Builder, r *plan.Resource) {
 		fmt.Fprintf(b, "        call %s%s%s\n", c.Action, timesOf(c.Count), riskSuffix(c.Risk))
 	}
 }
-
-// showsContent reports whether a created object is shown with its fields: those of manifests, and what becomes a resource in AWS. The
-// other objects that a capability compiles to are as the documentation describes them.
-func showsContent(it plan.Item) bool { return it.Owner == "" || it.AWS != nil }
 
 func writeFields(b *strings.Builder, indent string, fields []plan.Field, created bool) {
 	for _, f := range fields {

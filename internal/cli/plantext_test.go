@@ -25,7 +25,6 @@ var mixed = plan.Of([]plan.Item{
 	{Kind: "DynamoDBTable", Namespace: "team-a", Name: "taken", Action: plan.Create, Problem: &plan.Problem{Reason: "Conflict", Message: "the AWS resource exists and belongs to another owner"}},
 	{Kind: "S3Bucket", Namespace: "team-a", Name: "new", Action: plan.Create, Fields: []plan.Field{{Path: "spec.bucketName", Want: "new"}, {Path: "spec.policy", Want: "{}",
 		Statements: []iampolicy.StatementChange{{Change: iampolicy.StatementAdded, Effect: "Allow", Widens: true, Elements: []iampolicy.ElementChange{{Element: "Action", Added: []string{"s3:GetObject"}}}}}}}},
-	{Kind: "Service", Namespace: "team-a", Name: "compiled", Owner: "team-a/myapp", Action: plan.Create, Fields: []plan.Field{{Path: "spec.type", Want: "ClusterIP"}}},
 	{Kind: "IAMRole", Namespace: "team-a", Name: "app", Action: plan.None, AWS: &plan.Resource{Account: "123456789012", Region: "eu-west-1", Action: plan.Update, Risk: plan.Safe,
 		Fields: []plan.Field{{Path: "Inline[app]", Have: "{}", Want: "{}", Statements: []iampolicy.StatementChange{{Change: iampolicy.StatementChanged, Sid: "Tables", Effect: "Allow",
 			Elements: []iampolicy.ElementChange{{Element: "Resource", Removed: []string{"arn:a"}}}}, {Change: iampolicy.StatementRemoved, Effect: "Deny", Widens: true}}}},

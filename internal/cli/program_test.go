@@ -112,7 +112,6 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"no time to roll out":    {[]string{"rollout", "--timeout", "0"}, "--timeout"},
 		"rollout format":         {[]string{"rollout", "-o", "xml"}, `--output: "xml"`},
 		"nothing to deploy":      {[]string{"e2e"}, "-f FILE"},
-		"no applications":        {[]string{"e2e", "-f", capabilityFile}, "--backend-source"},
 		"cleanup unasked":        {[]string{"e2e", "-f", capabilityFile, "--skip-app-build"}, "add --yes"},
 		"no such step":           {[]string{"e2e", "-f", capabilityFile, "--from-step", "8"}, "from 1 to 7"},
 		"last step before first": {[]string{"e2e", "-f", capabilityFile, "--from-step", "5", "--to-step", "4"}, "from 5 to 7"},

@@ -146,11 +146,11 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 	}
 	it.record(written)
 	it.Risk = riskOf(it)
-	if it.Action == Create {
-		it.Fields = slices.DeleteFunc(contentOf(n.Object), func(f Field) bool { return strings.HasPrefix(f.Path, "metadata.") })
-	}
 	if e := p.entry(it.Kind); e == nil || n.Object.GroupVersionKind().Group != v1alpha1.GroupName {
 		return it, nil
+	}
+	if it.Action == Create { // of the other objects, nexusctl render prints the content
+		it.Fields = slices.DeleteFunc(contentOf(n.Object), func(f Field) bool { return strings.HasPrefix(f.Path, "metadata.") })
 	}
 	next, err := p.nextForm(written.Live, n.Object, it.Action == Update)
 	if err != nil {

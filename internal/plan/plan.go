@@ -66,7 +66,8 @@ type Item struct {
 	Owner  string `json:"owner,omitempty"`
 	Action Action `json:"action"`
 	Risk   Risk   `json:"risk,omitempty"`
-	// Fields are the fields of the object that change, and those that a created object has; none for an object that is deleted.
+	// Fields are the fields of the object that change, and those of a created object that a manifest declares or that stands for an
+	// AWS resource; none for an object that is deleted.
 	Fields []Field `json:"fields,omitempty"`
 	// AWS is what happens in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`

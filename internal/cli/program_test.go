@@ -224,18 +224,41 @@ func TestValidate_EveryExampleIsValid(t *testing.T) {
 func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 	const begin = "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\nspec: {capabilityName: myapp, version: '1', environment: dev, region: ap-southeast-1,\n" +
 		"  frontend: {image: i}, backend: {image: i}, "
+	const bucket = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: a, namespace: b}\nspec: {providerRef: {name: p}, bucketName: abc, "
 	for name, tc := range map[string]struct{ manifest, want string }{
-		"unknown field": {begin + "replica: 1}", `unknown field "spec.replica"`},
-		"schema":        {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
-		"compiler":      {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
-		"version":       {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
+		"unknown field":        {begin + "replica: 1}", `unknown field "spec.replica"`},
+		"schema":               {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
+		"compiler":             {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
+		"version":              {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
+		"number for a string":  {strings.Replace(begin, "'1'", "1.0", 1) + "deletionPolicy: Delete}", "spec.version: must be of type string"},
+		"string for a number":  {strings.Replace(begin, "frontend: {image: i}", "frontend: {image: i, replicas: '2'}", 1) + "}", "spec.frontend.replicas: must be of type integer"},
+		"boolean for a string": {bucket + "tags: {a: yes}}", "spec.tags.a: must be of type string"},
+		"misspelled kind":      {strings.Replace(bucket, "S3Bucket", "S3Buckett", 1) + "}", "kind: S3Buckett is no kind of aws-infra-operator.runner.codes/v1alpha1; did you mean S3Bucket?"},
+		"unknown intent": {"apiVersion: intent.security.nimbus.com/v1alpha1\nkind: SecurityIntent\nmetadata: {name: a}\nspec: {intent: {id: dnsManipulaton, action: Block}}",
+			`spec.intent.id: "dnsManipulaton" is not in the catalog of intents`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, "validate", "-f", file(t, tc.manifest))
-			if code != 2 || !strings.Contains(out, "invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(errs, "1 of 1 objects are invalid") {
+			if code != 2 || !strings.Contains(out, "invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(errs, "1 of 1 object is invalid") {
 				t.Errorf("exit code %d\n%s%s", code, out, errs)
 			}
 		})
+	}
+}
+
+func TestValidate_FindsEveryMistakeAtOnce(t *testing.T) {
+	out, _, code := run(t, "validate", "-f", file(t, "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\n"+
+		"spec: {capabilityName: My_App, version: 1, environment: dev, region: r, frontend: {image: i, replica: 1}, backend: {image: i, replicas: many}}"))
+	for _, want := range []string{`unknown field "spec.frontend.replica"`, "spec.version: must be of type string", "spec.backend.replicas: must be of type integer", "spec.capabilityName: "} {
+		if code != 2 || !strings.Contains(out, "\n    "+want) {
+			t.Errorf("no %q in exit code %d\n%s", want, code, out)
+		}
+	}
+}
+
+func TestValidate_RefusesToCheckNothing(t *testing.T) {
+	if out, errs, code := run(t, "validate", "-f", file(t, "# nothing\n")); code != 2 || !strings.Contains(errs, "nothing to validate") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 }
 

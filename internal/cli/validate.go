@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,8 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func (s *shared) validateCommand() *cobra.Command {
@@ -41,60 +44,110 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	if err != nil {
 		return err
 	}
+	if len(objects) == 0 {
+		return usage("there is nothing to validate: the input has no objects")
+	}
 	invalid := 0
 	var lines strings.Builder
 	for _, u := range objects {
-		if !schemas.Has(u.GetKind()) {
+		problems, err := s.problemsOf(ctx, schemas, u)
+		switch {
+		case err != nil:
+			return err
+		case !schemas.Has(u.GetKind()) && len(problems) == 0:
 			fmt.Fprintf(&lines, "%s: not checked, its kind is not ours\n", titleOfObject(u))
-			continue
+		case len(problems) == 0:
+			fmt.Fprintf(&lines, "%s: valid\n", titleOfObject(u))
+		case len(problems) == 1:
+			fmt.Fprintf(&lines, "%s: invalid: %s\n", titleOfObject(u), problems[0])
+		default:
+			fmt.Fprintf(&lines, "%s: invalid:\n    %s\n", titleOfObject(u), strings.Join(problems, "\n    "))
 		}
-		if err := s.validateObject(ctx, schemas, u); err != nil {
+		if len(problems) > 0 {
 			invalid++
-			fmt.Fprintf(&lines, "%s: invalid: %s\n", titleOfObject(u), err)
-			continue
 		}
-		fmt.Fprintf(&lines, "%s: valid\n", titleOfObject(u))
 	}
 	if _, err := io.WriteString(s.Out, lines.String()); err != nil {
 		return err
 	}
 	if invalid > 0 {
-		return usage("%d of %d objects are invalid", invalid, len(objects))
+		return usage("%d of %s invalid", invalid, objectsAre(len(objects)))
 	}
 	return nil
 }
 
-func (s *shared) validateObject(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) error {
+func objectsAre(n int) string {
+	if n == 1 {
+		return "1 object is"
+	}
+	return fmt.Sprintf("%d objects are", n)
+}
+
+// problemsOf returns every mistake of an object, with its field.
+func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, nexusv1.AddToScheme, intentv1alpha1.AddToScheme} {
 		if err := add(scheme); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	typed, err := scheme.New(u.GroupVersionKind())
+	gvk := u.GroupVersionKind()
+	if !slices.Contains([]string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}, gvk.Group) {
+		return nil, nil
+	}
+	typed, err := scheme.New(gvk)
+	if err != nil || !schemas.Has(gvk.Kind) {
+		return []string{unknownKind(schemas, u)}, nil
+	}
+	found, err := schemas.Problems(ctx, u)
 	if err != nil {
-		return fmt.Errorf("apiVersion: %s is not known: %w", u.GetAPIVersion(), err)
+		return nil, err
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(u.Object, typed, true); err != nil {
-		return err
+	var out []string
+	for _, p := range found {
+		out = append(out, p.Error())
 	}
-	if err := schemas.Default(u); err != nil {
-		return err
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) != nil {
+		return out, nil // the schema has named the field
 	}
-	if err := schemas.Validate(ctx, u.GetKind(), u); err != nil {
-		return err
+	own, err := s.ownProblem(typed)
+	if err == nil && own != nil && !names(found, own) {
+		out = append(out, own.Error())
 	}
-	if !isCapability(u) {
-		return nil
+	return out, err
+}
+
+// names reports whether the field of a problem was named already: the operator checks much of what the schema says again.
+func names(found []*status.Stalled, problem error) bool {
+	own, ok := status.AsStalled(problem)
+	return ok && slices.ContainsFunc(found, func(s *status.Stalled) bool { return s.Field == own.Field })
+}
+
+// unknownKind says which version or kind of the operator's groups was meant.
+func unknownKind(schemas *crdschema.Schemas, u *unstructured.Unstructured) string {
+	if schemas.Has(u.GetKind()) {
+		return fmt.Sprintf("apiVersion: %s has no kind %s", u.GetAPIVersion(), u.GetKind())
 	}
-	c, err := capabilityOf(schemas, u)
-	if err != nil {
-		return err
+	text := fmt.Sprintf("kind: %s is no kind of %s", u.GetKind(), u.GetAPIVersion())
+	if meant := schemas.Closest(u.GetKind()); meant != "" {
+		text += "; did you mean " + meant + "?"
 	}
-	o, err := s.offlineOptions()
-	if err != nil {
-		return err
+	return text
+}
+
+// ownProblem returns what the operator itself would refuse of an object; the error is one of the command.
+func (s *shared) ownProblem(typed runtime.Object) (problem, err error) {
+	switch o := typed.(type) {
+	case *nexusv1.NexusAICapability:
+		options, err := s.offlineOptions()
+		if err != nil {
+			return nil, err
+		}
+		_, problem = capability.Compile(o, settingsOf(options).Facts(o))
+		return problem, nil
+	case *intentv1alpha1.SecurityIntent:
+		return intent.CheckIntent(o), nil
+	default:
+		return nil, nil
 	}
-	_, err = capability.Compile(c, settingsOf(o).Facts(c))
-	return err
 }

@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -23,6 +24,7 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,6 +77,38 @@ func Load(files fs.FS) (*Schemas, error) {
 		return nil
 	})
 	return s, err
+}
+
+// Closest returns the kind whose name is nearest to a misspelled one; empty where none is near.
+func (s *Schemas) Closest(kind string) string {
+	best, least := "", 3
+	for _, known := range slices.Sorted(maps.Keys(s.kinds)) {
+		if d := distance(strings.ToLower(kind), strings.ToLower(known)); d < least {
+			best, least = known, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, delete or replace: https://en.wikipedia.org/wiki/Levenshtein_distance
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }
 
 // Has reports whether a kind is one of the operator's own.
@@ -133,6 +167,42 @@ func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, o
 	return errs, nil
 }
 
+// Problems returns every mistake of a manifest that needs no other object: fields that the kind does not have, and what Errors finds. The
+// object is completed with its defaults, as the API server does.
+func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([]*status.Stalled, error) {
+	unknown, err := s.unknownFields(u)
+	if err != nil {
+		return nil, err
+	}
+	var out []*status.Stalled
+	for _, path := range unknown {
+		out = append(out, status.Invalid("", "unknown field %q", path))
+	}
+	if err := s.Default(u); err != nil {
+		return nil, err
+	}
+	errs, err := s.Errors(ctx, u.GetKind(), u, nil)
+	for _, e := range errs {
+		out = append(out, invalidField(e))
+	}
+	return out, err
+}
+
+// unknownFields returns the paths of the fields that the kind does not have.
+func (s *Schemas) unknownFields(u *unstructured.Unstructured) ([]string, error) {
+	c, ok := s.kinds[u.GetKind()]
+	if !ok {
+		return nil, fmt.Errorf("no CRD of kind %s is known", u.GetKind())
+	}
+	c.once.Do(func() { c.err = c.compile() })
+	if c.err != nil {
+		return nil, fmt.Errorf("compiling the CRD of %s: %w", u.GetKind(), c.err)
+	}
+	m := u.DeepCopy().Object
+	delete(m, "status") // the operator's own
+	return pruning.PruneWithOptions(m, c.shape, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}), nil
+}
+
 // Default adds to an object, in place, the defaults that the API server would add. Kinds without a CRD of the
 // operator's own are left as they are.
 func (s *Schemas) Default(obj *unstructured.Unstructured) error {
@@ -149,7 +219,7 @@ func (s *Schemas) Default(obj *unstructured.Unstructured) error {
 }
 
 // invalidField turns an error of the API server's library into a condition.
-func invalidField(e *field.Error) error {
+func invalidField(e *field.Error) *status.Stalled {
 	detail := e.Detail
 	if detail == "" {
 		detail = e.ErrorBody()

@@ -28,18 +28,21 @@ export GOFLAGS ?= -buildvcs=false -tags=grpcnotrace,kustomize_disable_go_plugin_
 COMPILER := GOMAXPROCS=1 GOGC=200
 PARALLEL := -p $(shell getconf _NPROCESSORS_ONLN)
 
+# A program knows its version, which is that of the chart and of the image.
+LINKED := -s -w -X main.version=$(shell sed -n 's/^appVersion: *//p' charts/nexus-operator/Chart.yaml)
+
 .PHONY: help
 help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
 
 .PHONY: build
 build: operator ## Build the operator and nexusctl into bin/.
-	$(COMPILER) go build $(PARALLEL) -ldflags '-s -w' -o bin/nexusctl ./cmd/nexusctl
+	$(COMPILER) go build $(PARALLEL) -ldflags '$(LINKED)' -o bin/nexusctl ./cmd/nexusctl
 
 .PHONY: operator
 operator: ## Build the operator into bin/.
 	@echo 'building the operator; the first time takes minutes'
-	$(COMPILER) go build $(PARALLEL) -ldflags '-s -w' -o bin/nexus-operator ./cmd/nexus-operator
+	$(COMPILER) go build $(PARALLEL) -ldflags '$(LINKED)' -o bin/nexus-operator ./cmd/nexus-operator
 
 .PHONY: image
 image: ## Build the container image for amd64 and arm64 into bin/image, an OCI layout with its SPDX documents; prints the digest.

@@ -5,6 +5,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,6 +34,9 @@ import (
 // gcPercent is the GOGC of the operator, in percent, unless the variable is set: garbage is collected at 1.6 times what is in use.
 // With the default, at twice as much, the operator needs about a fifth more memory in a burst, and some per cent less CPU time.
 const gcPercent = 60
+
+// version is that of the release; the Makefile has the linker set it. Without it, it is that of the module.
+var version string
 
 func main() {
 	// Only profiles of the heap use samples of allocations, and the operator serves none. They take some per cent of its CPU time.
@@ -63,7 +67,7 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	stopTracing, err := tracing.Start(ctx, tracing.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio, Version: metrics.Version()})
+	stopTracing, err := tracing.Start(ctx, tracing.Settings{Endpoint: strings.TrimSuffix(o.TraceEndpoint, "/"), SampleRatio: o.TraceSampleRatio, Version: cmp.Or(version, metrics.Version())})
 	if err != nil {
 		return err
 	}

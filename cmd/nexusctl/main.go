@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
@@ -22,13 +23,16 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 )
 
+// version is that of the release; the Makefile has the linker set it. Without it, it is that of the module.
+var version string
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends the program at once
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints
 	klog.SetLogger(logr.Discard())
-	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: metrics.Version(), Getenv: os.Getenv, Clock: clock.RealClock{},
+	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},
 		IOStreams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}}
 	os.Exit(program.Run(ctx, os.Args)) //nolint:gocritic // stop has nothing left to release
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
@@ -72,6 +73,10 @@ func (s *shared) namespaceOfOperator() string {
 	return cmp.Or(s.operatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
 }
 
+// envOperatorArgs holds the flags, divided by spaces, of an operator that runs outside of the cluster, as in a local world. A Deployment or
+// StatefulSet of the operator has precedence.
+const envOperatorArgs = "NEXUS_OPERATOR_ARGS"
+
 // operatorOptions are the options that the operator runs with, read from its Deployment or StatefulSet. Where there is
 // none, they are the defaults of an operator started in this environment.
 func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.Options, error) {
@@ -80,7 +85,7 @@ func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.
 	if err != nil && !apierrors.IsForbidden(err) {
 		return options.Options{}, err
 	}
-	if len(workloads) == 0 {
+	if len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" {
 		s.say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
 	}
 	return s.optionsOf(workloads, namespace)
@@ -88,7 +93,7 @@ func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.
 
 // optionsOf are the options that the operator's container is given, with those of the command line.
 func (s *shared) optionsOf(workloads []inspect.Workload, namespace string) (options.Options, error) {
-	args, getenv := []string{}, s.Getenv
+	args, getenv := strings.Fields(s.Getenv(envOperatorArgs)), s.Getenv
 	if len(workloads) > 0 && workloads[0].Container() != nil {
 		args, getenv = workloads[0].Args(namespace), workloads[0].Getenv(namespace)
 	}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -163,6 +164,7 @@ func (p Program) Command(name string) *cobra.Command {
 		Long: "nexusctl works with NexusAICapability objects, AWS resource objects and security intents:\n" +
 			"it says what the operator would do before anything does it, and checks manifests without a cluster.",
 		SilenceUsage: true, SilenceErrors: true,
+		Version:     cmp.Or(p.Version, "unknown"),
 		Annotations: map[string]string{},
 	}
 	if plugin {

@@ -160,7 +160,7 @@ func TestWithoutAClusterTheExitCodeIs4(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := run(t, args...)
-			if code != 4 || out != "" || !withoutCluster.MatchString(errs) {
+			if code != 4 || out != "" && out != "Client: v1.2.3\n" || !withoutCluster.MatchString(errs) {
 				t.Errorf("exit code %d, stdout %q, stderr %q, want 4 and a reason", code, out, errs)
 			}
 		})
@@ -172,6 +172,15 @@ func TestVersion_OfTheClientNeedsNoCluster(t *testing.T) {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 	if out, _, code := run(t, "version", "--client", "-o", "json"); code != 0 || out != "{\"client\":\"v1.2.3\"}\n" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+}
+
+func TestVersion_PrintsItsOwnWithoutACluster(t *testing.T) {
+	if out, _, code := run(t, "version", "--kubeconfig", "nowhere"); code != 4 || out != "Client: v1.2.3\n" {
+		t.Errorf("exit code %d, %q", code, out)
+	}
+	if out, _, code := run(t, "--version"); code != 0 || out != "nexusctl version v1.2.3\n" {
 		t.Errorf("exit code %d, %q", code, out)
 	}
 }

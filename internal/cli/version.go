@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -29,13 +30,11 @@ func (s *shared) versionCommand() *cobra.Command {
 		Args:    arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := versions{Client: s.Version}
+			var err error
 			if !onlyClient {
-				var err error
-				if v.Operator, err = s.operatorImage(cmd.Context()); err != nil {
-					return err
-				}
+				v.Operator, err = s.operatorImage(cmd.Context())
 			}
-			return s.printVersions(v, output)
+			return errors.Join(s.printVersions(v, output), err)
 		},
 	}
 	cmd.Flags().BoolVar(&onlyClient, "client", false, "print the version of nexusctl only; needs no cluster")
@@ -50,6 +49,9 @@ func (s *shared) operatorImage(ctx context.Context) (string, error) {
 	}
 	namespace := s.namespaceOfOperator()
 	workloads, err := inspect.Workloads(ctx, c, namespace)
+	if err == nil && len(workloads) == 0 && s.Getenv(envOperatorArgs) != "" {
+		return "runs outside of the cluster", nil
+	}
 	if err == nil && len(workloads) == 0 {
 		err = fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s", namespace, operatorName)
 	}

@@ -12,6 +12,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -48,7 +50,7 @@ func (w World) Hold(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, running.Stop()) }()
-	s, err := w.prepareOperator(ctx, running)
+	s, err := w.prepareOperator(ctx, o, running)
 	if err == nil {
 		err = w.runOperator(ctx, o, s)
 	}
@@ -76,8 +78,18 @@ func (w World) readOptions() (o Options, err error) {
 }
 
 // prepareOperator sets up what the operator and clients need in a new world, and describes it.
-func (w World) prepareOperator(ctx context.Context, running *world.World) (state, error) {
-	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs()}
+func (w World) prepareOperator(ctx context.Context, o Options, running *world.World) (state, error) {
+	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs(),
+		OperatorArgs: append(slices.Clone(demoSettings), o.OperatorArgs...)}
+	self, err := os.Executable()
+	if err != nil {
+		return s, err
+	}
+	for _, program := range []string{o.Operator, self} {
+		if dir, err := filepath.Abs(filepath.Dir(program)); err == nil && program != "" && !slices.Contains(s.OwnPrograms, dir) {
+			s.OwnPrograms = append(s.OwnPrograms, dir)
+		}
+	}
 	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
 		return s, fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
 	}
@@ -186,12 +198,15 @@ func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
+// demoSettings are the flags that say what the operator of a local world does.
+var demoSettings = []string{"--capability-namespaces=*"}
+
 func (w World) startOperator(ctx context.Context, o Options, s state, log io.Writer) (*exec.Cmd, error) {
 	metrics, err := freeAddress(ctx)
 	if err != nil {
 		return nil, err
 	}
-	args := []string{"--capability-namespaces=*", "--leader-elect=false", "--metrics-bind-address=" + metrics, "--health-probe-bind-address=" + s.Health}
+	args := append(slices.Clone(demoSettings), "--leader-elect=false", "--metrics-bind-address="+metrics, "--health-probe-bind-address="+s.Health)
 	cmd := exec.Command(o.Operator, append(args, o.OperatorArgs...)...) // waitOperator ends it
 	cmd.Dir = w.Dir
 	cmd.Stdout, cmd.Stderr = log, log

@@ -56,6 +56,8 @@ type state struct {
 	AWS    string // endpoint
 	// Programs is the folder of the control plane's programs, kubectl among them.
 	Programs string
+	// OwnPrograms are the folders of the operator and of nexusctl, and OperatorArgs the flags of the operator that a plan depends on.
+	OwnPrograms, OperatorArgs []string
 	// Starts is when each process was started, in the words of the machine. Together with the id it identifies the process.
 	Starts map[string]string
 }
@@ -113,8 +115,13 @@ func (s state) writeEnv(w World) error {
 		name, value, _ := strings.Cut(pair, "=")
 		fmt.Fprintf(&b, "export %s=%s\n", name, shellQuote(value))
 	}
-	// An installed kubectl comes first.
-	fmt.Fprintf(&b, "export PATH=\"$PATH\":%s\n", shellQuote(s.Programs))
+	// Installed programs come first: kubectl, and a nexusctl of the person's own.
+	path := shellQuote(s.Programs)
+	for _, dir := range s.OwnPrograms {
+		path += ":" + shellQuote(dir)
+	}
+	fmt.Fprintf(&b, "export PATH=\"$PATH\":%s\n", path)
+	fmt.Fprintf(&b, "export NEXUS_OPERATOR_ARGS=%s\n", shellQuote(strings.Join(s.OperatorArgs, " ")))
 	b.WriteString("unset AWS_PROFILE AWS_SESSION_TOKEN\n")
 	return os.WriteFile(w.file(fileEnv), []byte(b.String()), 0o600)
 }

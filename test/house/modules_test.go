@@ -4,6 +4,7 @@ package house
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -48,5 +49,24 @@ func TestTheTestBedSharesTheVersionsOfTheOperator(t *testing.T) {
 		if strings.Replace(bed["k8s.io/kubernetes"], "v1.", "v0.", 1) != ours[m] {
 			t.Errorf("the test bed runs Kubernetes %s, and the operator uses %s %s", bed["k8s.io/kubernetes"], m, ours[m])
 		}
+	}
+}
+
+// A program that does not know its version cannot name its image: nexusctl deploy, and status, which compares the two.
+func TestBuild_StampsTheVersionOfTheChart(t *testing.T) {
+	chart, err := os.ReadFile("../../charts/nexus-operator/Chart.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^appVersion: (.+)$`).FindSubmatch(chart)
+	if version == nil {
+		t.Fatal("the chart has no appVersion")
+	}
+	plan, err := exec.Command("make", "-n", "-C", "../..", "build").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(plan), "-X main.version="+string(version[1])); n != 2 {
+		t.Errorf("%d programs are built with version %s, want 2:\n%s", n, version[1], plan)
 	}
 }

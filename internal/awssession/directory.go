@@ -110,7 +110,7 @@ func (p *Directory) For(ctx context.Context, obj v1alpha1.Resource, vouched bool
 		return nil, nil, err
 	}
 	if !status.ReadyAt(provider.Status.Conditions, provider.Generation) {
-		return nil, nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + name + " to be ready" + WhyNotReady(provider.Status.Conditions), After: PollInterval}
+		return nil, nil, &status.Waiting{Reason: status.ReasonProviderNotReady, For: "AWSProvider/" + name + " to be ready" + status.WhyNotReady(provider.Status.Conditions), After: PollInterval}
 	}
 	if err := p.mayUse(provider, obj, vouched); err != nil {
 		return nil, nil, err
@@ -145,16 +145,6 @@ func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvide
 		return nil, err
 	}
 	return p.Sessions.Open(ctx, awsclient.Identity{Key: "generated/" + s.Region, Region: s.Region})
-}
-
-// WhyNotReady returns the message of a Ready condition that is not True, after a colon; empty when there is none.
-func WhyNotReady(conds []metav1.Condition) string {
-	for _, c := range conds {
-		if c.Type == status.Ready && c.Status != metav1.ConditionTrue {
-			return ": " + c.Message
-		}
-	}
-	return ""
 }
 
 // mayUse keeps the provider that a capability generated, and with it the operator's own identity, to

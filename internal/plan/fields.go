@@ -76,7 +76,7 @@ type masked string
 // MarshalText implements encoding.TextMarshaler.
 func (masked) MarshalText() ([]byte, error) { return []byte("***"), nil }
 
-// compare goes down maps, and down lists whose elements can be told apart; other lists are compared whole.
+// compare goes down maps, and down lists whose elements have names; other lists are compared whole.
 func compare(path string, before, after any, out *[]Field) {
 	a, aok := asMap(before, after)
 	b, bok := asMap(after, before)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
-	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -78,7 +77,7 @@ func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bo
 	if p.Access != nil || !judged || status.ReadyAt(provider.Status.Conditions, provider.Generation) {
 		return "", false
 	}
-	return awssession.WhyNotReady(provider.Status.Conditions), true
+	return status.WhyNotReady(provider.Status.Conditions), true
 }
 
 // stays reports whether a deletion leaves AWS alone.

@@ -64,6 +64,15 @@ func ReadyAt(conds []metav1.Condition, generation int64) bool {
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == generation
 }
 
+// WhyNotReady returns the message of a Ready condition that is not True, after a colon; empty when there is none.
+func WhyNotReady(conds []metav1.Condition) string {
+	c := meta.FindStatusCondition(conds, Ready)
+	if c == nil || c.Status == metav1.ConditionTrue {
+		return ""
+	}
+	return ": " + c.Message
+}
+
 // Set writes one condition of a table, keeping its transition time while its status stays. It is the only writer of
 // conditions, and so the only place where their messages get the codes of their reasons.
 func Set(conds *[]metav1.Condition, generation int64, now time.Time, c metav1.Condition) {

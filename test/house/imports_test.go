@@ -44,7 +44,7 @@ var allowed = map[string][]string{
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/health", "internal/intent", "internal/options", "internal/status"},
 	"internal/intentfacts":     {"api", "internal/apply", "internal/intent", "internal/options", "internal/status"},
-	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},
+	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/iampolicy", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
 	"internal/image":           {},
 	"internal/helmrelease":     {},

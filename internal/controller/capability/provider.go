@@ -11,7 +11,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -31,8 +30,8 @@ func (r *Reconciler) providerUsable(ctx context.Context, c *nexusv1.NexusAICapab
 	case err != nil || status.ReadyAt(p.Status.Conditions, p.Generation):
 		return err
 	case meta.IsStatusConditionTrue(p.Status.Conditions, status.Stall):
-		return &status.Stalled{Reason: status.ReasonProviderNotReady, Field: "spec.providerRef", Message: id + " is not ready" + awssession.WhyNotReady(p.Status.Conditions)}
+		return &status.Stalled{Reason: status.ReasonProviderNotReady, Field: "spec.providerRef", Message: id + " is not ready" + status.WhyNotReady(p.Status.Conditions)}
 	default:
-		return &status.Waiting{Reason: status.ReasonProviderNotReady, For: id + " to be ready" + awssession.WhyNotReady(p.Status.Conditions), After: reconciler.UnreadyPoll}
+		return &status.Waiting{Reason: status.ReasonProviderNotReady, For: id + " to be ready" + status.WhyNotReady(p.Status.Conditions), After: reconciler.UnreadyPoll}
 	}
 }

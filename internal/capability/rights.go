@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -42,13 +41,13 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
-// status, which it does only for resources that carry the child's UID. Tenants can write such objects but not their
+// status of a resource that the child owned at the last look. Tenants can write such objects but not their
 // status. A resource that has another owner by now proves nothing.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
 	owner, spec, st := metav1.GetControllerOf(child), child.CommonSpec(), child.CommonStatus()
 	provider := spec.ProviderRef
-	if owner == nil || owner.UID != c.UID || st.ARN == "" || spec.ManagementPolicy == awsv1.ManageObserve || IsDisputed(st.Conditions) ||
-		provider.Name != ProviderName(c) || provider.Namespace != "" && provider.Namespace != c.Namespace {
+	if owner == nil || owner.UID != c.UID || st.ARN == "" || !st.OwnsResource() || spec.ManagementPolicy == awsv1.ManageObserve ||
+		status.IsDisputed(st.Conditions) || provider.Name != ProviderName(c) || provider.Namespace != "" && provider.Namespace != c.Namespace {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
@@ -59,12 +58,6 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		proof.Client = pool.Status.ClientIDs[SignInClient]
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
-}
-
-// IsDisputed reports whether the conditions of a child say that its AWS resource belongs to another owner.
-func IsDisputed(conditions []metav1.Condition) bool {
-	ready := meta.FindStatusCondition(conditions, status.Ready)
-	return ready != nil && ready.Reason == status.ReasonConflict
 }
 
 // addGrant adds a child to those on which the application's role gets rights. The role waits for all of them, so

@@ -139,7 +139,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	p := &plan.Planner{
 		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
 		Operator: plan.Operator{Settings: capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...)),
-			PreviousClusterIDs: o.PreviousClusterIDs, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
+			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
 	}
 	if !skipAWS {
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {

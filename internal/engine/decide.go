@@ -68,6 +68,8 @@ type Plan struct {
 	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
 	Owned   bool
 	Created time.Time
+	// Ownership is what the look showed of the owner; empty where the status keeps what it says.
+	Ownership v1alpha1.Ownership
 	// Publish copies what AWS assigned into an object. Nil when no resource of this object was seen.
 	Publish func(v1alpha1.Resource)
 	// sets are the values that a create plan gives the new resource, tagsSum is a hash of the wanted tags.
@@ -123,6 +125,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if verdict == Ours || verdict == TakeOver {
 		d.publish(&p)
 	}
+	p.Ownership = d.ownership(verdict)
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(sc.Tags), sumOf(sc.Tags), writeOnlyVersions(want)
 	p.keys, p.added = keysOf(want, d.seen.State)
 	return p, err
@@ -144,6 +147,37 @@ func (d decider[CR, S]) publish(p *Plan) {
 	p.Publish = func(r v1alpha1.Resource) { d.k.Publish(r.(CR), d.seen.State) }
 	if p.Owned = d.seen.Tags[wellknown.TagOwnerUID] == d.o.UID; p.Owned && !d.o.NoCreationTime {
 		p.Created = d.seen.Created
+	}
+}
+
+// ownership returns what the status is to say of the owner of the resource. It stays as it is where the look does not tell: for an
+// absent resource, one that shows no tags yet, and one whose tags are still those of an earlier object.
+func (d decider[CR, S]) ownership(v Verdict) v1alpha1.Ownership {
+	switch {
+	case !d.seen.Exists:
+		return ""
+	case d.o.Management == v1alpha1.ManageObserve:
+		return d.observedOwnership()
+	case v == Ours:
+		return v1alpha1.OwnershipOwned
+	case v == Foreign, v == Unproven:
+		return v1alpha1.OwnershipDisputed
+	default:
+		return ""
+	}
+}
+
+// observedOwnership judges the owner of a resource that is only observed.
+func (d decider[CR, S]) observedOwnership() v1alpha1.Ownership {
+	o := d.o.ofMember(d.seen.Member)
+	verdict, _ := Judge(o, d.seen.Tags, d.seen.Created)
+	switch {
+	case !o.mayUse(d.seen.Tags):
+		return v1alpha1.OwnershipObservedForeign
+	case verdict == Ours:
+		return v1alpha1.OwnershipOwned
+	default:
+		return v1alpha1.OwnershipObserved
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,9 @@ type Owner struct {
 	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
 	Cluster  string
 	Previous []string
+	// Shared are namespaces whose resources the object may name as it names those of its namespace: NAMESPACE of the cluster, or
+	// CLUSTER-ID/NAMESPACE.
+	Shared []string
 
 	// Generation is the object's; SyncedGeneration the last one at which AWS was observed to be as declared.
 	Generation, SyncedGeneration int64
@@ -194,6 +198,21 @@ func (o Owner) inherits(cluster string) bool {
 		}
 	}
 	return false
+}
+
+// mayUse reports whether the object may use a resource with these tags without owning it: one that shows no owner, one of an
+// object of the same namespace, and one of a namespace that an administrator shares.
+func (o Owner) mayUse(tags map[string]string) bool {
+	owner, uid, cluster := tags[wellknown.TagOwner], tags[wellknown.TagOwnerUID], tags[wellknown.TagCluster]
+	if owner == "" {
+		return uid == "" || uid == o.UID
+	}
+	parts := strings.SplitN(owner, "/", 3)
+	if len(parts) < 3 {
+		return false
+	}
+	ours := cluster == "" || cluster == o.Cluster || o.inherits(cluster)
+	return ours && (parts[1] == o.Namespace || slices.Contains(o.Shared, parts[1])) || slices.Contains(o.Shared, cluster+"/"+parts[1])
 }
 
 func judgeUntagged(o Owner, created time.Time) (Verdict, string) {

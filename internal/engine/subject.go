@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -25,6 +26,8 @@ type Facts struct {
 	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
 	Cluster  string
 	Previous []string
+	// Shared are namespaces whose resources objects of every namespace may name; see Owner.
+	Shared []string
 	// TrustAttempts accepts untagged resources as the result of a recorded attempt; see Owner.
 	TrustAttempts bool
 	// Trusted is true for an object that its capability compiles to exactly this.
@@ -80,7 +83,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	spec, st := obj.CommonSpec(), obj.CommonStatus()
 	o := Owner{
 		Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
-		Cluster: f.Cluster, Previous: f.Previous,
+		Cluster: f.Cluster, Previous: f.Previous, Shared: f.Shared,
 		Generation: obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
 		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
@@ -103,21 +106,33 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 // Published reports whether an object's status has what references need. An ID without an ARN records a create whose result
 // has not been read yet; the ARN is set when it is read.
 func Published(o v1alpha1.Resource) bool {
-	return o.CommonStatus().ID != "" && o.CommonStatus().ARN != ""
+	return o.CommonStatus().ID != "" && o.CommonStatus().ARN != "" && mayBeReferredTo(o)
+}
+
+// mayBeReferredTo reports whether the resource in an object's status is the object's own, or one that the object only observes
+// and that no other object owns. What the status says of a resource that the object does not own proves nothing: any object can
+// name any resource.
+func mayBeReferredTo(o v1alpha1.Resource) bool {
+	st := o.CommonStatus()
+	if o.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		return st.Ownership == v1alpha1.OwnershipOwned || st.Ownership == v1alpha1.OwnershipObserved
+	}
+	return st.OwnsResource() && !status.IsDisputed(st.Conditions)
 }
 
 // TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
-// It needs the ID and the ARN in the target's status, which are set only for resources that the target owns, and not its
-// readiness. Errors are *status.Waiting until both are set, and *status.Stalled for an object that must not be
+// It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that nobody else
+// owns, and not its readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be
 // referred to.
 func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
 	id := kindName + "/" + name
-	if target != nil && kindName == "IAMRole" && target.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
-		// A person who may write objects could observe any role, and have a service act as it.
-		return kind.Target{}, &status.Stalled{Reason: status.ReasonNotPermitted, Message: id + " only observes a role: refer to an IAMRole that manages its role"}
+	if target != nil {
+		if err := refuseObserved(id, kindName, target); err != nil {
+			return kind.Target{}, err
+		}
 	}
 	if target == nil || !Published(target) {
-		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: id + " to exist in AWS", After: 30 * time.Second}
+		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: whatIsMissing(id, target), After: 30 * time.Second}
 	}
 	st := target.CommonStatus()
 	t := kind.Target{ID: st.ID, ARN: st.ARN}
@@ -125,6 +140,46 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 		t.Attributes = a.ReferableAttributes()
 	}
 	return t, nil
+}
+
+// refuseObserved refuses references to an object that only observes a role, or a resource of another owner. A person who may
+// write objects could observe any role, and have a service act as it, and any network, and use it as their own.
+func refuseObserved(id, kindName string, target v1alpha1.Resource) error {
+	message := ""
+	switch {
+	case target.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
+	case kindName == "IAMRole":
+		message = id + " only observes a role: refer to an IAMRole that manages its role"
+	case target.CommonStatus().Ownership == v1alpha1.OwnershipObservedForeign:
+		message = id + " only observes a resource that belongs to another owner: refer to an object that manages its resource"
+	}
+	if message == "" {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonNotPermitted, Message: message}
+}
+
+// whatIsMissing says what a reference to an object waits for.
+func whatIsMissing(id string, target v1alpha1.Resource) string {
+	if target != nil && target.CommonStatus().ID != "" && !mayBeReferredTo(target) {
+		return id + " to own its AWS resource: see its conditions, and whether it is paused"
+	}
+	return id + " to exist in AWS"
+}
+
+// ForgetObserved removes from the status of an object what was published while the object only observed, once it is to manage
+// its resource: the resource may be another owner's. A resource of the object itself stays recorded.
+func ForgetObserved(obj v1alpha1.Resource) {
+	st := obj.CommonStatus()
+	observed := st.Ownership == v1alpha1.OwnershipObserved || st.Ownership == v1alpha1.OwnershipObservedForeign
+	if !observed || obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		return
+	}
+	kept := *st
+	whole := reflect.ValueOf(obj).Elem().FieldByName("Status")
+	whole.SetZero()
+	kept.ID, kept.ARN, kept.Ownership, kept.CreationTime, kept.SyncedGeneration = "", "", "", nil, 0
+	*st = kept
 }
 
 // ErrorOfLeftOut returns the failure of a reference to an object of a kind that --kinds leaves out.
@@ -183,6 +238,9 @@ func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 		sc.ID = IDOf(obj)
 		p, err := b.Decide(ctx, sc, o, obj)
 		publish(p, obj)
+		if p.Ownership != "" {
+			obj.CommonStatus().Ownership = p.Ownership
+		}
 		sc.Duplicated = sc.Duplicated || len(p.Duplicates) > 0
 		return p, err
 	}

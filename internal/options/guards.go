@@ -28,6 +28,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
 	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
+	fs.StringSliceVar(&o.SharedNamespaces, "shared-namespaces", nil, "namespaces whose AWS resources objects of every namespace may name, as NAMESPACE or CLUSTER-ID/NAMESPACE")
 	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "identities of earlier clusters whose AWS resources this cluster takes over")
 	return quota
 }

@@ -75,6 +75,9 @@ type Options struct {
 	PlanRequests bool
 	// ClusterID marks resources in AWS; empty is the UID of namespace kube-system.
 	ClusterID string
+	// SharedNamespaces are namespaces whose AWS resources objects of other namespaces may name: NAMESPACE of this cluster, or
+	// CLUSTER-ID/NAMESPACE.
+	SharedNamespaces []string
 	// PreviousClusterIDs are clusters whose resources may be inherited.
 	PreviousClusterIDs []string
 	// QPS and Burst limit requests to the API server.

@@ -128,7 +128,7 @@ func (p *Planner) disputed(ctx context.Context, c *nexusv1.NexusAICapability) (f
 			if err != nil {
 				return nil, err
 			}
-			if capability.IsDisputed(obj.CommonStatus().Conditions) {
+			if status.IsDisputed(obj.CommonStatus().Conditions) {
 				found[graph.ID(k, c.Namespace, obj.GetName(), c.Namespace)] = true
 			}
 		}

@@ -32,8 +32,8 @@ import (
 type Operator struct {
 	// Settings are those of capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
-	// PreviousClusterIDs and TrustAttempts are as in engine.Facts.
-	PreviousClusterIDs []string
+	// PreviousClusterIDs, SharedNamespaces and TrustAttempts are as in engine.Facts.
+	PreviousClusterIDs, SharedNamespaces []string
 	TrustAttempts      bool
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings

@@ -115,6 +115,7 @@ func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, o
 }
 
 func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvider, trusted bool) error {
+	engine.ForgetObserved(l.obj)
 	intent, err := engine.ReadIntent(l.obj.GetAnnotations(), string(l.obj.GetUID()))
 	if err != nil {
 		return problemOf(it, &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error()})
@@ -154,7 +155,7 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 	issuer, noIssuer := l.p.Issuer(ctx)
 	o := l.p.Operator
 	return engine.Facts{
-		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, TrustAttempts: o.TrustAttempts, Trusted: trusted,
+		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, TrustAttempts: o.TrustAttempts, Trusted: trusted,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
 		GuardData: trusted && l.obj.GetDeletionTimestamp() != nil && l.entry.Meta().HoldsData,
 		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,

@@ -134,3 +134,9 @@ func ifElse(cond bool, a, b string) string {
 	}
 	return b
 }
+
+// IsDisputed reports whether the conditions of an object say that its AWS resource belongs to another owner.
+func IsDisputed(conditions []metav1.Condition) bool {
+	ready := meta.FindStatusCondition(conditions, Ready)
+	return ready != nil && ready.Reason == ReasonConflict
+}

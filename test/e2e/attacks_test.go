@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // The tests of this file make an attack as a tenant: with Kubernetes' role edit in one namespace, and nothing else.
@@ -200,6 +201,47 @@ func TestAttack_NobodyActsAsARoleThatTheProviderDoesNotPass(t *testing.T) {
 		t.Errorf("there is a crawler: %v", inv)
 	}
 	b.Remove(named, referring, observed)
+}
+
+// The ARN of a role that an object observed stays in its status when the object is to manage the role, and when it is paused.
+func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	tenant := b.Tenant(b.Namespace)
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("finance-admin"), AssumeRolePolicyDocument: &trust}); err != nil {
+		t.Fatal(err)
+	}
+	for name, paused := range map[string]string{"managed": "false", "paused": "true"} {
+		observer := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name},
+			Spec: v1alpha1.IAMRoleSpec{CommonSpec: through("aws"), RoleName: "finance-admin", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
+		observer.Spec.ManagementPolicy = v1alpha1.ManageObserve
+		crawler := &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name},
+			Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: name, DatabaseName: "lake", RoleRef: &v1alpha1.ObjectReference{Name: name},
+				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
+		if err := tenant.Create(b.Ctx(), observer); err != nil {
+			t.Fatal(err)
+		}
+		b.Ready(observer)
+		err := b.as(tenant, observer, func() {
+			observer.Spec.ManagementPolicy = v1alpha1.ManageFull
+			observer.Annotations = map[string]string{wellknown.AnnotationPaused: paused}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tenant.Create(b.Ctx(), crawler); err != nil {
+			t.Fatal(err)
+		}
+		if m := b.Shows(crawler, "Reconciling", metav1.ConditionTrue, "Waiting"); !strings.Contains(m, "IAMRole/"+name) {
+			t.Errorf("%s: %s", name, m)
+		}
+	}
+	time.Sleep(3 * time.Second) // a retry of the crawlers
+	if inv := b.Inventory(); slices.ContainsFunc(inv["glue"], func(s string) bool { return strings.Contains(s, "crawler") }) {
+		t.Errorf("there is a crawler: %v", inv)
+	}
 }
 
 // What the attacks rest on: a tenant chooses no AWS identity, writes no status and nothing elsewhere.

@@ -162,6 +162,20 @@ type DriftEntry struct {
 	Have string `json:"have,omitempty"`
 }
 
+// Ownership is what a look at an AWS resource showed of its owner.
+// +kubebuilder:validation:Enum=Owned;Observed;ObservedForeign;Disputed
+type Ownership string
+
+// The states of ownership: Owned is a resource of this object. Observed and ObservedForeign are those of an object that only
+// observes: no other object's tags are on the resource, or another object's. Disputed is a resource that exists and that is
+// not proven to be this object's.
+const (
+	OwnershipOwned           Ownership = "Owned"
+	OwnershipObserved        Ownership = "Observed"
+	OwnershipObservedForeign Ownership = "ObservedForeign"
+	OwnershipDisputed        Ownership = "Disputed"
+)
+
 // CommonStatus is what every AWS resource kind reports.
 type CommonStatus struct {
 	// Ready repeats the Ready condition as a boolean.
@@ -186,6 +200,10 @@ type CommonStatus struct {
 	// ID is the identifier by which AWS knows the resource, once known.
 	// +optional
 	ID string `json:"id,omitempty"`
+	// Ownership says what the last look at AWS showed of the owner of the resource; empty before the first look. What other
+	// objects may refer to, and the roles of a capability get rights on, follows from it.
+	// +optional
+	Ownership Ownership `json:"ownership,omitempty"`
 	// CreationTime is the time at which AWS created the resource, recorded while the resource carries the
 	// ownership tags of this object; for kinds whose creation time AWS does not keep, the time at which the
 	// tags were first seen. It proves the ownership of a resource whose tags were removed later.
@@ -221,4 +239,13 @@ type Resource interface {
 	CommonSpec() *CommonSpec
 	// CommonStatus returns the object's own common status, never nil.
 	CommonStatus() *CommonStatus
+}
+
+// OwnsResource reports whether the resource that the status identifies was this object's when AWS was last looked at. Earlier
+// versions recorded only the creation time, and only of resources that carried the tags of the object.
+func (s *CommonStatus) OwnsResource() bool {
+	if s.Ownership == "" {
+		return s.CreationTime != nil
+	}
+	return s.Ownership == OwnershipOwned
 }

@@ -41,6 +41,7 @@ additional-regions: {{ .Values.aws.additionalRegions | toJson }}
 eks-cluster-name: {{ .Values.aws.eksClusterName | toJson }}
 cluster-id: {{ .Values.aws.clusterID | toJson }}
 previous-cluster-ids: {{ .Values.aws.previousClusterIDs | toJson }}
+shared-namespaces: {{ .Values.aws.sharedNamespaces | toJson }}
 aws-rates: {{ .Values.aws.rates | toJson }}
 trust-untagged-creates: {{ ternary true nil .Values.aws.trustUntaggedCreates | toJson }}
 capability-namespaces: {{ .Values.tenants.capabilityNamespaces | toJson }}

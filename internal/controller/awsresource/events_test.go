@@ -133,7 +133,7 @@ func TestMemories_AnObjectIsValidAtOneGeneration(t *testing.T) {
 // leads elsewhere.
 func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 	now := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
-	now.Status.ID, now.Status.ARN = "now", "arn:aws:iam::123456789012:role/now"
+	now.Status.ID, now.Status.ARN, now.Status.Ownership = "now", "arn:aws:iam::123456789012:role/now", v1alpha1.OwnershipOwned
 	recorded := &engine.Intent{Refs: map[string]kind.Target{"IAMRole/role": {ARN: "arn:aws:iam::123456789012:role/then"}}}
 	for name, c := range map[string]struct {
 		object *v1alpha1.S3Bucket

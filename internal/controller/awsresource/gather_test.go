@@ -161,7 +161,7 @@ func TestParameterPath_OfAnotherNamespacesCapability(t *testing.T) {
 func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 	role := func(edit func(*v1alpha1.IAMRole)) *v1alpha1.IAMRole {
 		o := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
-		o.Status.ARN, o.Status.ID = "arn:aws:iam::1:role/role", "role"
+		o.Status.ARN, o.Status.ID, o.Status.Ownership = "arn:aws:iam::1:role/role", "role", v1alpha1.OwnershipOwned
 		edit(o)
 		return o
 	}
@@ -200,7 +200,7 @@ func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 // An edit that AWS refuses, or a check that fails, makes a target not Ready; its identifiers stay valid.
 func TestResolve_DoesNotWaitUntilTheTargetIsReady(t *testing.T) {
 	o := &v1alpha1.IAMRole{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "role"}}
-	o.Status.ARN, o.Status.ID = "arn:aws:iam::1:role/role", "role"
+	o.Status.ARN, o.Status.ID, o.Status.Ownership = "arn:aws:iam::1:role/role", "role", v1alpha1.OwnershipOwned
 	status.Summarize(&o.Status.Conditions, status.Result{Now: noon, Err: &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "AWS refuses iam:UpdateRole"}})
 	p := newPass(newRoom(t, "GlueCrawler", o).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
 	if target, err := p.resolve(t.Context(), "IAMRole", "role"); err != nil || target.ARN != "arn:aws:iam::1:role/role" {

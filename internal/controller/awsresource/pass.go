@@ -48,6 +48,7 @@ func newPass(r *Reconciler, obj v1alpha1.Resource) *pass {
 
 // advance gathers what the engine needs and lets it work. Passes that need no AWS end before.
 func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
+	engine.ForgetObserved(p.obj)
 	intent, done, err := p.finishWithoutAWS()
 	if done || err != nil {
 		return engine.Outcome{Gone: done}, err
@@ -110,7 +111,7 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	issuer, noIssuer := p.r.Issuer(ctx)
 	return engine.Facts{
-		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, TrustAttempts: p.r.TrustAttempts,
+		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, TrustAttempts: p.r.TrustAttempts,
 		Borrowed: p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
 		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer, OIDCProvider: p.r.oidcProvider(ctx, session), EKSCluster: p.r.EKSCluster,
 		Ref: func(kind, name string) (kind.Target, error) {
@@ -246,7 +247,7 @@ func (p *pass) Store(ctx context.Context, id string) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	if st := p.obj.CommonStatus(); st.ID != id {
-		st.ID, st.ARN = id, "" // the ARN was that of the lost resource; references wait for the new one
+		st.ID, st.ARN, st.Ownership = id, "", "" // the ARN was that of the lost resource; references wait for the new one
 	}
 	return p.patchStatus(ctx)
 }

@@ -119,6 +119,9 @@ func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {
 // isAtRest reports whether an object is as declared and nothing changed since AWS was last seen to be right.
 func (r *Reconciler) isAtRest(obj v1alpha1.Resource) bool {
 	st := obj.CommonStatus()
+	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve && st.Ownership == "" {
+		return false // an earlier version observed it, and did not record whether another object owns the resource
+	}
 	return obj.GetDeletionTimestamp() == nil && meta.FindStatusCondition(st.Conditions, status.Paused) == nil && status.ReadyAt(st.Conditions, obj.GetGeneration()) &&
 		st.LastHandledReconcileAt == engine.ReconcileRequestOf(obj) && r.hasMarks(obj)
 }

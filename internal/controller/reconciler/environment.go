@@ -30,6 +30,8 @@ type Environment struct {
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string
 	PreviousClusterIDs []string
+	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
+	SharedNamespaces []string
 	// TrustAttempts is for endpoints whose creates drop tags; see engine.Owner.
 	TrustAttempts bool
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.

@@ -36,7 +36,7 @@ func generate(rbac, output string) error {
 		return err
 	}
 	var written []string
-	for _, file := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml"} {
+	for _, file := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml", "signing_key_role.yaml"} {
 		found, err := writableResources(filepath.Join(rbac, file))
 		if err != nil {
 			return err

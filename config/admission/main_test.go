@@ -24,7 +24,7 @@ import (
 func copyRoles(t *testing.T, words ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml", "service_account.yaml"} {
+	for _, f := range []string{"role.yaml", "leader_election_role.yaml", "secrets_role.yaml", "signing_key_role.yaml", "service_account.yaml"} {
 		text, err := os.ReadFile(filepath.Join("..", "rbac", f))
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,9 @@ const (
 	policyName = "nexus-operator-reach"
 	// secretFinalizer is the only field of a Secret that the operator writes.
 	secretFinalizer = "aws-infra-operator.runner.codes/credentials-in-use"
-	podSecurity     = "pod-security.kubernetes.io/"
+	// signingKey is the Secret in the operator's namespace that the operator creates, and no more.
+	signingKey  = "nexus-operator-signing-key"
+	podSecurity = "pod-security.kubernetes.io/"
 )
 
 // ownGroups are the API groups that this project defines.
@@ -96,7 +98,9 @@ func variables(written []string) []admissionv1.Variable {
 			"(variables.wasMarked || !variables.isMarked) && has(object.spec) == has(oldObject.spec) && (!has(object.spec) || object.spec == oldObject.spec)"},
 		{Name: "secretFinalizer", Expression: "request.operation == 'UPDATE' && variables.resource == '/secrets' &&\n" +
 			strings.Join([]string{same("data"), same("type"), same("immutable"), same("metadata.labels"), same("metadata.annotations"), same("metadata.ownerReferences"), sameFinalizersBut(secretFinalizer)}, " &&\n")},
-		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer"},
+		{Name: "signingKey", Expression: "request.operation == 'CREATE' && variables.resource == '/secrets' && variables.targetNamespace == variables.operatorNamespace &&\n" +
+			"object.metadata.name == " + quote(signingKey)},
+		{Name: "bookkeeping", Expression: "variables.record || variables.status || variables.metadataOfOwnKind || variables.secretFinalizer || variables.signingKey"},
 		// A PlanRequest declares nothing, and is deleted when it is old.
 		{Name: "planRequest", Expression: "request.operation == 'DELETE' && variables.resource == 'nexus.ai/planrequests'"},
 		{Name: "securityIntent", Expression: "[object, oldObject].exists(o, o != null && has(o.metadata.labels) && " + quote(ownerLabels[1]) + " in o.metadata.labels)"},
@@ -113,14 +117,14 @@ func validations() []validation {
 			"the operator creates, changes and deletes no workloads and no policies in kube-system or in its own namespace: use another namespace"},
 		{"variables.bookkeeping || variables.planRequest || variables.securityIntent || !(variables.targetNamespace in ['kube-public', 'kube-node-lease'])",
 			"the operator writes only policies of security intents in kube-public and kube-node-lease: use another namespace"},
-		{"request.operation != 'CREATE' || variables.record || (" + created("object") + ")",
+		{"request.operation != 'CREATE' || variables.record || variables.signingKey || (" + created("object") + ")",
 			"the operator creates only objects that carry the label of their owner and the annotation " + ownerAnnotations[0]},
 		{"request.operation == 'CREATE' || variables.bookkeeping || variables.wasMarked || variables.planRequest",
 			"the operator changes and deletes only objects that it created, and of other objects of its own kinds only the status, finalizers and annotations"},
 		{"request.operation != 'UPDATE' || variables.bookkeeping || variables.keepsMarks",
 			"the operator leaves its marks on an object, or the annotation " + ownerAnnotations[1]},
-		{"variables.resource != '/secrets' || variables.secretFinalizer",
-			"the operator writes only the finalizer " + secretFinalizer + " of Secrets"},
+		{"variables.resource != '/secrets' || variables.secretFinalizer || variables.signingKey",
+			"the operator creates only Secret " + signingKey + ", in its own namespace, and writes only the finalizer " + secretFinalizer + " of others"},
 		{"variables.resource != 'coordination.k8s.io/leases' || variables.targetNamespace == variables.operatorNamespace && variables.name in\n" + list(shard.Leases()),
 			"the operator writes only its own Leases, such as " + shard.Leases()[0] + ", in its own namespace"},
 		{podSecurityValues(), "the operator sets " + podSecurity + "enforce to restricted, and sets and removes no other Pod Security label"},

@@ -55,7 +55,7 @@ func roles(t *testing.T) map[string]*rbacv1.ClusterRole {
 		}
 		out[r.Name] = r
 	}
-	if len(out) != 11 {
+	if len(out) != 12 {
 		t.Fatalf("%d roles: %v", len(out), slices.Sorted(maps.Keys(out)))
 	}
 	return out
@@ -122,7 +122,7 @@ func TestTheOperatorsRightsAreNamedOneByOneAndLeadToNoOthers(t *testing.T) {
 			t.Errorf("the operator may %s, which no request of it does", r)
 		}
 	}
-	for _, name := range append([]string{"nexus-operator-secrets", "nexus-operator-leader-election"}, operators...) {
+	for _, name := range append([]string{"nexus-operator-secrets", "nexus-operator-leader-election", "nexus-operator-signing-key"}, operators...) {
 		for label := range all[name].Labels {
 			if strings.HasPrefix(label, "rbac.authorization.k8s.io/") {
 				t.Errorf("%s is part of another role by label %s", name, label)

@@ -54,7 +54,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
-	granted := rightsOf(all["nexus-operator-leader-election"], all["nexus-operator-secrets"])
+	granted := rightsOf(all["nexus-operator-leader-election"], all["nexus-operator-secrets"], all["nexus-operator-signing-key"])
 	maps.Copy(granted, operatorsRights(all))
 	unused(t, granted, h.used())
 }

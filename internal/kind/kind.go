@@ -308,6 +308,11 @@ type Scope struct {
 	// WrittenTags are the keys of the tags that the operator wrote, or was about to write. Those that exist and are not
 	// declared are to be removed.
 	WrittenTags []string
+	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
+	// believes what it reads.
+	Signer Signer
+	// Recorded reports whether the status says that a resource with the identifier was the object's at the last look.
+	Recorded func(id string) bool
 	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no
 	// ID; while deleting it answers from what was recorded with the write-ahead intent.
 	Ref func(kind, name string) (Target, error)

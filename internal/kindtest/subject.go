@@ -63,6 +63,9 @@ func NewRig(t testing.TB) *Rig {
 	}}
 }
 
+// Signer signs with the key of the operator of the tests.
+var Signer = kind.SignerWith(func() ([][]byte, error) { return [][]byte{[]byte("the key of the operator of the tests")}, nil })
+
 // Subject is one object under test: what the API server would hold of it, and a clock.
 type Subject struct {
 	Entry engine.Entry
@@ -137,7 +140,7 @@ func (s *Subject) Facts() engine.Facts {
 	}
 	return engine.Facts{
 		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
-		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, OIDCProvider: s.oidcProvider,
+		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
 	}
 }
 

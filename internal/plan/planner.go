@@ -59,6 +59,8 @@ type Planner struct {
 	Issuer func(ctx context.Context) (string, error)
 	// FieldManager is that of the dry runs.
 	FieldManager string
+	// SigningKeys are the operator's, which exist; nil where the plan is made without them.
+	SigningKeys func(ctx context.Context) ([][]byte, error)
 	// Clock judges the age of assessments of TLS.
 	Clock clock.PassiveClock
 	// Planned is called with each object of a capability as soon as it is planned; nil for nobody.

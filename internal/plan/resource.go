@@ -164,7 +164,16 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 		},
 		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
 		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
+		Signer: l.p.signer(ctx),
 	}
+}
+
+// signer signs and verifies owner records; nil where the plan is made without the operator's keys.
+func (p *Planner) signer(ctx context.Context) kind.Signer {
+	if p.SigningKeys == nil {
+		return nil
+	}
+	return kind.SignerWith(func() ([][]byte, error) { return p.SigningKeys(ctx) })
 }
 
 // target answers a reference with what the other object published, or with a text that stands for what AWS is yet to

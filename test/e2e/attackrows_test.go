@@ -273,6 +273,8 @@ var attacksOnOwnership = []attack{
 	{wants: "to manage another repository later", kind: "ECRRepository", spec: absent, edit: `{spec: {repositoryName: finance}}`, refused: []string{"repositoryName is immutable"}},
 	{wants: "to manage another zone later", kind: "Route53HostedZone", spec: absent, edit: `{spec: {name: finance.example.com}}`, refused: []string{"name is immutable"}},
 	{wants: "to import a zone later", kind: "Route53HostedZone", spec: absent, edit: `{spec: {importID: Z1D633PJN98FT9}}`, refused: []string{"importID is immutable"}},
+	{wants: "an owner record of Route 53", kind: "Route53RecordSet", spec: `{name: _nexus-3f0c5a1e9b72.finance.example.com, type: TXT, resourceRecords: ["\"nexus.ai/owner-uid=x\""]}`, refused: []string{"spec.name", "_nexus-"}},
+	{wants: "the owner record of an owner record", kind: "Route53RecordSet", spec: `{name: _Nexus-1._nexus-2.example.com, type: TXT, resourceRecords: ["\"x\""]}`, refused: []string{"spec.name", "_nexus-"}},
 	{wants: "to manage another record later", kind: "Route53RecordSet", spec: absent, edit: `{spec: {name: finance.example.com}}`, refused: []string{"name is immutable"}},
 	{wants: "a certificate for another name later", kind: "Certificate", spec: absent, edit: `{spec: {domainName: bank.example.com}}`, refused: []string{"domainName is immutable"}},
 	{wants: "an association for other pods later", kind: "PodIdentityAssociation", spec: absent, edit: `{spec: {serviceAccount: admin}}`, refused: []string{"serviceAccount is immutable"}},

@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -241,6 +245,37 @@ func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
 	time.Sleep(3 * time.Second) // a retry of the crawlers
 	if inv := b.Inventory(); slices.ContainsFunc(inv["glue"], func(s string) bool { return strings.Contains(s, "crawler") }) {
 		t.Errorf("there is a crawler: %v", inv)
+	}
+}
+
+// A tenant that can write to a zone can write its owner records: that of an object must be signed by the operator.
+func TestAttack_AnOwnerRecordThatATenantWroteProvesNothing(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	tenant := b.Tenant(b.Namespace)
+	zone := b.zone("corp.example.com")
+	zone.change(types.ChangeActionCreate, "www.corp.example.com", "192.0.2.7")
+	o := &v1alpha1.Route53RecordSet{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "www"}, Spec: v1alpha1.Route53RecordSetSpec{CommonSpec: through("aws"),
+		HostedZoneID: zone.id, Name: "www.corp.example.com", Type: "A", TTL: new(int64(60)), ResourceRecords: []v1alpha1.RecordValue{"203.0.113.66"}}}
+	if err := tenant.Create(b.Ctx(), o); err != nil {
+		t.Fatal(err)
+	}
+	b.Shows(o, "Stalled", metav1.ConditionTrue, "Conflict")
+	sum := sha256.Sum256([]byte("www.corp.example.com./A/"))
+	owner := `"nexus.ai/owner-uid=` + string(o.UID) + `,nexus.ai/owner=Route53RecordSet/` + b.Namespace + `/www,nexus.ai/managed-by=nexus-operator"`
+	_, err := zone.api.ChangeResourceRecordSets(b.Ctx(), &route53.ChangeResourceRecordSetsInput{HostedZoneId: &zone.id, ChangeBatch: &types.ChangeBatch{Changes: []types.Change{{
+		Action: types.ChangeActionCreate, ResourceRecordSet: &types.ResourceRecordSet{Name: aws.String("_nexus-" + hex.EncodeToString(sum[:6]) + ".www.corp.example.com"), Type: types.RRTypeTxt,
+			TTL: new(int64(300)), ResourceRecords: []types.ResourceRecord{{Value: &owner}}}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Passes("route53recordset", 2, func() {})
+	if got := zone.records()["www.corp.example.com"]; got != "192.0.2.7" {
+		t.Errorf("www leads to %s", got)
+	}
+	b.Remove(o)
+	if got := zone.records()["www.corp.example.com"]; got != "192.0.2.7" {
+		t.Errorf("after the deletion of the object, www leads to %q", got)
 	}
 }
 

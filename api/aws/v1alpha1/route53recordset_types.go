@@ -31,12 +31,14 @@ type Route53RecordSetSpec struct {
 	// +optional
 	HostedZoneRef *ObjectReference `json:"hostedZoneRef,omitempty"`
 	// Name is the full name, such as www.example.com, with or without a trailing dot. Uppercase letters count as lowercase
-	// letters, and * as the first label stands for all names that have no records. Required unless validates is set. Immutable.
+	// letters, and * as the first label stands for all names that have no records. Labels that begin with _nexus- are reserved for
+	// the owners of record sets. Required unless validates is set. Immutable.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=230
 	// +kubebuilder:validation:Pattern=`^(\*|[A-Za-z0-9_/-]{1,63})(\.[A-Za-z0-9_/-]{1,63})*\.?$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="name is immutable"
+	// +kubebuilder:validation:XValidation:rule="!self.lowerAscii().split('.').exists(l, l.startsWith('_nexus-'))",message="labels that begin with _nexus- are reserved for the owners of record sets"
 	Name string `json:"name,omitempty"`
 	// Type is the type of the records. Immutable.
 	// +optional

@@ -37,7 +37,7 @@ func (c Contents) Planner(env reconciler.Environment) *plan.Planner {
 		Operator: plan.Operator{Settings: c.Settings, PreviousClusterIDs: env.PreviousClusterIDs, SharedNamespaces: env.SharedNamespaces, TrustAttempts: env.TrustAttempts, Intents: c.Intents},
 		Access:   access{c.Providers},
 		Admit:    plan.InProcess{Scheme: env.Client.Scheme(), Schemas: env.Schemas, Clock: env.Clock}.Admit,
-		Issuer:   env.Issuer,
+		Issuer:   env.Issuer, SigningKeys: env.Signing.Existing,
 	}
 }
 

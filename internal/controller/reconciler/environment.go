@@ -30,6 +30,8 @@ type Environment struct {
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string
 	PreviousClusterIDs []string
+	// Signing are the keys that sign owner records.
+	Signing *SigningKeys
 	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
 	SharedNamespaces []string
 	// TrustAttempts is for endpoints whose creates drop tags; see engine.Owner.

@@ -5,8 +5,10 @@ package route53
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,11 +28,75 @@ const (
 	ownerTTL  = 300
 )
 
+// ownerLabel begins the name of every owner record. No other record may have such a label.
+const ownerLabel = "_nexus-"
+
+// tagSignature is the key of the signature in an owner record.
+const tagSignature = wellknown.Prefix + "signature"
+
+// ownerTagKeys are what an owner record must hold, beside its signature.
+var ownerTagKeys = []string{wellknown.TagCluster, wellknown.TagManagedBy, wellknown.TagOwner, wellknown.TagOwnerUID}
+
 // ownerName is the name of the TXT record that holds the owner tags of a record set. It lies below the name of the record set,
 // so that it is in the same zone, and differs for each type and set identifier.
 func (s RecordSetState) ownerName() string {
 	sum := sha256.Sum256([]byte(s.Name + "/" + s.Type + "/" + s.SetIdentifier))
-	return "_nexus-" + hex.EncodeToString(sum[:6]) + "." + strings.TrimPrefix(s.Name, "*.")
+	return ownerLabel + hex.EncodeToString(sum[:6]) + "." + strings.TrimPrefix(s.Name, "*.")
+}
+
+// isReserved reports whether a canonical name has a label that only owner records have.
+func isReserved(name string) bool {
+	return strings.HasPrefix(name, ownerLabel) || strings.Contains(name, "."+ownerLabel)
+}
+
+// ownership is what the owner record of a record set is judged by.
+type ownership struct {
+	// Signer signs owner records; nil in a plan that believes them.
+	Signer kind.Signer
+	// Recorded is true where the status says that the record set was the object's at the last look.
+	Recorded bool
+}
+
+// signed adds to the owner tags the signature of the owner record that holds them. Anyone who can write to the zone can write
+// owner records.
+func (s RecordSetState) signed(tags map[string]string) (map[string]string, error) {
+	if s.Ownership.Signer == nil || len(tags) == 0 {
+		return tags, nil
+	}
+	signature, err := s.Ownership.Signer.Sign(s.statement(tags))
+	out := maps.Clone(tags)
+	out[tagSignature] = signature
+	return out, err
+}
+
+// statement is what a signature is of: the owner of one record set of one zone.
+func (s RecordSetState) statement(tags map[string]string) string {
+	parts := []string{s.ZoneID, s.Name, s.Type, s.SetIdentifier}
+	for _, key := range ownerTagKeys {
+		parts = append(parts, tags[key])
+	}
+	text, err := json.Marshal(parts)
+	if err != nil {
+		return "" // strings can always be encoded
+	}
+	return string(text)
+}
+
+// believed returns those tags of an owner record that count: all where the operator signed them, and where they are another
+// object's, whose record set nobody takes. An earlier version wrote no signature: its record counts for the object whose status
+// records the record set.
+func (s RecordSetState) believed(tags map[string]string) (map[string]string, error) {
+	if s.Ownership.Signer == nil || len(tags) == 0 {
+		return tags, nil
+	}
+	complete := !slices.ContainsFunc(ownerTagKeys, func(key string) bool { return tags[key] == "" })
+	valid, err := s.Ownership.Signer.Verify(s.statement(tags), tags[tagSignature])
+	own := isOwn(s.Tags, tags) || tags[wellknown.TagOwner] == s.Tags[wellknown.TagOwner]
+	if err != nil || complete && valid || own && !s.Ownership.Recorded {
+		return kind.Either(complete && valid, tags, nil), err
+	}
+	delete(tags, tagSignature)
+	return tags, nil
 }
 
 // inText escapes what divides tags and strings; the ID of a cluster may be any text.

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -31,6 +32,7 @@ type RecordSetState struct {
 	// Found and Owner are the record set and its owner record as Route 53 returned them, which a deletion must repeat.
 	Found, Owner *types.ResourceRecordSet `drift:"observed"`
 	Change       Change                   `drift:"observed"`
+	Ownership    ownership                `drift:"observed"`
 
 	TTL           int64
 	Values        []string `drift:"set"`
@@ -92,11 +94,16 @@ func identifyRecords(sc kind.Scope, cr *v1alpha1.Route53RecordSet) (RecordSetSta
 			return s, err
 		}
 	}
-	if in.HostedZoneRef == nil {
-		return s, nil
+	if in.HostedZoneRef != nil {
+		target, err := sc.Ref("Route53HostedZone", in.HostedZoneRef.Name)
+		if err != nil {
+			return s, err
+		}
+		s.ZoneID = target.ID
 	}
-	target, err := sc.Ref("Route53HostedZone", in.HostedZoneRef.Name)
-	s.ZoneID = target.ID
+	s.Ownership = ownership{Signer: sc.Signer, Recorded: sc.Recorded != nil && sc.Recorded(s.id())}
+	var err error
+	s.Tags, err = s.signed(s.Tags)
 	return s, err
 }
 
@@ -119,6 +126,9 @@ func (s *RecordSetState) validates(sc kind.Scope, in v1alpha1.RecordOfCertificat
 
 func declareRecords(_ kind.Scope, cr *v1alpha1.Route53RecordSet, s *RecordSetState) error {
 	in := cr.Spec
+	if isReserved(s.Name) {
+		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.name", Message: "labels that begin with " + ownerLabel + " are reserved for the records that hold the owners of record sets: choose another name"}
+	}
 	if in.Validates != nil {
 		return nil
 	}
@@ -198,6 +208,9 @@ func (s *RecordSetState) settings(d *types.ResourceRecordSet) {
 // describe reads the record set, its owner record, and how far the last change is. While deleting, an owner record without a
 // record set counts as the resource, so that it is not left behind.
 func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind.Look) (kind.Seen[RecordSetState], error) {
+	if isReserved(want.Name) { // of an object of an earlier version that is being deleted: no such record is an object's
+		return kind.Seen[RecordSetState]{}, nil
+	}
 	s := RecordSetState{ZoneID: want.ZoneID, Name: want.Name, Type: want.Type, SetIdentifier: want.SetIdentifier}
 	d, inZone, err := r.lookup(ctx, want.ZoneID, types.ResourceRecordSet{Name: &want.Name, Type: types.RRType(want.Type), SetIdentifier: kind.NonEmpty(&want.SetIdentifier)})
 	if err != nil {
@@ -211,7 +224,9 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 		return kind.Seen[RecordSetState]{}, &status.Waiting{For: "a second look: Route 53 listed records of zone " + want.ZoneID + " and answered that it does not exist", After: time.Second, Usable: true}
 	}
 	s.Owner = owner
-	s.Tags = tagsIn(s.Owner)
+	if s.Tags, err = want.believed(tagsIn(s.Owner)); err != nil {
+		return kind.Seen[RecordSetState]{}, err
+	}
 	seen := kind.Seen[RecordSetState]{Exists: d != nil, Tags: s.Tags}
 	switch {
 	case d != nil:
@@ -310,7 +325,7 @@ func (r *recordSet) update(ctx context.Context, want, have RecordSetState, diff 
 	tags := kind.MergeTags(have.Tags, kind.Only(want.Tags, set), removed)
 	switch {
 	case len(set)+len(removed) == 0:
-	case len(tags) == 0:
+	case tags[wellknown.TagOwnerUID] == "":
 		changes = append(changes, changeOf(types.ChangeActionDelete, have.Owner))
 	default:
 		changes = append(changes, changeOf(types.ChangeActionUpsert, want.ownerRecord(tags)))

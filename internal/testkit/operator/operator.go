@@ -129,7 +129,7 @@ func Start(t testing.TB, w *world.World, options Options) *Operator {
 	o.metrics = metricsOf(args)
 	o.cmd = exec.Command(binary, args...)
 	o.cmd.Env = append(os.Environ(), "KUBECONFIG="+config, "AWS_ENDPOINT_URL="+o.aws.URL(), "AWS_REGION=ap-southeast-1",
-		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE=default", "LOG_LEVEL=INFO")
+		"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY="+Canary, "OPERATOR_NAMESPACE="+Namespace, "LOG_LEVEL=INFO")
 	if options.Installed != nil {
 		o.cmd.Env = append(o.cmd.Env, options.Installed.Env...)
 	}

@@ -14,6 +14,7 @@ package iampolicy
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // The values of Version and Effect.
@@ -69,6 +70,22 @@ type Conditions map[string]map[string]Values
 // New returns a document of the current version.
 func New(statements ...Statement) Document {
 	return Document{Version: Version2012, Statement: statements}
+}
+
+// Contains reports whether the document has a statement that means the same.
+func (d Document) Contains(s Statement) bool {
+	return slices.ContainsFunc(d.Statement, func(o Statement) bool { return o.canonical() == s.canonical() })
+}
+
+// Names reports whether the document has a statement of the Sid.
+func (d Document) Names(sid string) bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool { return s.Sid == sid })
+}
+
+// Without returns the document without the statements of the Sid.
+func (d Document) Without(sid string) Document {
+	d.Statement = slices.DeleteFunc(slices.Clone(d.Statement), func(s Statement) bool { return s.Sid == sid })
+	return d
 }
 
 // Encode returns the document as compact JSON, because AWS limits the length of documents. An element

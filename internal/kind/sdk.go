@@ -99,6 +99,9 @@ func TagMap[T any](tags []T) map[string]string {
 	return out
 }
 
+// NonEmptyList returns nil for an empty list, so that an export leaves undeclared what AWS has none of.
+func NonEmptyList[T any](list *[]T) *[]T { return Either(list == nil || len(*list) == 0, nil, list) }
+
 // NonEmpty returns nil for an empty string: AWS takes an absent member for a default, or clears what it
 // sets, and refuses an empty one.
 func NonEmpty[T ~string](s *T) *T {

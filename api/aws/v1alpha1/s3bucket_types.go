@@ -45,11 +45,14 @@ type S3BucketSpec struct {
 	// PublicAccessBlock keeps the bucket private whatever its policy and ACLs say.
 	// +optional
 	PublicAccessBlock *S3PublicAccessBlock `json:"publicAccessBlock,omitempty"`
-	// Policy is a bucket policy document in JSON; "" removes it. Name users and roles by ARN, not by unique ID.
+	// Policy is the whole bucket policy, a document in JSON: other statements are removed, also those that were set elsewhere,
+	// such as by AWS for the delivery of logs. "" removes the policy. Absent: its statements stay as they are in AWS. Name
+	// users and roles by ARN, not by unique ID.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20480
 	Policy *string `json:"policy,omitempty"`
-	// TLSOnly adds a statement to the bucket policy that refuses requests without TLS.
+	// TLSOnly adds a statement to the bucket policy that refuses requests without TLS, with the Sid NexusTLSOnly; false removes
+	// it. Without policy, all other statements stay as they are in AWS. Absent: it is not added.
 	// +optional
 	TLSOnly *bool `json:"tlsOnly,omitempty"`
 	// CORSRules let web pages of other origins use the bucket; browsers take the first rule that matches. [] removes

@@ -33,6 +33,10 @@ type BucketState struct {
 	Objects []types.ObjectIdentifier `drift:"observed"`
 	// FoundEncryption and the others of these names are S3's answers, for the writes that replace them: they have
 	// more settings than the spec can declare.
+	// IsBlockConfigured and VersioningStatus tell a setting that somebody made from one that is absent and reads alike.
+	IsBlockConfigured bool                                        `drift:"observed"`
+	VersioningStatus  types.BucketVersioningStatus                `drift:"observed"`
+	FoundPolicy       string                                      `drift:"observed"`
 	FoundEncryption   *types.ServerSideEncryptionConfiguration    `drift:"observed"`
 	FoundLifecycle    s3.GetBucketLifecycleConfigurationOutput    `drift:"observed"`
 	FoundCORS         []types.CORSRule                            `drift:"observed"`
@@ -48,6 +52,9 @@ type BucketState struct {
 	Encryption        *v1alpha1.S3Encryption
 	PublicAccessBlock *v1alpha1.S3PublicAccessBlock
 	Policy            *string `drift:"json"`
+	// TLSOnly is true where the policy has the statement of tlsOnly. It is declared where Policy is not: the other statements
+	// belong to others then.
+	TLSOnly *bool
 	// Lifecycle are the rules by their IDs.
 	Lifecycle map[string]v1alpha1.S3LifecycleRule `drift:"exact,set"`
 	CORSRules *[]v1alpha1.S3CORSRule
@@ -99,7 +106,7 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 
 // parts are the settings of a bucket.
 func (b *bucket) parts() []kind.Part[BucketState] {
-	return append(slices.Concat(b.accessParts(), b.storageParts(), b.serviceParts()), b.replicationPart())
+	return append(slices.Concat(b.accessParts(), b.policyParts(), b.storageParts(), b.serviceParts()), b.replicationPart())
 }
 
 // accessParts say who may use the bucket. A public access block that no longer refuses public policies is
@@ -111,15 +118,12 @@ func (b *bucket) accessParts() []kind.Part[BucketState] {
 	return []kind.Part[BucketState]{
 		{Fields: []string{"PublicAccessBlock"}, Default: func(want BucketState) bool { return *want.PublicAccessBlock == closed }, Stage: stageOfBlock, Reads: "s3:GetBucketPublicAccessBlock",
 			Read: read(b.api.GetPublicAccessBlock, func(out *s3.GetPublicAccessBlockOutput, _ BucketState, have *BucketState) {
+				have.IsBlockConfigured = out.PublicAccessBlockConfiguration != nil
 				have.PublicAccessBlock = kind.Convert[*v1alpha1.S3PublicAccessBlock](kind.NonNil(out.PublicAccessBlockConfiguration))
 			}),
 			Write: write("s3:PutBucketPublicAccessBlock", b.api.PutPublicAccessBlock, func(in *s3.PutPublicAccessBlockInput, want, _ BucketState) {
 				in.PublicAccessBlockConfiguration = kind.Convert[*types.PublicAccessBlockConfiguration](want.PublicAccessBlock)
 			})},
-		{Fields: []string{"Policy"}, Stage: stageOfPolicy, Reads: "s3:GetBucketPolicy",
-			Read:  read(b.api.GetBucketPolicy, func(out *s3.GetBucketPolicyOutput, _ BucketState, have *BucketState) { have.Policy = out.Policy }),
-			Write: write("s3:PutBucketPolicy", b.api.PutBucketPolicy, func(in *s3.PutBucketPolicyInput, want, _ BucketState) { in.Policy = want.Policy }),
-			Clear: write("s3:DeleteBucketPolicy", b.api.DeleteBucketPolicy, func(*s3.DeleteBucketPolicyInput, BucketState, BucketState) {})},
 		{Fields: []string{"ACL"}, Default: isPrivate, Stage: stageOfACL, Reads: "s3:GetBucketAcl",
 			Read: read(b.api.GetBucketAcl, func(out *s3.GetBucketAclOutput, _ BucketState, have *BucketState) {
 				have.ACL = kind.Ptr(cannedACL(out))
@@ -146,6 +150,7 @@ func (b *bucket) storageParts() []kind.Part[BucketState] {
 		{Fields: []string{"Versioning"}, Default: func(want BucketState) bool { return want.Versioning.Enabled == aws.ToBool(want.ObjectLock) },
 			Stage: func(want, _ BucketState) int { return kind.Either(want.Versioning.Enabled, 0, 1) }, Reads: "s3:GetBucketVersioning",
 			Read: read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
+				have.VersioningStatus = out.Status
 				have.Versioning = &v1alpha1.S3Versioning{Enabled: out.Status == types.BucketVersioningStatusEnabled}
 			}),
 			Write: write("s3:PutBucketVersioning", b.api.PutBucketVersioning, func(in *s3.PutBucketVersioningInput, want, _ BucketState) {
@@ -170,14 +175,25 @@ func (b *bucket) storageParts() []kind.Part[BucketState] {
 			Clear: write("s3:PutLifecycleConfiguration", b.api.DeleteBucketLifecycle, func(*s3.DeleteBucketLifecycleInput, BucketState, BucketState) {})},
 		{Fields: []string{"ObjectLock", "Retention"}, Default: func(want BucketState) bool { return *kind.NonNil(want.Retention) == v1alpha1.S3DefaultRetention{} },
 			Stage: func(BucketState, BucketState) int { return 1 }, Reads: "s3:GetBucketObjectLockConfiguration",
-			Read: read(b.api.GetObjectLockConfiguration, func(out *s3.GetObjectLockConfigurationOutput, _ BucketState, have *BucketState) {
-				have.FoundLock, have.ObjectLock = out.ObjectLockConfiguration, kind.Ptr(kind.NonNil(out.ObjectLockConfiguration).ObjectLockEnabled == types.ObjectLockEnabledEnabled)
-				have.Retention = kind.Ptr(kind.Convert[v1alpha1.S3DefaultRetention](kind.NonNil(kind.NonNil(kind.NonNil(out.ObjectLockConfiguration).Rule).DefaultRetention)))
-			}),
+			Read: b.readLock,
 			Write: write("s3:PutBucketObjectLockConfiguration", b.api.PutObjectLockConfiguration, func(in *s3.PutObjectLockConfigurationInput, want, have BucketState) {
 				in.ObjectLockConfiguration = toLock(want.Retention, have.FoundLock)
 			})},
 	}
+}
+
+// readLock also reads the versioning that object lock needs, where the spec leaves it unmanaged.
+func (b *bucket) readLock(ctx context.Context, want BucketState, have *BucketState) error {
+	err := read(b.api.GetObjectLockConfiguration, func(out *s3.GetObjectLockConfigurationOutput, _ BucketState, have *BucketState) {
+		have.FoundLock, have.ObjectLock = out.ObjectLockConfiguration, kind.Ptr(kind.NonNil(out.ObjectLockConfiguration).ObjectLockEnabled == types.ObjectLockEnabledEnabled)
+		have.Retention = kind.Ptr(kind.Convert[v1alpha1.S3DefaultRetention](kind.NonNil(kind.NonNil(kind.NonNil(out.ObjectLockConfiguration).Rule).DefaultRetention)))
+	})(ctx, want, have)
+	if err != nil || *have.ObjectLock || want.Versioning != nil {
+		return err
+	}
+	return read(b.api.GetBucketVersioning, func(out *s3.GetBucketVersioningOutput, _ BucketState, have *BucketState) {
+		have.VersioningStatus = out.Status
+	})(ctx, want, have)
 }
 
 // serviceParts say what else S3 does with requests and objects.
@@ -214,21 +230,6 @@ func (b *bucket) serviceParts() []kind.Part[BucketState] {
 	}
 }
 
-// admitsPolicies reports whether the public access block is to stop refusing public policies.
-func admitsPolicies(want, have BucketState) bool {
-	return want.PublicAccessBlock != nil && !want.PublicAccessBlock.BlockPublicPolicy &&
-		(have.PublicAccessBlock == nil || have.PublicAccessBlock.BlockPublicPolicy)
-}
-
-// stageOfBlock delays the public access block only for a policy that changes: no other refused setting may
-// keep a bucket open.
-func stageOfBlock(want, have BucketState) int {
-	policyChanges := want.Policy != nil && *want.Policy != aws.ToString(have.Policy)
-	return kind.Either(policyChanges && !admitsPolicies(want, have), 1, 0)
-}
-
-func stageOfPolicy(want, have BucketState) int { return kind.Either(admitsPolicies(want, have), 1, 0) }
-
 // isPrivate reports whether the state has an access control list that grants nothing to others.
 func isPrivate(s BucketState) bool {
 	return aws.ToString(s.ACL) == string(types.BucketCannedACLPrivate)
@@ -252,6 +253,9 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	if s.Policy, err = wantedPolicy(in, s.ARN); err != nil {
 		return status.Invalid("spec.policy", "%v", err)
 	}
+	if s.Policy == nil {
+		s.TLSOnly = in.TLSOnly
+	}
 	s.Website = declareWebsite(in.Website)
 	if lock := in.ObjectLock; lock != nil {
 		s.ObjectLock, s.Retention = &lock.Enabled, lock.DefaultRetention
@@ -268,10 +272,13 @@ func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	return declareNotification(sc, in.Notification, s)
 }
 
-// refuse keeps a spec that gained enabled: false past the definition from asking S3 for what it cannot do.
-func refuse(want, _ BucketState, diff kind.Diff) error {
+// refuse keeps a spec from asking S3 for what it cannot do: turn object lock off, or on without versioning.
+func refuse(want, have BucketState, diff kind.Diff) error {
 	if diff.Under("ObjectLock") && !*want.ObjectLock {
 		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.objectLock.enabled", Message: "S3 cannot turn object lock off: set enabled: true, or remove objectLock"}
+	}
+	if diff.Under("ObjectLock") && want.Versioning == nil && have.VersioningStatus != types.BucketVersioningStatusEnabled {
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Field: "spec.objectLock", Message: "S3 turns object lock on only in buckets with versioning, which this one has not: set versioning.enabled: true"}
 	}
 	return nil
 }

@@ -63,6 +63,33 @@ func twoRules() *[]v1alpha1.S3LifecycleRule {
 
 const reader = `{"Version":"2012-10-17","Statement":[{"Sid":"r","Effect":"Allow","Principal":{"AWS":"123456789012"},"Action":["s3:GetObject"],"Resource":"arn:aws:s3:::myapp-dev-call-data/*"}]}`
 
+// delivery is a statement that AWS adds where logs are delivered into a bucket.
+const delivery = `{"Sid":"AWSLogDeliveryWrite1","Effect":"Allow","Principal":{"Service":"delivery.logs.amazonaws.com"},"Action":"s3:PutObject",` +
+	`"Resource":"arn:aws:s3:::myapp-dev-call-data/AWSLogs/123456789012/*","Condition":{"StringEquals":{"s3:x-amz-acl":"bucket-owner-full-control"}}}`
+
+func putPolicy(text string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		_, err := api(r).PutBucketPolicy(t.Context(), &s3.PutBucketPolicyInput{Bucket: aws.String(name), Policy: &text})
+		must(t, err)
+	}
+}
+
+// addStatement adds a statement to the policy of the bucket, as others do.
+func addStatement(statement string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		putPolicy(strings.Replace(policyOf(t, r), `"Statement":[`, `"Statement":[`+statement+",", 1))(t, r)
+	}
+}
+
+func policyOf(t *testing.T, r *kindtest.Rig) string {
+	t.Helper()
+	out, err := api(r).GetBucketPolicy(t.Context(), &s3.GetBucketPolicyInput{Bucket: aws.String(name)})
+	must(t, err)
+	return *out.Policy
+}
+
 const key = "arn:aws:kms:ap-southeast-1:123456789012:key/k"
 
 func encrypted(keyID string) *v1alpha1.S3Bucket {
@@ -158,6 +185,19 @@ func TestBucket(t *testing.T) {
 			Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
 		{Name: "an empty policy clears it", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Object: bucketOf(func(s *spec) { s.Policy = aws.String("") }),
 			Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{"s3:DeleteBucketPolicy"}},
+		{Name: "the TLS statement alone leaves those of others", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
+			Before: addStatement(delivery), Cause: engine.InSync},
+		{Name: "the TLS statement is restored beside those of others", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
+			Before: putPolicy(`{"Version":"2012-10-17","Statement":[` + delivery + `]}`), Cause: engine.Drifted, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
+		{Name: "a TLS statement that was weakened is restored", Existing: bucketOf(capability), Object: bucketOf(capability), Drift: true,
+			Before: putPolicy(`{"Version":"2012-10-17","Statement":[` + strings.ReplaceAll(delivery, "AWSLogDeliveryWrite1", "NexusTLSOnly") + `]}`),
+			Cause:  engine.Drifted, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
+		{Name: "tlsOnly false removes its statement alone", Existing: bucketOf(capability), Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
+			Before: addStatement(delivery), Cause: engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:PutBucketPolicy"}},
+		{Name: "tlsOnly false removes a policy without other statements", Existing: bucketOf(capability), Object: both(func(s *spec) { s.TLSOnly = aws.Bool(false) }),
+			Cause: engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:DeleteBucketPolicy"}},
+		{Name: "a declared policy is exact", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Object: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Drift: true,
+			Before: addStatement(delivery), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
 		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }), Stalled: status.ReasonInvalidSpec},
 		{Name: "lifecycle rules", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Cause: engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},
@@ -244,6 +284,25 @@ func life() kindtest.Life {
 			must(t, err)
 			return slices.ContainsFunc(out.Buckets, func(b types.Bucket) bool { return *b.Name == name })
 		},
+	}
+}
+
+func TestTLSOnly_KeepsTheStatementsOfOthers(t *testing.T) {
+	for _, tls := range []bool{true, false} {
+		r := kindtest.NewRig(t)
+		s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(capability))
+		_, err := s.Settle(t.Context(), nil)
+		must(t, err)
+		addStatement(delivery)(t, r)
+		s.Edit(bucketOf(func(s *spec) {
+			capability(s)
+			s.TLSOnly, s.Versioning.Enabled = &tls, false
+		}))
+		_, err = s.Settle(t.Context(), nil)
+		must(t, err)
+		if have := policyOf(t, r); !strings.Contains(have, "AWSLogDeliveryWrite1") || strings.Contains(have, "NexusTLSOnly") != tls {
+			t.Errorf("with tlsOnly %t the policy is %s", tls, have)
+		}
 	}
 }
 

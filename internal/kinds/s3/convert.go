@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
-	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -155,33 +154,4 @@ func cannedACL(out *s3.GetBucketAclOutput) string {
 	all := strings.Join(grants, ", ")
 	return cmp.Or(map[string]string{"": "private", "AllUsers READ": "public-read", "AllUsers READ, AllUsers WRITE": "public-read-write",
 		"AuthenticatedUsers READ": "authenticated-read"}[all], all)
-}
-
-// wantedPolicy returns the user's statements and, with tlsOnly, a further one behind them. Nil means that
-// neither is declared; "" that the bucket is to have no policy. The user's Version stays: with another
-// one, the document would change its meaning.
-// https://docs.aws.amazon.com/AmazonS3/latest/userguide/security-best-practices.html
-func wantedPolicy(in v1alpha1.S3BucketSpec, arn string) (*string, error) {
-	if in.Policy == nil && in.TLSOnly == nil {
-		return nil, nil
-	}
-	doc, err := iampolicy.New(), error(nil)
-	if policy := aws.ToString(in.Policy); policy != "" {
-		doc, err = iampolicy.ParseOfUser(policy)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if aws.ToBool(in.TLSOnly) {
-		doc.Statement = append(doc.Statement, iampolicy.Statement{
-			Sid: "NexusTLSOnly", Effect: iampolicy.Deny, Principal: iampolicy.Principals{iampolicy.Everyone: {iampolicy.Everyone}},
-			Action: iampolicy.Values{"s3:*"}, Resource: iampolicy.Values{arn, arn + "/*"},
-			Condition: iampolicy.Conditions{"Bool": {"aws:SecureTransport": {"false"}}},
-		})
-	}
-	if len(doc.Statement) == 0 {
-		return new(string), nil
-	}
-	text, err := doc.Encode()
-	return &text, err
 }

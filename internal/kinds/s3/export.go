@@ -11,39 +11,59 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// exported declares a bucket as it is, and what it has none of as absent.
+// exported declares a bucket as it is. What it has none of is not declared: an empty list would remove what others add later.
 func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 	out := &cr.Spec
-	out.ObjectOwnership, out.Versioning, out.Encryption, out.PublicAccessBlock = have.ObjectOwnership, have.Versioning, have.Encryption, have.PublicAccessBlock
-	out.Policy = kind.NonEmpty(have.Policy)
-	if out.Policy == nil {
-		out.Policy = aws.String("")
+	out.ObjectOwnership, out.Encryption = have.ObjectOwnership, have.Encryption
+	if have.IsBlockConfigured {
+		out.PublicAccessBlock = have.PublicAccessBlock
 	}
-	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), have.CORSRules
+	if have.VersioningStatus != "" {
+		out.Versioning = have.Versioning
+	}
+	exportPolicy(out, have)
+	out.LifecycleRules, out.CORSRules = exportedLifecycle(have.Lifecycle), kind.NonEmptyList(have.CORSRules)
 	if acl := aws.ToString(have.ACL); strings.HasPrefix(acl, "public-read") || acl == "authenticated-read" { // other lists cannot be declared
 		out.ACL = have.ACL
 	}
 	if aws.ToBool(have.ObjectLock) { // false says nothing
-		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: have.Retention}
+		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: nonZero(have.Retention)}
 	}
-	w := kind.NonNil(have.Website)
-	out.Website = &v1alpha1.S3Website{IndexDocument: w.IndexDocument, ErrorDocument: w.ErrorDocument}
+	out.Website = exportedWebsite(*kind.NonNil(have.Website))
+	if len(have.Replication) > 0 {
+		out.Replication = exportedReplication(have)
+	}
+	out.Logging = kind.Convert[*v1alpha1.S3Logging](nonZero(have.Logging))
+	out.Notification = exportedNotification(have)
+}
+
+func exportedWebsite(w Website) *v1alpha1.S3Website {
+	if w == (Website{}) {
+		return nil
+	}
+	out := &v1alpha1.S3Website{IndexDocument: w.IndexDocument, ErrorDocument: w.ErrorDocument}
 	if w.RedirectHost != "" {
-		out.Website.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: w.RedirectHost, Protocol: w.RedirectProtocol}
+		out.RedirectAllRequestsTo = &v1alpha1.S3WebsiteRedirect{HostName: w.RedirectHost, Protocol: w.RedirectProtocol}
 	}
-	out.Replication = exportedReplication(have)
-	out.Logging = kind.Convert[*v1alpha1.S3Logging](have.Logging)
-	out.Notification = &v1alpha1.S3Notification{EventBridge: have.EventBridge, Queues: new([]v1alpha1.S3QueueNotification{}),
-		Topics: new([]v1alpha1.S3TopicNotification{}), LambdaFunctions: new([]v1alpha1.S3LambdaFunctionNotification{})}
+	return out
+}
+
+// exportedNotification declares the lists that have elements; nil where there are no notifications at all.
+func exportedNotification(have BucketState) *v1alpha1.S3Notification {
+	var queues []v1alpha1.S3QueueNotification
 	eachNotification(have.Queues, func(e v1alpha1.S3NotificationEvents, arn string) {
-		*out.Notification.Queues = append(*out.Notification.Queues, v1alpha1.S3QueueNotification{S3NotificationEvents: e, QueueARN: arn})
+		queues = append(queues, v1alpha1.S3QueueNotification{S3NotificationEvents: e, QueueARN: arn})
 	})
+	var topics []v1alpha1.S3TopicNotification
 	eachNotification(have.Topics, func(e v1alpha1.S3NotificationEvents, arn string) {
-		*out.Notification.Topics = append(*out.Notification.Topics, v1alpha1.S3TopicNotification{S3NotificationEvents: e, TopicARN: arn})
+		topics = append(topics, v1alpha1.S3TopicNotification{S3NotificationEvents: e, TopicARN: arn})
 	})
+	var functions []v1alpha1.S3LambdaFunctionNotification
 	eachNotification(have.Functions, func(e v1alpha1.S3NotificationEvents, arn string) {
-		*out.Notification.LambdaFunctions = append(*out.Notification.LambdaFunctions, v1alpha1.S3LambdaFunctionNotification{S3NotificationEvents: e, LambdaFunctionARN: arn})
+		functions = append(functions, v1alpha1.S3LambdaFunctionNotification{S3NotificationEvents: e, LambdaFunctionARN: arn})
 	})
+	return nonZero(&v1alpha1.S3Notification{EventBridge: nonZero(have.EventBridge), Queues: kind.NonEmptyList(&queues), Topics: kind.NonEmptyList(&topics),
+		LambdaFunctions: kind.NonEmptyList(&functions)})
 }
 
 // exportedLifecycle leaves out what a rule does not have.
@@ -58,9 +78,12 @@ func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3
 		if r.Expiration = nonZero(&e); len(*r.NoncurrentVersionTransitions) == 0 {
 			r.NoncurrentVersionTransitions = nil
 		}
+		if len(r.Tags) == 0 {
+			r.Tags = nil
+		}
 		out = append(out, r)
 	}
-	return &out
+	return kind.NonEmptyList(&out)
 }
 
 // exportedReplication leaves out tags that a rule does not have.

@@ -25,8 +25,8 @@ func TestWantedPolicy(t *testing.T) {
 	}{
 		{"neither is declared", nil, nil, nil},
 		{"an empty policy", aws.String(""), nil, aws.String("")},
-		{"TLS turned off", nil, aws.Bool(false), aws.String("")},
-		{"TLS only", nil, aws.Bool(true), aws.String(`{"Version":"2012-10-17","Statement":[` + deny + `]}`)},
+		{"TLS without a policy", nil, aws.Bool(true), nil},
+		{"TLS and an empty policy", aws.String(""), aws.Bool(true), aws.String(`{"Version":"2012-10-17","Statement":[` + deny + `]}`)},
 		{"a single statement", aws.String(`{"Version":"2012-10-17","Id":"x","Statement":` + statement + `}`), aws.Bool(true),
 			aws.String(`{"Version":"2012-10-17","Id":"x","Statement":[` + statement + `,` + deny + `]}`)},
 		{"TLS does not change the version", aws.String(`{"Statement":[` + statement + `]}`), aws.Bool(true), aws.String(`{"Statement":[` + statement + `,` + deny + `]}`)},

@@ -308,6 +308,7 @@ func settingsRows() []kindtest.Case {
 		}, Cause: engine.Drifted, Diff: []string{"Retention.Days", "Retention.Years"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
 		{Name: "the default retention is removed", Existing: with(retention), Object: with(func(s *spec) { locked(s); s.ObjectLock.DefaultRetention = &v1alpha1.S3DefaultRetention{} }), Cause: engine.Edited,
 			Diff: []string{"Retention.Mode", "Retention.Days"}, Actions: []string{"s3:PutBucketObjectLockConfiguration"}},
+		{Name: "object lock needs versioning, also where that is not declared", Existing: bucketOf(nil), Object: with(locked), Stalled: status.ReasonRefusedByAWS},
 		{Name: "object lock is never turned off", Existing: with(locked), Object: with(func(s *spec) { s.ObjectLock = &v1alpha1.S3ObjectLock{} }), Stalled: status.ReasonImmutable},
 		{Name: "forceDestroy does not delete locked versions", Existing: with(locked, forced), Object: with(locked, forced), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonBucketNotEmpty,
 			Before: func(t *testing.T, r *kindtest.Rig) { lockObject(t, r) }},

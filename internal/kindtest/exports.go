@@ -54,6 +54,10 @@ func exported(t *testing.T, of pool, s *Subject) {
 	if err != nil || !found.Exists {
 		t.Fatalf("exporting: %v, exists %t", awsErr(err), found.Exists)
 	}
+	empty := slices.DeleteFunc(emptyIn(s.Entry.Name()+".spec", decoded(t, copied.Object)), func(path string) bool { return exportedEmpty[path] })
+	if len(empty) > 0 {
+		t.Errorf("the export declares as empty what AWS has none of, so that what others add later would be removed: %q\n%s", empty, textOf(t, copied.Object))
+	}
 	p, err := copied.Decide(ctx)
 	if err != nil || p.Cause != engine.InSync || len(p.Diff) > 0 {
 		t.Errorf("after the export: %v, %s %+v\nmade     %s\nexported %s", awsErr(err), p.Cause, p.Diff, textOf(t, s.Object), textOf(t, copied.Object))
@@ -152,4 +156,47 @@ func textOf(t *testing.T, o v1alpha1.Resource) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// exportedEmpty are settings that somebody made and that look empty in a spec.
+var exportedEmpty = map[string]bool{
+	"S3Bucket.spec.publicAccessBlock": true, // all switches are off, where no configuration is another state
+	"SecurityGroup.spec.egressRules":  true, // a new group lets all out, so that none is a setting
+}
+
+// decoded returns the spec as JSON has it.
+func decoded(t *testing.T, o v1alpha1.Resource) (out any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(textOf(t, o)), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// emptyIn returns the paths of empty texts, lists and objects.
+func emptyIn(path string, v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		if v == "" {
+			out = append(out, path)
+		}
+	case []any:
+		for i, e := range v {
+			out = append(out, emptyIn(fmt.Sprintf("%s[%d]", path, i), e)...)
+		}
+		if len(v) == 0 {
+			out = append(out, path)
+		}
+	case map[string]any:
+		for _, key := range kind.SortedKeys(v) {
+			if key == "tags" { // their values may be empty
+				continue
+			}
+			out = append(out, emptyIn(path+"."+key, v[key])...)
+		}
+		if len(v) == 0 {
+			out = append(out, path)
+		}
+	}
+	return out
 }

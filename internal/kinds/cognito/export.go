@@ -22,20 +22,20 @@ func askForEverything(want, _ *UserPoolState) bool {
 func exported(cr *v1alpha1.CognitoUserPool, have UserPoolState) {
 	out := &cr.Spec
 	out.PoolName, out.AdminCreateUserOnly, out.PasswordPolicy, out.DeletionProtection = aws.ToString(have.Found.Name), have.AdminCreates, have.Password, have.DeletionProtection
-	out.UsernameAttributes, out.AutoVerifiedAttributes = kind.Convert[[]v1alpha1.CognitoContact](have.Found.UsernameAttributes), kind.Convert[*[]v1alpha1.CognitoContact](have.AutoVerified)
-	out.Domain = kind.Ptr(aws.ToString(have.Found.Domain))
+	out.UsernameAttributes, out.AutoVerifiedAttributes = kind.Convert[[]v1alpha1.CognitoContact](have.Found.UsernameAttributes), kind.NonEmptyList(kind.Convert[*[]v1alpha1.CognitoContact](have.AutoVerified))
+	out.Domain = kind.NonEmpty(have.Found.Domain)
 	if mode := aws.ToString(have.MFA); slices.Contains([]string{"OFF", "OPTIONAL", "ON"}, mode) {
 		out.MFA = &mode
 	}
 	for _, name := range kind.SortedKeys(have.Clients) {
 		if c := have.Clients[name]; isDeclarable(name, *c) {
 			out.Clients = append(out.Clients, v1alpha1.CognitoUserPoolClient{Name: name, CallbackURLs: kind.Convert[[]v1alpha1.CognitoURL](c.CallbackURLs),
-				LogoutURLs: kind.Convert[*[]v1alpha1.CognitoURL](c.LogoutURLs), Scopes: kind.Convert[[]v1alpha1.CognitoScope](c.Scopes)})
+				LogoutURLs: kind.NonEmptyList(kind.Convert[*[]v1alpha1.CognitoURL](c.LogoutURLs)), Scopes: kind.Convert[[]v1alpha1.CognitoScope](c.Scopes)})
 		}
 	}
 	for _, name := range kind.SortedKeys(have.Groups) {
 		if g := have.Groups[name]; groupName.MatchString(name) {
-			out.Groups = append(out.Groups, v1alpha1.CognitoUserPoolGroup{Name: name, Description: g.Description, Precedence: g.Precedence})
+			out.Groups = append(out.Groups, v1alpha1.CognitoUserPoolGroup{Name: name, Description: kind.NonEmpty(g.Description), Precedence: g.Precedence})
 		}
 	}
 }

@@ -39,7 +39,7 @@ func exportedRouteTable(cr *v1alpha1.RouteTable, have RouteTableState) {
 	for _, id := range kind.SortedKeys(have.Subnets) {
 		subnets = append(subnets, v1alpha1.SubnetID(id))
 	}
-	cr.Spec.VPCID, cr.Spec.Routes, cr.Spec.SubnetAssociations = aws.ToString(have.VPCID), &routes, &subnets
+	cr.Spec.VPCID, cr.Spec.Routes, cr.Spec.SubnetAssociations = aws.ToString(have.VPCID), kind.NonEmptyList(&routes), kind.NonEmptyList(&subnets)
 }
 
 // exportedRoute names the target by the field of its kind. A target of a kind that has no field is refused as a gateway, so

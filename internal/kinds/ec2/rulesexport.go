@@ -13,7 +13,7 @@ import (
 func exportedSecurityGroup(cr *v1alpha1.SecurityGroup, have SecurityGroupState) {
 	out := &cr.Spec
 	out.GroupName, out.Description, out.VPCID = aws.ToString(have.GroupName), aws.ToString(have.Description), aws.ToString(have.VPCID)
-	out.IngressRules, out.EgressRules = exportedRules(cr.Name, have.Ingress), exportedRules(cr.Name, have.Egress)
+	out.IngressRules, out.EgressRules = kind.NonEmptyList(exportedRules(cr.Name, have.Ingress)), exportedRules(cr.Name, have.Egress)
 }
 
 // exportedRules declares rules; name is that of the group's object, which stands for the group itself.

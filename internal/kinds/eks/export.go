@@ -12,7 +12,10 @@ import (
 // exportedCluster declares a cluster as it is.
 func exportedCluster(cr *v1alpha1.EKSCluster, have ClusterState) {
 	out := &cr.Spec
-	out.RoleARN, out.Version, out.Logging = aws.ToString(have.Role), have.Version, &v1alpha1.EKSLogging{ClusterLogging: *have.Logs}
+	out.RoleARN, out.Version = aws.ToString(have.Role), have.Version
+	if len(*have.Logs) > 0 {
+		out.Logging = &v1alpha1.EKSLogging{ClusterLogging: *have.Logs}
+	}
 	out.VPCConfig = &v1alpha1.EKSVPCConfig{SubnetIDs: kind.Convert[[]v1alpha1.SubnetID](have.Subnets), SecurityGroupIDs: kind.Convert[[]v1alpha1.SecurityGroupID](have.Groups),
 		EndpointPublicAccess: have.PublicAccess, EndpointPrivateAccess: have.PrivateAccess}
 	if *have.PublicAccess {

@@ -13,7 +13,7 @@ import (
 func exported(cr *v1alpha1.ElastiCacheCluster, have ClusterState) {
 	out := &cr.Spec
 	kind.Overlay(out, have) // the fields of the same names
-	out.NodeType, out.NotificationTopicARN = aws.ToString(have.CacheNodeType), have.NotificationTopicArn
+	out.NodeType, out.NotificationTopicARN = aws.ToString(have.CacheNodeType), kind.NonEmpty(have.NotificationTopicArn)
 	out.SubnetGroupName, out.ParameterGroupName = have.CacheSubnetGroupName, have.CacheParameterGroupName
 	if aws.ToString(have.Engine) == redis {
 		out.AZMode, out.TransitEncryptionEnabled = nil, nil

@@ -18,7 +18,7 @@ func exportedDatabase(cr *v1alpha1.GlueDatabase, have DatabaseState) {
 // exportedTable declares a table as it is.
 func exportedTable(cr *v1alpha1.GlueTable, have TableState) {
 	out := &cr.Spec
-	out.Description, out.TableType, out.PartitionKeys = kind.NonEmpty(have.Description), kind.NonEmpty(have.TableType), have.PartitionKeys
+	out.Description, out.TableType, out.PartitionKeys = kind.NonEmpty(have.Description), kind.NonEmpty(have.TableType), kind.NonEmptyList(have.PartitionKeys)
 	out.StorageDescriptor, out.Parameters = kind.Convert[*v1alpha1.GlueStorageDescriptor](have.Storage), exportedParameters(have.Parameters)
 }
 

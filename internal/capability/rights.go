@@ -171,11 +171,7 @@ func (k *compiler) bucketKey(actions []string, key string, buckets []string) iam
 // service is the name of an AWS service in a region, as kms:ViaService has it.
 // https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
 func (h home) service(name string) string {
-	domain := ".amazonaws.com"
-	if h.partition == "aws-cn" {
-		domain += ".cn"
-	}
-	return name + "." + h.region + domain
+	return name + "." + h.region + "." + wellknown.DNSSuffix(h.partition)
 }
 
 func (k *compiler) catalogStatements() []iampolicy.Statement {

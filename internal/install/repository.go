@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
 	ecrtypes "github.com/aws/aws-sdk-go-v2/service/ecr/types"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
 
@@ -31,11 +32,7 @@ func (a *Account) ImageName(i Image) string {
 
 // registry is the host of the account's registry: https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
 func (a *Account) registry() string {
-	suffix := "amazonaws.com"
-	if a.session.Partition == "aws-cn" {
-		suffix = "amazonaws.com.cn"
-	}
-	return fmt.Sprintf("%s.dkr.ecr.%s.%s", a.session.Account, a.session.Region, suffix)
+	return fmt.Sprintf("%s.dkr.ecr.%s.%s", a.session.Account, a.session.Region, wellknown.DNSSuffix(a.session.Partition))
 }
 
 // ParseImage reads an image as a pod names it. It is false for images in other registries.

@@ -146,3 +146,10 @@ func SetChanged[T any](d Diff, path string, field *T, value T) {
 		*field = value
 	}
 }
+
+// PartitionOf returns the partition of an ARN.
+func PartitionOf(arn string) string {
+	_, rest, _ := strings.Cut(arn, ":")
+	partition, _, _ := strings.Cut(rest, ":")
+	return partition
+}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -285,7 +286,7 @@ func refuse(want, have BucketState, diff kind.Diff) error {
 
 func publish(cr *v1alpha1.S3Bucket, s BucketState) {
 	cr.Status.ARN, cr.Status.ID, cr.Status.Region = s.ARN, s.Name, s.Region
-	cr.Status.BucketDomainName = s.Name + ".s3." + s.Region + ".amazonaws.com" + kind.Either(strings.HasPrefix(s.Region, "cn-"), ".cn", "")
+	cr.Status.BucketDomainName = s.Name + ".s3." + s.Region + "." + wellknown.DNSSuffix(kind.PartitionOf(s.ARN))
 }
 
 func creation(want, _ BucketState) *s3.CreateBucketInput {

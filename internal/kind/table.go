@@ -119,6 +119,8 @@ type Each[S any] struct {
 	Set, Unset KeyCall[S]
 	// Keys says which keys the part settles; nil is all.
 	Keys func(key string) bool
+	// Stage is used instead of the part's for the step that sets a key.
+	Stage func(want S, key string) int
 }
 
 // KeyCall is one AWS call for one key of a map.
@@ -502,6 +504,18 @@ func (t *table[CR, S]) partSteps(p Part[S], want, have S, diff Diff) []Step {
 	return []Step{s}
 }
 
+// stageOf returns the stage of the step for a key of a map.
+func (p Part[S]) stageOf(want, have S, key string) int {
+	switch {
+	case p.Each.Stage != nil:
+		return p.Each.Stage(want, key)
+	case p.Stage != nil:
+		return p.Stage(want, have)
+	default:
+		return 0
+	}
+}
+
 func eachSteps[S any](p Part[S], want, have S, diff Diff) []Step {
 	var steps []Step
 	for _, field := range p.Fields {
@@ -517,9 +531,7 @@ func eachSteps[S any](p Part[S], want, have S, diff Diff) []Step {
 				s := step(Call[S]{Action: call.Action, Do: func(ctx context.Context, want, have S) error {
 					return call.Do(ctx, want, have, key)
 				}}, want, have, field+"["+key+"]")
-				if p.Stage != nil {
-					s.Stage = p.Stage(want, have)
-				}
+				s.Stage = p.stageOf(want, have, key)
 				steps = append(steps, s)
 			}
 		}

@@ -49,8 +49,16 @@ var passes = map[string]string{
 	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
 	"lambda:CreateFunction": "lambda.amazonaws.com", "lambda:UpdateFunctionConfiguration": "lambda.amazonaws.com",
 	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
-	"eks:CreateCluster": eksService,
+	"eks:CreateCluster":          eksService,
+	"cognito-idp:UpdateUserPool": cognitoService, "cognito-idp:SetUserPoolMfaConfig": cognitoService, // the role that sends text messages, repeated as found
+	"sns:Subscribe": snsService, "sns:SetSubscriptionAttributes": snsService, // the role of a stream's subscription
 }
+
+// cognitoService is the service that sends text messages to users.
+const cognitoService = "cognito-idp.amazonaws.com"
+
+// snsService is the service that delivers messages of topics.
+const snsService = "sns.amazonaws.com"
 
 // eksService is the service that runs clusters of EKS.
 const eksService = "eks.amazonaws.com"
@@ -138,14 +146,19 @@ var (
 
 // ownKeys are the keys of the operator in the hands of a service. The key policy of another key can allow its use.
 func (s Scope) ownKeys(service string) target {
-	domain := "amazonaws.com"
-	if s.partition() == "aws-cn" {
-		domain += ".cn"
-	}
 	return target{s.arns("kms", "key/*"), iampolicy.Conditions{
 		"StringEquals": {"aws:ResourceTag/" + managedBy: {operatorName}},
-		"StringLike":   {"kms:ViaService": {service + "." + cmp.Or(s.Region, "*") + "." + domain}},
+		"StringLike":   {"kms:ViaService": {service + "." + cmp.Or(s.Region, "*") + "." + wellknown.DNSSuffix(s.partition())}},
 	}}
+}
+
+// passable returns the roles that may be given to a service. No spec names one for Cognito: updates repeat the role that
+// somebody else set, which may be any.
+func (s Scope) passable(service string) []string {
+	if service == cognitoService {
+		return []string{s.inIAM("role/*")}
+	}
+	return s.roles()
 }
 
 // Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
@@ -168,7 +181,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 			g.allow(scope.ownKeys(service), used...)
 		}
 		if service := passes[action]; service != "" {
-			g.add(passRole, target{scope.roles(), stringEquals("iam:PassedToService", service)})
+			g.add(passRole, target{scope.passable(service), stringEquals("iam:PassedToService", service)})
 		}
 	}
 	if len(scope.AssumeRoles) > 0 {

@@ -29,7 +29,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
 	documents, err := Operator([]kind.Meta{{
 		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
-		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable", "ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster", "elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole", "iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Subscribe", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
+		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable", "ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster", "elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole", "iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
 	}}, scope)
 	if err != nil {
@@ -60,10 +60,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"kms:ScheduleKeyDeletion":        "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:ListUserPools":      "[*] map[]",
 		"cognito-idp:CreateUserPool":     "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"cognito-idp:UpdateUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[]",
 		"cognito-idp:CreateGroup":        "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:DeleteUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"sns:Subscribe":                  "[arn:aws:sns:eu-west-1:123456789012:team-*] map[]",
 		"sns:Unsubscribe":                "[*] map[]",
 		"sqs:CreateQueue":                "[arn:aws:sqs:eu-west-1:123456789012:team-*] map[]",
 		"route53:CreateHostedZone":       "[*] map[]",
@@ -184,6 +182,25 @@ func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 	}
 	if tags := got["ec2:CreateTags"]; len(tags) != 1 || !strings.Contains(tags[0], arn+"instance/*") || !strings.Contains(tags[0], arn+"volume/*") {
 		t.Errorf("tags: %q", tags)
+	}
+}
+
+func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
+	const roles = "arn:aws:iam::123456789012:role/"
+	for action, want := range map[string][2]string{
+		"sns:Subscribe":              {"[arn:aws:sns:eu-west-1:123456789012:team-*] map[]", "[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
+		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
+	} {
+		documents, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, a := range []string{action, "iam:PassRole"} {
+			s := statementOf(t, documents, a)
+			if got := fmt.Sprint([]string(s.Resource), s.Condition); got != want[i] {
+				t.Errorf("%s: %s, want %s", a, got, want[i])
+			}
+		}
 	}
 }
 

@@ -29,8 +29,6 @@ var decisions = map[string]string{
 	"rds:CreateDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
 	"rds:ModifyDBInstance rds:CreateTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
 	"rds:DeleteDBInstance rds:DeleteTenantDatabase":             "only for multi-tenant Oracle, for which there is no field",
-	"sns:CreateTopic iam:PassRole":                              "only for roles that log deliveries, for which there is no field",
-	"sns:SetTopicAttributes iam:PassRole":                       "only for roles that log deliveries, for which there is no field",
 
 	"route53:ChangeTagsForResource arn:${Partition}:route53:::healthcheck/${Id}": "only hosted zones are tagged",
 

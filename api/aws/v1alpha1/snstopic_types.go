@@ -60,6 +60,8 @@ type SNSTopicSpec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.endpoint) != has(self.queueRef)",message="a subscription needs exactly one of endpoint and queueRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.queueRef) || self.protocol == 'sqs'",message="queueRef needs protocol sqs"
 // +kubebuilder:validation:XValidation:rule="!has(self.deadLetterQueueArn) || !has(self.deadLetterQueueRef)",message="deadLetterQueueArn and deadLetterQueueRef exclude each other"
+// +kubebuilder:validation:XValidation:rule="!has(self.filterPolicyScope) || has(self.filterPolicy)",message="filterPolicyScope needs filterPolicy: SNS shows no scope of a subscription without a filter policy"
+// +kubebuilder:validation:XValidation:rule="[has(self.subscriptionRoleArn), has(self.subscriptionRoleRef)].filter(x, x).size() == (self.protocol == 'firehose' ? 1 : 0)",message="protocol firehose, and no other, needs exactly one of subscriptionRoleArn and subscriptionRoleRef"
 type SNSSubscription struct {
 	// Protocol of the endpoint.
 	// +kubebuilder:validation:Enum=http;https;email;"email-json";sms;sqs;lambda;application;firehose
@@ -79,7 +81,8 @@ type SNSSubscription struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=10240
 	FilterPolicy *string `json:"filterPolicy,omitempty"`
-	// FilterPolicyScope says what the filter policy looks at. Absent: not managed; AWS's default is MessageAttributes.
+	// FilterPolicyScope says what the filter policy looks at. It needs filterPolicy, and has no effect while that is empty.
+	// Absent: not managed; AWS's default is MessageAttributes.
 	// +optional
 	// +kubebuilder:validation:Enum=MessageAttributes;MessageBody
 	FilterPolicyScope *string `json:"filterPolicyScope,omitempty"`
@@ -94,6 +97,17 @@ type SNSSubscription struct {
 	// DeadLetterQueueRef names an SQSQueue of the same namespace instead.
 	// +optional
 	DeadLetterQueueRef *ObjectReference `json:"deadLetterQueueRef,omitempty"`
+	// SubscriptionRoleARN is the ARN of the role that SNS assumes to put messages into a stream of protocol firehose. Its
+	// trust policy must allow sns.amazonaws.com to assume it. It must lie under the provider's rolePathPrefix, and a provider
+	// with a permissionsBoundaryARN allows none: use subscriptionRoleRef instead.
+	// https://docs.aws.amazon.com/sns/latest/dg/prereqs-kinesis-data-firehose.html
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[^:]+:iam::[0-9]{12}:role/`
+	SubscriptionRoleARN string `json:"subscriptionRoleArn,omitempty"`
+	// SubscriptionRoleRef names an IAMRole of the same namespace instead; one that only observes a role cannot be used.
+	// +optional
+	SubscriptionRoleRef *ObjectReference `json:"subscriptionRoleRef,omitempty"`
 }
 
 // SNSTopicStatus reports the topic.

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -120,8 +121,8 @@ func publish(cr *v1alpha1.CognitoUserPool, s UserPoolState) {
 	st := &cr.Status
 	st.ID, st.ARN, st.UserPoolID, st.Domain = s.ID, s.ARN, s.ID, aws.ToString(s.Found.Domain)
 	if where, err := arn.Parse(s.ARN); err == nil {
-		st.Issuer = fmt.Sprintf("https://cognito-idp.%s.%s/%s", where.Region, kind.Either(where.Partition == "aws-cn", "amazonaws.com.cn", "amazonaws.com"), s.ID)
-		st.DomainURL = kind.Either(st.Domain == "", "", "https://"+st.Domain+".auth."+where.Region+".amazoncognito.com")
+		st.Issuer = fmt.Sprintf("https://cognito-idp.%s.%s/%s", where.Region, wellknown.DNSSuffix(where.Partition), s.ID)
+		st.DomainURL = kind.Either(st.Domain == "", "", "https://"+st.Domain+signInHost(where.Partition)+where.Region+".amazoncognito.com")
 	}
 	if s.Clients != nil {
 		st.ClientIDs = map[string]string{}
@@ -133,6 +134,12 @@ func publish(cr *v1alpha1.CognitoUserPool, s UserPoolState) {
 	if s.Groups != nil {
 		st.ManagedGroups = kind.ManagedMembers(s.Groups, cr.Spec.Groups, func(g v1alpha1.CognitoUserPoolGroup) string { return g.Name })
 	}
+}
+
+// signInHost is between the prefix of a domain and the region: in GovCloud all domains have the FIPS form.
+// https://docs.aws.amazon.com/govcloud-us/latest/UserGuide/govcloud-cog.html
+func signInHost(partition string) string {
+	return kind.Either(partition == "aws-us-gov", ".auth-fips.", ".auth.")
 }
 
 // refuse names a client that cannot become a public one.
@@ -197,13 +204,15 @@ func newPasswords() *types.PasswordPolicyType {
 	return &types.PasswordPolicyType{MinimumLength: aws.Int32(8), RequireLowercase: true, RequireNumbers: true, RequireSymbols: true, RequireUppercase: true, TemporaryPasswordValidityDays: 7}
 }
 
-// mfaConfig permits authenticator apps beside what was found. SetUserPoolMfaConfig takes the whole configuration.
+// mfaConfig permits authenticator apps beside what was found. SetUserPoolMfaConfig takes the whole configuration, and refuses
+// to turn MFA off and to configure one of its factors in one request.
 func mfaConfig(want, have UserPoolState) *cognitoidentityprovider.SetUserPoolMfaConfigInput {
 	in := kind.Convert[cognitoidentityprovider.SetUserPoolMfaConfigInput](have.FoundMFA)
 	in.UserPoolId, in.MfaConfiguration = &have.ID, types.UserPoolMfaType(*want.MFA)
-	if in.MfaConfiguration != types.UserPoolMfaTypeOff {
-		in.SoftwareTokenMfaConfiguration = &types.SoftwareTokenMfaConfigType{Enabled: true}
+	if in.MfaConfiguration == types.UserPoolMfaTypeOff {
+		return &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: in.UserPoolId, MfaConfiguration: in.MfaConfiguration, WebAuthnConfiguration: in.WebAuthnConfiguration}
 	}
+	in.SoftwareTokenMfaConfiguration = &types.SoftwareTokenMfaConfigType{Enabled: true}
 	return &in
 }
 

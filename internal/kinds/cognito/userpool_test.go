@@ -332,3 +332,18 @@ func owners() []kindtest.Case {
 			})},
 	}
 }
+
+func TestPublish_NamesAreThoseOfThePartition(t *testing.T) {
+	for arn, want := range map[string][2]string{
+		"arn:aws:cognito-idp:eu-west-1:123456789012:userpool/p":            {"https://cognito-idp.eu-west-1.amazonaws.com/p", "https://orders.auth.eu-west-1.amazoncognito.com"},
+		"arn:aws-cn:cognito-idp:cn-north-1:123456789012:userpool/p":        {"https://cognito-idp.cn-north-1.amazonaws.com.cn/p", "https://orders.auth.cn-north-1.amazoncognito.com"},
+		"arn:aws-us-gov:cognito-idp:us-gov-west-1:123456789012:userpool/p": {"https://cognito-idp.us-gov-west-1.amazonaws.com/p", "https://orders.auth-fips.us-gov-west-1.amazoncognito.com"},
+		"arn:aws-eusc:cognito-idp:eusc-de-east-1:123456789012:userpool/p":  {"https://cognito-idp.eusc-de-east-1.amazonaws.eu/p", "https://orders.auth.eusc-de-east-1.amazoncognito.com"},
+	} {
+		cr := &v1alpha1.CognitoUserPool{}
+		publish(cr, UserPoolState{ID: "p", ARN: arn, Found: types.UserPoolType{Domain: aws.String("orders")}})
+		if got := [2]string{cr.Status.Issuer, cr.Status.DomainURL}; got != want {
+			t.Errorf("%s: got %v, want %v", arn, got, want)
+		}
+	}
+}

@@ -51,6 +51,7 @@ func exportedSubscription(key string, have TopicState) v1alpha1.SNSSubscription 
 	if aws.ToString(value(rawDelivery)) == "true" {
 		out.RawMessageDelivery = aws.Bool(true)
 	}
+	out.SubscriptionRoleARN = aws.ToString(value(roleARN))
 	var letters struct{ DeadLetterTargetArn string }
 	if policy := value(redrive); policy != nil && json.Unmarshal([]byte(*policy), &letters) == nil {
 		out.DeadLetterQueueARN = kind.Ptr(letters.DeadLetterTargetArn)

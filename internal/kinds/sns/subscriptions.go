@@ -24,9 +24,13 @@ const (
 	filterScope  = "FilterPolicyScope"
 	rawDelivery  = "RawMessageDelivery"
 	redrive      = "RedrivePolicy"
+	roleARN      = "SubscriptionRoleArn"
 )
 
-var unset = map[string]string{filterPolicy: "{}", filterScope: "MessageAttributes", rawDelivery: "false", redrive: ""}
+var unset = map[string]string{filterPolicy: "{}", filterScope: inAttributes, rawDelivery: "false", redrive: "", roleARN: ""}
+
+// inAttributes is the scope of a filter policy that looks at the attributes of messages.
+const inAttributes = "MessageAttributes"
 
 // keyOf is the key of a subscription: no two of a topic have the same.
 func keyOf(protocol, endpoint string) string { return protocol + " " + endpoint }
@@ -34,18 +38,27 @@ func keyOf(protocol, endpoint string) string { return protocol + " " + endpoint 
 // settingKey is the key of an attribute of a subscription.
 func settingKey(attribute, subscription string) string { return attribute + " " + subscription }
 
-// subscriptionParts make and remove subscriptions, and set their attributes. The scope of a filter policy is set
-// before the policy, which SNS checks against it.
+// subscriptionParts make and remove subscriptions, and set their attributes.
 func (t *topic) subscriptionParts() []kind.Part[TopicState] {
-	isScope := func(key string) bool { return strings.HasPrefix(key, filterScope+" ") }
 	later := func(TopicState) bool { return true } // a new subscription gets them from Subscribe
 	set := kind.KeyCall[TopicState]{Action: "sns:SetSubscriptionAttributes", Do: t.set}
 	return []kind.Part[TopicState]{
 		{Fields: []string{"Subscriptions"}, Reads: "sns:ListSubscriptionsByTopic", Read: t.subscriptions,
 			Each: &kind.Each[TopicState]{Set: kind.KeyCall[TopicState]{Action: "sns:Subscribe", Do: t.subscribe}, Unset: kind.KeyCall[TopicState]{Action: "sns:Unsubscribe", Do: t.unsubscribe}}},
-		{Fields: []string{"Settings"}, Default: later, Each: &kind.Each[TopicState]{Set: set, Keys: isScope}},
-		{Fields: []string{"Settings"}, Default: later, Each: &kind.Each[TopicState]{Set: set, Keys: func(key string) bool { return !isScope(key) }},
-			Stage: func(_, _ TopicState) int { return 1 }},
+		{Fields: []string{"Settings"}, Default: later, Each: &kind.Each[TopicState]{Set: set, Stage: stageOfSetting}},
+	}
+}
+
+// stageOfSetting sets the scope before the filter policy where it becomes MessageBody, and after it where it becomes
+// MessageAttributes: SNS checks each against the other, and only policies for bodies may be nested.
+func stageOfSetting(want TopicState, key string) int {
+	switch {
+	case !strings.HasPrefix(key, settingKey(filterScope, "")):
+		return 1
+	case aws.ToString(want.Settings[key]) == inAttributes:
+		return 2
+	default:
+		return 0
 	}
 }
 
@@ -88,12 +101,43 @@ func declareSettings(sc kind.Scope, in v1alpha1.SNSSubscription, path, key strin
 	if target != nil && *target != "" {
 		target = aws.String(fmt.Sprintf(`{"deadLetterTargetArn":%q}`, *target))
 	}
-	for attribute, value := range map[string]*string{filterPolicy: in.FilterPolicy, filterScope: in.FilterPolicyScope, rawDelivery: kind.Text(in.RawMessageDelivery), redrive: target} {
+	role, err := subscriptionRole(sc, in, path)
+	if err != nil {
+		return err
+	}
+	scope, err := declaredScope(in, path)
+	if err != nil {
+		return err
+	}
+	for attribute, value := range map[string]*string{filterPolicy: in.FilterPolicy, filterScope: scope, rawDelivery: kind.Text(in.RawMessageDelivery), redrive: target, roleARN: role} {
 		if value != nil {
 			s.Settings[settingKey(attribute, key)] = kind.Either(*value == "", kind.Ptr(unset[attribute]), value)
 		}
 	}
 	return nil
+}
+
+// declaredScope returns nil where there is no filter policy: SNS keeps the scope then and does not show it.
+func declaredScope(in v1alpha1.SNSSubscription, path string) (*string, error) {
+	if in.FilterPolicyScope != nil && in.FilterPolicy == nil {
+		return nil, status.Invalid(path+".filterPolicyScope", "needs filterPolicy: SNS shows no scope of a subscription without a filter policy")
+	}
+	var policy map[string]any
+	_ = json.Unmarshal([]byte(aws.ToString(in.FilterPolicy)), &policy) // it is empty or was checked
+	return kind.Either(len(policy) == 0, nil, in.FilterPolicyScope), nil
+}
+
+// subscriptionRole returns the role of a stream's subscription.
+func subscriptionRole(sc kind.Scope, in v1alpha1.SNSSubscription, path string) (*string, error) {
+	if why := kind.WhyNotPassed(sc, in.SubscriptionRoleARN); why != "" {
+		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: path + ".subscriptionRoleArn",
+			Message: why + ": name an IAMRole of this namespace in subscriptionRoleRef"}
+	}
+	if in.SubscriptionRoleRef == nil {
+		return kind.NonEmpty(&in.SubscriptionRoleARN), nil
+	}
+	target, err := sc.Ref("IAMRole", in.SubscriptionRoleRef.Name)
+	return &target.ARN, err
 }
 
 // arnOf returns the ARN of the SQSQueue that is referred to, and otherwise the literal.
@@ -179,10 +223,11 @@ func (t *topic) unsubscribe(ctx context.Context, _, have TopicState, key string)
 	return err
 }
 
+// set leaves out an empty value, which removes the setting: SNS refuses an empty dead-letter queue.
 func (t *topic) set(ctx context.Context, want, have TopicState, key string) error {
 	attribute, subscription, _ := strings.Cut(key, " ")
 	_, err := t.api.SetSubscriptionAttributes(ctx, &sns.SetSubscriptionAttributesInput{
-		SubscriptionArn: kind.Ptr(have.ARNs[subscription]), AttributeName: &attribute, AttributeValue: want.Settings[key]})
+		SubscriptionArn: kind.Ptr(have.ARNs[subscription]), AttributeName: &attribute, AttributeValue: kind.NonEmpty(want.Settings[key])})
 	return err
 }
 

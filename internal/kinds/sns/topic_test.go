@@ -107,6 +107,17 @@ func toQueue(edits ...func(s *v1alpha1.SNSSubscription)) func(s *spec) {
 	return to("sqs", queue, edits...)
 }
 
+const (
+	stream     = "arn:aws:firehose:ap-southeast-1:123456789012:deliverystream/orders"
+	streamRole = "arn:aws:iam::123456789012:role/nexus/stream"
+)
+
+func toStream(role string) func(s *spec) {
+	return to("firehose", stream, func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleARN = role })
+}
+
+func passable(s *kindtest.Subject) { s.RolePath = "/nexus" }
+
 func filter(v string) func(s *v1alpha1.SNSSubscription) {
 	return func(s *v1alpha1.SNSSubscription) { s.FilterPolicy = &v }
 }
@@ -290,7 +301,7 @@ func subscriptions() []kindtest.Case {
 			Diff: []string{subscription}, Actions: []string{unsubscribe}},
 		{Name: "the last subscription is removed", Existing: topicOf(toQueue()), Object: topicOf(), Cause: engine.Edited, Diff: []string{subscription}, Actions: []string{unsubscribe}},
 		{Name: "a reference to the queue of the ARN", Existing: topicOf(toQueue()), Object: topicOf(toQueue(byRef, func(s *v1alpha1.SNSSubscription) { s.DeadLetterQueueRef = nil })), Facts: targets, Cause: engine.InSync},
-		{Name: "settings of a new subscription that are the default", Existing: topicOf(toQueue()), Object: topicOf(toQueue(filter(""), scope("MessageAttributes"), raw(false), letters(""))), Cause: engine.InSync},
+		{Name: "settings of a new subscription that are the default", Existing: topicOf(toQueue()), Object: topicOf(toQueue(filter(""), scope("MessageBody"), raw(false), letters(""))), Cause: engine.InSync},
 		edit("a filter policy", filterPolicy, none, filter(failed)),
 		edit("another filter policy", filterPolicy, filter(failed), filter(done)),
 		edit("no filter policy", filterPolicy, filter(failed), filter("")),
@@ -302,6 +313,21 @@ func subscriptions() []kindtest.Case {
 		{Name: "the same filter in other words", Existing: topicOf(toQueue(filter(failed))), Object: topicOf(toQueue(filter(failedAgain))), Cause: engine.InSync},
 		{Name: "a filter of the body: its scope first", Existing: topicOf(toQueue(filter(failed))), Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
 			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
+		{Name: "a filter of attributes: its scope last", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Object: topicOf(toQueue(filter(failed), scope("MessageAttributes"))), Cause: engine.Edited,
+			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
+		{Name: "a filter of the body where there was none", Existing: topicOf(toQueue()), Object: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Cause: engine.Edited,
+			Diff: []string{setting(filterPolicy), setting(filterScope)}, Actions: []string{setOne, setOne}},
+		{Name: "no filter policy, whatever its scope", Existing: topicOf(toQueue(filter(inBody), scope("MessageBody"))), Object: topicOf(toQueue(filter("{}"), scope("MessageBody"))), Cause: engine.Edited,
+			Diff: []string{setting(filterPolicy)}, Actions: []string{setOne}},
+		{Name: "a stream is subscribed with its role", Existing: topicOf(), Object: topicOf(toStream(streamRole)), Facts: passable, Cause: engine.Edited,
+			Diff: []string{"Subscriptions[firehose " + stream + "]"}, Actions: []string{subscribe}},
+		{Name: "another role of a stream", Existing: topicOf(toStream(streamRole)), Object: topicOf(toStream(streamRole + "2")), Facts: passable, Cause: engine.Edited,
+			Diff: []string{"Settings[" + roleARN + " firehose " + stream + "]"}, Actions: []string{setOne}},
+		{Name: "a role that the provider does not pass", Object: topicOf(toStream("arn:aws:iam::123456789012:role/admin")), Facts: passable, Stalled: status.ReasonNotPermitted},
+		{Name: "a role by reference", Object: topicOf(to("firehose", stream, func(s *v1alpha1.SNSSubscription) { s.SubscriptionRoleRef = &v1alpha1.ObjectReference{Name: "stream"} })),
+			Facts: func(s *kindtest.Subject) {
+				s.Targets = map[string]kind.Target{"IAMRole/stream": {ID: "stream", ARN: streamRole}}
+			}, Cause: engine.New, Actions: []string{create}},
 		{Name: "settings that are no longer declared stay", Existing: topicOf(toQueue(raw(true))), Object: topicOf(toQueue()), Cause: engine.InSync},
 	}
 }

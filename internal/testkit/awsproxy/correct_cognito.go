@@ -105,6 +105,19 @@ func (p *Proxy) setMFA(ctx context.Context, x *exchange, mode string) error {
 	return err
 }
 
+// refuseMFA: moto turns MFA off and configures one of its factors in one request.
+func refuseMFA(_ context.Context, _ *Proxy, x *exchange) *answer {
+	if text(x.json["MfaConfiguration"]) != "OFF" {
+		return nil
+	}
+	for _, factor := range []string{"SoftwareTokenMfaConfiguration", "SmsMfaConfiguration", "EmailMfaConfiguration"} {
+		if x.json[factor] != nil {
+			return invalidParameter(x, "Invalid MFA configuration given, can't turn off MFA and configure an MFA together.")
+		}
+	}
+	return nil
+}
+
 // showMFA: moto describes the MFA of the last UpdateUserPool, and not that of SetUserPoolMfaConfig.
 func showMFA(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	body, ok := decodeJSON(a.body).(map[string]any)

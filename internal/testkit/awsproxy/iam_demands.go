@@ -5,6 +5,7 @@ package awsproxy
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -115,15 +116,44 @@ func (q *asker) regional(resource string) string {
 
 func (q *asker) account() string { return q.p.AccountOf(q.x.accessKey) }
 
-// creates are the demands of a creation beside its action: for the tags, and for a role that it hands to a service.
-func (q *asker) creates() []demand {
-	var out []demand
-	if q.action == "glue:CreateCrawler" || q.action == "glue:UpdateCrawler" {
-		role := text(q.x.json["Role"])
+// passedRole returns the role that a request hands to a service, and the service; empty for none.
+func (q *asker) passedRole() (role, service string) {
+	x := q.x
+	switch q.action {
+	case "glue:CreateCrawler", "glue:UpdateCrawler":
+		role, service = text(x.json["Role"]), "glue.amazonaws.com"
 		if !strings.HasPrefix(role, "arn:") {
 			role = "arn:aws:iam::" + q.account() + ":role/" + role
 		}
-		out = append(out, demand{"iam:PassRole", role, q.also(map[string]string{"iam:PassedToService": "glue.amazonaws.com"})})
+	case "cognito-idp:CreateUserPool", "cognito-idp:UpdateUserPool", "cognito-idp:SetUserPoolMfaConfig":
+		service = "cognito-idp.amazonaws.com"
+		role = cmp.Or(text(member(x.json, "SmsConfiguration.SnsCallerArn")), text(member(x.json, "SmsMfaConfiguration.SmsConfiguration.SnsCallerArn")))
+	case "sns:Subscribe", "sns:SetSubscriptionAttributes":
+		service, role = "sns.amazonaws.com", q.subscriptionRole()
+	}
+	return role, service
+}
+
+// subscriptionRole returns the role that a request gives to a subscription of SNS.
+func (q *asker) subscriptionRole() string {
+	const name = "SubscriptionRoleArn"
+	form := q.x.form
+	if form.Get("AttributeName") == name {
+		return form.Get("AttributeValue")
+	}
+	for i := 1; form.Has(fmt.Sprintf("Attributes.entry.%d.key", i)); i++ {
+		if form.Get(fmt.Sprintf("Attributes.entry.%d.key", i)) == name {
+			return form.Get(fmt.Sprintf("Attributes.entry.%d.value", i))
+		}
+	}
+	return ""
+}
+
+// creates are the demands of a creation beside its action: for the tags, and for a role that it hands to a service.
+func (q *asker) creates() []demand {
+	var out []demand
+	if role, service := q.passedRole(); role != "" {
+		out = append(out, demand{"iam:PassRole", role, q.also(map[string]string{"iam:PassedToService": service})})
 	}
 	if tagging := tagsNew[q.action]; tagging != "" && len(q.tags) > 0 {
 		resource := q.regional("*")

@@ -70,8 +70,20 @@ func KeySet(keys ...string) map[string]*bool {
 // FinalSnapshot returns the name of the snapshot that the deletion of a resource makes: the one that the spec names, and
 // otherwise one that is the same in every pass, so that a deletion that is sent again makes no second snapshot. "" is none.
 func (sc Scope) FinalSnapshot(id, named string, skip bool) string {
+	return Either(skip, "", cmp.Or(named, sc.withUID(id+"-final")))
+}
+
+// OtherSnapshot returns the name of the snapshot that a deletion makes where the named one exists already, such as from an earlier
+// life of the same manifest; "" where none is named.
+func (sc Scope) OtherSnapshot(named string) string {
+	const longest = 255 - 9
+	return Either(named == "", "", sc.withUID(strings.TrimRight(named[:min(len(named), longest)], "-")))
+}
+
+// withUID adds a hash of the object's UID to a name.
+func (sc Scope) withUID(name string) string {
 	sum := sha256.Sum256([]byte(sc.UID))
-	return Either(skip, "", cmp.Or(named, id+"-final-"+hex.EncodeToString(sum[:4])))
+	return name + "-" + hex.EncodeToString(sum[:4])
 }
 
 // Ptr returns a pointer to a copy of v.

@@ -425,7 +425,7 @@ func (s Scope) rds(operation string) target {
 		return target{resources: s.arns("rds", instances, groups)}
 	case strings.Contains(operation, "SubnetGroup"):
 		return target{resources: s.arns("rds", groups)}
-	case operation == "DeleteDBInstance":
+	case operation == "DeleteDBInstance", operation == "DescribeDBSnapshots":
 		return target{resources: s.arns("rds", instances, "snapshot:*")}
 	default:
 		return target{resources: s.arns("rds", instances, "subgrp:*", "secgrp:*", "og:*", "pg:*")}
@@ -442,7 +442,7 @@ func (s Scope) elasticache(operation string) target {
 		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*", "subnetgroup:*")}
 	case "ModifyCacheCluster":
 		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*")}
-	case "DeleteCacheCluster":
+	case "DeleteCacheCluster", "DescribeSnapshots":
 		return target{resources: s.arns("elasticache", clusters, "snapshot:*")}
 	default:
 		return target{resources: s.arns("elasticache", clusters)}

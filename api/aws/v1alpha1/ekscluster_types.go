@@ -149,7 +149,8 @@ type EKSEncryption struct {
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`
 }
 
-// ConditionVersionAsDeclared is False while a cluster of EKS runs a later version of Kubernetes than the one that is declared.
+// ConditionVersionAsDeclared is False while a cluster of EKS runs a later version of Kubernetes, or a DB instance a later major
+// version, than the one that is declared.
 const ConditionVersionAsDeclared = "VersionAsDeclared"
 
 // EKSClusterStatus reports the cluster.

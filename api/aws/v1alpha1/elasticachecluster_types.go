@@ -119,7 +119,8 @@ type ElastiCacheClusterSpec struct {
 	// +optional
 	SkipFinalSnapshot bool `json:"skipFinalSnapshot,omitempty"`
 	// FinalSnapshotIdentifier names the snapshot that ElastiCache makes when a Redis cluster is deleted. Absent: the identifier
-	// of the cluster, -final- and eight characters that are those of this object alone.
+	// of the cluster, -final- and eight characters that are those of this object alone. Where a snapshot of the declared
+	// name exists, the new one has the name with these characters at its end.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[a-z](-?[a-z0-9])*$`

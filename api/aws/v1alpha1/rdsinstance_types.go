@@ -41,9 +41,10 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Pattern=`^(postgres|mysql|mariadb|oracle-[a-z0-9-]+|sqlserver-[a-z]+|db2-[a-z]+)$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="engine is immutable"
 	Engine string `json:"engine"`
-	// EngineVersion is the version of the engine, such as 16.4, or 16 for any minor version. A later minor version that
-	// runs already is not changed back, because RDS upgrades automatically and never downgrades. Absent: not managed; RDS
-	// creates instances with its default version.
+	// EngineVersion is the version of the engine, such as 16.4, or 16 for any minor version. A later version that runs already
+	// is not changed back, because RDS upgrades automatically and never downgrades. Condition VersionAsDeclared is False where
+	// that is another major version, such as after the end of support. Absent: not managed; RDS creates instances with its
+	// default version.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
@@ -55,7 +56,8 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^db[.][a-z0-9-]+([.][a-z0-9-]+)+$`
 	DBInstanceClass string `json:"dbInstanceClass"`
-	// AllocatedStorage in GiB. RDS cannot reduce it. Storage that storage autoscaling has added is not drift.
+	// AllocatedStorage in GiB. RDS cannot reduce it, and raises it by at least 10 percent, except for SQL Server. Storage that
+	// storage autoscaling has added is not drift. RDS accepts a change of storage about six hours after the one before.
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=65536
 	AllocatedStorage int32 `json:"allocatedStorage"`
@@ -70,7 +72,8 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Enum=gp2;gp3;io1;io2;standard
 	StorageType *string `json:"storageType,omitempty"`
 	// IOPS are the provisioned I/O operations per second, for storageType io1, io2 and gp3. The ranges depend on the engine and
-	// on allocatedStorage; gp3 takes them from 400 GiB on, with most engines. Absent: not managed.
+	// on allocatedStorage; gp3 takes them from 400 GiB on, with Oracle from 200 GiB and with SQL Server always. RDS raises them
+	// by at least 10 percent. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:Minimum=1000
 	// +kubebuilder:validation:Maximum=256000
@@ -180,7 +183,8 @@ type RDSInstanceSpec struct {
 	// +optional
 	SkipFinalSnapshot bool `json:"skipFinalSnapshot,omitempty"`
 	// FinalSnapshotIdentifier names the snapshot that RDS makes when the instance is deleted. Absent: the identifier of the
-	// instance, -final- and eight characters that are those of this object alone.
+	// instance, -final- and eight characters that are those of this object alone. Where a snapshot of the declared
+	// name exists, the new one has the name with these characters at its end.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[A-Za-z](-?[A-Za-z0-9])*$`

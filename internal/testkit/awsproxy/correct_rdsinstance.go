@@ -19,6 +19,8 @@ type database struct {
 	// modify is a change that RDS accepted and makes later, and accepted is when.
 	modify   url.Values
 	accepted time.Time
+	// optimized is when the optimization after the last change of the storage ends.
+	optimized time.Time
 	// last is the description of an instance that is being deleted since gone.
 	last []byte
 	gone time.Time
@@ -63,8 +65,6 @@ func refuseDatabaseRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	}
 	skips, names := x.form.Get("SkipFinalSnapshot") == "true", x.form.Get("FinalDBSnapshotIdentifier") != ""
 	switch {
-	case x.op == "ModifyDBInstance" && x.form.Get("Iops") != "" && x.form.Get("AllocatedStorage") == "":
-		return refuse("InvalidParameterCombination", "You must specify both the storage size and iops when modifying the storage size or iops on a DB instance that has iops.")
 	case busy || delay > 0 && p.state.createdWithin(x, delay):
 		return refuse("InvalidDBInstanceState", "Instance "+x.resource+" is not in available state.")
 	case x.op == "DeleteDBInstance" && !skips && !names:
@@ -166,6 +166,9 @@ func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 		d.gone, d.last = now, databaseStatus.ReplaceAll(databaseElement.Find(a.body), []byte("<DBInstanceStatus>deleting</DBInstanceStatus>"))
 	}
 	body := a.body
+	if now.Before(d.optimized) {
+		body = databaseStatus.ReplaceAll(body, []byte("<DBInstanceStatus>storage-optimization</DBInstanceStatus>"))
+	}
 	if d.port != "" {
 		body = databasePort.ReplaceAll(body, []byte("${1}"+d.port+"${2}"))
 	}

@@ -76,7 +76,9 @@ var corrections = []correction{
 
 	{name: "clusters of EKS", service: "eks", ops: []string{"CreateCluster", "DescribeCluster"}, after: showEKSCluster},
 	{name: "networks of clusters", service: "eks", after: networkOfCluster},
+	{name: "storage of new DB instances", service: "rds", ops: []string{"CreateDBInstance"}, before: checkNewStorage},
 	{name: "requests about DB instances that AWS refuses", service: "rds", ops: []string{"ModifyDBInstance", "DeleteDBInstance"}, before: refuseDatabaseRequest},
+	{name: "storage of DB instances", service: "rds", ops: []string{"ModifyDBInstance"}, before: checkStorage},
 	{name: "changes of DB instances take their time", service: "rds", ops: []string{"ModifyDBInstance"}, before: holdModification},
 	{name: "DB instances take their time", service: "rds", ops: []string{"DescribeDBInstances"}, before: prepareDatabase},
 	{name: "states and ports of DB instances", service: "rds", ops: []string{"CreateDBInstance", "ModifyDBInstance", "DeleteDBInstance", "DescribeDBInstances"}, after: showDatabase},

@@ -41,6 +41,7 @@ type state struct {
 
 	databases     map[string]*database // by identity
 	databaseDelay time.Duration        // how long DB instances are creating, modifying and deleting
+	storageDelay  time.Duration        // how long they optimize their storage
 	instances     map[string]*instance // by identity
 	records       recordChanges
 	instancesTake time.Duration // how long changes of their states take
@@ -101,7 +102,7 @@ func (s *state) clear() {
 	s.tables, s.cleared, s.untagged = tables{known: map[string]*tableExtras{}}, map[string]bool{}, map[string]bool{}
 	s.made, s.queueRest = map[string]*answer{}, queueRest
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
-	s.databases, s.databaseDelay = map[string]*database{}, 0
+	s.databases, s.databaseDelay, s.storageDelay = map[string]*database{}, 0, 0
 	s.records = recordChanges{}
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.certificates, s.associations = certificates{}, map[string]*association{}

@@ -29,9 +29,9 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:Enum=memcached;redis
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="engine is immutable"
 	Engine string `json:"engine"`
-	// EngineVersion is the version of the engine, such as 1.6.22 of Memcached or 7.1 of Redis. A later version of the same major
-	// version that runs already is not changed back, because ElastiCache upgrades automatically and never downgrades. Absent: not
-	// managed; ElastiCache creates clusters with its default version.
+	// EngineVersion is the version of the engine, such as 1.6.22 of Memcached or 7.1 of Redis. A later version that runs already is
+	// not changed back, because ElastiCache upgrades automatically and never downgrades. Condition VersionAsDeclared is False where
+	// that is another major version. Absent: not managed; ElastiCache creates clusters with its default version.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32

@@ -243,7 +243,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	case d.Status != types.ClusterStatusActive && d.Status != types.ClusterStatusFailed:
 		seen.Busy, seen.Usable = "the cluster is "+string(d.Status), d.Status == types.ClusterStatusUpdating
 	case want.Version != nil && aws.ToString(seen.State.Version) == *want.Version:
-		seen.Notes = []kind.Note{versionNote(*want.Version, aws.ToString(d.Version))}
+		seen.Notes = []kind.Note{awsclient.VersionNote(*want.Version == aws.ToString(d.Version), *want.Version, aws.ToString(d.Version), "the operator downgrades no cluster")}
 	}
 	return seen, nil
 }
@@ -255,14 +255,6 @@ func issues(d types.Cluster) string {
 		fmt.Fprintf(&all, ": %s: %s", issue.Code, aws.ToString(issue.Message))
 	}
 	return all.String()
-}
-
-func versionNote(want, have string) kind.Note {
-	if want == have {
-		return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonReady, True: true, Message: "the declared version runs"}
-	}
-	return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonImmutable, Message: fmt.Sprintf(
-		"version %s runs, which is later than the declared %s: the operator downgrades no cluster; declare %s", have, want, have)}
 }
 
 func clusterOf(want ClusterState, d types.Cluster) ClusterState {

@@ -6,7 +6,6 @@ package elasticache
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -27,12 +26,16 @@ type ClusterState struct {
 	ARN            string `drift:"id"`
 	// FinalSnapshot is the snapshot that the deletion makes; empty where it makes none.
 	FinalSnapshot string `drift:"id"`
+	// OtherSnapshot is its name where the declared one is taken; empty where none is declared.
+	OtherSnapshot string `drift:"id"`
 	// Guarded is set while the cluster must not be deleted without a final snapshot.
 	Guarded bool `drift:"id"`
 
 	CacheClusterStatus string `drift:"observed"`
 	// Version is the one that runs, also where that counts as declared.
 	Version string `drift:"observed"`
+	// SnapshotTaken is set while a snapshot has the declared name of the final one.
+	SnapshotTaken bool `drift:"observed"`
 	// Endpoint is where clients connect to; nil while there is none.
 	Endpoint *types.Endpoint   `drift:"observed"`
 	Nodes    []types.CacheNode `drift:"observed"`
@@ -79,7 +82,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ElastiCacheCluster, ClusterS
 	c := &cluster{api: elasticache.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.ElastiCacheCluster, ClusterState]{
 		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"SecurityGroup"}},
-		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Explain: awsclient.ExplainVanished[ClusterState]("ElastiCache described the cache cluster and answered that it does not exist"),
+		Identify: identify, Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[ClusterState]("ElastiCache described the cache cluster and answered that it does not exist"),
 		Export:   kind.Export[*v1alpha1.ElastiCacheCluster, ClusterState]{Identity: []string{"clusterID"}, Spec: exported},
 		Describe: kind.Read[ClusterState]{Actions: []string{"elasticache:DescribeCacheClusters"}, Do: c.describe},
 		Create:   kind.Call[ClusterState]{Action: "elasticache:CreateCacheCluster", Do: kind.Send(c.api.CreateCacheCluster, creation)},
@@ -92,12 +95,14 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ElastiCacheCluster, ClusterS
 				return &elasticache.RemoveTagsFromResourceInput{ResourceName: &have.ARN, TagKeys: keys}
 			}),
 		},
+		Holds: c.findSnapshot, HoldsReads: []string{"elasticache:DescribeSnapshots"},
 		// ElastiCache changes no tags of a cluster that is being modified, so that they come first.
 		OneByOne: true,
 		Parts: []kind.Part[ClusterState]{{Fields: settings, InCreate: true,
 			Write: kind.Call[ClusterState]{Action: "elasticache:ModifyCacheCluster", DoDiff: kind.SendDiff(c.api.ModifyCacheCluster, changes)}}},
-		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "elasticache:DeleteCacheCluster", Effect: kind.Deletes, Do: kind.Send(c.api.DeleteCacheCluster, func(want, _ ClusterState) *elasticache.DeleteCacheClusterInput {
-			return &elasticache.DeleteCacheClusterInput{CacheClusterId: &want.CacheClusterId, FinalSnapshotIdentifier: kind.NonEmpty(&want.FinalSnapshot)}
+		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "elasticache:DeleteCacheCluster", Effect: kind.Deletes, Do: kind.Send(c.api.DeleteCacheCluster, func(want, have ClusterState) *elasticache.DeleteCacheClusterInput {
+			name := kind.Either(have.SnapshotTaken, want.OtherSnapshot, want.FinalSnapshot)
+			return &elasticache.DeleteCacheClusterInput{CacheClusterId: &want.CacheClusterId, FinalSnapshotIdentifier: kind.NonEmpty(&name)}
 		})}}},
 	})
 }
@@ -107,6 +112,7 @@ func identify(sc kind.Scope, cr *v1alpha1.ElastiCacheCluster) (ClusterState, err
 	s := ClusterState{CacheClusterId: in.ClusterID, Engine: &in.Engine}
 	if in.Engine == redis {
 		s.Guarded, s.FinalSnapshot = sc.GuardData, sc.FinalSnapshot(in.ClusterID, in.FinalSnapshotIdentifier, in.SkipFinalSnapshot)
+		s.OtherSnapshot = sc.OtherSnapshot(in.FinalSnapshotIdentifier)
 	}
 	return s, nil
 }
@@ -145,15 +151,6 @@ func changes(want, have ClusterState, diff kind.Diff) *elasticache.ModifyCacheCl
 	return &in
 }
 
-// refuse names what ElastiCache cannot do.
-func refuse(want, have ClusterState, diff kind.Diff) error {
-	if to, from := aws.ToString(want.EngineVersion), have.Version; diff.Under("EngineVersion") && kind.CompareVersions(to, from) < 0 {
-		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.engineVersion", Message: fmt.Sprintf(
-			"ElastiCache cannot downgrade a cache cluster: want %s, have %s; declare the version that exists, or create another cluster", to, from)}
-	}
-	return nil
-}
-
 func publish(cr *v1alpha1.ElastiCacheCluster, s ClusterState) {
 	st := &cr.Status
 	st.ARN, st.ID, st.CacheClusterARN, st.ClusterStatus, st.EngineVersion = s.ARN, s.CacheClusterId, s.ARN, s.CacheClusterStatus, s.Version
@@ -189,6 +186,9 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	if state != available && !broken {
 		seen.Busy, seen.Usable = "the cache cluster is "+state, slices.Contains(usableStates, state)
 	}
+	if want.EngineVersion != nil && state == available {
+		seen.Notes = []kind.Note{versionNote(*want.EngineVersion, have.Version)}
+	}
 	// ElastiCache shows no tags of a cluster that is not available, and without them its owner is unknown.
 	if seen.Busy != "" && !look.TagsKnown {
 		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
@@ -218,18 +218,19 @@ func stateOf(want ClusterState, d types.CacheCluster) ClusterState {
 	return s
 }
 
-// versionAs returns the wanted version where have is a version that it names, such as 6.2.6 for 6.x, or a later version of the
-// same major version; else have.
+// versionAs returns the wanted version where have is a version that it names, such as 6.2.6 for 6.x, or a later one: ElastiCache
+// upgrades clusters and downgrades none. It also counts where ElastiCache shows fewer parts than are wanted. Else have.
 func versionAs(want, have *string) *string {
-	if want == nil || have == nil {
+	if want == nil || have == nil || kind.CompareVersions(*have, strings.TrimSuffix(*want, ".x")) < 0 {
 		return have
 	}
-	w := strings.TrimSuffix(*want, ".x")
-	major, _, _ := strings.Cut(w, ".")
-	if *have == w || strings.HasPrefix(*have, w+".") || strings.HasPrefix(*have, major+".") && kind.CompareVersions(*have, w) > 0 {
-		return want
-	}
-	return have
+	return want
+}
+
+// versionNote reports whether the major version that is declared runs.
+func versionNote(want, have string) kind.Note {
+	major, _, _ := strings.Cut(want, ".")
+	return awsclient.VersionNote(kind.CompareVersions(have, major) == 0, want, have, "ElastiCache downgrades no cache cluster")
 }
 
 // holds returns why the cluster must not be deleted.
@@ -243,6 +244,16 @@ func holds(want ClusterState, state string, broken bool) []kind.Hold {
 	default:
 		return nil
 	}
+}
+
+// findSnapshot reads whether a snapshot has the declared name of the final one, such as that of an earlier cluster of the same manifest.
+func (c *cluster) findSnapshot(ctx context.Context, want ClusterState, seen *kind.Seen[ClusterState]) error {
+	if want.OtherSnapshot == "" || seen.Busy != "" || len(seen.Holds) > 0 {
+		return nil
+	}
+	out, err := awsclient.Lookup(ctx, c.api.DescribeSnapshots, &elasticache.DescribeSnapshotsInput{SnapshotName: &want.FinalSnapshot})
+	seen.State.SnapshotTaken = out != nil && len(out.Snapshots) > 0
+	return err
 }
 
 // tags returns none of a broken cluster, because ElastiCache shows them only of available ones: its creation time proves whose it is.

@@ -186,7 +186,6 @@ func refusals() []kindtest.Case {
 		edited("another subnet group", status.ReasonImmutable, memcached(everything), memcached(everything, func(s *spec) { s.SubnetGroupName = aws.String("other") })),
 		edited("other zones", status.ReasonImmutable, memcached(spread), memcached(spread, func(s *spec) { s.AZMode = aws.String("single-az") })),
 		edited("no encryption", status.ReasonImmutable, memcached(spread), memcached(spread, func(s *spec) { s.TransitEncryptionEnabled = aws.Bool(false) })),
-		edited("an earlier major version", status.ReasonImmutable, aRedis(), aRedis(version("6.2"))),
 		edited("another name", status.ReasonIdentityChanged, memcached(), memcached(func(s *spec) { s.ClusterID = "other" })),
 	}
 }
@@ -251,7 +250,8 @@ func deletions() []kindtest.Case {
 	guarded.Cause, guarded.Waiting, guarded.Facts = "", status.ReasonDataWouldBeLost, func(s *kindtest.Subject) { s.Guarded = true }
 	orphan := deleting("Orphan removes the owner tags and nothing else", memcached(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), untag)
 	orphan.Diff = ownerPaths
-	return []kindtest.Case{gone, guarded, orphan, deleting("deleting Memcached", memcached(), remove), deleting("deleting Redis", aRedis(), remove), deleting("deleting without a snapshot", aRedis(skipping), remove)}
+	return []kindtest.Case{gone, guarded, orphan, deleting("deleting Memcached", memcached(), remove), deleting("deleting Redis", aRedis(), remove),
+		deleting("deleting with a snapshot of a declared name", aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }), remove), deleting("deleting without a snapshot", aRedis(skipping), remove)}
 }
 
 func owners() []kindtest.Case {
@@ -407,10 +407,52 @@ func TestVersionsThatCountAsDeclared(t *testing.T) {
 	for _, c := range []struct {
 		want, have string
 		same       bool
-	}{{"7.1", "7.1.0", true}, {"7.0", "7.1.0", true}, {"7.1", "7.0.7", false}, {"6.x", "6.2.6", true}, {"6.x", "7.1.0", false}, {"6.2", "7.0.7", false}, {"1.6.12", "1.6.22", true}, {"1.6.22", "1.6.12", false}, {"1.6.2", "1.6.22", true}} {
+	}{{"7.1", "7.1.0", true}, {"7.0", "7.1.0", true}, {"7.1", "7.0.7", false}, {"6.x", "6.2.6", true}, {"6.x", "7.1.0", true}, {"6.2", "7.0.7", true}, {"1.6.22", "1.6", true}, {"7.1", "7", true}, {"7.1", "6.2.6", false}, {"1.6.22", "1.5", false}, {"1.6.12", "1.6.22", true}, {"1.6.22", "1.6.12", false}, {"1.6.2", "1.6.22", true}} {
 		if got := versionAs(&c.want, &c.have); (*got == c.want) != c.same {
 			t.Errorf("%+v: %s", c, *got)
 		}
+	}
+}
+
+// ElastiCache may show fewer parts of a version than it was given.
+func TestAVersionThatIsShownInPartIsNotWrittenAgain(t *testing.T) {
+	s := subject(t, memcached(version("1.6.12")))
+	s.Rig.AWS.SetCacheVersionParts(2)
+	kindtest.Settled(t, s)
+	s.Edit(memcached(version("1.6.22")))
+	kindtest.Settled(t, s)
+	if n := s.Rig.AWS.Calls().Match("elasticache", "ModifyCacheCluster", "").Count(); n > 0 {
+		t.Errorf("%d changes", n)
+	}
+}
+
+func TestALaterMajorVersionBlocksNothing(t *testing.T) {
+	s := subject(t, aRedis(version("6.x")))
+	kindtest.Settled(t, s)
+	change(elasticache.ModifyCacheClusterInput{EngineVersion: aws.String("7.1")})(t, s.Rig)
+	s.Edit(aRedis(version("6.x"), func(s *spec) { s.NodeType = "cache.t4g.small" }))
+	kindtest.Settled(t, s)
+	if n := s.Rig.AWS.Calls().Match("elasticache", "ModifyCacheCluster", "").Count(); n != 2 {
+		t.Errorf("%d changes, want theirs and that of the node type", n)
+	}
+	for _, c := range s.Object.CommonStatus().Conditions {
+		if c.Type == v1alpha1.ConditionVersionAsDeclared && c.Status == "False" && strings.Contains(c.Message, "declare 7.1.0") {
+			return
+		}
+	}
+	t.Errorf("%+v", s.Object.CommonStatus().Conditions)
+}
+
+// A manifest that is applied and deleted again and again names the same final snapshot each time.
+func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
+	s := subject(t, aRedis(func(s *spec) { s.FinalSnapshotIdentifier = "last" }))
+	kindtest.Settled(t, s)
+	_, err := api(s.Rig).CreateSnapshot(t.Context(), &elasticache.CreateSnapshotInput{SnapshotName: aws.String("last"), CacheClusterId: aws.String(id)})
+	must(t, err)
+	s.Deleting = true
+	kindtest.Settled(t, s)
+	if names := snapshots(t, s.Rig); len(names) != 2 || exists(t, s.Rig) || !strings.HasPrefix(slices.Max(names), "last-") {
+		t.Errorf("%q", names)
 	}
 }
 

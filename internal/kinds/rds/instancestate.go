@@ -3,7 +3,6 @@
 package rds
 
 import (
-	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -12,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
-	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -129,11 +128,8 @@ func versionAs(want InstanceState, have *string) *string {
 // versionNote reports whether the major version that is declared runs.
 func versionNote(want InstanceState, have string) kind.Note {
 	to, engine := *want.EngineVersion, aws.ToString(want.Engine)
-	if majorOf(engine, have) == majorOf(engine, to) || kind.CompareVersions(have, to) <= 0 {
-		return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonReady, True: true, Message: "no later major version than the declared one runs"}
-	}
-	return kind.Note{Type: v1alpha1.ConditionVersionAsDeclared, Reason: status.ReasonImmutable, Message: fmt.Sprintf(
-		"version %s runs, which is later than the declared %s: RDS downgrades no DB instance; declare %s", have, to, have)}
+	sameMajor := majorOf(engine, have) == majorOf(engine, to) || kind.CompareVersions(have, to) <= 0
+	return awsclient.VersionNote(sameMajor, to, have, "RDS downgrades no DB instance")
 }
 
 // majorOf returns the major part of a version: two numbers, or one for Oracle and for PostgreSQL since 10.

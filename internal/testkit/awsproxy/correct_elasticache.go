@@ -32,6 +32,13 @@ func (p *Proxy) SetCacheClustersTake(d time.Duration) {
 	p.state.cachesTake = d
 }
 
+// SetCacheVersionParts lets descriptions show only so many parts of a version, such as 1.6 of 1.6.22. Zero, the default, is all.
+func (p *Proxy) SetCacheVersionParts(n int) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.cacheVersionParts = n
+}
+
 // BreakCacheClusters puts all cache clusters into a state that only a person can end. They can be deleted without a snapshot.
 func (p *Proxy) BreakCacheClusters(state string) {
 	p.state.mu.Lock()
@@ -118,7 +125,7 @@ func showCacheCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answ
 	if c == nil {
 		return notFoundAnswer(x.request)
 	}
-	return a.withBody(cacheAnswer(x, "<ARN>"+s.cacheARN(x)+"</ARN>"+c.describe(now, x.region)))
+	return a.withBody(cacheAnswer(x, "<ARN>"+s.cacheARN(x)+"</ARN>"+c.describe(now, x.region, s.cacheVersionParts)))
 }
 
 // refusedCacheRequest returns the code with which ElastiCache refuses a request; "" where it accepts it.
@@ -218,7 +225,7 @@ func (c *cacheCluster) modify(form url.Values) {
 
 // describe returns the description of the cluster, without its ARN.
 // https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CacheCluster.html
-func (c *cacheCluster) describe(now time.Time, region string) string {
+func (c *cacheCluster) describe(now time.Time, region string, versionParts int) string {
 	var b strings.Builder
 	member := func(name, value string) { fmt.Fprintf(&b, "<%[1]s>%[2]s</%[1]s>", name, escape(value)) }
 	get := func(name, other string) string { return cmp.Or(c.form.Get(name), other) }
@@ -230,6 +237,9 @@ func (c *cacheCluster) describe(now time.Time, region string) string {
 	version, port = get("EngineVersion", version), get("Port", port)
 	if !memcached && strings.Count(version, ".") < 2 { // Redis is declared by two numbers, or by 6.x
 		version = strings.TrimSuffix(version, ".x") + strings.Repeat(".0", 2-strings.Count(strings.TrimSuffix(version, ".x"), "."))
+	}
+	if parts := strings.Split(version, "."); versionParts > 0 && len(parts) > versionParts {
+		version = strings.Join(parts[:versionParts], ".")
 	}
 	for _, m := range [][2]string{
 		{"CacheClusterId", get("CacheClusterId", "")}, {"CacheClusterStatus", c.status(now)}, {"Engine", get("Engine", "redis")}, {"EngineVersion", version},

@@ -54,7 +54,9 @@ type state struct {
 	clustersTake  time.Duration              // how long changes of their capacity providers take
 	caches        map[string]*cacheCluster   // of ElastiCache, by identity
 	cachesTake    time.Duration              // how long they are creating, modifying and deleting
-	controlPlanes controlPlanes
+
+	cacheVersionParts int // how many parts of versions descriptions of cache clusters show, unless 0
+	controlPlanes     controlPlanes
 }
 
 // event is a kind of write, as far as reads lag behind it.
@@ -108,7 +110,7 @@ func (s *state) clear() {
 	s.certificates, s.associations = certificates{}, map[string]*association{}
 	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
 	s.clusters, s.clustersTake = map[string]*ecsCluster{}, 0
-	s.caches, s.cachesTake = map[string]*cacheCluster{}, 0
+	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
 	s.setLag(Lag{})

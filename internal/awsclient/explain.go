@@ -279,3 +279,13 @@ type waitingFor struct {
 
 // Unwrap gives both: the kind of failure first, then AWS's error.
 func (w *waitingFor) Unwrap() []error { return []error{w.Waiting, w.err} }
+
+// AwaitMissing returns a wait for what AWS does not find yet and somebody else makes, and any other error as it is.
+func AwaitMissing(err error, what string) error {
+	if !IsNotFound(err) {
+		return err
+	}
+	e := explanation{err: err, failure: Classify(err)}
+	e.failure.After = time.Minute
+	return e.waiting(status.ReasonWaiting, "%s%s", what, e.text())
+}

@@ -70,7 +70,7 @@ var uses = map[string][]string{
 	"route53:CreateHostedZone": {"ec2:DescribeVpcs"}, "route53:AssociateVPCWithHostedZone": {"ec2:DescribeVpcs"}, // a private zone
 	"secretsmanager:RotateSecret": {"lambda:InvokeFunction"},
 	"lambda:GetFunction":          {"lambda:ListTags"},
-	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "lambda:GetLayerVersion"},
+	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy", "ecr:SetRepositoryPolicy", "lambda:GetLayerVersion"},
 	"eks:CreateCluster":           {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
 	"kms:CreateKey":               {serviceLinkedRole}, // a multi-Region key
 	"s3:CreateBucket":             {"s3:TagResource"},  // tags in the request

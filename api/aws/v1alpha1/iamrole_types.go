@@ -197,3 +197,8 @@ type IAMRoleList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []IAMRole `json:"items"`
 }
+
+// ReferableAttributes returns what objects that refer to the role can use beside its ID and ARN. AWS binds functions to the unique ID.
+func (o *IAMRole) ReferableAttributes() map[string]string {
+	return map[string]string{"roleId": o.Status.RoleId}
+}

@@ -44,7 +44,8 @@ type LambdaFunctionSpec struct {
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
 	Role string `json:"role,omitempty"`
 	// RoleRef names the IAMRole object that the function acts as. Its trust policy must allow lambda.amazonaws.com; one that
-	// only observes a role cannot be used.
+	// only observes a role cannot be used. The role is sent again after it was deleted and created again, because Lambda binds
+	// functions to the unique ID of a role.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`
 	// Description of the function; "" clears it. Absent: not managed.
@@ -172,7 +173,8 @@ type LambdaImageConfig struct {
 // LambdaEnvironment is the environment of a function.
 type LambdaEnvironment struct {
 	// Variables by name. They are no place for secrets: everybody who may read the object or the function reads them. Give
-	// the function the name of a secret and the right to read it instead. Absent or {}: none.
+	// the function the name of a secret and the right to read it instead. The operator needs kms:Decrypt on the key of the
+	// function to see them. Absent or {}: none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=200
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-zA-Z][a-zA-Z0-9_]+$'))",message="names of variables begin with a letter and have at least two letters, digits and underscores"

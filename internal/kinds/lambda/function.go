@@ -37,7 +37,10 @@ type FunctionState struct {
 	Architecture *string
 
 	Role, Runtime, Handler, Description *string
-	Timeout, MemorySize, Storage        *int32
+	// RoleID is the unique ID of the role, as a value that is written when it changes: Lambda binds a function to the role that
+	// had the name then, and not to one that was created again.
+	RoleID                       *kind.WriteOnly
+	Timeout, MemorySize, Storage *int32
 	// Variables are no secrets, but people put some there.
 	Variables       map[string]string `drift:"exact,secret"`
 	Subnets, Groups *[]string         `drift:"set"`
@@ -68,7 +71,7 @@ func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionSta
 		},
 		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported},
 		Describe: kind.Read[FunctionState]{Actions: []string{"lambda:GetFunction"}, Do: f.describe},
-		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: kind.Send(f.api.CreateFunction, creation)},
+		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: f.create},
 		Tagging: kind.Tagging[FunctionState]{
 			Sets: "lambda:TagResource", Set: kind.Send(f.api.TagResource, func(have FunctionState, tags map[string]string) *lambda.TagResourceInput {
 				return &lambda.TagResourceInput{Resource: &have.ARN, Tags: tags}
@@ -93,8 +96,8 @@ func (f *function) parts() []kind.Part[FunctionState] {
 	reserves := func(want, _ FunctionState) bool { return *want.Reserved != unreserved }
 	return []kind.Part[FunctionState]{
 		{Fields: []string{"Source", "ImageURI", "CodeSHA256", "Architecture"}, InCreate: true, LookAfter: true, Stage: stage(1),
-			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionCode", Do: kind.Send(f.api.UpdateFunctionCode, code)}},
-		{Fields: []string{"Role", "Runtime", "Handler", "Description", "Timeout", "MemorySize", "Storage", "Variables", "Subnets", "Groups", "Layers",
+			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionCode", Do: f.updateCode}},
+		{Fields: []string{"Role", "RoleID", "Runtime", "Handler", "Description", "Timeout", "MemorySize", "Storage", "Variables", "Subnets", "Groups", "Layers",
 			"Command", "EntryPoint", "Directory", "DeadLetters", "Key", "Tracing"}, InCreate: true, LookAfter: true, Stage: stage(2),
 			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionConfiguration", DoDiff: kind.SendDiff(f.api.UpdateFunctionConfiguration, changes)}},
 		{Fields: []string{"Reserved"}, When: reserves, Stage: stage(3),
@@ -146,7 +149,9 @@ func declareRole(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState
 		return nil
 	}
 	target, err := sc.Ref("IAMRole", in.RoleRef.Name)
-	s.Role = &target.ARN
+	if s.Role = &target.ARN; target.Attributes["roleId"] != "" {
+		s.RoleID = kind.NewWriteOnly(sc.UID, target.Attributes["roleId"])
+	}
 	return err
 }
 
@@ -221,6 +226,22 @@ func publish(cr *v1alpha1.LambdaFunction, s FunctionState) {
 	st.CodeSHA256, st.CodeSize, st.LastModified = aws.ToString(found.CodeSha256), found.CodeSize, aws.ToString(found.LastModified)
 }
 
+func (f *function) create(ctx context.Context, want, have FunctionState) error {
+	return awaitImage(want, kind.Send(f.api.CreateFunction, creation)(ctx, want, have))
+}
+
+func (f *function) updateCode(ctx context.Context, want, have FunctionState) error {
+	return awaitImage(want, kind.Send(f.api.UpdateFunctionCode, code)(ctx, want, have))
+}
+
+// awaitImage returns a wait for an image that does not exist yet, because a pipeline pushes it.
+func awaitImage(want FunctionState, err error) error {
+	if !strings.Contains(strings.ToLower(awsclient.Classify(err).Message), "source image") {
+		return err
+	}
+	return awsclient.AwaitMissing(err, "image "+aws.ToString(want.Location.ImageUri)+" to be pushed")
+}
+
 func creation(want, _ FunctionState) *lambda.CreateFunctionInput {
 	in := &lambda.CreateFunctionInput{FunctionName: &want.FunctionName, Code: &want.Location, PackageType: types.PackageType(aws.ToString(want.PackageType)),
 		Role: want.Role, Runtime: types.Runtime(aws.ToString(want.Runtime)), Handler: want.Handler, Description: kind.NonEmpty(want.Description), Timeout: want.Timeout, MemorySize: want.MemorySize,
@@ -286,6 +307,9 @@ func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfig
 	kind.SetChanged(diff, "Tracing", &in.TracingConfig, &types.TracingConfig{Mode: types.TracingMode(aws.ToString(want.Tracing))})
 	kind.SetChanged(diff, "Storage", &in.EphemeralStorage, storage(want))
 	kind.SetChanged(diff, "Key", &in.KMSKeyArn, want.Key)
+	if diff.Under("RoleID") {
+		renewGrant(in, want)
+	}
 	if diff.Under("Subnets", "Groups") {
 		in.VpcConfig = network(want)
 	}
@@ -293,6 +317,14 @@ func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfig
 		in.ImageConfig = imageConfig(want)
 	}
 	return in
+}
+
+// renewGrant names the role, and what Lambda encrypts for it: the grant on the key is for the unique ID of a role.
+// https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
+func renewGrant(in *lambda.UpdateFunctionConfigurationInput, want FunctionState) {
+	if in.Role, in.KMSKeyArn = want.Role, want.Key; want.Variables != nil {
+		in.Environment = &types.Environment{Variables: want.Variables}
+	}
 }
 
 func (f *function) describe(ctx context.Context, want FunctionState, look kind.Look) (kind.Seen[FunctionState], error) {
@@ -309,19 +341,56 @@ func (f *function) describe(ctx context.Context, want FunctionState, look kind.L
 	if d.PackageType == types.PackageTypeZip {
 		seen.Omitted = []string{"spec.code: Lambda does not tell from what bucket the code came"}
 	}
-	switch {
-	case look.Deleting:
-	case d.State == types.StateFailed:
-		return absent, &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("function %s is Failed: %s: correct the cause, and run aws lambda delete-function --function-name %s: the operator then creates it again",
-			want.FunctionName, aws.ToString(d.StateReason), want.FunctionName)}
-	case d.State == types.StatePending:
-		seen.Busy = "the function is Pending"
-	case d.LastUpdateStatus == types.LastUpdateStatusInProgress:
-		seen.Busy, seen.Usable = "an update of the function is in progress", true
-	default:
-		seen.Notes = []kind.Note{lastUpdate(want.FunctionName, d)}
+	hidden := hiddenVariables(want.FunctionName, d)
+	if hidden != nil {
+		seen.Omitted = append(seen.Omitted, "spec.environment: "+hidden.Message)
+	}
+	if look.Deleting {
+		if d.State == types.StateDeleting {
+			seen.Busy = stateIs(d)
+		}
+		return seen, nil
+	}
+	if hidden != nil && want.Variables != nil {
+		return absent, hidden
+	}
+	if err := judgeState(want.FunctionName, d, &seen); err != nil {
+		return absent, err
 	}
 	return seen, nil
+}
+
+// hiddenVariables reports that Lambda shows no environment variables because it cannot read them for the caller; nil where it shows them.
+func hiddenVariables(name string, d types.FunctionConfiguration) *status.Stalled {
+	e := kind.NonNil(d.Environment).Error
+	if e == nil {
+		return nil
+	}
+	key := cmp.Or(aws.ToString(d.KMSKeyArn), "alias/aws/lambda")
+	return &status.Stalled{Reason: status.ReasonAccessDenied, Field: "spec.environment", Message: fmt.Sprintf(
+		"Lambda does not show the environment variables of function %s: %s: %s: enable KMS key %s, and allow kms:Decrypt on it", name, aws.ToString(e.ErrorCode), aws.ToString(e.Message), key)}
+}
+
+func stateIs(d types.FunctionConfiguration) string { return "the function is " + string(d.State) }
+
+// judgeState says what Lambda is doing with the function, or returns what a person has to do about it.
+func judgeState(name string, d types.FunctionConfiguration, seen *kind.Seen[FunctionState]) error {
+	switch d.State {
+	case types.StateFailed:
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("function %s is Failed: %s: correct the cause, and run aws lambda delete-function --function-name %s: the operator then creates it again",
+			name, aws.ToString(d.StateReason), name)}
+	case types.StateDeactivated, types.StateActiveNonInvocable:
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("function %s is %s, so that nobody can invoke it: %s: correct the cause in its capacity provider", name, d.State, aws.ToString(d.StateReason))}
+	case types.StatePending, types.StateDeactivating, types.StateDeleting:
+		seen.Busy = stateIs(d)
+		return nil
+	}
+	if d.LastUpdateStatus == types.LastUpdateStatusInProgress {
+		seen.Busy, seen.Usable = "an update of the function is in progress", true
+		return nil
+	}
+	seen.Notes = []kind.Note{lastUpdate(name, d)}
+	return nil
 }
 
 // lastUpdate reports whether the version that serves is the one that was sent last: Lambda describes the other.

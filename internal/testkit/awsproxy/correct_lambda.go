@@ -26,6 +26,21 @@ func (p *Proxy) SetFunctionUpdatesFail(why string) {
 	p.state.functionsFail = why
 }
 
+// SetVariablesHidden lets Lambda show an error in the place of the environment variables of functions, as it does to callers who may not
+// use the key. Empty, the default, shows them.
+func (p *Proxy) SetVariablesHidden(code string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.variablesHidden = code
+}
+
+// SetFunctionState puts functions into a state. Empty, the default, is the one that they have.
+func (p *Proxy) SetFunctionState(name string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.functionState = name
+}
+
 // SetFunctionsTake lets functions be Pending, and their updates be in progress, for so long. Zero, the default, is no time.
 func (p *Proxy) SetFunctionsTake(d time.Duration) {
 	p.state.mu.Lock()
@@ -69,6 +84,27 @@ func refuseFunctionRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	defer s.mu.Unlock()
 	if f := s.functions[s.identity(x, "lambda", x.resource)]; f != nil && s.now().Before(f.until) {
 		return errorAnswer(x.request, awsError{http.StatusConflict, "ResourceConflictException", "The operation cannot be performed at this time. An update is in progress for resource: " + x.resource})
+	}
+	return nil
+}
+
+// SetImagesMissing lets images of this tag not exist. Empty, the default, lets all exist.
+func (p *Proxy) SetImagesMissing(tag string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.imagesMissing = tag
+}
+
+// refuseMissingImage: moto takes any image.
+func refuseMissingImage(_ context.Context, p *Proxy, x *exchange) *answer {
+	image := text(x.json["ImageUri"])
+	if code, ok := x.json["Code"].(map[string]any); ok {
+		image = text(code["ImageUri"])
+	}
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if tag := p.state.imagesMissing; tag != "" && strings.HasSuffix(image, ":"+tag) {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterValueException", "Source image " + image + " does not exist. Provide a valid source image."})
 	}
 	return nil
 }
@@ -129,6 +165,13 @@ func showFunction(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	}
 	if f.reserved != nil && x.op == "GetFunction" {
 		body["Concurrency"] = map[string]any{"ReservedConcurrentExecutions": f.reserved}
+	}
+	if _, found := configuration["Environment"]; found && s.variablesHidden != "" {
+		configuration["Environment"] = map[string]any{"Error": map[string]any{"ErrorCode": s.variablesHidden,
+			"Message": "Lambda was unable to decrypt your environment variables because the KMS access was denied. Please check your KMS permissions."}}
+	}
+	if s.functionState != "" {
+		configuration["State"] = s.functionState
 	}
 	if f.failure != "" {
 		configuration["LastUpdateStatus"], configuration["LastUpdateStatusReason"] = "Failed", f.failure

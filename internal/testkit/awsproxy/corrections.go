@@ -102,6 +102,7 @@ var corrections = []correction{
 	{name: "clusters that exist", service: "ecs", ops: []string{"CreateCluster"}, before: createCluster},
 	{name: "requests about clusters that ECS refuses", service: "ecs", ops: []string{"PutClusterCapacityProviders", "DeleteCluster"}, before: refuseClusterRequest},
 	{name: "capacity providers of clusters take their time", service: "ecs", ops: []string{"DescribeClusters"}, after: showCluster},
+	{name: "images that do not exist", service: "lambda", ops: []string{"CreateFunction", "UpdateFunctionCode"}, before: refuseMissingImage},
 	{name: "functions that Lambda changes", service: "lambda", ops: []string{"UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency"}, before: refuseFunctionRequest},
 	{name: "settings and states of functions", service: "lambda", ops: []string{"CreateFunction", "UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency", "DeleteFunctionConcurrency", "DeleteFunction"}, after: recordFunction},
 	{name: "settings and states of functions", service: "lambda", ops: []string{"GetFunction", "GetFunctionConfiguration"}, after: showFunction},

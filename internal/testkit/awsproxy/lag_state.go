@@ -51,9 +51,11 @@ type state struct {
 	functions     map[string]*lambdaFunction // by identity
 	functionsFail string                     // why their updates fail
 	functionsTake time.Duration              // how long they are Pending, and their updates in progress
-	clustersTake  time.Duration              // how long changes of their capacity providers take
-	caches        map[string]*cacheCluster   // of ElastiCache, by identity
-	cachesTake    time.Duration              // how long they are creating, modifying and deleting
+	// The state that functions show, why they show no variables, and the tag of images that do not exist; empty as they are.
+	functionState, variablesHidden, imagesMissing string
+	clustersTake                                  time.Duration            // how long changes of their capacity providers take
+	caches                                        map[string]*cacheCluster // of ElastiCache, by identity
+	cachesTake                                    time.Duration            // how long they are creating, modifying and deleting
 
 	cacheVersionParts int // how many parts of versions descriptions of cache clusters show, unless 0
 	controlPlanes     controlPlanes
@@ -109,6 +111,7 @@ func (s *state) clear() {
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.certificates, s.associations = certificates{}, map[string]*association{}
 	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
+	s.functionState, s.variablesHidden, s.imagesMissing = "", "", ""
 	s.clusters, s.clustersTake = map[string]*ecsCluster{}, 0
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lambda
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Lambda answers a reader who may not use the key with an error in the place of the variables, and with success.
+func TestVariablesThatLambdaDoesNotShowAreNotWritten(t *testing.T) {
+	s := subject(t, functionOf(encrypted(key+"a"), variables("A1", "b")))
+	kindtest.Settled(t, s)
+	s.Rig.AWS.SetVariablesHidden("AccessDeniedException")
+	mark := s.Rig.AWS.Mark()
+	_, err := s.Pass(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, "allow kms:Decrypt") || !strings.Contains(st.Message, key+"a") {
+		t.Errorf("got %v", err)
+	}
+	if n := s.Rig.AWS.Since(mark).Match("lambda", "Update*", "").Count(); n > 0 {
+		t.Errorf("%d updates", n)
+	}
+	seen, err := NewFunction(s.Rig.Config).Observe(t.Context(), FunctionState{FunctionName: stored}, kind.Look{})
+	if must(t, err); !slices.ContainsFunc(seen.Omitted, func(o string) bool {
+		return strings.HasPrefix(o, "spec.environment: ") && strings.Contains(o, "kms:Decrypt")
+	}) {
+		t.Errorf("an export leaves out %q", seen.Omitted)
+	}
+	s.Edit(functionOf(encrypted(key+"a"), sized(512, 30))) // variables that are not declared need not be seen
+	kindtest.Settled(t, s)
+	s.Edit(functionOf(encrypted(key+"a"), variables("A1", "b")))
+	s.Deleting = true
+	kindtest.Settled(t, s)
+	if exists(t, s.Rig) {
+		t.Error("the function is left")
+	}
+}
+
+// AWS binds a function to the unique ID of its role, so that another role of the name does not serve it.
+func TestARoleThatWasCreatedAgainIsSentAgain(t *testing.T) {
+	s := subject(t, functionOf(encrypted(key+"a"), variables("A1", "b")))
+	role := func(id string) {
+		s.Targets["IAMRole/worker"] = kind.Target{ID: "worker", ARN: roles + "worker", Attributes: map[string]string{"roleId": id}}
+	}
+	updates := func() int { return s.Rig.AWS.Calls().Match("lambda", "UpdateFunctionConfiguration", "").Count() }
+	role("AROA1")
+	kindtest.Settled(t, s)
+	kindtest.Settled(t, s)
+	if n := updates(); n != 0 {
+		t.Fatalf("%d updates of a new function", n)
+	}
+	role("AROA2")
+	kindtest.Settled(t, s)
+	kindtest.Settled(t, s)
+	if n := updates(); n != 1 {
+		t.Errorf("%d updates after the role was created again", n)
+	}
+	if got := observed(t, s.Rig).Configuration; got.Environment.Variables["A1"] != "b" || aws.ToString(got.KMSKeyArn) != key+"a" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A pipeline pushes the image later: that is no mistake of the manifest.
+func TestAnImageThatIsNotPushedYetIsWaitedFor(t *testing.T) {
+	s := subject(t, functionOf(imaged("later")))
+	waits := func() {
+		t.Helper()
+		_, err := s.Pass(t.Context(), nil)
+		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "image "+image+"later to be pushed") {
+			t.Errorf("got %v", err)
+		}
+	}
+	s.Rig.AWS.SetImagesMissing("later")
+	waits()
+	s.Rig.AWS.SetImagesMissing("")
+	kindtest.Settled(t, s)
+	s.Rig.AWS.SetImagesMissing("latest")
+	s.Edit(functionOf(imaged("latest")))
+	_, err := s.Pass(t.Context(), nil)
+	if _, ok := status.AsWaiting(err); !ok {
+		t.Errorf("got %v", err)
+	}
+	s.Rig.AWS.SetImagesMissing("")
+	kindtest.Settled(t, s)
+}
+
+func TestStatesInWhichAFunctionDoesNotServe(t *testing.T) {
+	s := subject(t, functionOf())
+	kindtest.Settled(t, s)
+	for _, state := range []string{"Pending", "Deactivating", "Deleting"} {
+		s.Rig.AWS.SetFunctionState(state)
+		if _, err := s.Pass(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "the function is "+state) {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+	for _, state := range []string{"Failed", "Deactivated", "ActiveNonInvocable"} {
+		s.Rig.AWS.SetFunctionState(state)
+		_, err := s.Pass(t.Context(), nil)
+		if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonRefusedByAWS {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+	for _, state := range []string{"Inactive", ""} {
+		s.Rig.AWS.SetFunctionState(state)
+		kindtest.Settled(t, s)
+	}
+}

@@ -241,10 +241,26 @@ type Meta struct {
 	CreatesFirst bool
 	// References are the kinds that objects of this kind can refer to.
 	References []string
+	// Users says which objects that name the resource hold its deletion.
+	Users Users
 	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that
 	// say how many are left; "calls" where absent.
 	Units map[string]string
 }
+
+// Users says which of the objects that name a resource hold its deletion, although AWS would carry it out.
+type Users int
+
+// The users of a resource.
+const (
+	// NoUsers hold it: AWS refuses to delete what is in use, or nothing is lost.
+	NoUsers Users = iota
+	// UsersOfNamespace hold it: they cannot be deleted, or work, without it. Objects of other namespaces do not, so that
+	// nobody can keep the namespace of another team from being deleted.
+	UsersOfNamespace
+	// UsersOfCluster hold it, and so does what deleted objects left in AWS: their data cannot be read without it.
+	UsersOfCluster
+)
 
 // Identity says how a create whose answer was lost is found again.
 type Identity int

@@ -2,7 +2,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"cmp"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // IAMRoleSpec declares a role.
 // +kubebuilder:validation:XValidation:rule="has(self.assumeRolePolicyDocument) != (has(self.irsa) || has(self.podIdentity))",message="set assumeRolePolicyDocument, or one or both of irsa and podIdentity"
@@ -189,6 +193,16 @@ func (o *IAMRole) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
 
 // CommonStatus implements Resource.
 func (o *IAMRole) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
+
+// Identifiers returns the names, beside its ID and ARN, by which others can name the role: its name, and the names and the
+// ARN of its instance profiles.
+func (o *IAMRole) Identifiers() []string {
+	out := append([]string{o.Spec.RoleName, o.Status.InstanceProfileArn}, o.Status.ManagedInstanceProfiles...)
+	if p := o.Spec.InstanceProfile; p != nil {
+		out = append(out, cmp.Or(p.Name, o.Spec.RoleName))
+	}
+	return out
+}
 
 // IAMRoleList is a list of IAMRole.
 // +kubebuilder:object:root=true

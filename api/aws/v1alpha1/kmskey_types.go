@@ -2,7 +2,12 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // KMSKeySpec declares a key of the Key Management Service.
 // +kubebuilder:validation:XValidation:rule="!has(self.importID) || self.importID.matches('^(mrk-)?[0-9a-f-]{32,36}$')",message="importID is the ID of a key, not its ARN or alias"
@@ -117,6 +122,21 @@ func (o *KMSKey) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // ImportID returns the identifier of the key to adopt.
 func (o *KMSKey) ImportID() string { return o.Spec.ImportID }
+
+// Identifiers returns the names, beside its ID and ARN, by which others can name the key: its aliases and their ARNs.
+func (o *KMSKey) Identifiers() []string {
+	names := slices.Clone(o.Status.ManagedAliases)
+	for _, alias := range o.Spec.Aliases {
+		names = append(names, string(alias))
+	}
+	out := slices.Clone(names)
+	if prefix, _, ok := strings.Cut(o.Status.ARN, "key/"); ok {
+		for _, name := range names {
+			out = append(out, prefix+name)
+		}
+	}
+	return out
+}
 
 // KMSKeyList is a list of KMSKey.
 // +kubebuilder:object:root=true

@@ -24,13 +24,17 @@ func refuseCreate(provider *v1alpha1.AWSProvider, plan engine.Plan) error {
 		"another AWSProvider: AWSProvider/%s is being deleted and creates nothing; point spec.providerRef to another one, or delete this object", provider.Name)}
 }
 
-// decider decides for the object under one identity, and creates nothing through a provider in deletion.
+// decider decides for the object under one identity. It creates nothing through a provider in deletion, and deletes nothing that
+// other objects hold.
 func (p *pass) decider(session *awsclient.Session, provider *v1alpha1.AWSProvider, sc kind.Scope) engine.Decider {
 	decide := engine.Attend(p.r.bindKind(session), sc, p.obj)
 	return func(ctx context.Context, o engine.Owner) (engine.Plan, error) {
 		plan, err := decide(ctx, o)
 		if err == nil {
 			err = refuseCreate(provider, plan)
+		}
+		if err == nil && plan.Cause == engine.Deleting && plan.Writes() && o.Deletion == v1alpha1.DeletionDelete {
+			err = p.heldByUsers(ctx)
 		}
 		return plan, err
 	}

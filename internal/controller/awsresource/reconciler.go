@@ -177,8 +177,11 @@ func (p *pass) finish(ctx context.Context, out engine.Outcome, err error) (recon
 	return reconciler.RequeueAtRest(after), nil
 }
 
-// release removes the finalizer; the object is gone with it.
+// release records what the object leaves in AWS and removes the finalizer; the object is gone with it.
 func (p *pass) release(ctx context.Context, out engine.Outcome) error {
+	if err := p.recordLeft(ctx, out); err != nil {
+		return err
+	}
 	was, next := p.metadata(), p.metadata()
 	if !controllerutil.RemoveFinalizer(next, engine.FinalizerOf(p.r.Entry.Name())) {
 		return nil

@@ -24,6 +24,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // ReferenceIndex is the cache's index of AWS resource objects by the names of all objects that they refer to.
@@ -63,6 +64,13 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 			continue // left out by --kinds
 		}
 		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(identified{}))
+	}
+	if r.Entry.Meta().Users != kind.NoUsers {
+		for _, e := range r.Kinds {
+			if engine.MayUse(e.New(), r.Entry.Name()) {
+				b = b.Watches(e.New(), handler.EnqueueRequestsFromMapFunc(r.heldObjects), builder.WithPredicates(goneOnly))
+			}
+		}
 	}
 	if refersToSecrets(r.Entry.New()) {
 		if err := indexSecretReferences(context.Background(), mgr.GetFieldIndexer(), r.Entry.New()); err != nil { // only registers functions

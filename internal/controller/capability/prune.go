@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
@@ -197,8 +198,9 @@ func allowForce(c *nexusv1.NexusAICapability, force *bool, name string, declared
 // capability itself is being deleted with its stores, and the deletion of the store began before and is held. Most deletions are
 // not, and a write to the object would only refuse the removal of its finalizer.
 func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapability, obj v1alpha1.Resource) error {
+	given := reconciler.MayDeleteData(c, obj.GetName())
 	going := c.DeletionTimestamp != nil && isHeld(obj) && capability.EffectiveDeletionPolicy(c) == nexusv1.DeletionDelete
-	if !reconciler.MayDeleteData(c, obj.GetName()) && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
+	if !given && !going || reconciler.MayDeleteData(obj, obj.GetName()) || !r.holdsData(obj) {
 		return nil
 	}
 	next := obj.DeepCopyObject().(v1alpha1.Resource)
@@ -206,7 +208,11 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[reconciler.AnnotationDeleteData] = obj.GetName()
+	if _, isKey := obj.(*v1alpha1.KMSKey); isKey && !given { // data of others may need it: it looks again, and only a person gives that up
+		annotations[wellknown.AnnotationReconcileAt] = string(c.UID)
+	} else {
+		annotations[reconciler.AnnotationDeleteData] = obj.GetName()
+	}
 	next.SetAnnotations(annotations)
 	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
 }

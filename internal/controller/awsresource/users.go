@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// usersPoll is how often an object in deletion looks for users where no event of theirs shows that they are gone.
+const usersPoll = 30 * time.Second
+
+// users are the objects that hold the deletion of another one.
+type users struct {
+	// own are those of the object's namespace, in words; others counts the rest, whose names are no business of this namespace.
+	own    []string
+	others int
+	// permanent is true when one of them is not being deleted itself, or is gone and left something in AWS.
+	permanent bool
+}
+
+func (u *users) none() bool { return len(u.own)+u.others == 0 }
+
+// add counts one user of an object in a namespace.
+func (u *users) add(to, namespace, text string, permanent bool) {
+	u.permanent = u.permanent || permanent
+	if namespace == to {
+		u.own = append(u.own, text)
+	} else {
+		u.others++
+	}
+}
+
+// String names the users.
+func (u *users) String() string {
+	const most = 5
+	parts := u.own
+	if len(parts) > most {
+		parts = append(slices.Clone(parts[:most]), fmt.Sprintf("%d more of this namespace", len(u.own)-most))
+	}
+	if u.others > 0 {
+		parts = append(slices.Clone(parts), fmt.Sprintf("%d of other namespaces", u.others))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// heldByUsers holds the deletion of a resource that other objects name; see kind.Users. The cache of the namespace ends most looks.
+// Before something is deleted without which data cannot be read, the API server itself is asked, for the whole cluster.
+func (p *pass) heldByUsers(ctx context.Context) error {
+	scope := p.r.Entry.Meta().Users
+	if scope == kind.NoUsers || scope == kind.UsersOfCluster && reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
+		return nil
+	}
+	u := &users{}
+	err := p.findUsers(ctx, p.r.Client, u, client.InNamespace(p.obj.GetNamespace()), client.UnsafeDisableDeepCopy)
+	if err != nil || scope == kind.UsersOfNamespace {
+		return cmp.Or(err, p.waitForUsers(u))
+	}
+	if u.none() {
+		if err := p.findUsers(ctx, p.r.Live, u); err != nil {
+			return err
+		}
+	}
+	if err := p.findKept(ctx, u); err != nil { // after the users: they record what they leave before they go
+		return err
+	}
+	return p.waitForDataUsers(u)
+}
+
+// findUsers adds the objects that name the resource.
+func (p *pass) findUsers(ctx context.Context, from client.Reader, u *users, options ...client.ListOption) error {
+	for _, name := range slices.Sorted(maps.Keys(p.r.Kinds)) {
+		e := p.r.Kinds[name]
+		if !engine.MayUse(e.New(), p.r.Entry.Name()) {
+			continue
+		}
+		list := reconciler.NewList(p.r.Client, e)
+		if err := from.List(ctx, list, options...); err != nil {
+			return fmt.Errorf("listing the %s objects that may use it: %w", name, err)
+		}
+		_ = meta.EachListItem(list, func(item runtime.Object) error {
+			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) {
+				deleting := o.GetDeletionTimestamp() != nil
+				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+kind.Either(deleting, " (being deleted)", ""), !deleting)
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+// findKept adds what deleted objects left in AWS.
+func (p *pass) findKept(ctx context.Context, u *users) error {
+	now := &metav1.PartialObjectMetadata{}
+	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
+	if err := p.r.Live.Get(ctx, client.ObjectKeyFromObject(p.obj), now); err != nil {
+		return client.IgnoreNotFound(err) // the fence of the next write notices
+	}
+	for _, k := range engine.KeptOf(now.GetAnnotations()) {
+		what := kind.Either(k.Snapshot == "", "the retained resource", "snapshot "+k.Snapshot)
+		u.add(p.obj.GetNamespace(), k.Namespace, fmt.Sprintf("%s of %s %s/%s", what, k.Kind, k.Namespace, k.Name), true)
+	}
+	return nil
+}
+
+// waitForUsers is the hold of a resource that its users need until they are gone.
+func (p *pass) waitForUsers(u *users) error {
+	if u.none() {
+		return nil
+	}
+	return &status.Waiting{Reason: status.ReasonInUse, After: usersPoll, For: fmt.Sprintf(
+		"the objects that name this %s to be deleted: %s; delete them, let them name another one, or set deletionPolicy: Retain", p.r.Entry.Name(), u)}
+}
+
+// waitForDataUsers is the hold of a resource without which data cannot be read.
+func (p *pass) waitForDataUsers(u *users) error {
+	if u.none() {
+		return nil
+	}
+	if !u.permanent {
+		return p.waitForUsers(u)
+	}
+	return &status.Waiting{Reason: status.ReasonDataWouldBeLost, After: usersPoll, For: fmt.Sprintf(
+		"this %s to be given up: without it, nobody can read the data of %s; delete them, set deletionPolicy: Retain, or give the data up with annotation %s: %s",
+		p.r.Entry.Name(), u, reconciler.AnnotationDeleteData, p.obj.GetName())}
+}
+
+// recordLeft records what the object leaves in AWS on the objects without whose resources it cannot be read, before the object
+// is gone. A record of an earlier object of the name ends when nothing is left.
+func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
+	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj))
+	reader := kind.Either[client.Reader](ok, p.r.Live, p.r.Client) // a record that stays too long can be given up
+	foreign := ok && left.Snapshot != "" && out.Plan.Exists
+	for name, e := range p.r.Kinds {
+		if e.Meta().Users != kind.UsersOfCluster || foreign || !engine.NamesAny(p.obj, name) {
+			continue
+		}
+		list := reconciler.NewList(p.r.Client, e)
+		if err := reader.List(ctx, list); err != nil {
+			return fmt.Errorf("listing the %s objects that are needed to read what stays in AWS: %w", name, err)
+		}
+		err := meta.EachListItem(list, func(item runtime.Object) error {
+			if target := item.(v1alpha1.Resource); engine.Uses(p.obj, target, name) {
+				return p.recordOn(ctx, target, name, left, ok)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordOn records on the target what is left, or removes the record of what an earlier object of the name had left.
+func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName string, left engine.Kept, stays bool) error {
+	was := &metav1.PartialObjectMetadata{}
+	was.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindName))
+	was.SetNamespace(target.GetNamespace())
+	was.SetName(target.GetName())
+	was.SetUID(target.GetUID())
+	was.SetAnnotations(target.GetAnnotations())
+	next := was.DeepCopy()
+	annotations := engine.RecordKept(target.GetAnnotations(), left, stays)
+	if maps.Equal(annotations, target.GetAnnotations()) {
+		return nil
+	}
+	next.SetAnnotations(annotations)
+	if err := p.r.Client.Patch(ctx, next, client.MergeFrom(was)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("recording on %s %s/%s what stays in AWS: %w", kindName, target.GetNamespace(), target.GetName(), err)
+	}
+	return nil
+}
+
+// heldObjects maps an object that is gone to those of the reconciler's kind in deletion that it may have held.
+func (r *Reconciler) heldObjects(ctx context.Context, gone client.Object) []reconcile.Request {
+	list := reconciler.NewList(r.Client, r.Entry)
+	options := []client.ListOption{client.UnsafeDisableDeepCopy}
+	if r.Entry.Meta().Users == kind.UsersOfNamespace {
+		options = append(options, client.InNamespace(gone.GetNamespace()))
+	}
+	if err := r.Client.List(ctx, list, options...); err != nil {
+		return nil // the next look comes all the same
+	}
+	var out []reconcile.Request
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		if o := item.(client.Object); o.GetDeletionTimestamp() != nil {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)})
+		}
+		return nil
+	})
+	return out
+}
+
+// goneOnly lets only the events of objects through that are gone.
+var goneOnly = predicate.Funcs{
+	CreateFunc:  func(event.CreateEvent) bool { return false },
+	UpdateFunc:  func(event.UpdateEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+}

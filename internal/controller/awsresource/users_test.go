@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsresource
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+const (
+	keyID  = "1234abcd-12ab-34cd-56ef-1234567890ab"
+	keyARN = "arn:aws:kms:eu-central-1:123456789012:key/" + keyID
+)
+
+// existing gives an object what one has whose resource exists in AWS.
+func existing[T v1alpha1.Resource](o T, namespace, name, id, arn string, edits ...func(T)) T {
+	kindName := reflect.TypeOf(o).Elem().Name()
+	uid := types.UID(strings.ToLower(kindName) + "-" + namespace + "-" + name)
+	annotations, err := (&engine.Intent{UID: string(uid), Attempt: 1, Home: "aws/123456789012/eu-central-1"}).Annotations()
+	if err != nil {
+		panic(err)
+	}
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	o.SetUID(uid)
+	o.SetGeneration(1)
+	o.SetAnnotations(annotations)
+	o.SetFinalizers([]string{engine.FinalizerOf(kindName)})
+	o.CommonSpec().ProviderRef.Name = "aws"
+	o.CommonStatus().ID, o.CommonStatus().ARN = id, arn
+	for _, edit := range edits {
+		edit(o)
+	}
+	return o
+}
+
+func aKey(edits ...func(*v1alpha1.KMSKey)) *v1alpha1.KMSKey {
+	o := existing(&v1alpha1.KMSKey{}, "shop", "data", keyID, keyARN)
+	o.Spec.DeletionPolicy, o.Spec.Aliases = v1alpha1.DeletionDelete, []v1alpha1.KMSAlias{"alias/shop"}
+	o.DeletionTimestamp = &metav1.Time{Time: noon}
+	for _, edit := range edits {
+		edit(o)
+	}
+	return o
+}
+
+func aRole() *v1alpha1.IAMRole {
+	o := existing(&v1alpha1.IAMRole{}, "shop", "worker", "shop-worker", "arn:aws:iam::123456789012:role/shop-worker")
+	o.Spec.RoleName, o.Spec.InstanceProfile = "shop-worker", &v1alpha1.IAMRoleInstanceProfile{Name: "shop-profile"}
+	o.DeletionTimestamp = &metav1.Time{Time: noon}
+	return o
+}
+
+func database(namespace, name string, edits ...func(*v1alpha1.RDSInstance)) *v1alpha1.RDSInstance {
+	return existing(&v1alpha1.RDSInstance{}, namespace, name, name, "arn:aws:rds:eu-central-1:123456789012:db:"+name, edits...)
+}
+
+func refersTo(key string) func(*v1alpha1.RDSInstance) {
+	return func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyRef = &v1alpha1.ObjectReference{Name: key} }
+}
+
+func names(key string) func(*v1alpha1.RDSInstance) {
+	return func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyID = key }
+}
+
+func going[T v1alpha1.Resource](o T) { o.SetDeletionTimestamp(&metav1.Time{Time: noon}) }
+
+func withoutAWS[T v1alpha1.Resource](o T) {
+	o.SetAnnotations(nil)
+	o.CommonStatus().ID, o.CommonStatus().ARN = "", ""
+}
+
+// holdOf returns the reason and the message that hold the deletion of an object among others; empty for none.
+func holdOf(t *testing.T, kindName string, obj v1alpha1.Resource, others ...client.Object) (reason, message string) {
+	t.Helper()
+	r := newRoom(t, kindName, append(others, obj)...)
+	r.read(obj)
+	err := newPass(r.Reconciler, obj).heldByUsers(t.Context())
+	if err == nil {
+		return "", ""
+	}
+	w, ok := status.AsWaiting(err)
+	if !ok {
+		t.Fatal(err)
+	}
+	return w.Reason, w.For
+}
+
+func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
+	bucketWith := func(key string) *v1alpha1.S3Bucket {
+		o := existing(&v1alpha1.S3Bucket{}, "shop", "media", "media", "arn:aws:s3:::media")
+		o.Spec.Encryption = &v1alpha1.S3Encryption{KMSKeyID: key}
+		return o
+	}
+	elsewhere := func(o *v1alpha1.RDSInstance) { o.Annotations[engine.AnnotationHome] = "aws/123456789012/us-east-1" }
+	kept := func(k engine.Kept) func(*v1alpha1.KMSKey) {
+		return func(o *v1alpha1.KMSKey) { name, value := k.Annotation(); o.Annotations[name] = value }
+	}
+	const lost, inUse = status.ReasonDataWouldBeLost, status.ReasonInUse
+	for name, tc := range map[string]struct {
+		key    func(*v1alpha1.KMSKey)
+		others []client.Object
+		reason string
+		says   string
+	}{
+		"nothing":                         {nil, []client.Object{database("shop", "orders")}, "", ""},
+		"a reference":                     {nil, []client.Object{database("shop", "orders", refersTo("data"))}, lost, "RDSInstance shop/orders"},
+		"a reference to another key":      {nil, []client.Object{database("shop", "orders", refersTo("other"))}, "", ""},
+		"a namesake of another namespace": {nil, []client.Object{database("blog", "orders", refersTo("data"))}, "", ""},
+		"its ARN":                         {nil, []client.Object{bucketWith(keyARN)}, lost, "S3Bucket shop/media"},
+		"its ID":                          {nil, []client.Object{bucketWith(keyID)}, lost, "S3Bucket shop/media"},
+		"an alias":                        {nil, []client.Object{bucketWith("alias/shop")}, lost, "S3Bucket shop/media"},
+		"the ARN of an alias":             {nil, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/shop")}, lost, "S3Bucket shop/media"},
+		"the ARN of another key":          {nil, []client.Object{bucketWith(keyARN[:len(keyARN)-1] + "c")}, "", ""},
+		"an alias of another region":      {nil, []client.Object{database("shop", "orders", names("alias/shop"), elsewhere)}, "", ""},
+		"another namespace":               {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost, "1 of other namespaces"},
+		"an object that is deleted too":   {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
+		"an object without a resource":    {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
+		"a retained resource":             {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost, "the retained resource of S3Bucket shop/old"},
+		"a snapshot": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "shop", Name: "orders", Snapshot: "orders-final-1"}), nil, lost,
+			"snapshot orders-final-1 of RDSInstance shop/orders"},
+		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts", Snapshot: "posts-final"}), nil, lost, "1 of other namespaces"},
+		"a record that cannot be read":    {func(o *v1alpha1.KMSKey) { o.Annotations["nexus.ai/kept-1"] = "{" }, nil, lost, "1 of other namespaces"},
+		"given up": {func(o *v1alpha1.KMSKey) { o.Annotations[reconciler.AnnotationDeleteData] = "data" },
+			[]client.Object{database("shop", "orders", refersTo("data"))}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := aKey()
+			if tc.key != nil {
+				tc.key(key)
+			}
+			reason, message := holdOf(t, "KMSKey", key, tc.others...)
+			if reason != tc.reason || !strings.Contains(message, tc.says) || strings.Contains(message, "secret-project") || strings.Contains(message, "posts") {
+				t.Errorf("held with %q: %s", reason, message)
+			}
+			if tc.reason == lost && !strings.Contains(message, reconciler.AnnotationDeleteData+": data") {
+				t.Errorf("no way out is named: %s", message)
+			}
+		})
+	}
+}
+
+func TestKeys_NameTheFirstUsersAndCountTheRest(t *testing.T) {
+	var others []client.Object
+	for i := range 7 {
+		others = append(others, database("shop", fmt.Sprintf("orders%d", i), refersTo("data")))
+	}
+	_, message := holdOf(t, "KMSKey", aKey(), others...)
+	if !strings.Contains(message, "shop/orders4, 2 more of this namespace") || strings.Contains(message, "shop/orders5") {
+		t.Error(message)
+	}
+}
+
+func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
+	function := func(namespace string, edits ...func(*v1alpha1.LambdaFunction)) *v1alpha1.LambdaFunction {
+		return existing(&v1alpha1.LambdaFunction{}, namespace, "fn", "fn", "arn:aws:lambda:eu-central-1:123456789012:function:fn", edits...)
+	}
+	byRef := func(o *v1alpha1.LambdaFunction) { o.Spec.RoleRef = &v1alpha1.ObjectReference{Name: "worker"} }
+	byARN := func(o *v1alpha1.LambdaFunction) { o.Spec.Role = "arn:aws:iam::123456789012:role/shop-worker" }
+	elsewhere := func(o *v1alpha1.LambdaFunction) { o.Annotations[engine.AnnotationHome] = "aws/123456789012/us-east-1" }
+	crawler := existing(&v1alpha1.GlueCrawler{}, "shop", "crawler", "crawler", "arn:aws:glue:eu-central-1:123456789012:crawler/crawler")
+	crawler.Spec.Role = "shop-worker"
+	instance := existing(&v1alpha1.EC2Instance{}, "shop", "vm", "i-1", "arn:aws:ec2:eu-central-1:123456789012:instance/i-1")
+	instance.Spec.IAMInstanceProfile = new("shop-profile")
+	bucket := existing(&v1alpha1.S3Bucket{}, "shop", "media", "media", "arn:aws:s3:::media")
+	bucket.Spec.Replication = &v1alpha1.S3Replication{RoleRef: &v1alpha1.ObjectReference{Name: "worker"}}
+	recorded := function("shop")
+	text, err := (&engine.Intent{UID: string(recorded.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1",
+		Refs: map[string]kind.Target{"IAMRole/worker": {ID: "shop-worker"}}}).Annotations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded.SetAnnotations(text)
+	for name, tc := range map[string]struct {
+		others []client.Object
+		says   string // empty: nothing holds it
+	}{
+		"nothing":                       {[]client.Object{function("shop")}, ""},
+		"a reference":                   {[]client.Object{function("shop", byRef)}, "LambdaFunction shop/fn"},
+		"one that is deleted as well":   {[]client.Object{function("shop", byRef, going)}, "LambdaFunction shop/fn (being deleted)"},
+		"one that waits for the role":   {[]client.Object{function("shop", byRef, withoutAWS)}, ""},
+		"an ARN":                        {[]client.Object{function("shop", byARN)}, "LambdaFunction shop/fn"},
+		"an ARN, of another region":     {[]client.Object{function("shop", byARN, elsewhere)}, "LambdaFunction shop/fn"},
+		"an ARN, of another namespace":  {[]client.Object{function("blog", byARN)}, ""},
+		"a name":                        {[]client.Object{crawler}, "GlueCrawler shop/crawler"},
+		"an instance profile":           {[]client.Object{instance}, "EC2Instance shop/vm"},
+		"a replication":                 {[]client.Object{bucket}, "S3Bucket shop/media"},
+		"what it last had in AWS names": {[]client.Object{recorded}, "LambdaFunction shop/fn"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reason, message := holdOf(t, "IAMRole", aRole(), tc.others...)
+			if (reason == status.ReasonInUse) != (tc.says != "") || !strings.Contains(message, tc.says) {
+				t.Errorf("held with %q: %s", reason, message)
+			}
+		})
+	}
+}
+
+// What stays in AWS is on record before its object is gone, so that a key in deletion sees one of the two at any time.
+func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
+	for name, tc := range map[string]struct {
+		edit func(*v1alpha1.RDSInstance)
+		out  engine.Outcome
+		want string
+	}{
+		"retained":                    {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
+		"by default":                  {func(*v1alpha1.RDSInstance) {}, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
+		"orphaned":                    {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionOrphan }, engine.Outcome{Gone: true}, "the retained resource"},
+		"abandoned":                   {func(o *v1alpha1.RDSInstance) { deleted(o); o.Annotations[reconciler.AnnotationAbandon] = string(o.UID) }, engine.Outcome{}, "the retained resource"},
+		"deleted with a snapshot":     {deleted, engine.Outcome{Gone: true}, "snapshot orders-final-"},
+		"deleted with a named one":    {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier = "last" }, engine.Outcome{Gone: true}, "snapshot last of RDSInstance shop/orders"},
+		"deleted without":             {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.SkipFinalSnapshot = true }, engine.Outcome{Gone: true}, ""},
+		"left alone":                  {deleted, engine.Outcome{Gone: true, Plan: engine.Plan{Exists: true}}, ""},
+		"that never was":              {func(o *v1alpha1.RDSInstance) { deleted(o); withoutAWS(o) }, engine.Outcome{Gone: true}, ""},
+		"retained, under another key": {func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyRef.Name = "other" }, engine.Outcome{Gone: true}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, key := database("shop", "orders", refersTo("data"), going), aKey()
+			tc.edit(o)
+			r := newRoom(t, "RDSInstance", o, key)
+			r.read(o)
+			if err := newPass(r.Reconciler, o).release(t.Context(), tc.out); err != nil || r.read(o) {
+				t.Fatalf("the object stays: %v", err)
+			}
+			r.read(key)
+			reason, message := holdOf(t, "KMSKey", key)
+			if (reason == status.ReasonDataWouldBeLost) != (tc.want != "") || !strings.Contains(message, tc.want) {
+				t.Errorf("held with %q: %s", reason, message)
+			}
+		})
+	}
+}
+
+func deleted(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionDelete }
+
+func TestKeys_RecordIsWrittenBeforeTheObjectGoes(t *testing.T) {
+	o, key := database("shop", "orders", refersTo("data"), going), aKey()
+	r := newRoom(t, "RDSInstance", o, key)
+	r.read(o)
+	r.refuse["patch KMSKey"] = unavailable
+	if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err == nil || !r.read(o) {
+		t.Errorf("the object is gone and the key does not know what it left: %v", err)
+	}
+}
+
+// The record of a retained resource ends when a later object of its name took it over and deleted it.
+func TestKeys_ForgetARetainedResourceThatIsDeleted(t *testing.T) {
+	o := database("shop", "orders", refersTo("data"), going, deleted)
+	o.Spec.SkipFinalSnapshot = true
+	key := aKey(func(k *v1alpha1.KMSKey) {
+		for _, left := range []engine.Kept{{Kind: "RDSInstance", Namespace: "shop", Name: "orders"}, {Kind: "RDSInstance", Namespace: "shop", Name: "orders", Snapshot: "earlier"}} {
+			name, value := left.Annotation()
+			k.Annotations[name] = value
+		}
+	})
+	r := newRoom(t, "RDSInstance", o, key)
+	r.read(o)
+	if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err != nil {
+		t.Fatal(err)
+	}
+	r.read(key)
+	if kept := engine.KeptOf(key.Annotations); len(kept) != 1 || kept[0].Snapshot != "earlier" {
+		t.Errorf("%+v", kept)
+	}
+}
+
+func TestHeldObjects_LookAgainWhenAUserIsGone(t *testing.T) {
+	key, role := aKey(), aRole()
+	other := existing(&v1alpha1.KMSKey{}, "blog", "data", "k2", "arn:aws:kms:eu-central-1:123456789012:key/k2", going)
+	alive := existing(&v1alpha1.KMSKey{}, "shop", "alive", "k3", "arn:aws:kms:eu-central-1:123456789012:key/k3")
+	gone := database("shop", "orders")
+	if got := newRoom(t, "KMSKey", key, other, alive).heldObjects(t.Context(), gone); len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	elsewhere := aRole()
+	elsewhere.Namespace = "blog"
+	if got := newRoom(t, "IAMRole", role, elsewhere).heldObjects(t.Context(), gone); len(got) != 1 || got[0].Namespace != "shop" {
+		t.Errorf("%v", got)
+	}
+}

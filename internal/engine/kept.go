@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// annotationKept begins the annotations of an object whose resource is needed by what deleted objects left in AWS. Each
+// of them has its own annotation, so that two objects that end at the same time do not overwrite each other's.
+const annotationKept = wellknown.Prefix + "kept-"
+
+// Kept is what a deleted object left in AWS.
+type Kept struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Snapshot is the final snapshot that the deletion made; empty where the resource itself stays.
+	Snapshot string `json:"snapshot,omitempty"`
+}
+
+// Annotation returns the annotation that records what was left.
+func (k Kept) Annotation() (key, value string) {
+	sum := sha256.Sum256([]byte(strings.Join([]string{k.Kind, k.Namespace, k.Name, k.Snapshot}, "/")))
+	text, _ := json.Marshal(k) // texts only
+	return annotationKept + hex.EncodeToString(sum[:8]), string(text)
+}
+
+// mostKept bounds the records of one object, so that its annotations stay within what the API server accepts. More records
+// would hold it no longer than these do.
+const mostKept = 500
+
+// RecordKept returns annotations with the record of what was left, or, where nothing stays, without the record that an earlier
+// object of the same name had left its resource.
+func RecordKept(annotations map[string]string, left Kept, stays bool) map[string]string {
+	out := maps.Clone(annotations)
+	if !stays {
+		earlier := Kept{Kind: left.Kind, Namespace: left.Namespace, Name: left.Name}
+		key, _ := earlier.Annotation()
+		delete(out, key)
+		return out
+	}
+	if len(KeptOf(annotations)) >= mostKept {
+		return out
+	}
+	if out == nil {
+		out = map[string]string{}
+	}
+	key, value := left.Annotation()
+	out[key] = value
+	return out
+}
+
+// KeptOf reads what deleted objects left that needs the resource of an object, in a fixed order. A record that cannot be
+// read counts as one of an unknown object.
+func KeptOf(annotations map[string]string) []Kept {
+	var out []Kept
+	for _, key := range slices.Sorted(maps.Keys(annotations)) {
+		if strings.HasPrefix(key, annotationKept) {
+			var k Kept
+			_ = json.Unmarshal([]byte(annotations[key]), &k)
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or a final snapshot of it. ok is
+// false when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
+func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool) (left Kept, ok bool) {
+	intent, err := ReadIntent(o.GetAnnotations(), string(o.GetUID()))
+	left = Kept{Kind: kindName, Namespace: o.GetNamespace(), Name: o.GetName()}
+	if !mayExist(o, intent, err) {
+		return left, false
+	}
+	if stays || DeletionPolicyOf(o, m) != v1alpha1.DeletionDelete || o.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		return left, true
+	}
+	left.Snapshot = finalSnapshotOf(o)
+	return left, left.Snapshot != ""
+}
+
+// finalSnapshotOf returns the name of the snapshot that the deletion of an object's resource makes; empty where the kind has none
+// or the spec skips it.
+func finalSnapshotOf(o v1alpha1.Resource) string {
+	spec := specOf(o)
+	skip := spec.FieldByName("SkipFinalSnapshot")
+	if !skip.IsValid() {
+		return ""
+	}
+	sc := kind.Scope{UID: string(o.GetUID())}
+	return sc.FinalSnapshot(o.CommonStatus().ID, spec.FieldByName("FinalSnapshotIdentifier").String(), skip.Bool())
+}

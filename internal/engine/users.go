@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// fieldsNaming are the fields of specs that name a resource of another kind, in lower case: by a reference, an identifier, a
+// name or an ARN. They are searched at every depth. A test compares them with the definitions of all kinds.
+var fieldsNaming = map[string][]string{
+	"KMSKey":  {"kmskeyref", "kmsmasterkeyref", "kmskey", "kmskeyid", "kmskeyarn", "kmsmasterkeyid", "providerkeyarn", "keyid"},
+	"IAMRole": {"roleref", "role", "rolearn", "iaminstanceprofile"},
+}
+
+// Identified is implemented by objects whose resource has more names than its ID and its ARN, such as a key with aliases.
+type Identified interface {
+	// Identifiers returns these names.
+	Identifiers() []string
+}
+
+// MayUse reports whether objects of a kind can name a resource of another kind.
+func MayUse(user v1alpha1.Resource, targetKind string) bool {
+	return hasNamingField(specOf(user).Type(), fieldsNaming[targetKind])
+}
+
+// NamesAny reports whether an object names some resource of a kind.
+func NamesAny(user v1alpha1.Resource, targetKind string) bool {
+	n := naming{fields: fieldsNaming[targetKind]}
+	n.collect(specOf(user), false)
+	return len(n.references)+len(n.literals) > 0
+}
+
+// Uses reports whether an object that may have something in AWS names the resource of another object: by its spec, or by a
+// reference that it had when it was last written to AWS. An object without anything in AWS does not need the resource.
+func Uses(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) bool {
+	intent, err := ReadIntent(user.GetAnnotations(), string(user.GetUID()))
+	if !mayExist(user, intent, err) {
+		return false
+	}
+	n := naming{fields: fieldsNaming[targetKind]}
+	n.collect(specOf(user), false)
+	if user.GetNamespace() == target.GetNamespace() {
+		_, recorded := intent.recordedRefs()[targetKind+"/"+target.GetName()]
+		if recorded || slices.Contains(n.references, target.GetName()) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.literals, func(name string) bool { return denotes(name, target, user) })
+}
+
+// mayExist reports whether something of an object may be in AWS, by its status or its record. A record that cannot be read
+// counts, and so does that of an earlier object, which this one may be about to take over.
+func mayExist(o v1alpha1.Resource, intent *Intent, unreadable error) bool {
+	st := o.CommonStatus()
+	_, recorded := o.GetAnnotations()[AnnotationHome]
+	return st.ID != "" || st.ARN != "" || unreadable != nil || recorded && (intent == nil || intent.MayHaveCreated())
+}
+
+func (i *Intent) recordedRefs() map[string]kind.Target {
+	if i == nil {
+		return nil
+	}
+	return i.Refs
+}
+
+// denotes reports whether a name in the spec of a user is one of the target's resource. A name that is no ARN is one of the
+// user's own account and region.
+func denotes(name string, target, user v1alpha1.Resource) bool {
+	st := target.CommonStatus()
+	names := []string{st.ID, st.ARN}
+	if i, ok := target.(Identified); ok {
+		names = append(names, i.Identifiers()...)
+	}
+	if !slices.Contains(names, name) {
+		return false
+	}
+	return strings.HasPrefix(name, "arn:") || sharePlace(target, user)
+}
+
+// sharePlace reports whether two resources may be in the same account and, unless the ARN of the first has no region, in the
+// same region.
+func sharePlace(of, other v1alpha1.Resource) bool {
+	a, b := strings.Split(of.GetAnnotations()[AnnotationHome], "/"), strings.Split(other.GetAnnotations()[AnnotationHome], "/")
+	if len(a) != 3 || len(b) != 3 {
+		return true
+	}
+	arn := strings.SplitN(of.CommonStatus().ARN, ":", 5)
+	global := len(arn) == 5 && arn[3] == ""
+	return a[0] == b[0] && a[1] == b[1] && (global || a[2] == b[2])
+}
+
+// naming collects what the fields of a spec name.
+type naming struct {
+	fields               []string
+	references, literals []string
+}
+
+// collect walks a value; inside is true at and below a field that names a resource.
+func (n *naming) collect(v reflect.Value, inside bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			n.collect(v.Elem(), inside)
+		}
+	case reflect.String:
+		if inside && v.String() != "" {
+			n.literals = append(n.literals, v.String())
+		}
+	case reflect.Struct:
+		if ref, ok := v.Interface().(v1alpha1.ObjectReference); ok {
+			if inside {
+				n.references = append(n.references, ref.Name)
+			}
+			return
+		}
+		for i := range v.NumField() {
+			n.collect(v.Field(i), slices.Contains(n.fields, strings.ToLower(v.Type().Field(i).Name)))
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			n.collect(v.Index(i), inside)
+		}
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			n.collect(entries.Value(), inside)
+		}
+	}
+}
+
+// hasNamingField reports whether a type has one of the fields, at any depth.
+func hasNamingField(t reflect.Type, fields []string) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return hasNamingField(t.Elem(), fields)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if slices.Contains(fields, strings.ToLower(f.Name)) || hasNamingField(f.Type, fields) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func specOf(o v1alpha1.Resource) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByName("Spec")
+}

@@ -209,7 +209,7 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 // been preceded by a look.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
-	return !a.readOnly() && o.Intent == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
+	return !a.readOnly() && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
 		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways && !o.TrustAttempts
 }
 
@@ -352,7 +352,7 @@ func (a *advance) commit(ctx context.Context, p Plan) error {
 }
 
 func (a *advance) persist(ctx context.Context, i *Intent) error {
-	i.UID = a.o.UID
+	i.UID, i.Cluster = a.o.UID, a.o.Cluster
 	if err := a.h.Commit(ctx, i); err != nil {
 		return err
 	}

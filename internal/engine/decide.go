@@ -102,6 +102,9 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if err := sameHome(o.Intent, sc); err != nil {
 		return Plan{}, err
 	}
+	if err := o.checkEarlier(true); err != nil {
+		return Plan{}, err
+	}
 	want, err := k.Desired(sc, cr)
 	if err != nil {
 		return Plan{}, err
@@ -306,6 +309,9 @@ func (d decider[CR, S]) planAbsent() (Plan, error) {
 	case d.o.Known && d.k.Meta().HoldsData && !d.o.RecreateOnLoss:
 		return Plan{Cause: Lost}, nil
 	default:
+		if err := d.o.checkEarlier(false); err != nil {
+			return Plan{}, err
+		}
 		return Plan{Cause: New, Steps: d.k.Converge(d.want, d.seen, nil), Later: d.afterCreate(), sets: d.diff()}, nil
 	}
 }

@@ -26,6 +26,8 @@ type Intent struct {
 	// UID is that of the object the record was written for. A record copied into another object, by a
 	// manifest or an export, is not read.
 	UID string `json:"uid,omitempty"`
+	// Cluster is the ID of the cluster that the object was in; empty in the records of versions that did not write it.
+	Cluster string `json:"cluster,omitempty"`
 	// Attempt is part of the client token. It rises when the same request must not be repeated: after a
 	// create that is known to have failed, for an edited spec, and when the created resource is gone.
 	Attempt int `json:"attempt"`
@@ -68,6 +70,23 @@ func (i *Intent) Annotations() (map[string]string, error) {
 // ReadIntent reads the record that was persisted for the object with the UID; nil when there is none.
 // An unreadable record is an error: it must never be taken for "nothing was ever created".
 func ReadIntent(annotations map[string]string, uid string) (*Intent, error) {
+	i, err := readRecord(annotations)
+	if err != nil || i == nil || i.UID != "" && i.UID != uid {
+		return nil, err
+	}
+	return i, nil
+}
+
+// readEarlier reads the record of another object, from which this one was restored or copied; nil when there is none.
+func readEarlier(annotations map[string]string, uid string) *Intent {
+	i, err := readRecord(annotations)
+	if err != nil || i == nil || i.UID == "" || i.UID == uid { // ReadIntent reports the error
+		return nil
+	}
+	return i
+}
+
+func readRecord(annotations map[string]string) (*Intent, error) {
 	home, ok := annotations[AnnotationHome]
 	if !ok {
 		return nil, nil
@@ -77,9 +96,6 @@ func ReadIntent(annotations map[string]string, uid string) (*Intent, error) {
 		if err := json.Unmarshal([]byte(s), i); err != nil {
 			return nil, fmt.Errorf("annotation %s is unreadable: %w", AnnotationIntent, err)
 		}
-	}
-	if i.UID != "" && i.UID != uid {
-		return nil, nil
 	}
 	i.Home = home
 	return i, nil

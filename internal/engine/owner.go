@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // maxTagValue is AWS's limit for tag values, in characters.
@@ -49,6 +50,8 @@ type Owner struct {
 	HasFinalizer bool
 	// Intent is what was persisted before the first write to AWS; nil when nothing was.
 	Intent *Intent
+	// Earlier is the record of another object, from which this one was restored or copied; nil when there is none.
+	Earlier *Intent
 	// Known is true once the status records the resource.
 	Known bool
 	// CreatedAt is the creation time that the status recorded while the resource carried this object's
@@ -189,6 +192,24 @@ func (o Owner) contradictions(tags map[string]string) []string {
 		out = append(out, fmt.Sprintf("%s=%s", key, have))
 	}
 	return out
+}
+
+// checkEarlier refuses to create, besides the resource of an earlier object of another cluster, a second one. Unseen is true before
+// the resource was looked for: an object that may adopt what it finds, or only observes it, looks first. So does one whose
+// record does not say which cluster it comes from.
+func (o Owner) checkEarlier(unseen bool) error {
+	e := o.Earlier
+	if e == nil || o.Deleting || o.Known || e.Cluster == o.Cluster || o.inherits(e.Cluster) {
+		return nil
+	}
+	looks := e.Cluster == "" || o.Adoption == v1alpha1.AdoptAlways || o.Management == v1alpha1.ManageObserve
+	if unseen && looks || e.Cluster == "" && len(o.Previous) > 0 {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf(
+		"annotations %s and %s come from an earlier life of this object, with UID %s%s, whose AWS resource is not taken over: "+
+			"to take it over, add that cluster's ID to --previous-cluster-ids (aws.previousClusterIDs of the chart); to have a new resource created, remove both annotations",
+		AnnotationHome, AnnotationIntent, e.UID, kind.Either(e.Cluster == "", "", " in cluster "+e.Cluster))}
 }
 
 func (o Owner) inherits(cluster string) bool {

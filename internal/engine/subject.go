@@ -91,7 +91,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
 		AllowAdoption: f.Provider.AllowAdoption && spec.DeletionPolicy != "", TrustAttempts: f.TrustAttempts,
 		NoCreationTime: e.Meta().NoCreationTime, HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Check: f.Check, Intent: intent, Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
+		Check: f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
 	}
 	if st.CreationTime != nil {
 		o.CreatedAt = st.CreationTime.Time
@@ -296,12 +296,14 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	if !transient {
 		st.ObservedGeneration = generation
 	}
-	if !transient && checked(out, err) {
+	// A Ready object whose check met a failure that passes stays Ready, and its check is repeated soon.
+	if checked(out, err) && (!transient || !st.Ready) {
 		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
 	}
 }
 
-// checked reports whether a requested check was done, whatever it found: also what holds a deletion.
+// checked reports whether a requested check was done, whatever it found: also what holds a deletion, and a failure that is
+// tried again.
 func checked(out Outcome, err error) bool {
 	_, waiting := status.AsWaiting(err)
 	return !waiting || out.Plan.Cause == Deleting

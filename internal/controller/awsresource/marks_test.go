@@ -101,7 +101,7 @@ func (r *room) pass(o *v1alpha1.S3Bucket) bool {
 func TestReconcile_ARecordWithoutAFinalizerLeaksNothing(t *testing.T) {
 	recordOf := func(uid string) func(*v1alpha1.S3Bucket) {
 		return func(o *v1alpha1.S3Bucket) {
-			o.Annotations, _ = (&engine.Intent{UID: uid, Attempt: 1, At: noon, Home: "aws/123456789012/eu-central-1"}).Annotations()
+			o.Annotations, _ = (&engine.Intent{UID: uid, Cluster: "cluster-1", Attempt: 1, At: noon, Home: "aws/123456789012/eu-central-1"}).Annotations()
 		}
 	}
 	for name, tc := range map[string]struct {

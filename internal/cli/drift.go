@@ -5,12 +5,14 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // driftFlags are the flags of the verb.
@@ -25,7 +27,8 @@ func (s *shared) driftCommand() *cobra.Command {
 		Use:   "drift",
 		Short: "List the fields in which AWS differs from what is declared",
 		Long: "drift lists the drift that the operator reports in the statuses of AWS resource objects: fields that were changed\n" +
-			"outside the operator and are not corrected, because driftPolicy is Report or the correction is not done yet.\n" +
+			"outside the operator and are not corrected, because driftPolicy is Report or the correction is not done yet. Objects whose\n" +
+			"fields AWS does not keep, with the reason NotSettling, follow with their messages.\n" +
 			"Without drift it prints nothing but a line on standard error. To have AWS looked at now, use nexusctl reconcile first.",
 		Example: "  nexusctl drift -n team-a\n  nexusctl drift -A --exit-code\n  nexusctl drift -A -o json",
 		Args:    arguments(cobra.NoArgs),
@@ -77,7 +80,7 @@ func (s *shared) namespaceOf(everywhere bool) (string, error) {
 // driftColumns says what the table of drift shows.
 type driftColumns struct{ namespace, wide bool }
 
-// textOfDrift has a row for each field; nothing without drift.
+// textOfDrift has a row for each field, and below a line for each object that does not settle; nothing without drift.
 func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) string {
 	if len(report.Objects) == 0 {
 		return ""
@@ -86,8 +89,11 @@ func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) 
 	if show.namespace {
 		header = append([]string{"NAMESPACE"}, header...)
 	}
-	rows := [][]string{header}
+	rows, unsettled := [][]string{header}, ""
 	for _, o := range report.Objects {
+		if o.Message != "" {
+			unsettled += fmt.Sprintf("%s %s/%s (%s): %s\n", o.Kind, o.Namespace, o.Name, status.ReasonNotSettling, o.Message)
+		}
 		for _, f := range o.Fields {
 			row := []string{strings.ToLower(o.Kind) + "/" + o.Name, f.Path, valueInTable(f.Want, show.wide), valueInTable(f.Have, show.wide), o.Policy, ageOf(now, o.Since)}
 			if show.namespace {
@@ -96,7 +102,10 @@ func textOfDrift(report *inspect.DriftReport, now time.Time, show driftColumns) 
 			rows = append(rows, row)
 		}
 	}
-	return textTable(rows)
+	if len(rows) == 1 {
+		return unsettled
+	}
+	return textTable(rows) + unsettled
 }
 
 // valueInTable keeps a value within its column.

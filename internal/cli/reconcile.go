@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -221,16 +222,26 @@ func checkedAs(o inspect.ObjectStatus) string {
 	return "checked, not ready"
 }
 
+// titlesWithReasons names the objects with what their conditions say of why they are not checked yet.
 func titlesWithReasons(objects []*unstructured.Unstructured) string {
 	var out []string
 	for _, u := range objects {
-		text := titleOfObject(u)
-		for _, c := range inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0].Conditions {
-			if c.Type == "Ready" && c.Reason != "" && c.Status != "True" {
-				text += " (" + c.Reason + ")"
-			}
-		}
-		out = append(out, text)
+		out = append(out, titleOfObject(u)+reasonOfDelay(inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0].Conditions))
 	}
 	return strings.Join(out, ", ")
+}
+
+// reasonOfDelay says why an object is not Ready, or, of one that stays Ready meanwhile, what its check waits for.
+func reasonOfDelay(conditions []metav1.Condition) string {
+	for _, wanted := range []struct {
+		kind   string
+		status metav1.ConditionStatus
+	}{{"Ready", metav1.ConditionFalse}, {"Reconciling", metav1.ConditionTrue}} {
+		for _, c := range conditions {
+			if c.Type == wanted.kind && c.Status == wanted.status && c.Reason != "" {
+				return " (" + strings.TrimSuffix(c.Reason+": "+c.Message, ": ") + ")"
+			}
+		}
+	}
+	return ""
 }

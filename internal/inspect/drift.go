@@ -34,8 +34,10 @@ type ObjectDrift struct {
 	Capability string `json:"capability,omitempty"`
 	// Policy is Correct or Report.
 	Policy string `json:"policy"`
-	// Fields are those that differ.
+	// Fields are those that differ; none is listed of an object with a Message only.
 	Fields []v1alpha1.DriftEntry `json:"fields"`
+	// Message says of an object with the reason NotSettling which field AWS does not keep.
+	Message string `json:"message,omitempty"`
 	// Since is when the drift was noticed.
 	Since *metav1.Time `json:"since,omitempty"`
 }
@@ -56,8 +58,8 @@ func (r *Reader) Drift(ctx context.Context, namespace string) (*DriftReport, err
 			if !ok {
 				return errors.New(e.Name() + " is no AWS resource object")
 			}
-			if len(o.CommonStatus().Drift) > 0 {
-				out.Objects = append(out.Objects, driftOf(e.Name(), o))
+			if d := driftOf(e.Name(), o); len(d.Fields) > 0 || d.Message != "" {
+				out.Objects = append(out.Objects, d)
 			}
 			return nil
 		})
@@ -73,12 +75,16 @@ func (r *Reader) Drift(ctx context.Context, namespace string) (*DriftReport, err
 
 func driftOf(kind string, o v1alpha1.Resource) ObjectDrift {
 	st := o.CommonStatus()
-	d := ObjectDrift{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Policy: string(cmp.Or(o.CommonSpec().DriftPolicy, v1alpha1.DriftCorrect)), Fields: st.Drift, Since: st.LastSyncTime}
+	d := ObjectDrift{Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName(), Policy: string(cmp.Or(o.CommonSpec().DriftPolicy, v1alpha1.DriftCorrect)), Fields: append([]v1alpha1.DriftEntry{}, st.Drift...), Since: st.LastSyncTime}
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "NexusAICapability" {
 		d.Capability = owner.Name
 	}
-	if c := meta.FindStatusCondition(st.Conditions, status.Ready); c != nil && c.Reason == status.ReasonDrift {
+	c := meta.FindStatusCondition(st.Conditions, status.Ready)
+	if c != nil && (c.Reason == status.ReasonDrift || c.Reason == status.ReasonNotSettling) {
 		d.Since = &c.LastTransitionTime
+	}
+	if c != nil && c.Status == metav1.ConditionFalse && c.Reason == status.ReasonNotSettling {
+		d.Message = c.Message
 	}
 	return d
 }

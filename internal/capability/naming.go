@@ -119,6 +119,9 @@ func (n Names) ServiceAccount() string { return n.Of("app-sa") }
 // Quota is the ResourceQuota of a namespace that was made for the workloads.
 func (n Names) Quota() string { return n.Prefix() + "-quota" }
 
+// Inhabitants is the name of the ResourceQuota that counts the objects in the namespace before it is deleted.
+func (n Names) Inhabitants() string { return n.Prefix() + "-inhabitants" }
+
 // WorkloadNamespace is where the workloads run.
 func (n Names) WorkloadNamespace() string { return n.Prefix() }
 

@@ -15,9 +15,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/inhabitants"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
@@ -310,19 +312,16 @@ func (d *deleter) lookAtNamespace(ctx context.Context, records []install.Record)
 	return nil
 }
 
-// keptByKubernetes are the objects that every namespace has, and that Kubernetes keeps.
-var keptByKubernetes = []string{"Event", "Lease", "Endpoints", "EndpointSlice", "ConfigMap kube-root-ca.crt", "ConfigMap " + install.LedgerName, "ServiceAccount default"}
-
 // othersInNamespace lists the objects in the operator's namespace that neither deploy nor a controller created.
 func (d *deleter) othersInNamespace(ctx context.Context, records []install.Record) ([]*unstructured.Unstructured, error) {
-	kinds, err := d.namespacedKinds()
+	kinds, err := d.namespacedKinds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var out []*unstructured.Unstructured
 	err = listObjects(ctx, d.client, kinds, func(_ *metav1.PartialObjectMetadata, u *unstructured.Unstructured) {
 		ours := slices.ContainsFunc(records, func(r install.Record) bool { return r.UID == u.GetUID() })
-		kept := slices.Contains(keptByKubernetes, u.GetKind()) || slices.Contains(keptByKubernetes, u.GetKind()+" "+u.GetName())
+		kept := inhabitants.IsFurniture(u.GroupVersionKind().GroupKind(), u.GetName()) || u.GetKind() == "ConfigMap" && u.GetName() == install.LedgerName
 		if !ours && !kept && metav1.GetControllerOf(u) == nil {
 			out = append(out, u)
 		}
@@ -330,27 +329,19 @@ func (d *deleter) othersInNamespace(ctx context.Context, records []install.Recor
 	return out, err
 }
 
-// namespacedKinds are the kinds whose objects are in namespaces and can be listed and deleted.
-func (d *deleter) namespacedKinds() ([]schema.GroupVersionKind, error) {
+// namespacedKinds are the kinds whose objects somebody can create in a namespace.
+func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKind, error) {
 	served, err := d.cluster.ToDiscoveryClient()
 	if err != nil {
 		return nil, err
 	}
-	lists, err := served.ServerPreferredNamespacedResources()
+	kinds, err := inhabitants.Kinds(ctx, discovery.ToDiscoveryInterfaceWithContext(served))
 	if err != nil {
-		return nil, fmt.Errorf("asking for the kinds that may be in namespace %s: %w", install.Namespace, err)
+		return nil, fmt.Errorf("looking into namespace %s: %w", install.Namespace, err)
 	}
-	var out []schema.GroupVersionKind
-	for _, l := range lists {
-		gv, err := schema.ParseGroupVersion(l.GroupVersion)
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range l.APIResources {
-			if slices.Contains(r.Verbs, "list") && slices.Contains(r.Verbs, "delete") {
-				out = append(out, gv.WithKind(r.Kind))
-			}
-		}
+	out := make([]schema.GroupVersionKind, len(kinds))
+	for i, k := range kinds {
+		out[i] = k.GroupVersionKind
 	}
 	return out, nil
 }

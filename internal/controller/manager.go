@@ -21,6 +21,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -327,8 +328,12 @@ func newEnvironment(ctx context.Context, mgr manager.Manager, o options.Options)
 	if err != nil {
 		return reconciler.Environment{}, err
 	}
+	served, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return reconciler.Environment{}, err
+	}
 	return reconciler.Environment{
-		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Events: reconciler.Events{Recorder: mgr.GetEventRecorder("nexus-operator")}, Clock: clock.RealClock{},
+		Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Discovery: served, Events: reconciler.Events{Recorder: mgr.GetEventRecorder("nexus-operator")}, Clock: clock.RealClock{},
 		Signing:   &reconciler.SigningKeys{Client: mgr.GetClient(), Namespace: o.Namespace, Clock: clock.RealClock{}},
 		ClusterID: id, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, Shard: o.Shard, TrustAttempts: o.TrustUntaggedCreates, Schemas: schemas,
 		Intervals: reconciler.Intervals{Check: o.CheckEvery, CheckOf: o.CheckEveryOf, Stalled: o.StalledEvery, RetryFirst: o.RetryFirst, RetryMost: o.RetryMost},

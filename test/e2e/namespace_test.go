@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -98,6 +99,40 @@ func TestGuestsKeepTheNamespace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { hosts(t, name, guest) })
 	}
+}
+
+// A tenant deletes a capability in whose namespace another tenant came to live.
+func TestAttack_NamespaceOfAnotherTenantStays(t *testing.T) {
+	b := newBed(t)
+	c, ns := b.apart("shared")
+	b.Create(c)
+	b.Running(c)
+	mallory, alice := b.Tenant(c.Namespace), b.Tenant(ns.Name)
+	p := provider("aws")
+	p.Namespace = ns.Name
+	b.Create(p)
+	queue := &v1alpha1.SQSQueue{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "orders"}, Spec: v1alpha1.SQSQueueSpec{CommonSpec: through("aws"), QueueName: "orders"}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "token"}}
+	for _, o := range []client.Object{queue, secret} {
+		if err := alice.Create(b.Ctx(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := mallory.Delete(b.Ctx(), c); err != nil {
+		t.Fatal(err)
+	}
+	b.Gone(c)
+	for _, o := range []client.Object{ns, queue, secret} {
+		if err := b.Get(o); err != nil || o.GetDeletionTimestamp() != nil {
+			t.Errorf("%T %s: %v, deletion %v", o, o.GetName(), err, o.GetDeletionTimestamp())
+		}
+	}
+}
+
+// A Secret alone, which the operator may not list, keeps the namespace; its content is never asked for.
+func TestAttack_NamespaceWithOneSecretStays(t *testing.T) {
+	extent.Full(t)
+	hosts(t, "secret", &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "guest"}})
 }
 
 func hosts(t *testing.T, name string, guest client.Object) {

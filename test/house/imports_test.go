@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/health", "internal/intent", "internal/options", "internal/status"},
 	"internal/intentfacts":     {"api", "internal/apply", "internal/intent", "internal/options", "internal/status"},
 	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/iampolicy", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},
+	"internal/inhabitants":     {},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
 	"internal/image":           {},
 	"internal/helmrelease":     {},
@@ -54,7 +55,7 @@ var allowed = map[string][]string{
 	"internal/controller/reconciler":     {"api", "internal/crdschema", "internal/engine", "internal/capability", "internal/apply", "internal/status", "internal/metrics", "internal/shard", "internal/tracing"},
 	"internal/controller/awsresource":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/status"},
 	"internal/controller/awsprovider":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/awsclient", "internal/status"},
-	"internal/controller/capability":     {"api", "internal/controller/reconciler", "internal/capabilityfacts", "internal/awssession", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/graph", "internal/health", "internal/status", "internal/options"},
+	"internal/controller/capability":     {"api", "internal/controller/reconciler", "internal/inhabitants", "internal/capabilityfacts", "internal/awssession", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/graph", "internal/health", "internal/status", "internal/options"},
 	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/intentfacts", "internal/apply", "internal/status", "internal/options"},
 	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
@@ -66,7 +67,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/devworld", "internal/helmrelease", "internal/image", "internal/install", "internal/inspect", "internal/intent", "internal/intentfacts", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
+	"internal/cli":                       {"api", "internal/devworld", "internal/helmrelease", "internal/image", "internal/inhabitants", "internal/install", "internal/inspect", "internal/intent", "internal/intentfacts", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -55,6 +56,7 @@ type bed struct {
 	// person has every right, and is not counted.
 	person client.WithWatch
 	clock  *clocktesting.FakePassiveClock
+	served discovery.DiscoveryInterfaceWithContext
 	events *events.FakeRecorder
 	// ns is the namespace of the capabilities of this test.
 	ns      string
@@ -87,7 +89,11 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &bed{T: t, person: person, clock: clocktesting.NewFakePassiveClock(time.Now()), events: events.NewFakeRecorder(1000)}
+	served, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bed{T: t, person: person, served: served, clock: clocktesting.NewFakePassiveClock(time.Now()), events: events.NewFakeRecorder(1000)}
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "team-"}}
 	b.create(ns)
 	b.ns = ns.Name
@@ -102,7 +108,7 @@ func newBed(t *testing.T, edits ...func(*options.Options)) *bed {
 
 // newReconciler returns one that remembers nothing, as after a restart.
 func (b *bed) newReconciler() *Reconciler {
-	env := reconciler.Environment{Client: b.counted(), Live: b.live(), Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1",
+	env := reconciler.Environment{Client: b.counted(), Live: b.live(), Discovery: b.served, Events: reconciler.Events{Recorder: b.events}, Clock: b.clock, ClusterID: "cluster-1",
 		Intervals: reconciler.Intervals{Check: 5 * time.Minute, Stalled: time.Minute, RetryFirst: time.Second, RetryMost: time.Minute}}
 	return New(env, b.options, nil)
 }

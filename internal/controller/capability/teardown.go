@@ -8,14 +8,10 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -283,41 +279,17 @@ func (r *Reconciler) removeChild(ctx context.Context, c *nexusv1.NexusAICapabili
 		return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 	}
 	if ref.Kind.Kind == "Namespace" {
-		guests, err := r.othersInNamespace(ctx, ref.Name)
+		others, err := r.othersInNamespace(ctx, c, ref.Name)
 		if err != nil {
 			return err
 		}
-		if guests != "" { // it is somebody's home by now: it stays, and only our mark goes
-			r.Events.Normal(c, status.ReasonInUse, "Delete", "namespace "+ref.Name+" stays: it holds "+guests)
+		if len(others) > 0 { // it is somebody's home by now: it stays, and only our mark goes
+			r.Events.Normal(c, status.ReasonInUse, "Delete", fmt.Sprintf("namespace %s stays: it holds objects that this capability did not create: %s", ref.Name, others))
 			return r.Applier.Orphan(ctx, capabilityfacts.OwnerOf(c), ref)
 		}
 	}
 	_, err := r.Applier.Delete(ctx, capabilityfacts.OwnerOf(c), ref)
 	return err
-}
-
-// othersInNamespace names something in a namespace that is neither ours nor made by Kubernetes itself. Secrets are not
-// looked for: the operator may not see them.
-func (r *Reconciler) othersInNamespace(ctx context.Context, namespace string) (string, error) {
-	for _, gvk := range []schema.GroupVersionKind{
-		corev1.SchemeGroupVersion.WithKind("Pod"), corev1.SchemeGroupVersion.WithKind("Service"), corev1.SchemeGroupVersion.WithKind("ConfigMap"),
-		corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), batchv1.SchemeGroupVersion.WithKind("CronJob"), batchv1.SchemeGroupVersion.WithKind("Job"), appsv1.SchemeGroupVersion.WithKind("Deployment"),
-		appsv1.SchemeGroupVersion.WithKind("StatefulSet"), appsv1.SchemeGroupVersion.WithKind("DaemonSet"),
-		networkingv1.SchemeGroupVersion.WithKind("Ingress"), intentv1alpha1.GroupVersion.WithKind("SecurityIntentBinding"), nexusv1.GroupVersion.WithKind("NexusAICapability"),
-	} {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-		if err := r.Live.List(ctx, list, client.InNamespace(namespace), client.Limit(8)); err != nil {
-			return "", fmt.Errorf("looking for guests in namespace %s: %w", namespace, err)
-		}
-		for _, o := range list.Items {
-			own := o.GetLabels()[wellknown.LabelManagedBy] == apply.FieldOwner || o.GetDeletionTimestamp() != nil
-			if !own && o.GetName() != "kube-root-ca.crt" {
-				return gvk.Kind + " " + o.GetName(), nil
-			}
-		}
-	}
-	return "", nil
 }
 
 // remainingState says why a child in deletion is still there, in its own words.

@@ -291,28 +291,6 @@ func TestDelete_RestoresTheReferenceOfItsProvider(t *testing.T) {
 	b.takenDown(c)
 }
 
-func TestDelete_NamespaceWithGuestsStays(t *testing.T) {
-	extent.Full(t)
-	b := newBed(t)
-	c := b.capability()
-	b.run(c)
-	ns := b.ns + "-dev"
-	b.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "guest"}})
-	b.deleteCapability(c)
-	b.takenDown(c)
-	if events := b.emitted(); len(events) != 1 || events[0] != fmt.Sprintf("Normal InUse namespace %s stays: it holds ConfigMap guest", ns) {
-		t.Errorf("events %q", events)
-	}
-	stays := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns}}
-	if !b.exists(stays) || stays.Labels[wellknown.LabelCapabilityUID] != "" {
-		t.Errorf("the namespace is gone, or still marked: %v", stays.Labels)
-	}
-	b.refuseWith("live", "Pod", forbidden)
-	if guests, err := b.othersInNamespace(t.Context(), ns); !apierrors.IsForbidden(err) || guests != "" {
-		t.Errorf("a namespace that cannot be looked into has guests %q, %v", guests, err)
-	}
-}
-
 func TestDelete_PoliciesStayUntilThePodsHaveEnded(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -24,9 +25,11 @@ type Environment struct {
 	Client client.Client
 	// Live reads from the API server itself: for what is not cached, and before a write that must not
 	// rest on a stale read.
-	Live   client.Reader
-	Events Events
-	Clock  clock.PassiveClock
+	Live client.Reader
+	// Discovery asks the API server which kinds it serves.
+	Discovery discovery.DiscoveryInterfaceWithContext
+	Events    Events
+	Clock     clock.PassiveClock
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string
 	PreviousClusterIDs []string

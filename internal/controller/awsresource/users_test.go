@@ -208,7 +208,7 @@ func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
 	}
 }
 
-// What stays in AWS is on record before its object is gone, so that a key in deletion sees one of the two at any time.
+// An object records what it leaves in AWS before it is gone, so that a key in deletion sees one of the two at any time.
 func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(*v1alpha1.RDSInstance)

@@ -81,12 +81,16 @@ func (s Statement) coversIAM(partition, account string) bool {
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html#identifiers-unique-ids
 var uniqueID = regexp.MustCompile(`^A(IDA|ROA)[A-Z0-9]{12,124}$`)
 
-// CheckPrincipals returns an error if a principal is a unique ID. AWS returns the ARN of a principal
+// CheckPrincipals returns an error if a principal is a unique ID or a canonical user, of which AWS shows the ARN. AWS returns the ARN of a principal
 // that exists, so a document that names the ID would never equal the stored one; an ID whose
 // principal is deleted is refused by AWS.
 func CheckPrincipals(d Document) error {
 	for i, s := range d.Statement {
 		for element, principals := range map[string]Principals{"Principal": s.Principal, "NotPrincipal": s.NotPrincipal} {
+			for _, name := range principals["CanonicalUser"] {
+				return fmt.Errorf("Statement[%d].%s: AWS shows an ARN instead of the canonical user %.12s…: name arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity ID, "+
+					"or arn:aws:iam::ACCOUNT:root for an account", i, element, name)
+			}
 			for _, name := range principals["AWS"] {
 				if uniqueID.MatchString(name) {
 					return fmt.Errorf("%s: %s is the unique ID of a user or role: name its ARN, or remove the ID if the user or role was deleted", fmt.Sprintf("Statement[%d].%s", i, element), name)

@@ -133,6 +133,11 @@ func CustomerKMSKey(service, id string) string {
 	return Either(id == managed || strings.HasSuffix(id, ":"+managed), "", id)
 }
 
+// IsKMSAlias reports whether an identifier of a KMS key is an alias or its ARN.
+func IsKMSAlias(id string) bool {
+	return strings.HasPrefix(id, "alias/") || strings.Contains(id, ":alias/")
+}
+
 // keyName is the last part of a key's ARN: "key/ID" or "alias/NAME", without "key/".
 func keyName(s string) string {
 	if isARN(s) {

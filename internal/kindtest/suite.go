@@ -61,10 +61,23 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	}
 	walks(t, e, parents, cases)
 	exports(t, e, parents, cases)
+	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
 	t.Run("declares what it uses", func(t *testing.T) {
 		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)
 		compareActions(t, "Meta.Writes", e.Meta().Writes, used.writes)
 	})
+}
+
+// meetsRewrites asserts that the rows declare each field that AWS answers with in another form: each row has shown that
+// nothing is written at rest.
+func meetsRewrites(t *testing.T, e engine.Entry) {
+	t.Helper()
+	met := NewRig(t).AWS.Rewritten()
+	for _, r := range awsproxy.Rewrites() {
+		if r.Kind == e.Name() && !r.IsSent && !slices.Contains(met, r.Kind+"."+r.Field) {
+			t.Errorf("no row declares %s in a form that AWS rewrites: %s", r.Field, r.What)
+		}
+	}
 }
 
 // actions are the IAM actions that the rows used.

@@ -225,7 +225,9 @@ type DynamoDBTTL struct {
 type DynamoDBSSE struct {
 	// Enabled uses a KMS key; false uses the key that AWS owns.
 	Enabled bool `json:"enabled"`
-	// KMSKeyID is the ARN or the ID of a KMS key, or alias/aws/dynamodb; absent means the key that AWS manages.
+	// KMSKeyID is the ARN or the ID of a KMS key. Absent, or alias/aws/dynamodb: a new table, and one without a KMS key, gets
+	// the key that AWS manages, and any other keeps its KMS key: DynamoDB does not show who manages it. To go back from a key
+	// of yours, set enabled: false, and true once the table is ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	KMSKeyID string `json:"kmsKeyID,omitempty"`

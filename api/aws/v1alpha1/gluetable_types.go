@@ -28,11 +28,11 @@ type GlueTableSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Description *string `json:"description,omitempty"`
-	// TableType, such as EXTERNAL_TABLE.
+	// TableType, such as EXTERNAL_TABLE, which statements of Athena that change tables need. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	TableType *string `json:"tableType,omitempty"`
-	// PartitionKeys are the columns the data is partitioned by.
+	// PartitionKeys are the columns the data is partitioned by. Absent: not managed; a new table has none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	PartitionKeys *[]GlueColumn `json:"partitionKeys,omitempty"`
@@ -47,7 +47,7 @@ type GlueTableSpec struct {
 
 // GlueColumn is a column of a table.
 type GlueColumn struct {
-	// Name of the column.
+	// Name of the column. Glue keeps it in lower case.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	Name string `json:"name"`

@@ -40,7 +40,8 @@ type SSMParameter struct {
 	// +optional
 	// +kubebuilder:validation:Enum=Standard;Advanced;Intelligent-Tiering
 	Tier string `json:"tier,omitempty"`
-	// KeyID encrypts a SecureString; default alias/aws/ssm.
+	// KeyID encrypts a SecureString. Absent: a new parameter gets alias/aws/ssm, and an existing one keeps its key; name
+	// alias/aws/ssm to go back to that.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	KeyID string `json:"keyID,omitempty"`

@@ -3,8 +3,6 @@
 package dynamodb
 
 import (
-	"strings"
-
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -14,10 +12,6 @@ import (
 
 // service names DynamoDB in the alias of the KMS key that AWS manages for it.
 const service = "dynamodb"
-
-func isAlias(key string) bool {
-	return strings.HasPrefix(key, "alias/") || strings.Contains(key, ":alias/")
-}
 
 // fromBilling: a table that never was on demand has no summary.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BillingModeSummary.html

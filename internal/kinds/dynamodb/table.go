@@ -296,7 +296,7 @@ func (t *table) timeToLive(ctx context.Context, want TableState, have *TableStat
 
 // checkKey refuses aliases, which DynamoDB accepts and then reports as the ARN of a key.
 func checkKey(e *v1alpha1.DynamoDBSSE) error {
-	if e != nil && isAlias(kind.CustomerKMSKey(service, e.KMSKeyID)) {
+	if e != nil && kind.IsKMSAlias(kind.CustomerKMSKey(service, e.KMSKeyID)) {
 		return status.Invalid("spec.sse.kmsKeyID", "is an alias; give the key's ARN or ID: DynamoDB reports only those, so an alias cannot be compared")
 	}
 	return nil

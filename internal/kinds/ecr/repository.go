@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
@@ -120,7 +121,11 @@ func declareEncryption(sc kind.Scope, in *v1alpha1.ECREncryption, s *RepositoryS
 	if in == nil {
 		return nil
 	}
-	s.EncryptionType, s.KMSKey = &in.EncryptionType, kind.NonEmpty(&in.KMSKey)
+	key := kind.CustomerKMSKey("ecr", in.KMSKey)
+	if kind.IsKMSAlias(key) {
+		return status.Invalid("spec.encryptionConfiguration.kmsKey", "is an alias; give the key's ARN or ID: ECR shows only the key behind an alias, so that an alias cannot be compared")
+	}
+	s.EncryptionType, s.KMSKey = &in.EncryptionType, kind.NonEmpty(&key)
 	if in.KMSKeyRef == nil {
 		return nil
 	}
@@ -154,13 +159,22 @@ func (r *repository) describe(ctx context.Context, want RepositoryState, look ki
 	encryption := kind.NonNil(d.EncryptionConfiguration)
 	seen := kind.Seen[RepositoryState]{Exists: true, Created: aws.ToTime(d.CreatedAt), State: RepositoryState{
 		Name: want.Name, ARN: aws.ToString(d.RepositoryArn), URI: aws.ToString(d.RepositoryUri), Registry: aws.ToString(d.RegistryId),
-		Mutability: kind.Ptr(string(d.ImageTagMutability)), ScanOnPush: kind.Ptr(kind.NonNil(d.ImageScanningConfiguration).ScanOnPush),
+		Mutability: kind.Ptr(mutabilityOf(d)), ScanOnPush: kind.Ptr(kind.NonNil(d.ImageScanningConfiguration).ScanOnPush),
 		EncryptionType: kind.Ptr(string(encryption.EncryptionType)), KMSKey: kind.KMSKeyAs(want.KMSKey, encryption.KmsKey),
 	}}
 	if look.Contents {
 		err = r.images(ctx, want, &seen)
 	}
 	return seen, err
+}
+
+// mutabilityOf names the exceptions, which no spec can declare, so that a plan shows what a change would remove.
+func mutabilityOf(d types.Repository) string {
+	var except []string
+	for _, f := range d.ImageTagMutabilityExclusionFilters {
+		except = append(except, aws.ToString(f.Filter))
+	}
+	return string(d.ImageTagMutability) + kind.Either(len(except) == 0, "", " "+strings.Join(except, ", "))
 }
 
 // images holds the deletion while the repository has images. It counts one page of their tags and digests, because any

@@ -106,6 +106,16 @@ func existing(tags map[string]string) func(*testing.T, *kindtest.Rig) {
 	}
 }
 
+// except lets tags that match be replaced in a repository with immutable tags.
+func except(filter string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		t.Helper()
+		_, err := api(r).PutImageTagMutability(t.Context(), &ecr.PutImageTagMutabilityInput{RepositoryName: aws.String(stored), ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
+			ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: &filter, FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}})
+		must(t, err)
+	}
+}
+
 // push stores an image with two tags, and another one.
 func push(t *testing.T, r *kindtest.Rig) {
 	t.Helper()
@@ -172,6 +182,11 @@ func edits() []kindtest.Case {
 		{Name: "the same policies in other words", Existing: repositoryOf(policy(pulls), lifecycle(keep30)), Object: repositoryOf(policy(pullsInWords), lifecycle(sameInWords)), Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: repositoryOf(tagged("old", "1")), Object: repositoryOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
+		{Name: "the key of AWS for ECR by its alias", Object: repositoryOf(encrypted("KMS", "alias/aws/ecr")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a key by its ID", Object: repositoryOf(encrypted("KMS", "1234abcd-12ab-34cd-56ef-1234567890ab")), Cause: engine.New, Actions: []string{create}},
+		{Name: "an alias, of which ECR shows the key", Object: repositoryOf(encrypted("KMS", "alias/images")), Stalled: status.ReasonInvalidSpec},
+		{Name: "exceptions that the plan would remove", Existing: repositoryOf(mutability("IMMUTABLE")), Object: repositoryOf(mutability("IMMUTABLE")), Drift: true,
+			Before: except("latest*"), Cause: engine.Drifted, Diff: []string{"Mutability"}, Actions: []string{putMutability}},
 		{Name: "another type of encryption", Existing: repositoryOf(encrypted("AES256", "")), Object: repositoryOf(encrypted("KMS", keyARN)), Stalled: status.ReasonImmutable},
 		{Name: "another key", Existing: repositoryOf(encrypted("KMS", keyARN)), Object: repositoryOf(encrypted("KMS", strings.Replace(keyARN, "1234abcd", "4321abcd", 1))), Stalled: status.ReasonImmutable},
 		{Name: "another name", Existing: repositoryOf(), Object: repositoryOf(func(s *spec) { s.RepositoryName = "other" }), Stalled: status.ReasonIdentityChanged},
@@ -336,5 +351,13 @@ func TestPublishedFields(t *testing.T) {
 	}
 	if a := any(s.Object).(kind.Referable).ReferableAttributes(); a["repositoryUri"] != st.RepositoryURI {
 		t.Error(a)
+	}
+}
+
+func TestMutability_NamesTheExceptionsThatAPlanWouldRemove(t *testing.T) {
+	got := mutabilityOf(types.Repository{ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
+		ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: aws.String("latest*")}, {Filter: aws.String("dev-*")}}})
+	if got != "IMMUTABLE_WITH_EXCLUSION latest*, dev-*" {
+		t.Error(got)
 	}
 }

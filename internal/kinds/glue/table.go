@@ -75,8 +75,10 @@ func identifyTable(sc kind.Scope, cr *v1alpha1.GlueTable) (TableState, error) {
 
 func declareTable(_ kind.Scope, cr *v1alpha1.GlueTable, s *TableState) (err error) {
 	in := cr.Spec
-	s.Description, s.TableType, s.PartitionKeys = in.Description, in.TableType, in.PartitionKeys
-	s.Storage = kind.Convert[*Storage](in.StorageDescriptor)
+	s.Description, s.TableType, s.PartitionKeys = in.Description, in.TableType, lowered(in.PartitionKeys)
+	if s.Storage = kind.Convert[*Storage](in.StorageDescriptor); s.Storage != nil {
+		s.Storage.Columns = lowered(s.Storage.Columns)
+	}
 	s.Parameters, err = wantedParameters(in.Parameters, cr.Status.ManagedParameters)
 	return err
 }
@@ -103,10 +105,12 @@ func (t *table) describe(ctx context.Context, want TableState, _ kind.Look) (kin
 	return kind.Seen[TableState]{Exists: true, State: s, Tags: s.Tags, Created: aws.ToTime(in.CreateTime)}, nil
 }
 
-// create waits while the database is missing: Glue has the same code for a missing table and database.
+// create waits while the database is missing: Glue has the same code for a missing table and database. It sends a list of
+// partition keys also where there are none: Athena does not query a table without the list.
+// https://docs.aws.amazon.com/glue/latest/webapi/API_TableInput.html
 func (t *table) create(ctx context.Context, want, _ TableState) error {
 	in := &types.TableInput{Name: &want.Name, Description: kind.NonEmpty(want.Description), TableType: kind.NonEmpty(want.TableType),
-		PartitionKeys: kind.Convert[[]types.Column](want.PartitionKeys), StorageDescriptor: kind.Convert[*types.StorageDescriptor](want.Storage),
+		PartitionKeys: append([]types.Column{}, kind.Convert[[]types.Column](want.PartitionKeys)...), StorageDescriptor: kind.Convert[*types.StorageDescriptor](want.Storage),
 		Parameters: kind.MergeTags(plainValues(want.Parameters), want.Tags, nil)}
 	_, err := t.api.CreateTable(ctx, &glue.CreateTableInput{DatabaseName: &want.Database, TableInput: in})
 	if awsclient.IsNotFound(err) {

@@ -106,6 +106,10 @@ func TestTable(t *testing.T) {
 			s.Targets = map[string]kind.Target{"GlueDatabase/lake": {ID: lake}}
 		},
 			Object: tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "lake"} }), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
+		{Name: "names of columns with capitals are kept in lower case", Facts: inDatabase, Object: both(func(s *tableSpec) {
+			s.PartitionKeys = &[]v1alpha1.GlueColumn{{Name: "Day", Type: "string"}}
+			s.StorageDescriptor.Columns = []v1alpha1.GlueColumn{{Name: "callID", Type: "struct<Caller:string>", Comment: "Key"}}
+		}), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
 		edited("the description is edited", "Description", func(s *tableSpec) { s.Description = str("new") }),
 		edited("the description is cleared", "Description", func(s *tableSpec) { s.Description = str("") }),
 		edited("the type is edited", "TableType", func(s *tableSpec) { s.TableType = str("GOVERNED") }),

@@ -3,6 +3,8 @@
 package glue
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -57,6 +59,18 @@ func overlay(want TableState, in types.TableInput, diff kind.Diff) *types.TableI
 	in.Parameters = mergeChanged(in.Parameters, plainValues(want.Parameters), diff, "Parameters")
 	in.Parameters = mergeChanged(in.Parameters, want.Tags, diff, "Tags")
 	return &in
+}
+
+// lowered returns the columns with their names in lower case, as Glue keeps them; the names inside of types stay.
+func lowered(in *[]v1alpha1.GlueColumn) *[]v1alpha1.GlueColumn {
+	if in == nil {
+		return nil
+	}
+	out := slices.Clone(*in)
+	for i := range out {
+		out[i].Name = strings.ToLower(out[i].Name)
+	}
+	return &out
 }
 
 // columns keeps the parameters of a column of the same name, such as a crawler's statistics.

@@ -198,6 +198,12 @@ func TestBucket(t *testing.T) {
 			Cause: engine.Edited, Diff: []string{"TLSOnly"}, Actions: []string{"s3:DeleteBucketPolicy"}},
 		{Name: "a declared policy is exact", Existing: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Object: bucketOf(func(s *spec) { s.Policy = aws.String(reader) }), Drift: true,
 			Before: addStatement(delivery), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{"s3:PutBucketPolicy"}},
+		{Name: "a canonical user, of which S3 shows an ARN", Stalled: status.ReasonInvalidSpec, Object: bucketOf(func(s *spec) {
+			s.Policy = aws.String(strings.ReplaceAll(reader, `{"AWS":"123456789012"}`, `{"CanonicalUser":"79a59df900b949e55d96a1e698fbacedfd6e09d98eacf8f8d5218e7cd47ef2be"}`))
+		})},
+		{Name: "an identity of CloudFront by its ARN", Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy"}, Object: bucketOf(func(s *spec) {
+			s.Policy = aws.String(strings.ReplaceAll(reader, "123456789012", "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E2QWRUHAPOMQZL"))
+		})},
 		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }), Stalled: status.ReasonInvalidSpec},
 		{Name: "lifecycle rules", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Cause: engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},

@@ -132,7 +132,7 @@ func (t *topic) describe(ctx context.Context, want TopicState, _ kind.Look) (kin
 			*field(&s, name) = &v
 		}
 	}
-	s.KmsMasterKeyId = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId)
+	s.KmsMasterKeyId, s.DeliveryPolicy = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId), deliveryAs(want.DeliveryPolicy, s.DeliveryPolicy)
 	return kind.Seen[TopicState]{Exists: true, State: s}, nil
 }
 

@@ -276,6 +276,7 @@ func edits() []kindtest.Case {
 		edit("no KMS key", "KmsMasterKeyId", kms(key), kms("")),
 		edit("a delivery policy", "DeliveryPolicy", none, delivery(retries)),
 		edit("another delivery policy", "DeliveryPolicy", delivery(retries), delivery(moreRetries)),
+		edit("a delivery policy of defaults", "DeliveryPolicy", delivery(moreRetries), delivery(`{"http":{"defaultHealthyRetryPolicy":{"numRetries":3}}}`)),
 		edit("no delivery policy", "DeliveryPolicy", delivery(retries), delivery("")),
 		edit("a policy", "Policy", none, policy(mayPublish)),
 		edit("another policy", "Policy", policy(mayPublish), policy(noPublish)),

@@ -124,6 +124,7 @@ var corrections = []correction{
 	{name: "dates of app clients", service: "cognito-idp", ops: []string{"CreateUserPoolClient"}, after: dateClient},
 	{name: "settings of app clients that updates reset", service: "cognito-idp", ops: []string{"UpdateUserPoolClient"}, after: resetClient},
 	{name: "tags of the first parameters", service: "ssm", ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, before: prepareParameterTags},
+	{name: "what AWS rewrites", after: rewriteAnswer},
 	{name: "operations that do not exist", after: notImplemented},
 	{name: "reads lag behind writes", after: lagBehindWrites},
 	{name: "fields that the client does not know", after: addUnknownFields},

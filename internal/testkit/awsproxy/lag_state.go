@@ -25,6 +25,7 @@ type state struct {
 	accounts  map[string]string       // access key → account, of assumed roles
 	tokens    map[string]bool         // identities of creations with their client tokens
 	resources map[string]*history     // by identity
+	rewritten map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
 	answers   map[string]recorded     // by read
 	diverted  map[string]http.Handler // service → what answers in the emulator's place
 	system    map[string][]bucketTag  // bucket → its tags that only AWS may change

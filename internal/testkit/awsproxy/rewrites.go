@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsproxy
+
+import (
+	"context"
+	"encoding/json"
+	"html"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rewrite is a field that AWS answers with in another form than it was sent, where moto answers with what it was sent.
+type Rewrite struct {
+	// Kind and Field name a field of a spec, What says how AWS changes it.
+	Kind, Field, What string
+	// IsSent is true where the kind sends AWS's form, so that no answer is changed.
+	IsSent bool
+
+	service string
+	ops     []string
+	// text changes a text in the answer, such as a policy; member is its path in JSON, or the name of an attribute of SNS.
+	member string
+	text   func(string) string
+	// members changes the whole of an answer in JSON.
+	members func(body map[string]any)
+}
+
+// rewrites is the catalog. Each entry changes every answer, so that a kind that compares the forms writes without end.
+var rewrites = []Rewrite{
+	{Kind: "GlueTable", Field: "partitionKeys", What: "names of columns become lower case", IsSent: true, service: "glue", ops: []string{"GetTable"},
+		members: func(body map[string]any) { lowerNames(member(body, "Table.PartitionKeys")) }},
+	{Kind: "GlueTable", Field: "storageDescriptor.columns", What: "names of columns become lower case", IsSent: true, service: "glue", ops: []string{"GetTable"},
+		members: func(body map[string]any) { lowerNames(member(body, "Table.StorageDescriptor.Columns")) }},
+	{Kind: "ECRRepository", Field: "encryptionConfiguration.kmsKey", What: "every identifier of a key, and none, becomes the key's ARN", service: "ecr",
+		ops: []string{"DescribeRepositories"}, members: showKeysOfRepositories},
+	{Kind: "ECRRepository", Field: "repositoryPolicy", What: rewrittenPolicy, service: "ecr", ops: []string{"GetRepositoryPolicy"}, member: "policyText", text: rewritePolicy},
+	{Kind: "S3Bucket", Field: "policy", What: rewrittenPolicy + "; canonical users become ARNs", service: "s3", ops: []string{"GetBucketPolicy"}, text: rewritePolicy},
+	{Kind: "SQSQueue", Field: "policy", What: rewrittenPolicy, service: "sqs", ops: []string{"GetQueueAttributes"}, member: "Attributes.Policy", text: rewritePolicy},
+	{Kind: "SNSTopic", Field: "policy", What: rewrittenPolicy, service: "sns", ops: []string{"GetTopicAttributes"}, member: "Policy", text: rewritePolicy},
+	{Kind: "SNSTopic", Field: "deliveryPolicy", What: "members that were left out get their defaults", service: "sns", ops: []string{"GetTopicAttributes"}, member: "DeliveryPolicy", text: fillDeliveryPolicy},
+	{Kind: "SecretsManagerSecret", Field: "resourcePolicy", What: rewrittenPolicy, service: "secretsmanager", ops: []string{"GetResourcePolicy"}, member: "ResourcePolicy", text: rewritePolicy},
+}
+
+const rewrittenPolicy = "numbers of accounts become ARNs of their roots, and lists of one value the value"
+
+// Rewrites returns the catalog of what AWS rewrites.
+func Rewrites() []Rewrite { return slices.Clone(rewrites) }
+
+// Rewritten returns the fields, as Kind.field, that any answer had in AWS's form since the proxy began.
+func (p *Proxy) Rewritten() []string {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	return slices.Sorted(maps.Keys(p.state.rewritten))
+}
+
+// rewriteAnswer applies the catalog to an answer.
+func rewriteAnswer(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	for _, r := range rewrites {
+		if !a.ok() || r.service != x.service || !slices.Contains(r.ops, x.op) {
+			continue
+		}
+		changed := r.apply(x, a)
+		if string(changed.body) == string(a.body) {
+			continue
+		}
+		a = changed
+		p.state.mu.Lock()
+		if p.state.rewritten == nil {
+			p.state.rewritten = map[string]bool{}
+		}
+		p.state.rewritten[r.Kind+"."+r.Field] = true
+		p.state.mu.Unlock()
+	}
+	return a
+}
+
+func (r Rewrite) apply(x *exchange, a *answer) *answer {
+	switch {
+	case r.service == "sns":
+		return a.withBody(attributeEntry.ReplaceAllFunc(a.body, r.entry))
+	case r.member == "" && r.text != nil:
+		return a.withBody([]byte(r.text(string(a.body))))
+	}
+	body, ok := decodeJSON(a.body).(map[string]any)
+	if !ok {
+		return a
+	}
+	before, err := json.Marshal(body)
+	if err != nil {
+		return a
+	}
+	if r.members != nil {
+		r.members(body)
+	} else {
+		parent, name := body, r.member
+		if at, last, nested := strings.Cut(r.member, "."); nested {
+			parent, _ = body[at].(map[string]any)
+			name = last
+		}
+		if value := text(parent[name]); value != "" {
+			parent[name] = r.text(value)
+		}
+	}
+	if after := a.withJSON(body); string(after.body) != string(before) {
+		return after
+	}
+	return a
+}
+
+// entry rewrites an attribute in an answer of SNS.
+func (r Rewrite) entry(entry []byte) []byte {
+	m := attributeEntry.FindSubmatch(entry)
+	if string(m[1]) != r.member || len(m[2]) == 0 {
+		return entry
+	}
+	before := html.UnescapeString(string(m[2]))
+	after := r.text(before)
+	if after == before {
+		return entry
+	}
+	return []byte("<entry><key>" + r.member + "</key><value>" + escape(after) + "</value></entry>")
+}
+
+func lowerNames(columns any) {
+	list, _ := columns.([]any)
+	for _, c := range list {
+		if column, ok := c.(map[string]any); ok {
+			column["Name"] = strings.ToLower(text(column["Name"]))
+		}
+	}
+}
+
+// showKeysOfRepositories shows the key behind an alias, also behind the one of AWS, which is used where none is named.
+func showKeysOfRepositories(body map[string]any) {
+	list, _ := body["repositories"].([]any)
+	for _, listed := range list {
+		r, _ := listed.(map[string]any)
+		encryption, _ := member(r, "encryptionConfiguration").(map[string]any)
+		if text(encryption["encryptionType"]) != "KMS" {
+			continue
+		}
+		arn := strings.Split(text(member(r, "repositoryArn")), ":")
+		switch key := text(encryption["kmsKey"]); {
+		case strings.Contains(key, ":key/"):
+		case key == "" || strings.Contains(key, "alias/"):
+			encryption["kmsKey"] = "arn:aws:kms:" + arn[3] + ":" + arn[4] + ":key/0d0d0d0d-0000-4000-8000-00000000000a"
+		default:
+			encryption["kmsKey"] = "arn:aws:kms:" + arn[3] + ":" + arn[4] + ":key/" + key
+		}
+	}
+}
+
+var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
+
+// rewritePolicy writes principals and lists of a policy as AWS does.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html
+func rewritePolicy(policy string) string {
+	var document map[string]any
+	if json.Unmarshal([]byte(policy), &document) != nil {
+		return policy
+	}
+	statements, _ := document["Statement"].([]any)
+	for _, s := range statements {
+		statement, _ := s.(map[string]any)
+		for name, value := range statement {
+			statement[name] = withoutLists(value)
+		}
+		for _, name := range []string{"Principal", "NotPrincipal"} {
+			if principals, ok := statement[name].(map[string]any); ok {
+				statement[name] = principalsAsARNs(principals)
+			}
+		}
+	}
+	out, err := json.Marshal(document)
+	if err != nil {
+		return policy
+	}
+	return string(out)
+}
+
+// withoutLists replaces lists of one value.
+func withoutLists(value any) any {
+	switch v := value.(type) {
+	case []any:
+		if len(v) == 1 {
+			return v[0]
+		}
+	case map[string]any:
+		for name := range v {
+			v[name] = withoutLists(v[name])
+		}
+	}
+	return value
+}
+
+func principalsAsARNs(principals map[string]any) map[string]any {
+	if user := text(principals["CanonicalUser"]); user != "" {
+		return map[string]any{"AWS": "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E" + strings.ToUpper(user[:min(len(user), 13)])}
+	}
+	if account := text(principals["AWS"]); accountNumber.MatchString(account) {
+		principals["AWS"] = "arn:aws:iam::" + account + ":root"
+	}
+	return principals
+}
+
+// fillDeliveryPolicy adds what a delivery policy leaves out.
+// https://docs.aws.amazon.com/sns/latest/dg/sns-message-delivery-retries.html
+func fillDeliveryPolicy(policy string) string {
+	var document struct {
+		HTTP struct {
+			DefaultHealthyRetryPolicy    map[string]any `json:"defaultHealthyRetryPolicy"`
+			DisableSubscriptionOverrides bool           `json:"disableSubscriptionOverrides"`
+			DefaultRequestPolicy         map[string]any `json:"defaultRequestPolicy"`
+			DefaultThrottlePolicy        map[string]any `json:"defaultThrottlePolicy,omitempty"`
+		} `json:"http"`
+	}
+	if json.Unmarshal([]byte(policy), &document) != nil {
+		return policy
+	}
+	retries := map[string]any{"minDelayTarget": 20, "maxDelayTarget": 20, "numRetries": 3, "numMaxDelayRetries": 0, "numNoDelayRetries": 0,
+		"numMinDelayRetries": 0, "backoffFunction": "linear"}
+	maps.Copy(retries, document.HTTP.DefaultHealthyRetryPolicy)
+	requests := map[string]any{"headerContentType": "text/plain; charset=UTF-8"}
+	maps.Copy(requests, document.HTTP.DefaultRequestPolicy)
+	document.HTTP.DefaultHealthyRetryPolicy, document.HTTP.DefaultRequestPolicy = retries, requests
+	out, err := json.Marshal(document)
+	if err != nil {
+		return policy
+	}
+	return string(out)
+}

@@ -12,7 +12,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type S3BucketSpec struct {
 	CommonSpec `json:",inline"`
 
-	// BucketName is unique in the whole partition; 3 to 63 characters of a-z, 0-9, dot and hyphen. Immutable.
+	// BucketName is unique in the whole partition; 3 to 63 characters of a-z, 0-9, dot and hyphen. Immutable. A name that ends
+	// in -ACCOUNT-REGION-an is one of the account regional namespace, which no other account can take; both must be those of
+	// the provider.
 	// https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63

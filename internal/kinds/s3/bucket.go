@@ -247,6 +247,9 @@ func identify(sc kind.Scope, cr *v1alpha1.S3Bucket) (BucketState, error) {
 
 func declare(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) (err error) {
 	in := cr.Spec
+	if err := checkNamespace(*s); err != nil {
+		return err
+	}
 	s.ObjectOwnership, s.ACL, s.Versioning, s.PublicAccessBlock, s.CORSRules = in.ObjectOwnership, in.ACL, in.Versioning, in.PublicAccessBlock, in.CORSRules
 	if e := in.Encryption; e != nil {
 		s.Encryption = &v1alpha1.S3Encryption{Algorithm: strings.ReplaceAll(e.Algorithm, "_", ":"), KMSKeyID: kind.CustomerKMSKey("s3", e.KMSKeyID), BucketKeyEnabled: e.BucketKeyEnabled}
@@ -290,7 +293,7 @@ func publish(cr *v1alpha1.S3Bucket, s BucketState) {
 }
 
 func creation(want, _ BucketState) *s3.CreateBucketInput {
-	return &s3.CreateBucketInput{Bucket: &want.Name, ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)), ObjectLockEnabledForBucket: nonZero(want.ObjectLock),
+	return &s3.CreateBucketInput{Bucket: &want.Name, BucketNamespace: namespaceOf(want.Name), ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)), ObjectLockEnabledForBucket: nonZero(want.ObjectLock),
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{Tags: kind.SDKTags[types.Tag](want.Tags),
 			LocationConstraint: types.BucketLocationConstraint(kind.Either(want.Region == usEast1, "", want.Region))}}
 }

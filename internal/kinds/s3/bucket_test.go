@@ -204,6 +204,12 @@ func TestBucket(t *testing.T) {
 		{Name: "an identity of CloudFront by its ARN", Cause: engine.New, Actions: []string{"s3:CreateBucket", "s3:PutBucketPolicy"}, Object: bucketOf(func(s *spec) {
 			s.Policy = aws.String(strings.ReplaceAll(reader, "123456789012", "arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity E2QWRUHAPOMQZL"))
 		})},
+		{Name: "a name of the account regional namespace", Cause: engine.New, Actions: []string{"s3:CreateBucket"},
+			Object: bucketOf(func(s *spec) { s.BucketName = "media-" + kindtest.Account + "-" + kindtest.Region + "-an" })},
+		{Name: "a name of another account's regional namespace", Stalled: status.ReasonInvalidSpec,
+			Object: bucketOf(func(s *spec) { s.BucketName = "media-999999999999-" + kindtest.Region + "-an" })},
+		{Name: "a name of another region's namespace", Stalled: status.ReasonInvalidSpec,
+			Object: bucketOf(func(s *spec) { s.BucketName = "media-" + kindtest.Account + "-eu-west-1-an" })},
 		{Name: "a malformed policy names its field", Object: bucketOf(func(s *spec) { s.Policy = aws.String("{") }), Stalled: status.ReasonInvalidSpec},
 		{Name: "lifecycle rules", Existing: bucketOf(nil), Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
 			Cause: engine.Edited, Diff: []string{"Lifecycle[old]"}, Actions: []string{"s3:PutLifecycleConfiguration"}},

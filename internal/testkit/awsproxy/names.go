@@ -44,10 +44,17 @@ var nameRules = map[string]nameRule{
 	"rds.CreateDBInstance":             {"DBInstanceIdentifier", 1, 63, regexp.MustCompile(`^[A-Za-z](-?[A-Za-z0-9])*$`), "InvalidParameterValue"},
 }
 
+// accountRegional is the form of the names of the account regional namespace of S3.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/gpbucketnamespaces.html
+var accountRegional = regexp.MustCompile(`-[0-9]{12}-[a-z0-9-]+-an$`)
+
 // refuseBadName: moto accepts many names that AWS does not.
 func refuseBadName(_ context.Context, _ *Proxy, x *exchange) *answer {
 	if x.service == "s3" && x.op == "CreateBucket" && !validBucket(x.bucket) {
 		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidBucketName", "The specified bucket is not valid."})
+	}
+	if x.service == "s3" && x.op == "CreateBucket" && accountRegional.MatchString(x.bucket) && x.http.Header.Get("X-Amz-Bucket-Namespace") != "account-regional" {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "MissingNamespaceHeader", "The x-amz-bucket-namespace header is required for this bucket name"})
 	}
 	rule, ok := nameRules[x.service+"."+x.op]
 	if !ok {

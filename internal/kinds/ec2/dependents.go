@@ -22,69 +22,96 @@ const maxCounted = 100
 
 // dependent is a kind of resource that keeps AWS from deleting another one.
 type dependent struct {
-	name, action string
+	action string
 	// filter is the name of the filter that selects the dependents of a resource.
 	filter string
-	count  func(ctx context.Context, api *ec2.Client, filters []types.Filter) (n int, more bool, err error)
+	find   func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error)
+}
+
+// found is what one kind of dependent adds to the message of a hold; zero for nothing.
+type found struct {
+	text string
+	// endsAlone is true when AWS removes all of it without anybody's doing.
+	endsAlone bool
+}
+
+// counted names the first dependents and counts all of them: "subnets: 2 (subnet-1, subnet-2)".
+func counted(name string, ids []string, more bool) found {
+	const most = 5
+	if len(ids) == 0 {
+		return found{}
+	}
+	slices.Sort(ids)
+	shown := strings.Join(ids[:min(most, len(ids))], ", ")
+	return found{text: fmt.Sprintf("%s: %d%s (%s%s)", name, len(ids), kind.Either(more, " or more", ""), shown, kind.Either(len(ids) > most, ", …", ""))}
+}
+
+// idsOf returns the identifiers of resources.
+func idsOf[T any](all []T, id func(T) *string) []string {
+	out := make([]string, 0, len(all))
+	for _, r := range all {
+		out = append(out, aws.ToString(id(r)))
+	}
+	return out
 }
 
 // networkInterfaces is the dependent that instances, load balancers, NAT gateways, endpoints and databases have in common.
 func networkInterfaces(filter string) dependent {
-	return dependent{"network interfaces", "ec2:DescribeNetworkInterfaces", filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	return dependent{"ec2:DescribeNetworkInterfaces", filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeNetworkInterfaces(ctx, &ec2.DescribeNetworkInterfacesInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {
-			return 0, false, err
+			return found{}, err
 		}
-		return len(out.NetworkInterfaces), out.NextToken != nil, nil
+		return interfacesInWords("", out.NetworkInterfaces, out.NextToken != nil), nil
 	}}
 }
 
 // securityGroups counts the groups that the filter selects, without the resource itself and, of a VPC, its default group.
 func securityGroups(name, filter string) dependent {
-	return dependent{name, "ec2:DescribeSecurityGroups", filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	return dependent{"ec2:DescribeSecurityGroups", filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeSecurityGroups(ctx, &ec2.DescribeSecurityGroupsInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {
-			return 0, false, err
+			return found{}, err
 		}
-		n := 0
+		var ids []string
 		for _, g := range out.SecurityGroups {
 			isDefault := filter == "vpc-id" && aws.ToString(g.GroupName) == "default"
 			if !isDefault && aws.ToString(g.GroupId) != filters[0].Values[0] {
-				n++
+				ids = append(ids, aws.ToString(g.GroupId))
 			}
 		}
-		return n, out.NextToken != nil, nil
+		return counted(name, ids, out.NextToken != nil), nil
 	}}
 }
 
 // dependentsOfVPC is read only. EC2 deletes the default security group and the main route table with the VPC.
 // https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 var dependentsOfVPC = []dependent{
-	{"subnets", "ec2:DescribeSubnets", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	{"ec2:DescribeSubnets", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeSubnets(ctx, &ec2.DescribeSubnetsInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {
-			return 0, false, err
+			return found{}, err
 		}
-		return len(out.Subnets), out.NextToken != nil, nil
+		return counted("subnets", idsOf(out.Subnets, func(s types.Subnet) *string { return s.SubnetId }), out.NextToken != nil), nil
 	}},
 	networkInterfaces("vpc-id"),
-	{"internet gateways", "ec2:DescribeInternetGateways", "attachment.vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	{"ec2:DescribeInternetGateways", "attachment.vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeInternetGateways(ctx, &ec2.DescribeInternetGatewaysInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {
-			return 0, false, err
+			return found{}, err
 		}
-		return len(out.InternetGateways), out.NextToken != nil, nil
+		return counted("internet gateways", idsOf(out.InternetGateways, func(g types.InternetGateway) *string { return g.InternetGatewayId }), out.NextToken != nil), nil
 	}},
 	securityGroups("security groups", "vpc-id"),
-	{"route tables", "ec2:DescribeRouteTables", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	{"ec2:DescribeRouteTables", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {
-			return 0, false, err
+			return found{}, err
 		}
 		others := slices.DeleteFunc(out.RouteTables, func(t types.RouteTable) bool {
 			return slices.ContainsFunc(t.Associations, func(a types.RouteTableAssociation) bool { return aws.ToBool(a.Main) })
 		})
-		return len(others), out.NextToken != nil, nil
+		return counted("route tables", idsOf(others, func(t types.RouteTable) *string { return t.RouteTableId }), out.NextToken != nil), nil
 	}},
 }
 
@@ -103,13 +130,13 @@ var dependentsOfGroup = []dependent{
 // dependentsOfAttachment is read only: EC2 detaches no internet gateway from a VPC with public addresses in use.
 // https://docs.aws.amazon.com/vpc/latest/userguide/delete-igw.html
 var dependentsOfAttachment = []dependent{
-	{"network interfaces with public addresses", "ec2:DescribeNetworkInterfaces", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (int, bool, error) {
+	{"ec2:DescribeNetworkInterfaces", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		in := &ec2.DescribeNetworkInterfacesInput{Filters: filters}
 		all, err := kind.Pages(ctx, api.DescribeNetworkInterfaces, in, &in.NextToken, func(out *ec2.DescribeNetworkInterfacesOutput) ([]types.NetworkInterface, *string) {
 			return out.NetworkInterfaces, out.NextToken
 		})
 		public := slices.DeleteFunc(all, func(n types.NetworkInterface) bool { return n.Association == nil || n.Association.PublicIp == nil })
-		return len(public), false, err
+		return interfacesInWords(" with a public address", public, false), err
 	}},
 }
 
@@ -122,37 +149,34 @@ func readsOf(dependents []dependent) []string {
 	return out
 }
 
-// count describes the dependents of a resource: "subnets: 2, internet gateways: 1"; empty for none.
-func count(ctx context.Context, api *ec2.Client, dependents []dependent, id string) (string, error) {
-	found := make([]string, len(dependents))
+// dependentsInWords names the dependents of a resource: "subnets: 1 (subnet-1), internet gateways: 1 (igw-1)"; zero for none.
+func dependentsInWords(ctx context.Context, api *ec2.Client, dependents []dependent, id string) (found, error) {
+	all := make([]found, len(dependents))
 	var group errgroup.Group
 	for i, d := range dependents {
-		group.Go(func() error {
-			n, more, err := d.count(ctx, api, []types.Filter{{Name: &d.filter, Values: []string{id}}})
-			if more {
-				found[i] = fmt.Sprintf("%s: %d or more", d.name, n)
-			} else if n > 0 {
-				found[i] = fmt.Sprintf("%s: %d", d.name, n)
-			}
+		group.Go(func() (err error) {
+			all[i], err = d.find(ctx, api, []types.Filter{{Name: &d.filter, Values: []string{id}}})
 			return err
 		})
 	}
 	err := group.Wait()
+	sum := found{endsAlone: true}
 	var parts []string
-	for _, f := range found {
-		if f != "" {
-			parts = append(parts, f)
+	for _, f := range all {
+		if f.text != "" {
+			parts, sum.endsAlone = append(parts, f.text), sum.endsAlone && f.endsAlone
 		}
 	}
-	return strings.Join(parts, ", "), err
+	sum.text = strings.Join(parts, ", ")
+	return sum, err
 }
 
-// holds counts the resources for which EC2 refused to delete another one, which noun names: "the VPC".
+// holds names the resources for which EC2 refused to delete another one, which noun names: "the VPC".
 func holds(ctx context.Context, api *ec2.Client, dependents []dependent, noun, id string) ([]kind.Hold, error) {
-	found, err := count(ctx, api, dependents, id)
-	if err != nil || found == "" {
+	f, err := dependentsInWords(ctx, api, dependents, id)
+	if err != nil || f.text == "" {
 		return nil, err
 	}
-	return []kind.Hold{{Reason: status.ReasonInUse, Message: fmt.Sprintf(
-		"the resources that use %s %s to be deleted: %s; delete them, or set deletionPolicy: Retain to keep the %s", noun, id, found, noun)}}, nil
+	return []kind.Hold{{Reason: status.ReasonInUse, Message: fmt.Sprintf("the resources that use %s %s to be deleted: %s; %sset deletionPolicy: Retain to keep the %s",
+		noun, id, f.text, kind.Either(f.endsAlone, "no action is needed, or ", "delete them, or "), noun)}}, nil
 }

@@ -199,7 +199,7 @@ func TestPublicAddressesHoldADetachment(t *testing.T) {
 	must(t, err)
 	s.Deleting = true
 	mark := r.AWS.Mark()
-	held(t, s, "network interfaces with public addresses: 1;")
+	held(t, s, "1 network interface with a public address of ")
 	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
 		t.Errorf("%d writes to a gateway in use:\n%s", n, r.AWS.Since(mark))
 	}

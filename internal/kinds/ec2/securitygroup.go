@@ -183,11 +183,11 @@ func (g *securityGroup) find(ctx context.Context, want SecurityGroupState, check
 // other groups are to be removed first, because these groups may be waiting for the same.
 func (g *securityGroup) holds(ctx context.Context, seen *kind.Seen[SecurityGroupState]) error {
 	s := &seen.State
-	users, err := count(ctx, g.api, dependentsOfGroup[:1], s.ID)
+	users, err := dependentsInWords(ctx, g.api, dependentsOfGroup[:1], s.ID)
 	if err != nil {
 		return err
 	}
-	if s.Idle = users == ""; s.Idle && len(groupRules(s.Ingress))+len(groupRules(s.Egress)) > 0 {
+	if s.Idle = users.text == ""; s.Idle && len(groupRules(s.Ingress))+len(groupRules(s.Egress)) > 0 {
 		return nil
 	}
 	seen.Holds, err = holds(ctx, g.api, dependentsOfGroup, "security group", s.ID)

@@ -4,6 +4,7 @@ package ec2
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -267,7 +268,7 @@ func TestGroupsMayReferToEachOther(t *testing.T) {
 	one.Targets["SecurityGroup/other"] = kind.Target{ID: other.Object.CommonStatus().ID}
 	kindtest.Settled(t, one)
 	one.Deleting, other.Deleting = true, true
-	held(t, one, "security groups with ingress rules for it: 1, security groups with egress rules for it: 1;")
+	held(t, one, fmt.Sprintf("security groups with ingress rules for it: 1 (%s), security groups with egress rules for it: 1 (%[1]s);", other.Object.CommonStatus().ID))
 	kindtest.Settled(t, other)
 	kindtest.Settled(t, one)
 	if left := groups(t, r); len(left) > 0 {
@@ -284,7 +285,7 @@ func TestNetworkInterfacesHoldADeletionOfTheirGroup(t *testing.T) {
 	release := makeInterface(t, r, aws.String(makeSubnet(t, r, block, nil)), s.Object.CommonStatus().ID)
 	s.Deleting = true
 	mark := r.AWS.Mark()
-	held(t, s, "network interfaces: 1;")
+	held(t, s, "1 network interface of eni-")
 	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
 		t.Errorf("%d writes to a group in use:\n%s", n, r.AWS.Since(mark))
 	}

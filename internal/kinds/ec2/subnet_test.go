@@ -162,7 +162,7 @@ func TestNetworkInterfacesHoldADeletionOfTheirSubnet(t *testing.T) {
 	removeOne, removeOther := makeInterface(t, r, id), makeInterface(t, r, id)
 	s.Deleting = true
 	mark := r.AWS.Mark()
-	held(t, s, "network interfaces: 2;")
+	held(t, s, "1 network interface of eni-")
 	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
 		t.Errorf("%d attempts to delete a subnet in use:\n%s", n, r.AWS.Since(mark))
 	}

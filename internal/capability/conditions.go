@@ -110,18 +110,18 @@ func (s summary) credentials() metav1.Condition {
 	var ids []string
 	for _, v := range s.nodes {
 		switch {
-		case v.NoCredentials:
-			ids = append(ids, v.ID)
+		case v.NoCredentials != "":
+			ids = append(ids, v.NoCredentials+" of "+v.ID)
 		case v.Object.GetKind() == kindDeployment && !v.isDone() && !v.Serving:
 			c.Status, c.Reason = metav1.ConditionFalse, status.ReasonNotStarted
 		}
 	}
 	if len(ids) > 0 {
 		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonCredentialsNotInPods
-		c.Message = "the pods of " + strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address: " +
+		c.Message = strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address: " +
 			"install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
 		if identityOf(s.Capability, s.Facts).pods == nexusv1.IdentityPodIdentity {
-			c.Message = "the pods of " + strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation: " +
+			c.Message = strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation: " +
 				"restart them with kubectl rollout restart"
 		}
 	}

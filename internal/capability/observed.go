@@ -32,8 +32,8 @@ type State struct {
 	Unknown bool
 	// Serving is true while what was declared before still works, though the object is not Ready as declared now.
 	Serving bool
-	// NoCredentials is true when pods of the object run without a way to AWS credentials.
-	NoCredentials bool
+	// NoCredentials says how many pods of the object run without a way to AWS credentials, as "1 of 2 pods"; empty for none of them.
+	NoCredentials string
 	// ARN or identifier in AWS, once known.
 	ARN string
 	// Live is the object as the cluster has it; nil when there is none.

@@ -273,7 +273,7 @@ func (s summary) message(err error) string {
 	if names := s.unpopulatedSecrets(); len(names) > 0 {
 		said = append(said, "secrets to be filled in: "+strings.Join(names, ", "))
 	}
-	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.NoCredentials }) {
+	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.NoCredentials != "" }) {
 		said = append(said, "pods have no AWS credentials, see condition "+nexusv1.ConditionCredentialsInPods)
 	}
 	if trouble := s.firstTrouble(); trouble != "" {

@@ -39,8 +39,8 @@ type Health struct {
 	Unknown bool
 	// Serving is true when what was declared before still works.
 	Serving bool
-	// NoCredentials is true when pods run and nothing gave them AWS credentials.
-	NoCredentials bool
+	// NoCredentials says how many of the pods that run got no AWS credentials, as "1 of 2 pods"; empty for none of them.
+	NoCredentials string
 	// ARN of the AWS resource, once known.
 	ARN string
 }

@@ -109,13 +109,22 @@ func RolledOutWithCredentials(d *appsv1.Deployment, pods []corev1.Pod) bool {
 	return rolledOut(d, ptr.Deref(d.Spec.Replicas, 1)) && !slices.ContainsFunc(runningPods(pods), lacks)
 }
 
-// lackCredentials reports whether running pods have no way to AWS credentials: neither the token and role that the EKS
-// pod identity webhook adds for the ServiceAccount's annotation, nor the address of the EKS Pod Identity agent. Pods that are
-// started for the agent need its address.
+// lackCredentials says how many of the running pods have no way to AWS credentials, as "1 of 2 pods"; empty where all have one. A pod needs
+// the token and role that the EKS pod identity webhook adds for the ServiceAccount's annotation, or the address of the EKS Pod Identity
+// agent. Pods that are started for the agent need its address. The webhook may fail for some pods and serve others.
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-configuration.html
-func lackCredentials(d *appsv1.Deployment, pods []corev1.Pod) bool {
+func lackCredentials(d *appsv1.Deployment, pods []corev1.Pod) string {
 	running := runningPods(pods)
-	return len(running) > 0 && !slices.ContainsFunc(running, func(p corev1.Pod) bool { return hasCredentialEnv(d, p) })
+	lacking := 0
+	for _, p := range running {
+		if !hasCredentialEnv(d, p) {
+			lacking++
+		}
+	}
+	if lacking == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d pods", lacking, len(running))
 }
 
 func runningPods(pods []corev1.Pod) []corev1.Pod {

@@ -29,18 +29,19 @@ func TestLackCredentials_LooksForWhatAWebhookAdds(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		pods []corev1.Pod
-		want bool
+		want string
 	}{
-		"no pods":                    {nil, false},
-		"nothing":                    {[]corev1.Pod{pod(false)}, true},
-		"a role without a token":     {[]corev1.Pod{pod(false, "AWS_ROLE_ARN")}, true},
-		"a token without a role":     {[]corev1.Pod{pod(true)}, true},
-		"the pod identity webhook":   {[]corev1.Pod{pod(true, "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")}, false},
-		"the EKS Pod Identity agent": {[]corev1.Pod{pod(false, "AWS_CONTAINER_CREDENTIALS_FULL_URI")}, false},
-		"keys of the user's own":     {[]corev1.Pod{pod(false, "AWS_ACCESS_KEY_ID")}, false},
+		"no pods":                     {nil, ""},
+		"nothing":                     {[]corev1.Pod{pod(false)}, "1 of 1 pods"},
+		"a role without a token":      {[]corev1.Pod{pod(false, "AWS_ROLE_ARN")}, "1 of 1 pods"},
+		"a token without a role":      {[]corev1.Pod{pod(true)}, "1 of 1 pods"},
+		"the pod identity webhook":    {[]corev1.Pod{pod(true, "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE")}, ""},
+		"the EKS Pod Identity agent":  {[]corev1.Pod{pod(false, "AWS_CONTAINER_CREDENTIALS_FULL_URI")}, ""},
+		"keys of the user's own":      {[]corev1.Pod{pod(false, "AWS_ACCESS_KEY_ID")}, ""},
+		"one that the webhook missed": {[]corev1.Pod{pod(true, "AWS_ROLE_ARN"), pod(false)}, "1 of 2 pods"},
 	} {
 		if got := lackCredentials(&appsv1.Deployment{}, tc.pods); got != tc.want {
-			t.Errorf("%s: %t, want %t", name, got, tc.want)
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
 		}
 	}
 }
@@ -55,13 +56,13 @@ func TestPodsForTheAgentNeedItsAddress(t *testing.T) {
 		p.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}}}}}}}
 		return p
 	}
-	if token := []corev1.Pod{pod("AWS_ROLE_ARN")}; !lackCredentials(d, token) || RolledOutWithCredentials(d, token) {
+	if token := []corev1.Pod{pod("AWS_ROLE_ARN")}; lackCredentials(d, token) == "" || RolledOutWithCredentials(d, token) {
 		t.Error("pods with a token count as pods of the agent")
 	}
 	d.Spec.Replicas = new(int32(1))
 	d.Status = appsv1.DeploymentStatus{Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}
 	agent := []corev1.Pod{pod("AWS_CONTAINER_CREDENTIALS_FULL_URI")}
-	if lackCredentials(d, agent) || !RolledOutWithCredentials(d, agent) {
+	if lackCredentials(d, agent) != "" || !RolledOutWithCredentials(d, agent) {
 		t.Error("pods with the address of the agent do not count")
 	}
 	if one := append(agent, pod("AWS_ROLE_ARN")); RolledOutWithCredentials(d, one) {

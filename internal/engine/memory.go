@@ -331,14 +331,23 @@ func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
 	}
 	if w.isGivenUp() {
-		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; look for another writer of this resource, or declare the value that AWS shows",
-			c.Path, w.times, c.Want, c.Have)
+		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; %s", c.Path, w.times, c.Want, c.Have, p.whyUnsettled())
 		if p.Cause != Deleting {
 			message += ". It is not written again until one of both values changes or a check is requested (nexusctl reconcile)"
 		}
 		return &status.Stalled{Reason: status.ReasonNotSettling, Message: message}
 	}
 	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}
+}
+
+// whyUnsettled says why AWS may show another value than was written: what the kind reports of the last update, or another writer.
+func (p Plan) whyUnsettled() string {
+	for _, n := range p.Notes {
+		if n.Recheck && !n.True && !n.Unknown {
+			return n.Message
+		}
+	}
+	return "look for another writer of this resource, or declare the value that AWS shows"
 }
 
 // nextLook is how long to wait before the next look at something that AWS acknowledged this long ago.

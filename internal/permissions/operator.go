@@ -370,8 +370,11 @@ func (s Scope) eks(operation string) target {
 	switch operation {
 	case "CreateCluster":
 		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
-	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles":
+	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles", "ListUpdates", "DescribeUpdate",
+		"CreateAccessEntry", "ListAccessEntries":
 		return target{resources: clusters}
+	case "DescribeAccessEntry", "UpdateAccessEntry", "DeleteAccessEntry", "ListAssociatedAccessPolicies", "AssociateAccessPolicy", "DisassociateAccessPolicy":
+		return target{resources: s.arns("eks", "access-entry/"+s.NamePrefix+"*")}
 	case "CreatePodIdentityAssociation":
 		return target{s.arns("eks", "cluster/"+cluster), stringEquals("aws:RequestTag/"+managedBy, operatorName)}
 	case "ListPodIdentityAssociations":

@@ -4,8 +4,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// EKSClusterSpec declares the control plane of a cluster of the Elastic Kubernetes Service. Its node groups, Fargate profiles,
-// add-ons and access entries are not declared here.
+// EKSClusterSpec declares the control plane of a cluster of the Elastic Kubernetes Service, and who may use it. Its node groups,
+// Fargate profiles and add-ons are not declared here.
+// +kubebuilder:validation:XValidation:rule="!has(self.accessEntries) || !has(self.accessConfig) || !has(self.accessConfig.authenticationMode) || self.accessConfig.authenticationMode != 'CONFIG_MAP'",message="accessEntries need authenticationMode API or API_AND_CONFIG_MAP"
 // +kubebuilder:validation:XValidation:rule="!has(self.roleARN) || !has(self.roleRef)",message="roleARN and roleRef exclude each other"
 // +kubebuilder:validation:XValidation:rule="(has(self.roleARN) || has(self.roleRef)) && has(self.vpcConfig) && (has(self.vpcConfig.subnetIDs) || has(self.vpcConfig.subnetRefs)) || has(self.managementPolicy) && self.managementPolicy == 'Observe' || has(self.adoptionPolicy) && self.adoptionPolicy == 'Always'",message="a role, and subnets in vpcConfig, are required, except for a cluster that is observed or adopted"
 // +kubebuilder:validation:XValidation:rule="has(self.roleARN) == has(oldSelf.roleARN) && (!has(self.roleARN) || self.roleARN == oldSelf.roleARN)",message="roleARN is immutable"
@@ -44,9 +45,17 @@ type EKSClusterSpec struct {
 	// Logging is what the control plane logs to CloudWatch Logs. Absent: not managed; EKS creates clusters without logs.
 	// +optional
 	Logging *EKSLogging `json:"logging,omitempty"`
-	// AccessConfig is how users are authenticated. Absent: not managed.
+	// AccessConfig is how users are authenticated. Absent: not managed; the operator creates clusters with API_AND_CONFIG_MAP.
 	// +optional
 	AccessConfig *EKSAccessConfig `json:"accessConfig,omitempty"`
+	// AccessEntries let users and roles of IAM use the API server of the cluster. Without any, only the identity that created the
+	// cluster can, which is the operator's, so that declare at least one administrator. Entries that are not declared are left
+	// alone, such as those of nodes; entries that the operator made are removed when they are no longer declared.
+	// +optional
+	// +listType=map
+	// +listMapKey=principalARN
+	// +kubebuilder:validation:MaxItems=50
+	AccessEntries []EKSAccessEntry `json:"accessEntries,omitempty"`
 	// Encryption of Secrets by a key of KMS. Absent: not managed. Immutable.
 	// +optional
 	Encryption *EKSEncryption `json:"encryption,omitempty"`
@@ -121,12 +130,56 @@ type EKSLogging struct {
 }
 
 // EKSAccessConfig is how the users of a cluster are authenticated.
+// +kubebuilder:validation:XValidation:rule="!has(self.bootstrapClusterCreatorAdminPermissions) || self.bootstrapClusterCreatorAdminPermissions || !has(self.authenticationMode) || self.authenticationMode != 'CONFIG_MAP'",message="bootstrapClusterCreatorAdminPermissions: false needs authenticationMode API or API_AND_CONFIG_MAP"
 type EKSAccessConfig struct {
 	// AuthenticationMode is CONFIG_MAP (the ConfigMap aws-auth), API (access entries of EKS) or API_AND_CONFIG_MAP. EKS changes it
-	// only from CONFIG_MAP to API_AND_CONFIG_MAP to API. In every mode, EKS makes the identity that creates the cluster, which
-	// is the operator's, its administrator.
+	// only from CONFIG_MAP to API_AND_CONFIG_MAP to API. Absent: not managed; the operator creates clusters with
+	// API_AND_CONFIG_MAP.
+	// +optional
 	// +kubebuilder:validation:Enum=CONFIG_MAP;API_AND_CONFIG_MAP;API
-	AuthenticationMode string `json:"authenticationMode"`
+	AuthenticationMode string `json:"authenticationMode,omitempty"`
+	// BootstrapClusterCreatorAdminPermissions makes the identity that creates the cluster, which is the operator's, its
+	// administrator. Only the creation of the cluster reads it. With false, declare an administrator in accessEntries. Absent: as
+	// EKS does, true.
+	// +optional
+	BootstrapClusterCreatorAdminPermissions *bool `json:"bootstrapClusterCreatorAdminPermissions,omitempty"`
+}
+
+// EKSAccessEntry lets a user or a role of IAM use the API server of a cluster.
+type EKSAccessEntry struct {
+	// PrincipalARN is the ARN of the user or role, such as arn:aws:iam::123456789012:role/admins.
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:(role|user)/[^\]]+$`
+	PrincipalARN string `json:"principalARN"`
+	// KubernetesGroups are the groups that Kubernetes takes the user to be in, for role bindings. Absent: none.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MaxLength=63
+	KubernetesGroups []string `json:"kubernetesGroups,omitempty"`
+	// Policies are the access policies of EKS that the user has. Absent: none.
+	// +optional
+	// +listType=map
+	// +listMapKey=policyName
+	// +kubebuilder:validation:MaxItems=20
+	Policies []EKSAccessPolicy `json:"policies,omitempty"`
+}
+
+// EKSAccessPolicy is an access policy of EKS in a cluster or in some of its namespaces.
+type EKSAccessPolicy struct {
+	// PolicyName is the name of an access policy, such as AmazonEKSClusterAdminPolicy, AmazonEKSAdminPolicy, AmazonEKSEditPolicy
+	// or AmazonEKSViewPolicy.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=128
+	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]+$`
+	PolicyName string `json:"policyName"`
+	// Namespaces that the policy is for. Absent: the whole cluster.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=50
+	// +kubebuilder:validation:items:MaxLength=63
+	Namespaces []string `json:"namespaces,omitempty"`
 }
 
 // EKSEncryption is the encryption of Secrets.
@@ -156,6 +209,17 @@ const ConditionVersionAsDeclared = "VersionAsDeclared"
 // EKSClusterStatus reports the cluster.
 type EKSClusterStatus struct {
 	CommonStatus `json:",inline"`
+	// ManagedAccessEntries are the principals of the access entries that the operator made, so that dropped ones are removed again.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=100
+	ManagedAccessEntries []string `json:"managedAccessEntries,omitempty"`
+	// ManagedAccessPolicies are the principals and access policies that the operator associated, so that dropped ones are removed
+	// again.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	ManagedAccessPolicies []string `json:"managedAccessPolicies,omitempty"`
 	// ClusterName is the name of the cluster.
 	// +optional
 	ClusterName string `json:"clusterName,omitempty"`

@@ -3,8 +3,10 @@
 package eks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,9 +39,15 @@ type ClusterState struct {
 	// Logs are the types of logs that are sent.
 	Logs               *[]string `drift:"set"`
 	AuthenticationMode *string
+	// CreatorIsAdmin is sent with the create.
+	CreatorIsAdmin     *bool `drift:"id"`
 	DeletionProtection *bool
 	Version            *string
-	Tags               map[string]string `drift:"tags"`
+	// Entries are access entries by principal, and Policies what they may do, by principal and policy; nil for one that the operator
+	// made and the spec dropped.
+	Entries  map[string]*AccessEntry `drift:"keys"`
+	Policies map[string]*AccessScope `drift:"keys"`
+	Tags     map[string]string       `drift:"tags"`
 }
 
 // modes are the ways to authenticate users, in the order in which EKS changes them. Read only.
@@ -52,7 +60,8 @@ type cluster struct{ api *eks.Client }
 func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 	c := &cluster{api: eks.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.EKSCluster, ClusterState]{
-		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"}},
+		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"},
+			Reads: []string{"eks:ListUpdates", "eks:DescribeUpdate", "eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
 			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.EKSCluster == cr.Spec.ClusterName, DeletionProtection: cr.Spec.DeletionProtection}, nil
@@ -69,7 +78,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 				return &eks.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
 			}),
 		},
-		Parts: c.parts(),
+		Parts: append(c.parts(), c.accessParts()...),
 		Holds: c.holds, HoldsReads: []string{"eks:ListNodegroups", "eks:ListFargateProfiles"},
 		// EKS deletes no cluster that it is updating, so a look precedes the delete.
 		Delete: []kind.Ending[ClusterState]{
@@ -144,8 +153,9 @@ func declareCluster(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) err
 		s.Logs = &in.Logging.ClusterLogging
 	}
 	if in.AccessConfig != nil {
-		s.AuthenticationMode = &in.AccessConfig.AuthenticationMode
+		s.AuthenticationMode, s.CreatorIsAdmin = kind.NonEmpty(&in.AccessConfig.AuthenticationMode), in.AccessConfig.BootstrapClusterCreatorAdminPermissions
 	}
+	declareAccess(sc, cr, s)
 	if in.RoleRef != nil {
 		target, err := sc.Ref("IAMRole", in.RoleRef.Name)
 		if err != nil {
@@ -170,6 +180,11 @@ func declareNetwork(sc kind.Scope, in *v1alpha1.EKSVPCConfig, s *ClusterState) (
 	if in == nil {
 		return nil
 	}
+	for i, block := range in.PublicAccessCidrs {
+		if p, err := netip.ParsePrefix(block); err != nil || p != p.Masked() {
+			return status.Invalid(fmt.Sprintf("spec.vpcConfig.publicAccessCidrs[%d]", i), "%s is no range of addresses: declare its first address and the length of the prefix, such as 203.0.113.0/24", block)
+		}
+	}
 	s.PublicAccess, s.PrivateAccess, s.CIDRs = in.EndpointPublicAccess, in.EndpointPrivateAccess, in.PublicAccessCidrs
 	if s.Subnets, err = kind.ReferredIDs(sc, "Subnet", in.SubnetIDs, in.SubnetRefs); err != nil {
 		return err
@@ -184,6 +199,7 @@ func publishCluster(cr *v1alpha1.EKSCluster, s ClusterState) {
 	st.ARN, st.ID, st.ClusterName, st.Status = s.ARN, s.Name, s.Name, string(found.Status)
 	st.Version, st.PlatformVersion, st.Endpoint = aws.ToString(found.Version), aws.ToString(found.PlatformVersion), aws.ToString(found.Endpoint)
 	st.CertificateAuthority, st.OIDCIssuer = aws.ToString(kind.NonNil(found.CertificateAuthority).Data), aws.ToString(kind.NonNil(identity.Oidc).Issuer)
+	st.ManagedAccessEntries, st.ManagedAccessPolicies = kind.SortedKeys(s.Entries), kind.SortedKeys(s.Policies)
 	st.ClusterSecurityGroupID, st.VPCID = aws.ToString(vpc.ClusterSecurityGroupId), aws.ToString(vpc.VpcId)
 }
 
@@ -193,9 +209,9 @@ func (c *cluster) create(ctx context.Context, want, _ ClusterState) error {
 		return status.Invalid("spec", "there is no cluster %s to adopt; to create it, declare roleARN or roleRef, and the subnets in vpcConfig", want.Name)
 	}
 	in := &eks.CreateClusterInput{Name: &want.Name, RoleArn: want.Role, Version: want.Version, ResourcesVpcConfig: network(want), Logging: logging(want), DeletionProtection: want.DeletionProtection, Tags: want.Tags}
-	if want.AuthenticationMode != nil {
-		in.AccessConfig = &types.CreateAccessConfigRequest{AuthenticationMode: types.AuthenticationMode(*want.AuthenticationMode)}
-	}
+	// The default of EKS lets nobody but the operator's identity use the cluster, and lets nobody change that.
+	mode := cmp.Or(types.AuthenticationMode(aws.ToString(want.AuthenticationMode)), types.AuthenticationModeApiAndConfigMap)
+	in.AccessConfig = &types.CreateAccessConfigRequest{AuthenticationMode: mode, BootstrapClusterCreatorAdminPermissions: want.CreatorIsAdmin}
 	if want.Key != nil {
 		in.EncryptionConfig = []types.EncryptionConfig{{Provider: &types.Provider{KeyArn: want.Key}, Resources: []string{"secrets"}}}
 	}
@@ -242,8 +258,18 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 			"cluster %s is FAILED%s: correct the cause, and delete the cluster in AWS; set recreateOnLoss: true to create it again", want.Name, issues(d))}
 	case d.Status != types.ClusterStatusActive && d.Status != types.ClusterStatusFailed:
 		seen.Busy, seen.Usable = "the cluster is "+string(d.Status), d.Status == types.ClusterStatusUpdating
-	case want.Version != nil && aws.ToString(seen.State.Version) == *want.Version:
-		seen.Notes = []kind.Note{awsclient.VersionNote(*want.Version == aws.ToString(d.Version), *want.Version, aws.ToString(d.Version), "the operator downgrades no cluster")}
+	case !look.Deleting:
+		if want.Version != nil && aws.ToString(seen.State.Version) == *want.Version {
+			seen.Notes = append(seen.Notes, awsclient.VersionNote(*want.Version == aws.ToString(d.Version), *want.Version, aws.ToString(d.Version), "the operator downgrades no cluster"))
+		}
+		note, err := c.lastUpdate(ctx, want, seen.State)
+		if err != nil {
+			return kind.Seen[ClusterState]{}, err
+		}
+		seen.Notes = append(seen.Notes, note)
+	}
+	if modeOf(seen.State) > 0 {
+		seen.Omitted = []string{"spec.accessEntries: the access entries of the cluster stay as they are"}
 	}
 	return seen, nil
 }

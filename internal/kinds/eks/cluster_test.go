@@ -169,6 +169,8 @@ func clusterLives() []kindtest.Case {
 		{Name: "with every field", Object: clusterWith(full, labeled("team", "a")), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "with references", Object: clusterWith(byReference), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "with all logs, and the private endpoint alone", Object: clusterWith(logs("api", "audit", "authenticator", "controllerManager", "scheduler"), reached(false, true)), Cause: engine.New, Actions: []string{createCluster}},
+		{Name: "with administrators", Object: clusterWith(admins("admins"), creatorIsAdmin(false)), Cause: engine.New, Actions: []string{createCluster}},
+		{Name: "administrators in sync", Existing: clusterWith(admins("admins", "others"), mode("API")), Object: clusterWith(admins("admins", "others"), mode("API")), Cause: engine.InSync},
 		{Name: "protected", Object: clusterWith(protected(true)), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "in sync", Existing: clusterWith(full), Object: clusterWith(full), Cause: engine.InSync},
 		{Name: "settings that are no longer declared stay as they are", Existing: clusterWith(running("1.31"), logs("api"), mode("API"), groups("sg-0000000a")), Object: clusterWith(), Cause: engine.InSync},
@@ -195,6 +197,10 @@ func clusterRefusals() []kindtest.Case {
 		refused("no endpoint", reached(false, false)),
 		refused("ranges of addresses of no endpoint", reached(false, true, "203.0.113.0/24")),
 		refused("logs of nodes", logs("kubelet")),
+		refused("a range that does not begin with its first address", reached(true, false, "203.0.113.7/24")),
+		refused("access entries without their mode", mode("CONFIG_MAP"), admins("admins")),
+		refused("nobody who may use the cluster", mode("CONFIG_MAP"), creatorIsAdmin(false)),
+		refused("an access entry of no user", admins("..]")),
 		refused("no key", func(s *clusterSpec) { s.Encryption = &v1alpha1.EKSEncryption{} }),
 		{Name: "a role by ARN, which the provider does not allow", Object: clusterWith(byARN), Facts: func(s *kindtest.Subject) { s.RolePath = "" }, Stalled: status.ReasonNotPermitted},
 		{Name: "a role by ARN, where the provider allows it", Object: clusterWith(byARN), Cause: engine.New, Actions: []string{createCluster}},
@@ -225,6 +231,15 @@ func clusterEdits() []kindtest.Case {
 		change("no logs", clusterWith(logs("api", "audit")), clusterWith(logs()), "Logs"),
 		change("access entries", clusterWith(mode("CONFIG_MAP")), clusterWith(mode("API_AND_CONFIG_MAP")), "AuthenticationMode"),
 		change("a deletion protection", clusterWith(protected(false)), clusterWith(protected(true)), "DeletionProtection"),
+		{Name: "another administrator", Existing: clusterWith(admins("admins")), Object: clusterWith(admins("admins", "others")), Cause: engine.Edited,
+			Diff: []string{"Entries[" + roles + "others]", "Policies[" + roles + "others " + adminPolicy + "]"}, Actions: []string{createEntry, associatePolicy}},
+		{Name: "an administrator is dropped", Existing: clusterWith(admins("admins", "others")), Object: clusterWith(admins("admins")), Cause: engine.Edited,
+			Diff: []string{"Entries[" + roles + "others]"}, Actions: []string{"eks:DeleteAccessEntry"}},
+		{Name: "other groups, and a policy for namespaces", Existing: clusterWith(admins("admins")), Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins", KubernetesGroups: []string{"viewers"},
+			Policies: []v1alpha1.EKSAccessPolicy{{PolicyName: "AmazonEKSClusterAdminPolicy", Namespaces: []string{"shop", "search"}}}})), Cause: engine.Edited,
+			Diff: []string{"Entries[" + roles + "admins].Groups", "Policies[" + roles + "admins " + adminPolicy + "].Namespaces"}, Actions: []string{"eks:UpdateAccessEntry", associatePolicy}},
+		{Name: "a policy is dropped", Existing: clusterWith(admins("admins")), Object: clusterWith(entries(v1alpha1.EKSAccessEntry{PrincipalARN: roles + "admins"})), Cause: engine.Edited,
+			Diff: []string{"Policies[" + roles + "admins " + adminPolicy + "]"}, Actions: []string{"eks:DisassociateAccessPolicy"}},
 		{Name: "the next version", Existing: clusterWith(running("1.31")), Object: clusterWith(running("1.32")), Cause: engine.Edited, Diff: []string{"Version"}, Actions: []string{upgrade}},
 		{Name: "an earlier version is what the operator does not return to", Existing: clusterWith(running("1.31")), Object: clusterWith(running("1.30")), Cause: engine.InSync},
 		{Name: "one update after the other, and the version last", Existing: clusterWith(full), Object: clusterWith(full, reached(true, false), logs(), mode("API"), running("1.32")), Cause: engine.Edited,
@@ -340,7 +355,7 @@ func TestAClusterIsAwaitedWhileEKSMakesAndChangesIt(t *testing.T) {
 	}
 	kindtest.Settled(t, s)
 	s.Edit(clusterWith(running("1.33"), reached(true, true), logs("api"), mode("API")))
-	for range 6 { // the endpoints, logs, two changes of the mode, two versions
+	for range 5 { // the endpoints, logs, the mode, two versions
 		waits(t, s, "UPDATING", true)
 	}
 	kindtest.Settled(t, s)
@@ -350,7 +365,7 @@ func TestAClusterIsAwaitedWhileEKSMakesAndChangesIt(t *testing.T) {
 	if failed := s.Rig.AWS.Calls().Failed().Writes(); len(failed) > 0 || clusterExists(t, s.Rig) {
 		t.Errorf("EKS refused\n%s", failed)
 	}
-	for op, want := range map[string]int{"CreateCluster": 1, "UpdateClusterConfig": 4, "UpdateClusterVersion": 2, "DeleteCluster": 1} {
+	for op, want := range map[string]int{"CreateCluster": 1, "UpdateClusterConfig": 3, "UpdateClusterVersion": 2, "DeleteCluster": 1} {
 		if n := s.Rig.AWS.Calls().Match("eks", op, "").Count(); n != want {
 			t.Errorf("%d calls of %s, want %d\n%s", n, op, want, s.Rig.AWS.Calls())
 		}
@@ -480,7 +495,7 @@ func TestClusterCosts(t *testing.T) {
 	kindtest.Costs(t, s,
 		kindtest.Cost{Name: "create", Calls: map[string]int{"CreateCluster": 1, describe: 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{describe: 1}, Change: s.Forget},
-		kindtest.Cost{Name: "logs and a version", Calls: map[string]int{describe: 3, "UpdateClusterConfig": 1, "UpdateClusterVersion": 1}, Change: func() {
+		kindtest.Cost{Name: "logs and a version", Calls: map[string]int{describe: 3, "ListUpdates": 2, "DescribeUpdate": 1, "UpdateClusterConfig": 1, "UpdateClusterVersion": 1}, Change: func() {
 			s.Edit(clusterWith(running("1.32"), logs("api"), labeled("team", "a")))
 		}},
 		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, "ListNodegroups": 1, "ListFargateProfiles": 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})

@@ -22,6 +22,7 @@ type controlPlanes struct {
 	known  map[string]*controlPlane // by identity
 	take   time.Duration            // how long they are CREATING, UPDATING and DELETING
 	broken string                   // why all are FAILED
+	fails  string                   // why updates fail
 }
 
 // controlPlane is what moto does not know of a cluster: what was set and changed, and what EKS does until when.
@@ -30,6 +31,8 @@ type controlPlane struct {
 	update   map[string]any // members that show when the update ends
 	doing    string
 	until    time.Time
+	updates  []map[string]any // as descriptions, the newest last
+	entries  map[string]*accessEntry
 }
 
 // SetControlPlanesTake lets clusters of EKS be CREATING, UPDATING and DELETING for so long. Zero, the default, is no time.
@@ -46,11 +49,19 @@ func (p *Proxy) BreakControlPlanes(why string) {
 	p.state.controlPlanes.broken = why
 }
 
+// FailControlPlaneUpdates lets updates of clusters end as Failed, with a reason, until Reset or an empty reason.
+func (p *Proxy) FailControlPlaneUpdates(why string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.controlPlanes.fails = why
+}
+
 // eksRoutes are the operations of EKS by method and path, in which * is a name.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations_Amazon_Elastic_Kubernetes_Service.html
 var eksRoutes = map[string]string{
 	"POST clusters": "CreateCluster", "GET clusters": "ListClusters", "GET clusters/*": "DescribeCluster", "DELETE clusters/*": "DeleteCluster",
 	"POST clusters/*/update-config": updateClusterConfig, "POST clusters/*/updates": updateClusterVersion,
+	"GET clusters/*/updates": "ListUpdates", "GET clusters/*/updates/*": "DescribeUpdate",
 	"GET clusters/*/node-groups": "ListNodegroups", "POST clusters/*/node-groups": "CreateNodegroup", "DELETE clusters/*/node-groups/*": "DeleteNodegroup",
 	"GET clusters/*/fargate-profiles": "ListFargateProfiles", "POST clusters/*/fargate-profiles": "CreateFargateProfile", "DELETE clusters/*/fargate-profiles/*": "DeleteFargateProfile",
 	"POST tags/*": "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
@@ -106,7 +117,7 @@ func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
 			return a
 		}
 	}
-	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles"}, x.op) {
+	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles", "ListUpdates", "DescribeUpdate"}, x.op) {
 		return nil
 	}
 	found, err := p.ask(ctx, x, http.MethodGet, path, http.Header{}, nil)
@@ -123,6 +134,8 @@ func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
 		return nil
 	case d == nil:
 		return found
+	case x.op == "ListUpdates", x.op == "DescribeUpdate":
+		return p.readUpdates(x)
 	case strings.HasPrefix(x.op, "List"):
 		return nil
 	case x.op == "DeleteCluster":
@@ -225,7 +238,37 @@ func (s *state) updateControlPlane(x *exchange, d map[string]any) *answer {
 		changes["resourcesVpcConfig"] = merged(whole, vpc)
 	}
 	c.update, c.doing, c.until = changes, "UPDATING", s.now().Add(s.controlPlanes.take)
-	return jsonAnswer(map[string]any{"update": map[string]any{"status": "InProgress"}})
+	s.seq++
+	update := map[string]any{"id": fmt.Sprintf("update-%d", s.seq), "status": "Successful", "type": "ConfigUpdate", "createdAt": float64(s.now().UnixMilli()) / 1000, "errors": []any{}}
+	if s.controlPlanes.fails != "" {
+		c.update, update["status"] = nil, "Failed"
+		update["errors"] = []any{map[string]any{"errorCode": "IpNotAvailable", "errorMessage": s.controlPlanes.fails, "resourceIds": []any{"subnet-0000000a"}}}
+	}
+	c.updates = append(c.updates, update)
+	return jsonAnswer(map[string]any{"update": merged(update, map[string]any{"status": "InProgress", "errors": []any{}})})
+}
+
+// readUpdates: moto knows no updates.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeUpdate.html
+func (p *Proxy) readUpdates(x *exchange) *answer {
+	s := &p.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.controlPlaneOf(x)
+	ids, asked := []any{}, x.http.URL.Path[strings.LastIndexByte(x.http.URL.Path, '/')+1:]
+	for _, update := range c.updates {
+		ids = append(ids, update["id"])
+		if update["id"] == asked {
+			if s.now().Before(c.until) && len(ids) == len(c.updates) {
+				update = merged(update, map[string]any{"status": "InProgress", "errors": []any{}})
+			}
+			return jsonAnswer(map[string]any{"update": update})
+		}
+	}
+	if x.op == "DescribeUpdate" {
+		return errorAnswer(x.request, awsError{http.StatusNotFound, resourceNotFound, "No update found for ID: " + asked})
+	}
+	return jsonAnswer(map[string]any{"updateIds": ids})
 }
 
 // changes reports whether an update sets another value than the cluster has.

@@ -127,3 +127,25 @@ func TestEKS_ClustersChangeOneUpdateAtATime(t *testing.T) {
 	_, err = c.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: name})
 	refused("a deleted cluster", err, "ResourceNotFoundException")
 }
+
+// An access entry needs a cluster whose authentication mode is API or API_AND_CONFIG_MAP:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessEntry.html
+func TestEKS_AccessEntriesNeedTheirMode(t *testing.T) {
+	c := eks.NewFromConfig(config(proxy(t).URL()))
+	for mode, want := range map[ekstypes.AuthenticationMode]string{"": "InvalidRequestException", "CONFIG_MAP": "InvalidRequestException", "API": "", "API_AND_CONFIG_MAP": ""} {
+		name := "cluster-" + strings.ReplaceAll(string(mode), "_", "-")
+		in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/r"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: []string{"subnet-0000000a"}}}
+		if mode != "" {
+			in.AccessConfig = &ekstypes.CreateAccessConfigRequest{AuthenticationMode: mode}
+		}
+		_, err := c.CreateCluster(t.Context(), in)
+		must(t, err)
+		entry := &eks.CreateAccessEntryInput{ClusterName: &name, PrincipalArn: aws.String("arn:aws:iam::123456789012:role/admins")}
+		if _, err := c.CreateAccessEntry(t.Context(), entry); code(err) != want {
+			t.Errorf("%s: %v", mode, err)
+		}
+		if _, err := c.CreateAccessEntry(t.Context(), entry); want == "" && code(err) != "ResourceInUseException" {
+			t.Errorf("%s, again: %v", mode, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"context"
 	"encoding/xml"
 	"fmt"
@@ -35,6 +36,10 @@ var podIdentityRoutes = map[string]string{
 // cluster or a part of one by the name of the cluster. Other requests of EKS keep their method and path.
 func (d *request) decodeEKS() {
 	parts := strings.Split(strings.Trim(d.http.URL.Path, "/"), "/")
+	if cluster, route, _, _ := accessPath(d.http); cluster != "" {
+		d.op, d.resource = cmp.Or(accessRoutes[route], d.op), cluster
+		return
+	}
 	switch {
 	case len(parts) == 4 && parts[0] == "tags" && strings.HasSuffix(parts[1], ":podidentityassociation"): // tags/arn:…:podidentityassociation/CLUSTER/ID
 		d.op, d.resource = podIdentityRoutes[d.http.Method+" tags"], parts[3]

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package e2e
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// household is a key and a role with a random choice of objects that name them.
+type household struct {
+	*bed
+	key  *v1alpha1.KMSKey
+	role *v1alpha1.IAMRole
+	// members are all objects; ends are the calls that end the users of the key and of the role.
+	members             []client.Object
+	endsOfKey, endsRole []string
+	// leaves says that something stays in AWS which only the key can read.
+	leaves bool
+}
+
+func (h *household) add(o v1alpha1.Resource, name string) {
+	o.SetName(name)
+	o.SetNamespace(h.Namespace)
+	common := o.CommonSpec()
+	common.ProviderRef.Name = "aws"
+	if common.DeletionPolicy == "" {
+		common.DeletionPolicy = v1alpha1.DeletionDelete
+	}
+	h.members = append(h.members, o)
+}
+
+// populate creates the key and the role, and then some of the objects that name them in every way that specs have.
+func (h *household) populate(r *rand.Rand) {
+	h.Helper()
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":["lambda.amazonaws.com","glue.amazonaws.com"]},"Action":"sts:AssumeRole"}]}`
+	h.key = &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7), Aliases: []v1alpha1.KMSAlias{"alias/household"}}}
+	h.role = &v1alpha1.IAMRole{Spec: v1alpha1.IAMRoleSpec{RoleName: "household", AssumeRolePolicyDocument: trust}}
+	h.add(h.key, "key")
+	h.add(h.role, "role")
+	h.Create(h.members...)
+	h.Ready(h.members...)
+	roleRef, keyRef := &v1alpha1.ObjectReference{Name: "role"}, &v1alpha1.ObjectReference{Name: "key"}
+	names := []string{h.key.Status.ID, h.key.Status.ARN, "alias/household"}
+	for _, make := range []func(){
+		func() {
+			o := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "household-media", Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
+			if r.IntN(3) == 0 {
+				o.Spec.DeletionPolicy, h.leaves = v1alpha1.DeletionRetain, true
+			} else {
+				h.endsOfKey = append(h.endsOfKey, "s3.DeleteBucket(household-media)")
+			}
+			h.add(o, "media")
+		},
+		func() {
+			h.add(&v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{QueueName: "household-jobs", KMSMasterKeyRef: keyRef}}, "jobs")
+			h.endsOfKey = append(h.endsOfKey, "sqs.DeleteQueue(household-jobs)")
+		},
+		func() {
+			h.add(&v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "household/mail", KmsKeyId: &names[r.IntN(len(names))]}}, "mail")
+			h.endsOfKey = append(h.endsOfKey, "secretsmanager.DeleteSecret(household/mail)")
+		},
+		func() {
+			o := &v1alpha1.RDSInstance{Spec: v1alpha1.RDSInstanceSpec{DBInstanceIdentifier: "household-orders", Engine: "postgres", DBInstanceClass: "db.t4g.micro", AllocatedStorage: 20,
+				MasterUsername: "household", ManageMasterUserPassword: aws.Bool(true), StorageEncrypted: aws.Bool(true), KMSKeyRef: keyRef, SkipFinalSnapshot: r.IntN(2) == 0}}
+			h.leaves = h.leaves || !o.Spec.SkipFinalSnapshot
+			h.add(o, "orders")
+			h.endsOfKey = append(h.endsOfKey, "rds.DeleteDBInstance(household-orders)")
+		},
+		func() {
+			h.add(&v1alpha1.LambdaFunction{Spec: v1alpha1.LambdaFunctionSpec{FunctionName: "household-fn", RoleRef: roleRef, KMSKeyRef: keyRef,
+				Code: &v1alpha1.LambdaCode{ImageURI: "123456789012.dkr.ecr.ap-southeast-1.amazonaws.com/fn:1"}}}, "fn")
+			h.endsOfKey, h.endsRole = append(h.endsOfKey, "lambda.DeleteFunction(household-fn)"), append(h.endsRole, "lambda.DeleteFunction(household-fn)")
+		},
+		func() {
+			h.add(&v1alpha1.GlueDatabase{Spec: v1alpha1.GlueDatabaseSpec{DatabaseName: "household"}}, "db")
+			h.add(&v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CrawlerName: "household", RoleRef: roleRef, DatabaseRef: &v1alpha1.ObjectReference{Name: "db"},
+				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://household-media/"}}}}, "crawler")
+			h.endsRole = append(h.endsRole, "glue.DeleteCrawler(household)")
+		},
+	} {
+		if r.IntN(3) > 0 {
+			make()
+		}
+	}
+	h.Create(h.members[2:]...)
+	h.Ready(h.members[2:]...)
+}
+
+// keyState asks KMS about the key, and RDS about the snapshots that it encrypts.
+func (h *household) keyState() (kmstypes.KeyState, int) {
+	h.Helper()
+	cfg := h.admin(homeAccount)
+	key, err := kms.NewFromConfig(cfg).DescribeKey(h.Ctx(), &kms.DescribeKeyInput{KeyId: &h.key.Status.ID})
+	snapshots, failure := rds.NewFromConfig(cfg).DescribeDBSnapshots(h.Ctx(), &rds.DescribeDBSnapshotsInput{})
+	return must(h.bed, key, err).KeyMetadata.KeyState, len(must(h.bed, snapshots, failure).DBSnapshots)
+}
+
+// wereEnded fails the test unless AWS had accepted the calls before the last one.
+func (h *household) wereEnded(since awsproxy.Mark, ends []string, before string) {
+	h.Helper()
+	at := map[string]int{}
+	for _, c := range h.World.AWS().Since(since).Writes() {
+		if c.Status < 300 {
+			at[c.Service+"."+c.Op] = c.Seq
+		}
+	}
+	last, ok := at[before]
+	for _, call := range ends {
+		op, _, _ := strings.Cut(call, "(")
+		if seq := at[op]; !ok || seq == 0 || seq > last {
+			h.Errorf("%s is call %d and %s call %d", call, seq, before, last)
+		}
+	}
+}
+
+// Sets of objects that name each other are deleted at once, in any order, alone and with their namespace. An object that uses a
+// key or a role goes first, the data that stays in AWS can be read until a person gives it up, and every deletion ends.
+func TestDeletion_LosesNothingInAnyOrder(t *testing.T) {
+	for _, seed := range extent.Sample(t, []uint64{3, 1, 2, 4, 5, 6, 7, 8}, 2) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			b := newBed(t)
+			b.Namespace = b.MakeNamespace(fmt.Sprintf("team-household-%d", seed))
+			bounded := provider("aws")
+			bounded.Spec.PermissionsBoundaryARN = "arn:aws:iam::123456789012:policy/boundary"
+			b.Create(bounded)
+			b.Ready(bounded)
+			r := rand.New(rand.NewPCG(seed, 0))
+			h := &household{bed: b}
+			h.populate(r)
+			mark, _ := b.Mark()
+			if space := (&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.Namespace}}); seed%2 == 0 {
+				must(b, 0, b.Client.Delete(b.Ctx(), space))
+			}
+			r.Shuffle(len(h.members), func(i, j int) { h.members[i], h.members[j] = h.members[j], h.members[i] })
+			for _, o := range h.members {
+				must(b, 0, client.IgnoreNotFound(b.Client.Delete(b.Ctx(), o)))
+			}
+			for _, o := range slices.DeleteFunc(slices.Clone(h.members), func(o client.Object) bool { return h.leaves && o == client.Object(h.key) }) {
+				b.Eventually(60*time.Second, fmt.Sprintf("%T to go", o), func() error {
+					if err := b.Get(o); !apierrors.IsNotFound(err) {
+						c, _ := b.Condition(o, "Ready")
+						return fmt.Errorf("%v: %s %s", err, c.Reason, c.Message)
+					}
+					return nil
+				})
+			}
+			h.wereEnded(mark, h.endsRole, "iam.DeleteRole")
+			if h.leaves {
+				h.giveUp()
+			}
+			h.wereEnded(mark, h.endsOfKey, "kms.ScheduleKeyDeletion")
+			if state, _ := h.keyState(); state != kmstypes.KeyStatePendingDeletion {
+				t.Errorf("the key is %s", state)
+			}
+		})
+	}
+}
+
+// giveUp checks that the key is held for what stays, and gives that up.
+func (h *household) giveUp() {
+	h.Helper()
+	message := h.Shows(h.key, "Ready", metav1.ConditionFalse, "DataWouldBeLost")
+	state, snapshots := h.keyState()
+	if state != kmstypes.KeyStateEnabled || snapshots > 0 && !strings.Contains(message, "snapshot household-orders-final-") {
+		h.Errorf("with %d snapshots the key is %s: %s", snapshots, state, message)
+	}
+	if apierrors.IsNotFound(h.Get(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "media", Namespace: h.Namespace}})) && snapshots == 0 && !strings.Contains(message, "S3Bucket "+h.Namespace+"/media") {
+		h.Errorf("the retained bucket is not named: %s", message)
+	}
+	h.Edit(h.key, func() { h.key.Annotations["nexus.ai/delete-data"] = h.key.Name })
+	h.Gone(h.key)
+}

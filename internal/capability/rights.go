@@ -44,10 +44,8 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 // status of a resource that the child owned at the last look. Tenants can write such objects but not their
 // status. A resource that has another owner by now proves nothing.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
-	owner, spec, st := metav1.GetControllerOf(child), child.CommonSpec(), child.CommonStatus()
-	provider := spec.ProviderRef
-	if owner == nil || owner.UID != c.UID || st.ARN == "" || !st.OwnsResource() || spec.ManagementPolicy == awsv1.ManageObserve ||
-		status.IsDisputed(st.Conditions) || provider.Name != ProviderName(c) || provider.Namespace != "" && provider.Namespace != c.Namespace {
+	st := child.CommonStatus()
+	if !isChildOf(c, child) || st.ARN == "" || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}
@@ -58,6 +56,12 @@ func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id 
 		proof.Client = pool.Status.ClientIDs[SignInClient]
 	}
 	return graph.ID(kind, child.GetNamespace(), child.GetName(), c.Namespace), proof, true
+}
+
+// isChildOf reports whether the capability controls an object that goes through the capability's provider.
+func isChildOf(c *nexusv1.NexusAICapability, child awsv1.Resource) bool {
+	owner, provider := metav1.GetControllerOf(child), child.CommonSpec().ProviderRef
+	return owner != nil && owner.UID == c.UID && provider.Name == ProviderName(c) && (provider.Namespace == "" || provider.Namespace == c.Namespace)
 }
 
 // addGrant adds a child to those on which the application's role gets rights. The role waits for all of them, so

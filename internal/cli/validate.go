@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -51,18 +52,10 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	var lines strings.Builder
 	for _, u := range objects {
 		problems, err := s.problemsOf(ctx, schemas, u)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case !schemas.Has(u.GetKind()) && len(problems) == 0:
-			fmt.Fprintf(&lines, "%s: not checked, its kind is not ours\n", titleOfObject(u))
-		case len(problems) == 0:
-			fmt.Fprintf(&lines, "%s: valid\n", titleOfObject(u))
-		case len(problems) == 1:
-			fmt.Fprintf(&lines, "%s: invalid: %s\n", titleOfObject(u), problems[0])
-		default:
-			fmt.Fprintf(&lines, "%s: invalid:\n    %s\n", titleOfObject(u), strings.Join(problems, "\n    "))
 		}
+		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, schemas.Has(u.GetKind())) + "\n")
 		if len(problems) > 0 {
 			invalid++
 		}
@@ -76,6 +69,20 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	return nil
 }
 
+// verdictOf says what validate found of an object.
+func verdictOf(problems []string, ours bool) string {
+	switch {
+	case len(problems) > 1:
+		return "invalid:\n    " + strings.Join(problems, "\n    ")
+	case len(problems) == 1:
+		return "invalid: " + problems[0]
+	case !ours:
+		return "not checked, its kind is not ours"
+	default:
+		return "valid"
+	}
+}
+
 func objectsAre(n int) string {
 	if n == 1 {
 		return "1 object is"
@@ -85,11 +92,9 @@ func objectsAre(n int) string {
 
 // problemsOf returns every mistake of an object, with its field.
 func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{v1alpha1.AddToScheme, nexusv1.AddToScheme, intentv1alpha1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
+	scheme, err := ownTypes()
+	if err != nil {
+		return nil, err
 	}
 	gvk := u.GroupVersionKind()
 	if !slices.Contains([]string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}, gvk.Group) {
@@ -115,6 +120,12 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		out = append(out, own.Error())
 	}
 	return out, err
+}
+
+// ownTypes are the Go types of the operator's own kinds.
+func ownTypes() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	return scheme, errors.Join(v1alpha1.AddToScheme(scheme), nexusv1.AddToScheme(scheme), intentv1alpha1.AddToScheme(scheme))
 }
 
 // names reports whether the field of a problem was named already: the operator checks much of what the schema says again.

@@ -133,7 +133,7 @@ func TestReach_DeniesWhatTheOperatorNeverWrites(t *testing.T) {
 		"RoleBinding": func() error {
 			return c.Create(h.ctx(), &rbacv1.RoleBinding{ObjectMeta: marks(ns, "new"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"}})
 		},
-		"Secret": func() error { return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(ns, "new")}) },
+		"Secret":                     func() error { return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(ns, "new")}) },
 		"Secret beside the operator": func() error { return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(operator.Namespace, "new")}) },
 		"signing key elsewhere": func() error {
 			return c.Create(h.ctx(), &corev1.Secret{ObjectMeta: marks(ns, "nexus-operator-signing-key")})

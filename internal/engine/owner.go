@@ -199,7 +199,7 @@ func (o Owner) contradictions(tags map[string]string) []string {
 // record does not say which cluster it comes from.
 func (o Owner) checkEarlier(unseen bool) error {
 	e := o.Earlier
-	if e == nil || o.Deleting || o.Known || e.Cluster == o.Cluster || o.inherits(e.Cluster) {
+	if e == nil || o.Deleting || o.Known || o.isOurs(e.Cluster) {
 		return nil
 	}
 	looks := e.Cluster == "" || o.Adoption == v1alpha1.AdoptAlways || o.Management == v1alpha1.ManageObserve
@@ -211,6 +211,9 @@ func (o Owner) checkEarlier(unseen bool) error {
 			"to take it over, add that cluster's ID to --previous-cluster-ids (aws.previousClusterIDs of the chart); to have a new resource created, remove both annotations",
 		AnnotationHome, AnnotationIntent, e.UID, kind.Either(e.Cluster == "", "", " in cluster "+e.Cluster))}
 }
+
+// isOurs reports whether a cluster is the operator's, or one whose resources it may take over.
+func (o Owner) isOurs(cluster string) bool { return cluster == o.Cluster || o.inherits(cluster) }
 
 func (o Owner) inherits(cluster string) bool {
 	for _, p := range o.Previous {
@@ -232,7 +235,7 @@ func (o Owner) mayUse(tags map[string]string) bool {
 	if len(parts) < 3 {
 		return false
 	}
-	ours := cluster == "" || cluster == o.Cluster || o.inherits(cluster)
+	ours := cluster == "" || o.isOurs(cluster)
 	return ours && (parts[1] == o.Namespace || slices.Contains(o.Shared, parts[1])) || slices.Contains(o.Shared, cluster+"/"+parts[1])
 }
 

@@ -287,10 +287,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 		st.WrittenVersions = out.Written
 	}
 	if out.Synced && err == nil {
-		st.SyncedGeneration = generation
-		if out.Plan.Cause == InSync {
-			st.ManagedTagKeys, st.WrittenVersions = out.Plan.TagKeys, out.Plan.Written
-		}
+		recordSynced(st, out.Plan, generation)
 	}
 	_, transient := errors.AsType[*status.Retrying](err)
 	if !transient {
@@ -299,6 +296,14 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	// A Ready object whose check met a failure that passes stays Ready, and its check is repeated soon.
 	if checked(out, err) && (!transient || !st.Ready) {
 		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
+	}
+}
+
+// recordSynced records that AWS was seen to be as declared.
+func recordSynced(st *v1alpha1.CommonStatus, p Plan, generation int64) {
+	st.SyncedGeneration = generation
+	if p.Cause == InSync {
+		st.ManagedTagKeys, st.WrittenVersions = p.TagKeys, p.Written
 	}
 }
 

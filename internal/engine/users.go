@@ -113,15 +113,7 @@ func (n *naming) collect(v reflect.Value, inside bool) {
 			n.literals = append(n.literals, v.String())
 		}
 	case reflect.Struct:
-		if ref, ok := v.Interface().(v1alpha1.ObjectReference); ok {
-			if inside {
-				n.references = append(n.references, ref.Name)
-			}
-			return
-		}
-		for i := range v.NumField() {
-			n.collect(v.Field(i), slices.Contains(n.fields, strings.ToLower(v.Type().Field(i).Name)))
-		}
+		n.collectStruct(v, inside)
 	case reflect.Slice:
 		for i := range v.Len() {
 			n.collect(v.Index(i), inside)
@@ -129,6 +121,18 @@ func (n *naming) collect(v reflect.Value, inside bool) {
 	case reflect.Map:
 		for entries := v.MapRange(); entries.Next(); {
 			n.collect(entries.Value(), inside)
+		}
+	}
+}
+
+func (n *naming) collectStruct(v reflect.Value, inside bool) {
+	ref, isReference := v.Interface().(v1alpha1.ObjectReference)
+	switch {
+	case isReference && inside:
+		n.references = append(n.references, ref.Name)
+	case !isReference:
+		for i := range v.NumField() {
+			n.collect(v.Field(i), slices.Contains(n.fields, strings.ToLower(v.Type().Field(i).Name)))
 		}
 	}
 }

@@ -142,3 +142,38 @@ func ManagedMembers[In, M any](found map[string]*M, declared []In, name func(In)
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// stageOf returns the stage of the step for a key of a map.
+func (p Part[S]) stageOf(want, have S, key string) int {
+	switch {
+	case p.Each.Stage != nil:
+		return p.Each.Stage(want, key)
+	case p.Stage != nil:
+		return p.Stage(want, have)
+	default:
+		return 0
+	}
+}
+
+func eachSteps[S any](p Part[S], want, have S, diff Diff) []Step {
+	var steps []Step
+	for _, field := range p.Fields {
+		set, unset := diff.Keys(field)
+		for _, call := range []struct {
+			keys []string
+			KeyCall[S]
+		}{{set, p.Each.Set}, {unset, p.Each.Unset}} {
+			for _, key := range call.keys {
+				if call.Do == nil || p.Each.Keys != nil && !p.Each.Keys(key) {
+					continue
+				}
+				s := step(Call[S]{Action: call.Action, Do: func(ctx context.Context, want, have S) error {
+					return call.Do(ctx, want, have, key)
+				}}, want, have, field+"["+key+"]")
+				s.Stage = p.stageOf(want, have, key)
+				steps = append(steps, s)
+			}
+		}
+	}
+	return steps
+}

@@ -87,20 +87,19 @@ func compare(path string, before, after any, out *[]Field) {
 		*out = append(*out, fieldOf(strings.TrimPrefix(path, "."), text(before), text(after)))
 		return
 	}
-	keys := slices.Collect(maps.Keys(a))
-	for k := range b {
-		if _, ok := a[k]; !ok {
-			keys = append(keys, k)
-		}
+	format := "%s.%s"
+	if isList(before) || isList(after) {
+		format = "%s[%s]"
 	}
+	for _, k := range keysOfBoth(a, b) {
+		compare(fmt.Sprintf(format, path, k), a[k], b[k], out)
+	}
+}
+
+func keysOfBoth(a, b map[string]any) []string {
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(keys)
-	for _, k := range keys {
-		at := "." + k
-		if isList(before) || isList(after) {
-			at = "[" + k + "]"
-		}
-		compare(path+at, a[k], b[k], out)
-	}
+	return slices.Compact(keys)
 }
 
 // asMap returns a map as it is, and a list by what names its elements. Absence is an empty map beside a map that is not.

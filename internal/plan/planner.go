@@ -34,7 +34,7 @@ type Operator struct {
 	capabilityfacts.Settings
 	// PreviousClusterIDs, SharedNamespaces and TrustAttempts are as in engine.Facts.
 	PreviousClusterIDs, SharedNamespaces []string
-	TrustAttempts      bool
+	TrustAttempts                        bool
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings
 }

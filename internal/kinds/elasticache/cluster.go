@@ -174,13 +174,11 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	}
 	have := stateOf(want, out.CacheClusters[0])
 	state, broken := have.CacheClusterStatus, slices.Contains(brokenStates, have.CacheClusterStatus)
-	switch group := aws.ToString(out.CacheClusters[0].ReplicationGroupId); {
-	case state == "deleted":
+	if state == "deleted" {
 		return absent, nil
-	case group != "":
-		return absent, &status.Stalled{Reason: status.ReasonConflict, Field: "spec.clusterID", Message: "cache cluster " + want.CacheClusterId + " belongs to replication group " + group + ", which decides about it: declare another clusterID"}
-	case broken && !look.Deleting:
-		return absent, &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "cache cluster " + want.CacheClusterId + " is " + state + ": see its events with aws elasticache describe-events, and delete it in AWS; set recreateOnLoss: true to create it again"}
+	}
+	if err := refuseCluster(out.CacheClusters[0], broken && !look.Deleting); err != nil {
+		return absent, err
 	}
 	seen := kind.Seen[ClusterState]{Exists: true, State: have, Created: aws.ToTime(out.CacheClusters[0].CacheClusterCreateTime), Holds: holds(want, state, broken)}
 	if state != available && !broken {
@@ -194,6 +192,19 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
 	}
 	return seen, nil
+}
+
+// refuseCluster refuses a cluster that the operator cannot manage: a member of a replication group, and one that ElastiCache could not make.
+func refuseCluster(d types.CacheCluster, broken bool) error {
+	id, group := aws.ToString(d.CacheClusterId), aws.ToString(d.ReplicationGroupId)
+	switch {
+	case group != "":
+		return &status.Stalled{Reason: status.ReasonConflict, Field: "spec.clusterID", Message: "cache cluster " + id + " belongs to replication group " + group + ", which decides about it: declare another clusterID"}
+	case broken:
+		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "cache cluster " + id + " is " + aws.ToString(d.CacheClusterStatus) + ": see its events with aws elasticache describe-events, and delete it in AWS; set recreateOnLoss: true to create it again"}
+	default:
+		return nil
+	}
 }
 
 func stateOf(want ClusterState, d types.CacheCluster) ClusterState {

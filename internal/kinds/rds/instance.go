@@ -235,7 +235,13 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	if version := want.EngineVersion; version != nil && slices.Contains(settledStates, have.DBInstanceStatus) {
 		seen.Notes = []kind.Note{versionNote(want, have.Version)}
 	}
-	switch s := have.DBInstanceStatus; {
+	judgeState(want, pending, &seen)
+	return seen, nil
+}
+
+// judgeState says what the state of the instance keeps from being done.
+func judgeState(want InstanceState, pending []string, seen *kind.Seen[InstanceState]) {
+	switch s := seen.State.DBInstanceStatus; {
 	case slices.Contains(settledStates, s) && len(pending) > 0:
 		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", ")+", now or in its maintenance window", true
 	case s == storageOptimization && postponeStorage(want, &seen.State):
@@ -243,7 +249,6 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	case !slices.Contains(settledStates, s) && !isBroken(s):
 		seen.Busy, seen.Usable = "the DB instance is "+s, slices.Contains(usableStates, s) || strings.HasPrefix(s, "configuring-")
 	}
-	return seen, nil
 }
 
 // find returns the instance; nil when there is none.

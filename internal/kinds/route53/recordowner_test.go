@@ -29,11 +29,15 @@ func ownerOfWWW(t *testing.T, r *kindtest.Rig) map[string]string {
 // People who may write to a zone can write an owner record that names any object.
 func TestAForgedOwnerRecordProvesNothing(t *testing.T) {
 	for name, forge := range map[string]func(tags map[string]string){
-		"without a signature":      func(map[string]string) {},
-		"with a false signature":   func(tags map[string]string) { tags[tagSignature] = strings.Repeat("ab", 32) },
-		"with the UID alone":       func(tags map[string]string) { maps.DeleteFunc(tags, func(k, _ string) bool { return k != wellknown.TagOwnerUID }) },
-		"of an earlier object":     func(tags map[string]string) { tags[wellknown.TagOwnerUID] = "earlier" },
-		"with the name alone":      func(tags map[string]string) { maps.DeleteFunc(tags, func(k, _ string) bool { return k != wellknown.TagOwner }) },
+		"without a signature":    func(map[string]string) {},
+		"with a false signature": func(tags map[string]string) { tags[tagSignature] = strings.Repeat("ab", 32) },
+		"with the UID alone": func(tags map[string]string) {
+			maps.DeleteFunc(tags, func(k, _ string) bool { return k != wellknown.TagOwnerUID })
+		},
+		"of an earlier object": func(tags map[string]string) { tags[wellknown.TagOwnerUID] = "earlier" },
+		"with the name alone": func(tags map[string]string) {
+			maps.DeleteFunc(tags, func(k, _ string) bool { return k != wellknown.TagOwner })
+		},
 		"with an empty signature,": func(tags map[string]string) { tags[tagSignature] = "" },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,6 +50,14 @@ type RecordSetState struct {
 // Change is a change of the record set that the operator requested.
 type Change struct{ ID, Status string }
 
+// pending says that the name servers do not have the change yet; empty when they have.
+func (c Change) pending() string {
+	if c.Status != string(types.ChangeStatusPending) {
+		return ""
+	}
+	return "Route 53 brings change " + c.ID + " to its name servers"
+}
+
 // Alias is what an alias record leads to.
 type Alias struct {
 	HostedZoneID, DNSName string
@@ -238,11 +246,8 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 	}
 	if err == nil && d != nil && !look.Deleting {
 		s.Change, err = r.change(ctx, want)
-		if s.Change.Status == string(types.ChangeStatusPending) {
-			seen.Busy = "Route 53 brings change " + s.Change.ID + " to its name servers"
-		}
 	}
-	seen.State = s
+	seen.Busy, seen.State = s.Change.pending(), s
 	return seen, err
 }
 

@@ -299,7 +299,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	}
 }
 
-// recordSynced records that AWS was seen to be as declared.
+// recordSynced records that the last look found AWS as declared.
 func recordSynced(st *v1alpha1.CommonStatus, p Plan, generation int64) {
 	st.SyncedGeneration = generation
 	if p.Cause == InSync {

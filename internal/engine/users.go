@@ -15,7 +15,7 @@ import (
 // name or an ARN. They are searched at every depth. A test compares them with the definitions of all kinds.
 var fieldsNaming = map[string][]string{
 	"KMSKey":  {"kmskeyref", "kmsmasterkeyref", "kmskey", "kmskeyid", "kmskeyarn", "kmsmasterkeyid", "providerkeyarn", "keyid"},
-	"IAMRole": {"roleref", "role", "rolearn", "iaminstanceprofile"},
+	"IAMRole": {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "iaminstanceprofile"},
 }
 
 // Identified is implemented by objects whose resource has more names than its ID and its ARN, such as a key with aliases.

@@ -75,7 +75,7 @@ func TestUsers_AreFoundByEveryFieldThatNamesThem(t *testing.T) {
 			}
 		})
 	}
-	for kind, atLeast := range map[string]int{"KMSKey": 21, "IAMRole": 11} {
+	for kind, atLeast := range map[string]int{"KMSKey": 21, "IAMRole": 13} {
 		if slices.Sort(found[kind]); len(found[kind]) < atLeast {
 			t.Errorf("only %q name a %s", found[kind], kind)
 		}

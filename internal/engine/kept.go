@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -24,13 +25,13 @@ type Kept struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Snapshot is the final snapshot that the deletion made; empty where the resource itself stays.
-	Snapshot string `json:"snapshot,omitempty"`
+	// What says what stays, such as a final snapshot; empty for the resource itself.
+	What string `json:"what,omitempty"`
 }
 
 // Annotation returns the annotation that records what was left.
 func (k Kept) Annotation() (key, value string) {
-	sum := sha256.Sum256([]byte(strings.Join([]string{k.Kind, k.Namespace, k.Name, k.Snapshot}, "/")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{k.Kind, k.Namespace, k.Name, k.What}, "/")))
 	text, _ := json.Marshal(k) // texts only
 	return annotationKept + hex.EncodeToString(sum[:8]), string(text)
 }
@@ -74,8 +75,8 @@ func KeptOf(annotations map[string]string) []Kept {
 	return out
 }
 
-// LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or a final snapshot of it. ok is
-// false when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
+// LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or what outlives it. ok is false
+// when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
 func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool) (left Kept, ok bool) {
 	intent, err := ReadIntent(o.GetAnnotations(), string(o.GetUID()))
 	left = Kept{Kind: kindName, Namespace: o.GetNamespace(), Name: o.GetName()}
@@ -85,11 +86,11 @@ func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool) (left
 	if stays || DeletionPolicyOf(o, m) != v1alpha1.DeletionDelete || o.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
 		return left, true
 	}
-	left.Snapshot = finalSnapshotOf(o)
-	return left, left.Snapshot != ""
+	left.What = cmp.Or(finalSnapshotOf(o), volumesOf(o))
+	return left, left.What != ""
 }
 
-// finalSnapshotOf returns the name of the snapshot that the deletion of an object's resource makes; empty where the kind has none
+// finalSnapshotOf names the snapshot that the deletion of an object's resource makes; empty where the kind has none
 // or the spec skips it.
 func finalSnapshotOf(o v1alpha1.Resource) string {
 	spec := specOf(o)
@@ -98,5 +99,23 @@ func finalSnapshotOf(o v1alpha1.Resource) string {
 		return ""
 	}
 	sc := kind.Scope{UID: string(o.GetUID())}
-	return sc.FinalSnapshot(o.CommonStatus().ID, spec.FieldByName("FinalSnapshotIdentifier").String(), skip.Bool())
+	name := sc.FinalSnapshot(o.CommonStatus().ID, spec.FieldByName("FinalSnapshotIdentifier").String(), skip.Bool())
+	return kind.Either(name == "", "", "snapshot "+name)
+}
+
+// volumesOf says that volumes of an instance outlive it; empty where none does. EC2 deletes the root device by default, and keeps
+// the others.
+func volumesOf(o v1alpha1.Resource) string {
+	instance, ok := o.(*v1alpha1.EC2Instance)
+	if !ok {
+		return ""
+	}
+	for _, m := range instance.Spec.BlockDeviceMappings {
+		isRoot := m.DeviceName == "/dev/xvda" || m.DeviceName == "/dev/sda1"
+		ends := isRoot && m.EBS.DeleteOnTermination == nil || m.EBS.DeleteOnTermination != nil && *m.EBS.DeleteOnTermination
+		if !ends && (m.EBS.KMSKeyRef != nil || m.EBS.KMSKeyID != "") {
+			return "volume " + m.DeviceName
+		}
+	}
+	return ""
 }

@@ -116,7 +116,7 @@ func (p *pass) findKept(ctx context.Context, u *users) error {
 		return client.IgnoreNotFound(err) // the fence of the next write notices
 	}
 	for _, k := range engine.KeptOf(now.GetAnnotations()) {
-		what := kind.Either(k.Snapshot == "", "the retained resource", "snapshot "+k.Snapshot)
+		what := cmp.Or(k.What, "the retained resource")
 		u.add(p.obj.GetNamespace(), k.Namespace, fmt.Sprintf("%s of %s %s/%s", what, k.Kind, k.Namespace, k.Name), true)
 	}
 	return nil
@@ -149,7 +149,7 @@ func (p *pass) waitForDataUsers(u *users) error {
 func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
 	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj))
 	reader := kind.Either[client.Reader](ok, p.r.Live, p.r.Client) // a record that stays too long can be given up
-	foreign := ok && left.Snapshot != "" && out.Plan.Exists
+	foreign := ok && left.What != "" && out.Plan.Exists
 	for name, e := range p.r.Kinds {
 		if e.Meta().Users != kind.UsersOfCluster || foreign || !engine.NamesAny(p.obj, name) {
 			continue

@@ -129,9 +129,9 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		"an object that is deleted too":   {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
 		"an object without a resource":    {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
 		"a retained resource":             {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost, "the retained resource of S3Bucket shop/old"},
-		"a snapshot": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "shop", Name: "orders", Snapshot: "orders-final-1"}), nil, lost,
+		"a snapshot": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot orders-final-1"}), nil, lost,
 			"snapshot orders-final-1 of RDSInstance shop/orders"},
-		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts", Snapshot: "posts-final"}), nil, lost, "1 of other namespaces"},
+		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts", What: "snapshot posts-final"}), nil, lost, "1 of other namespaces"},
 		"a record that cannot be read":    {func(o *v1alpha1.KMSKey) { o.Annotations["nexus.ai/kept-1"] = "{" }, nil, lost, "1 of other namespaces"},
 		"given up": {func(o *v1alpha1.KMSKey) { o.Annotations[reconciler.AnnotationDeleteData] = "data" },
 			[]client.Object{database("shop", "orders", refersTo("data"))}, "", ""},
@@ -243,6 +243,27 @@ func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 	}
 }
 
+func TestKeys_KnowTheVolumesThatOutliveAnInstance(t *testing.T) {
+	for name, tc := range map[string]struct {
+		ends  *bool
+		holds bool
+	}{"by default": {nil, true}, "declared to stay": {new(false), true}, "deleted with it": {new(true), false}} {
+		o := existing(&v1alpha1.EC2Instance{}, "shop", "vm", "i-1", "arn:aws:ec2:eu-central-1:123456789012:instance/i-1", going)
+		o.Spec.DeletionPolicy = v1alpha1.DeletionDelete
+		o.Spec.BlockDeviceMappings = []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/sdf", EBS: v1alpha1.EC2EBSBlockDevice{KMSKeyID: keyARN, DeleteOnTermination: tc.ends}}}
+		key := aKey()
+		r := newRoom(t, "EC2Instance", o, key)
+		r.read(o)
+		if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.read(key)
+		if _, message := holdOf(t, "KMSKey", key); strings.Contains(message, "volume /dev/sdf of EC2Instance shop/vm") != tc.holds {
+			t.Errorf("%s: %q", name, message)
+		}
+	}
+}
+
 func deleted(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionDelete }
 
 func TestKeys_RecordIsWrittenBeforeTheObjectGoes(t *testing.T) {
@@ -260,7 +281,7 @@ func TestKeys_ForgetARetainedResourceThatIsDeleted(t *testing.T) {
 	o := database("shop", "orders", refersTo("data"), going, deleted)
 	o.Spec.SkipFinalSnapshot = true
 	key := aKey(func(k *v1alpha1.KMSKey) {
-		for _, left := range []engine.Kept{{Kind: "RDSInstance", Namespace: "shop", Name: "orders"}, {Kind: "RDSInstance", Namespace: "shop", Name: "orders", Snapshot: "earlier"}} {
+		for _, left := range []engine.Kept{{Kind: "RDSInstance", Namespace: "shop", Name: "orders"}, {Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot earlier"}} {
 			name, value := left.Annotation()
 			k.Annotations[name] = value
 		}
@@ -271,7 +292,7 @@ func TestKeys_ForgetARetainedResourceThatIsDeleted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.read(key)
-	if kept := engine.KeptOf(key.Annotations); len(kept) != 1 || kept[0].Snapshot != "earlier" {
+	if kept := engine.KeptOf(key.Annotations); len(kept) != 1 || kept[0].What != "snapshot earlier" {
 		t.Errorf("%+v", kept)
 	}
 }

@@ -208,11 +208,14 @@ func (r *Reconciler) allowDataLoss(ctx context.Context, c *nexusv1.NexusAICapabi
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
+	name, value := reconciler.AnnotationDeleteData, obj.GetName()
 	if _, isKey := obj.(*v1alpha1.KMSKey); isKey && !given { // data of others may need it: it looks again, and only a person gives that up
-		annotations[wellknown.AnnotationReconcileAt] = string(c.UID)
-	} else {
-		annotations[reconciler.AnnotationDeleteData] = obj.GetName()
+		name, value = wellknown.AnnotationReconcileAt, "deletion of "+string(c.UID)
 	}
+	if annotations[name] == value {
+		return nil
+	}
+	annotations[name] = value
 	next.SetAnnotations(annotations)
 	return r.Client.Patch(ctx, next, client.MergeFrom(obj), client.FieldOwner(apply.FieldOwner))
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
@@ -281,5 +282,39 @@ func TestDataLossConfirmed(t *testing.T) {
 		if err := b.person.Get(t.Context(), key, stored); err != nil || reconciler.MayDeleteData(stored, o.Name) != tc.want {
 			t.Errorf("%s: %v, annotations %v", name, err, stored.Annotations)
 		}
+	}
+}
+
+// A key that others need is not given up because its capability goes: it only looks again at once.
+func TestAllowDataLoss_LeavesAKeyToAPerson(t *testing.T) {
+	b := newBed(t)
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{UID: "cap", DeletionTimestamp: &metav1.Time{Time: time.Now()}}}
+	o := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, GenerateName: "x-"}}
+	o.Spec.ProviderRef.Name = "aws"
+	b.create(o)
+	o.DeletionTimestamp = c.DeletionTimestamp
+	meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonDataWouldBeLost})
+	b.written()
+	for _, writes := range []int{1, 0} {
+		if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.written(); len(got) != writes {
+			t.Errorf("wrote %q", got)
+		}
+		deletion := o.DeletionTimestamp
+		b.read(o)
+		if reconciler.MayDeleteData(o, o.Name) || o.Annotations[wellknown.AnnotationReconcileAt] != "deletion of cap" {
+			t.Errorf("annotations %v", o.Annotations)
+		}
+		o.DeletionTimestamp = deletion
+		meta.SetStatusCondition(&o.Status.Conditions, metav1.Condition{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonDataWouldBeLost})
+	}
+	c.Annotations = map[string]string{reconciler.AnnotationDeleteData: o.Name}
+	if err := b.allowDataLoss(t.Context(), c, o); err != nil {
+		t.Fatal(err)
+	}
+	if b.read(o); !reconciler.MayDeleteData(o, o.Name) {
+		t.Errorf("what a person named on the capability is not passed on: %v", o.Annotations)
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"reflect"
 	"slices"
-
-	"golang.org/x/sync/errgroup"
 )
 
 // Table is a kind written as data: how the resource is created, described, tagged and deleted, and the
@@ -274,7 +272,7 @@ func (t *table[CR, S]) Observe(ctx context.Context, want S, look Look) (Seen[S],
 // readParts reads the tags and the declared parts at the same time.
 func (t *table[CR, S]) readParts(ctx context.Context, want S, look Look, seen *Seen[S]) error {
 	have := seen.State
-	var group errgroup.Group
+	var group Group
 	group.Go(func() error { return t.readTags(ctx, want, look, seen) })
 	if !look.Deleting && (seen.Busy == "" || seen.Usable) {
 		assume := look.New && t.writesWhenNew(want)

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/iam/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -78,7 +77,7 @@ func decodeDocument(doc *string) (*string, error) {
 func (r *role) readPolicies(ctx context.Context, want RoleState, look kind.Look, have *RoleState) error {
 	all := want.Undeclared != nil || look.Deleting
 	var names, arns []string
-	var group errgroup.Group
+	var group kind.Group
 	if all {
 		group.Go(func() (err error) { names, err = r.listInline(ctx, want.Name); return err })
 	}
@@ -120,7 +119,7 @@ func (r *role) readInline(ctx context.Context, want RoleState, listed bool, have
 		names = kind.SortedKeys(have.Inline)
 	}
 	docs := make([]*string, len(names))
-	var group errgroup.Group
+	var group kind.Group
 	group.SetLimit(4)
 	for i, name := range names {
 		group.Go(func() error {

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	"github.com/aws/aws-sdk-go-v2/service/ssm/types"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
@@ -255,7 +254,7 @@ func (p *parameterSet) values(ctx context.Context, want ParameterSetState, names
 	secure := func(name string) bool { return want.Parameters[name].secure() }
 	names = slices.Concat(keepNames(names, secure), keepNames(names, func(name string) bool { return !secure(name) }))
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := kind.NewGroup(ctx)
 	group.SetLimit(parallel)
 	for part := range slices.Chunk(names, batch) {
 		group.Go(func() error {
@@ -358,7 +357,7 @@ func (p *parameterSet) owners(ctx context.Context, want ParameterSetState, look 
 // tags reads the tags of each name.
 func (p *parameterSet) tags(ctx context.Context, want ParameterSetState, names []string, have ParameterSetState) error {
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	group, ctx := kind.NewGroup(ctx)
 	group.SetLimit(parallel)
 	for _, name := range names {
 		group.Go(func() error {

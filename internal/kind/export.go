@@ -31,6 +31,8 @@ type Export[CR any, S any] struct {
 	Ask func(want, have *S) bool
 	// Spec sets the spec so that nothing differs from a state.
 	Spec func(cr CR, have S)
+	// Omit returns what Spec leaves out because no field can say it, as sentences; nil is for kinds whose specs say all of a state.
+	Omit func(have S) []string
 }
 
 // ExportIdentity implements Exporter.
@@ -60,6 +62,9 @@ func (t *table[CR, S]) Export(ctx context.Context, sc Scope, cr CR) (Seen[S], er
 		return seen, err
 	}
 	export.Spec(cr, seen.State)
+	if export.Omit != nil {
+		seen.Omitted = append(seen.Omitted, export.Omit(seen.State)...)
+	}
 	return seen, nil
 }
 

@@ -3,7 +3,9 @@
 package dynamodb
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -54,6 +56,9 @@ func exportIndexes(out *v1alpha1.DynamoDBTableSpec, have TableState) {
 		return hashKey, rangeKey
 	}
 	for _, name := range kind.SortedKeys(have.AllIndexes) {
+		if hasSeveralKeys(have.AllIndexes[name].Keys) {
+			continue
+		}
 		index, capacity := have.AllIndexes[name], have.AllCapacity[name]
 		g := v1alpha1.DynamoDBGlobalIndex{IndexName: name, DynamoDBProjection: exportedProjection(*index)}
 		g.HashKey, g.RangeKey = declare(index.Keys)
@@ -68,6 +73,37 @@ func exportIndexes(out *v1alpha1.DynamoDBTableSpec, have TableState) {
 		_, rangeKey := declare(l.Keys)
 		out.LocalSecondaryIndexes = append(out.LocalSecondaryIndexes, v1alpha1.DynamoDBLocalIndex{IndexName: l.Name, RangeKey: rangeKey, DynamoDBProjection: exportedProjection(l.Index)})
 	}
+}
+
+// hasSeveralKeys reports whether an index has more than one partition key or sort key, which no field can say.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.DesignPattern.MultiAttributeKeys.html
+func hasSeveralKeys(keys []Key) bool {
+	return len(namesOf(keys, types.KeyTypeHash)) > 1 || len(namesOf(keys, types.KeyTypeRange)) > 1
+}
+
+// namesOf returns the names of the keys of a role.
+func namesOf(keys []Key, role types.KeyType) (names []string) {
+	for _, k := range keys {
+		if k.Role == string(role) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// undeclarable says which indexes a spec cannot declare.
+func undeclarable(have TableState) (out []string) {
+	for _, name := range kind.SortedKeys(have.AllIndexes) {
+		if keys := have.AllIndexes[name].Keys; hasSeveralKeys(keys) {
+			out = append(out, fmt.Sprintf("the global secondary index %s, because its partition key has the attributes %s and its sort key %s, and a DynamoDBTable declares one of each; it stays as it is",
+				name, listed(namesOf(keys, types.KeyTypeHash)), listed(namesOf(keys, types.KeyTypeRange))))
+		}
+	}
+	return out
+}
+
+func listed(names []string) string {
+	return kind.Either(len(names) == 0, "none", strings.Join(names, ", "))
 }
 
 func exportedProjection(i Index) v1alpha1.DynamoDBProjection {

@@ -32,6 +32,8 @@ const (
 	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
 	// AnnotationMinReplicas holds the number of replicas that a Deployment with an autoscaler starts with.
 	AnnotationMinReplicas = Prefix + "min-replicas"
+	// AnnotationNotDeclared names the settings that an imported resource had in AWS and that no field of its object says.
+	AnnotationNotDeclared = Prefix + "not-declared"
 )
 
 // Tags of AWS resources that mark the owner.

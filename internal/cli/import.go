@@ -87,7 +87,8 @@ func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Im
 		if err != nil {
 			return importFailure(err, r.String())
 		}
-		if !s.told(result, f.adopt) {
+		isPassedOver := result.IsManaged && len(f.tags) > 0 // a search also finds what a capability has made
+		if !s.told(result, f.adopt, isPassedOver) && !isPassedOver {
 			failed++
 		}
 		if result.Object == nil {
@@ -160,14 +161,17 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: err}
 	}
-	out, others, err := importer.FromTerraform(state)
+	found, err := importer.FromTerraform(state)
 	if err != nil {
-		return nil, &failure{code: exitUsage, err: err}
+		return nil, &failure{code: exitUsage, err: fmt.Errorf("%s: %w", f.terraform, err)}
 	}
-	for _, o := range others {
-		s.say("%s: passed over, no kind declares it", o)
+	for _, sentence := range found.PassedOver {
+		s.say("%s", sentence)
 	}
-	return out, nil
+	if found.Nothing != "" {
+		return nil, &failure{code: exitFailed, err: fmt.Errorf("%s: %s", f.terraform, found.Nothing)}
+	}
+	return found.Found, nil
 }
 
 // named are the resources of arguments.
@@ -230,11 +234,20 @@ func importFailure(err error, what string) error {
 }
 
 // told says what became of a resource, and reports whether its object changes nothing.
-func (s *shared) told(r importer.Result, adopt bool) bool {
+func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
 	for _, o := range r.Omitted {
 		s.say("%s: left out %s", r.Resource, o)
 	}
+	if len(r.NotDeclared) > 0 {
+		s.say("%s: not declared, because no field says it, and left in AWS as it is: %s", r.Resource, strings.Join(r.NotDeclared, ", "))
+	}
+	if r.Remark != "" {
+		s.say("%s: %s", r.Resource, r.Remark)
+	}
 	switch {
+	case isPassedOver:
+		s.say("%s: passed over, it %s", r.Resource, r.Problem)
+		return false
 	case r.Problem != "":
 		s.say("%s: %s", r.Resource, r.Problem)
 		return false

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -45,6 +46,11 @@ type Exported struct {
 	Tags map[string]string
 	// Omitted is what the spec leaves out, and why.
 	Omitted []string
+	// Published is a copy of the object with the status that the resource gives it; nil where there is none.
+	Published v1alpha1.Resource
+	// Busy and Created are those of kind.Seen.
+	Busy    string
+	Created time.Time
 }
 
 // Object is a pointer to a custom resource's struct.
@@ -99,10 +105,14 @@ func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alph
 		return Exported{}, fmt.Errorf("%s cannot declare an existing resource in %T", b.name, obj)
 	}
 	seen, err := x.Export(ctx, sc, cr)
+	out := Exported{Exists: seen.Exists, Tags: seen.Tags, Omitted: seen.Omitted, Busy: seen.Busy, Created: seen.Created}
 	if err == nil && seen.Exists {
 		obj.CommonSpec().Tags = usersTags(seen.Tags)
+		published := obj.DeepCopyObject().(CR)
+		b.kind.Publish(published, seen.State)
+		out.Published = published
 	}
-	return Exported{Exists: seen.Exists, Tags: seen.Tags, Omitted: seen.Omitted}, err
+	return out, err
 }
 
 // usersTags are tags without those that mark an owner and those of AWS, which no object may declare; nil for none.

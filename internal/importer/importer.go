@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -49,6 +50,10 @@ type Resource struct {
 	Parameters []string
 	// ARN is the one that named the resource; empty where its kind and name did.
 	ARN string
+	// Partition, Account and Region are where the resource was said to be; empty where that is not known or the ARN says it.
+	Partition, Account, Region string
+	// Address is where a Terraform state has the resource, and Remark what it says of it; empty for others.
+	Address, Remark string
 }
 
 // String returns KIND/NAME.
@@ -63,6 +68,11 @@ type Result struct {
 	Differences []string
 	// Omitted is what the object leaves out, and why. It stays in AWS as it is.
 	Omitted []string
+	// NotDeclared are the settings, by the names that AWS gives them, that AWS answered with and that no field of the object says. They
+	// stay in AWS as they are.
+	NotDeclared []string
+	// IsManaged is true where the Problem is that another object manages the resource.
+	IsManaged bool
 	// Problem is why the resource cannot be declared, or not so that nothing changes.
 	Problem string
 }
@@ -109,12 +119,13 @@ func (e *MalformedError) Error() string {
 // Import declares a resource. What keeps it from being declared is the Problem of the result. Errors are *UnknownKindError,
 // *MalformedError, or failures to reach AWS.
 func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
+	r = byARN(r)
 	e, obj, err := im.identified(r)
 	if err != nil {
 		return Result{}, err
 	}
 	r.Kind = e.Name()
-	if where := im.elsewhere(r.ARN); where != "" {
+	if where := im.elsewhere(r); where != "" {
 		return Result{Resource: r, Problem: where}, nil
 	}
 	return im.declare(ctx, e, obj, Result{Resource: r})
@@ -122,21 +133,20 @@ func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 
 // declare declares the identified resource.
 func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Resource, out Result) (Result, error) {
-	binding := im.Session.Memo(e.Name(), func() any { return e.Bind(im.Session.Config) }).(engine.Binding)
+	binding := im.Session.Memo("import "+e.Name(), func() any { return e.Bind(answers.Instrument(im.Session.Config)) }).(engine.Binding)
 	_, sc, err := im.scope(ctx, e, obj)
 	if err != nil {
 		return out, err
 	}
-	found, err := binding.Export(ctx, sc, obj)
-	switch {
-	case err != nil:
+	found, err := ExportOf(ctx, e, binding, sc, obj)
+	if err != nil {
 		return out, problem(&out, awsclient.Explain(err, ""))
-	case !found.Exists:
-		out.Problem = "does not exist in " + im.place()
+	}
+	if im.refuse(found.Exported, &out); out.Problem != "" {
 		return out, nil
-	case found.Tags[wellknown.TagOwnerUID] != "":
-		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner], found.Tags[wellknown.TagCluster])
-		return out, nil
+	}
+	if out.NotDeclared, err = found.NotDeclared(ctx); err != nil {
+		return out, err
 	}
 	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
 		return out, problem(&out, err)
@@ -155,8 +165,23 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 			out.Differences = append(out.Differences, fmt.Sprintf("%s: %s -> %s", c.Path, c.Have, c.Want))
 		}
 	}
-	out.Object, err = manifest(e, obj)
+	out.Object, err = manifest(e, obj, out.NotDeclared)
 	return out, err
+}
+
+// refuse puts into the result why a resource is not to be declared that was, or was not, found.
+func (im *Importer) refuse(found engine.Exported, out *Result) {
+	switch {
+	case !found.Exists && out.Address != "":
+		out.Problem = fmt.Sprintf("does not exist in %s, although the Terraform state has it as %s", im.place(), out.Address)
+	case !found.Exists:
+		out.Problem = "does not exist in " + im.place()
+	case found.Tags[wellknown.TagOwnerUID] != "":
+		out.IsManaged = true
+		out.Problem = fmt.Sprintf("is managed already: its tags name the owner %s in cluster %s", found.Tags[wellknown.TagOwner], found.Tags[wellknown.TagCluster])
+	default:
+		out.Problem = another(out.Resource, found.Published.CommonStatus().ARN)
+	}
 }
 
 // identified makes an object that knows only what identifies the resource.
@@ -271,8 +296,8 @@ func problem(out *Result, err error) error {
 	return err
 }
 
-// manifest is an object as a person would write it.
-func manifest(e engine.Entry, obj v1alpha1.Resource) (*unstructured.Unstructured, error) {
+// manifest is an object as a person would write it, with an annotation that names what it does not declare.
+func manifest(e engine.Entry, obj v1alpha1.Resource, notDeclared []string) (*unstructured.Unstructured, error) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
 		return nil, fmt.Errorf("writing %s/%s: %w", e.Name(), obj.GetName(), err)
@@ -281,5 +306,8 @@ func manifest(e engine.Entry, obj v1alpha1.Resource) (*unstructured.Unstructured
 	u.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(e.Name()))
 	u.SetNamespace(obj.GetNamespace())
 	u.SetName(obj.GetName())
+	if len(notDeclared) > 0 {
+		u.SetAnnotations(map[string]string{wellknown.AnnotationNotDeclared: strings.Join(notDeclared, ", ")})
+	}
 	return u, nil
 }

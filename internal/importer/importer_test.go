@@ -5,59 +5,9 @@ package importer
 import (
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
-
-func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
-	const begin = `{"version": 4, "resources": [`
-	bucket := `{"mode": "managed", "type": "aws_s3_bucket", "name": "b", "instances": [{"attributes": {"bucket": "one", "id": "one"}}, {"attributes": {"bucket": "two"}}]}`
-	parameters := func(names ...string) string {
-		var out []string
-		for _, n := range names {
-			out = append(out, fmt.Sprintf(`{"mode": "managed", "type": "aws_ssm_parameter", "name": "p", "instances": [{"attributes": {"id": %q, "name": %q}}]}`, n, n))
-		}
-		return strings.Join(out, ", ")
-	}
-	for name, c := range map[string]struct {
-		state         string
-		found, others []string
-		fails         string
-	}{
-		"two instances":                 {state: begin + bucket + "]}", found: []string{"S3Bucket/one", "S3Bucket/two"}},
-		"a name in two parts":           {state: begin + `{"mode": "managed", "type": "aws_glue_catalog_table", "instances": [{"attributes": {"name": "t", "database_name": "d"}}]}]}`, found: []string{"GlueTable/d/t"}},
-		"settings of another":           {state: begin + bucket + `, {"mode": "managed", "type": "aws_s3_bucket_versioning", "name": "v"}]}`, found: []string{"S3Bucket/one", "S3Bucket/two"}},
-		"data sources":                  {state: begin + `{"mode": "data", "type": "aws_vpc", "name": "default", "instances": [{"attributes": {"id": "vpc-1"}}]}]}`},
-		"a type without a kind":         {state: begin + `{"mode": "managed", "type": "aws_route53_health_check", "name": "z"}]}`, others: []string{"aws_route53_health_check.z"}},
-		"a module":                      {state: begin + `{"module": "module.net", "mode": "managed", "type": "aws_route53_health_check", "name": "e"}]}`, others: []string{"module.net.aws_route53_health_check.e"}},
-		"a part that is left out":       {state: begin + `{"mode": "managed", "type": "aws_route53_record", "instances": [{"attributes": {"zone_id": "Z1", "fqdn": "a.example.com", "type": "A", "set_identifier": ""}}]}]}`, found: []string{"Route53RecordSet/Z1/a.example.com/A/"}},
-		"an instance that has no name":  {state: begin + `{"mode": "managed", "type": "aws_vpc", "instances": [{"attributes": {}}]}]}`, found: []string{"VPC/"}},
-		"parameters of one path":        {state: begin + parameters("/app/dev/url", "/app/dev/db/host", "/other/key") + "]}", found: []string{"SSMParameterSet/app/dev [db/host url]", "SSMParameterSet/other [key]"}},
-		"paths that begin alike":        {state: begin + bucket + ", " + parameters("/app/dev2/a", "/app/dev/b", "/app/dev/c/d") + "]}", found: []string{"S3Bucket/one", "S3Bucket/two", "SSMParameterSet/app/dev [b c/d]", "SSMParameterSet/app/dev2 [a]"}},
-		"parameters without a path":     {state: begin + parameters("/url", "url", "a/b") + "]}", others: []string{"aws_ssm_parameter /url", "aws_ssm_parameter url", "aws_ssm_parameter a/b"}},
-		"an association":                {state: begin + `{"mode": "managed", "type": "aws_eks_pod_identity_association", "instances": [{"attributes": {"id": "a-1", "cluster_name": "c", "namespace": "n", "service_account": "s"}}]}]}`, found: []string{"PodIdentityAssociation/c/n/s"}},
-		"a rotation":                    {state: begin + `{"mode": "managed", "type": "aws_secretsmanager_secret_rotation", "name": "r"}, {"mode": "managed", "type": "aws_secretsmanager_secret", "instances": [{"attributes": {"name": "s"}}]}]}`, found: []string{"SecretsManagerSecret/s"}},
-		"a database":                    {state: begin + `{"mode": "managed", "type": "aws_db_instance", "instances": [{"attributes": {"id": "db-ABC", "identifier": "orders"}}]}]}`, found: []string{"RDSInstance/orders"}},
-		"an older version of the state": {state: `{"version": 3, "modules": []}`, fails: "version 3"},
-		"no state":                      {state: "resource {}", fails: "reading the Terraform state"},
-	} {
-		found, others, err := FromTerraform([]byte(c.state))
-		var names []string
-		for _, r := range found {
-			text := r.String()
-			if len(r.Parameters) > 0 {
-				text += fmt.Sprint(" ", r.Parameters)
-			}
-			names = append(names, text)
-		}
-		if !slices.Equal(names, c.found) || !slices.Equal(others, c.others) || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
-			t.Errorf("%s: got %q, %q, %v", name, names, others, err)
-		}
-	}
-}
 
 func TestNames_AreValidAndDistinct(t *testing.T) {
 	im := &Importer{}
@@ -149,18 +99,6 @@ func TestFromARN_NamesWhatTheKindIdentifies(t *testing.T) {
 	} {
 		if r, ok := FromARN(arn); ok != (want != "") || ok && (r.String() != want || r.ARN != arn) {
 			t.Errorf("%s: %v, %v, want %q", arn, r, ok, want)
-		}
-	}
-}
-
-func TestElsewhere_ComparesRegionAndAccount(t *testing.T) {
-	im := &Importer{Session: &awsclient.Session{Region: "eu-west-1", Account: "123456789012"}}
-	for arn, want := range map[string]bool{
-		"": false, "arn:aws:s3:::orders": false, "arn:aws:sns:eu-west-1:123456789012:orders": false,
-		"arn:aws:sns:eu-west-2:123456789012:orders": true, "arn:aws:sns:eu-west-1:210987654321:orders": true, "arn:aws:iam::210987654321:role/app": true,
-	} {
-		if got := im.elsewhere(arn) != ""; got != want {
-			t.Errorf("%q: %v, want %v", arn, got, want)
 		}
 	}
 }

@@ -60,19 +60,6 @@ func FromARN(arn string) (r Resource, ok bool) {
 	return Resource{}, false
 }
 
-// elsewhere says where the resource of an ARN is, if not in the account and region that are read: one of the same name may be here.
-func (im *Importer) elsewhere(arn string) string {
-	fields := strings.SplitN(arn, ":", 6)
-	if len(fields) < 6 {
-		return ""
-	}
-	region, account := fields[3], fields[4] // not every ARN has them
-	if (region == "" || region == im.Session.Region) && (account == "" || account == im.Session.Account) {
-		return ""
-	}
-	return "its ARN is not one of " + im.place() + ": " + arn
-}
-
 // place names what is read.
 func (im *Importer) place() string {
 	return "account " + im.Session.Account + ", region " + im.Session.Region

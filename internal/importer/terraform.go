@@ -3,9 +3,10 @@
 package importer
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -32,7 +33,7 @@ var terraformTypes = map[string]struct {
 	"aws_iam_role":                     {"IAMRole", []string{"name"}},
 	"aws_kms_key":                      {"KMSKey", []string{"key_id"}},
 	"aws_lambda_function":              {"LambdaFunction", []string{"function_name"}},
-	"aws_route53_record":               {"Route53RecordSet", []string{"zone_id", "fqdn", "type", "set_identifier"}},
+	"aws_route53_record":               {"Route53RecordSet", []string{"zone_id", "fqdn", "type", optionalAttribute}},
 	"aws_route53_zone":                 {"Route53HostedZone", []string{"zone_id"}},
 	"aws_s3_bucket":                    {"S3Bucket", []string{"bucket"}},
 	"aws_secretsmanager_secret":        {"SecretsManagerSecret", []string{"name"}},
@@ -56,78 +57,277 @@ const (
 	kindOfParameters = "SSMParameterSet"
 )
 
-// terraformParts are types that are settings of another resource, by the beginning of their names; the resource declares them.
-var terraformParts = []string{"aws_s3_bucket_", "aws_iam_role_polic", "aws_iam_instance_profile", "aws_secretsmanager_secret_", "aws_dynamodb_table_item", "aws_s3_object",
-	"aws_security_group_rule", "aws_vpc_security_group_", "aws_route_table_association", "aws_sqs_queue_", "aws_cognito_user_pool_client", "aws_cognito_user_pool_domain", "aws_cognito_user_group", "aws_ecr_repository_policy", "aws_ecr_lifecycle_policy", "aws_ecs_cluster_capacity_providers", "aws_route53_zone_association", "aws_acm_certificate_validation",
-	"aws_kms_alias", "aws_kms_key_policy", "aws_sns_topic_policy", "aws_sns_topic_subscription"}
+// optionalAttribute is the one that does not identify every resource of its type.
+const optionalAttribute = "set_identifier"
 
-// FromTerraform returns the resources that a state file of Terraform (version 4 of the format) manages, and the addresses of
-// those that no kind declares. Errors say why the text is no such file.
-func FromTerraform(state []byte) (found []Resource, others []string, err error) {
-	var file struct {
-		Version   int `json:"version"`
-		Resources []struct {
-			Module, Mode, Type, Name string
-			Instances                []struct{ Attributes map[string]any }
-		}
-	}
-	if err := json.Unmarshal(state, &file); err != nil {
-		return nil, nil, fmt.Errorf("reading the Terraform state: %w", err)
-	}
-	if file.Version != 4 {
-		return nil, nil, fmt.Errorf("the Terraform state has version %d of the format; version 4 can be read (Terraform 0.12 and later)", file.Version)
-	}
-	for _, r := range file.Resources {
-		if r.Mode != "managed" || slices.ContainsFunc(terraformParts, func(p string) bool { return strings.HasPrefix(r.Type, p) }) {
-			continue
-		}
-		known, ok := terraformTypes[r.Type]
-		if !ok {
-			others = append(others, strings.TrimPrefix(r.Module+"."+r.Type+"."+r.Name, "."))
-			continue
-		}
-		for _, i := range r.Instances {
-			var values []string
-			for _, a := range known.attributes {
-				text, _ := i.Attributes[a].(string)
-				values = append(values, text)
-			}
-			found = append(found, Resource{Kind: known.kind, Name: strings.Join(values, "/")})
-		}
-	}
-	found, alone := inSets(found)
-	return found, append(others, alone...), nil
+// terraformParts are the types that are settings of another resource, by the beginnings of their names, with the kind of that
+// resource, which declares them.
+var terraformParts = map[string]string{
+	"aws_acm_certificate_validation":     "Certificate",
+	"aws_cognito_user_group":             "CognitoUserPool",
+	"aws_cognito_user_pool_client":       "CognitoUserPool",
+	"aws_cognito_user_pool_domain":       "CognitoUserPool",
+	"aws_dynamodb_table_item":            "DynamoDBTable",
+	"aws_ecr_lifecycle_policy":           "ECRRepository",
+	"aws_ecr_repository_policy":          "ECRRepository",
+	"aws_ecs_cluster_capacity_providers": "ECSCluster",
+	"aws_iam_instance_profile":           "IAMRole",
+	"aws_iam_policy_attachment":          "IAMRole",
+	"aws_iam_role_polic":                 "IAMRole",
+	"aws_kms_alias":                      "KMSKey",
+	"aws_kms_key_policy":                 "KMSKey",
+	"aws_route53_zone_association":       "Route53HostedZone",
+	"aws_route_table_association":        "RouteTable",
+	"aws_s3_bucket_":                     "S3Bucket",
+	"aws_s3_object":                      "S3Bucket",
+	"aws_secretsmanager_secret_":         "SecretsManagerSecret",
+	"aws_security_group_rule":            "SecurityGroup",
+	"aws_sns_topic_policy":               "SNSTopic",
+	"aws_sns_topic_subscription":         "SNSTopic",
+	"aws_sqs_queue_":                     "SQSQueue",
+	"aws_vpc_security_group_":            "SecurityGroup",
 }
 
-// inSets replaces parameters by sets: those below one path are in one set, which has the shortest path. A set declares no other
-// parameters of its path. Others are the parameters without a path, which no set can contain.
-func inSets(all []Resource) (found []Resource, others []string) {
-	isParameter := func(r Resource) bool { return r.Kind == kindOfParameters }
-	var paths []string
-	for _, r := range all {
-		if isParameter(r) {
-			paths = append(paths, pathOf(r.Name))
+// partOf returns the kind that declares the settings of a type; "" for types that are no settings.
+func partOf(typeName string) string {
+	for prefix, kindName := range terraformParts {
+		if strings.HasPrefix(typeName, prefix) {
+			return kindName
 		}
 	}
-	slices.Sort(paths)
-	sets := map[string][]string{}
+	return ""
+}
+
+// State is what a Terraform state holds.
+type State struct {
+	// Found are the resources that a kind declares.
+	Found []Resource
+	// PassedOver are sentences about what is not imported, which begin with the address.
+	PassedOver []string
+	// Nothing says why there is nothing to import; "" where something is found.
+	Nothing string
+}
+
+// stateReader sorts the instances of a state.
+type stateReader struct {
+	State
+	// found are the instances of the resources in Found, in their order.
+	found []stateInstance
+	// parts and others are what is a setting of another resource, and what no kind declares.
+	parts, others []addressed
+	data          int
+}
+
+// addressed is an instance with its type and address.
+type addressed struct {
+	stateInstance
+	typeName, address string
+}
+
+// FromTerraform returns what a state file of Terraform (version 4 of the format) manages. Errors say why the text is no such file.
+func FromTerraform(text []byte) (State, error) {
+	file, err := readState(text)
+	if err != nil {
+		return State{}, err
+	}
+	r := &stateReader{}
+	for _, block := range file.Resources {
+		r.add(block)
+	}
+	r.explainOthers()
+	r.explainParts()
+	found, alone := inSets(r.Found)
+	for _, a := range alone {
+		r.pass(a, "a parameter without a path belongs to no SSMParameterSet")
+	}
+	if r.Found = found; len(found) == 0 {
+		r.Nothing = r.nothing()
+	}
+	return r.State, nil
+}
+
+func (r *stateReader) nothing() string {
+	switch {
+	case len(r.PassedOver) > 0:
+		return "the Terraform state manages nothing that can be imported"
+	case r.data > 0:
+		return "the Terraform state has only data sources, which Terraform reads and does not manage: there is nothing to import"
+	default:
+		return "the Terraform state manages no resources: there is nothing to import; is it of the right workspace?"
+	}
+}
+
+func (r *stateReader) pass(address, why string) {
+	r.PassedOver = append(r.PassedOver, fmt.Sprintf("%s: passed over, %s", address, why))
+}
+
+// add sorts the instances of a block.
+func (r *stateReader) add(block stateResource) {
+	if block.Mode != "managed" {
+		r.data++
+		return
+	}
+	known, isKnown := terraformTypes[block.Type]
+	isPart := partOf(block.Type) != ""
+	if !isKnown && !isPart && len(block.Instances) == 0 {
+		block.Instances = []stateInstance{{}} // it is listed all the same
+	}
+	for _, i := range block.Instances {
+		at := addressed{i, block.Type, block.address(i)}
+		switch {
+		case i.Deposed != "":
+			r.pass(at.address, fmt.Sprintf("it is deposed (%s): Terraform has replaced it and is still to delete it", i.Deposed))
+		case isKnown:
+			r.find(at, known.kind, known.attributes)
+		case isPart:
+			r.parts = append(r.parts, at)
+		default:
+			r.others = append(r.others, at)
+		}
+	}
+}
+
+// find adds a resource that a kind declares.
+func (r *stateReader) find(at addressed, kindName string, attributes []string) {
+	var values []string
+	for _, a := range attributes {
+		if at.text(a) == "" && a != optionalAttribute {
+			r.pass(at.address, fmt.Sprintf("the state does not say its %s", a))
+			return
+		}
+		values = append(values, at.text(a))
+	}
+	found := Resource{Kind: kindName, Name: strings.Join(values, "/"), Address: at.address, ARN: arnOf(at.stateInstance), Region: at.text("region"), Account: accountOf(at.stateInstance)}
+	if at.Status == "tainted" {
+		found.Remark = "Terraform has marked it as tainted and replaces it when it is applied next"
+	}
+	r.Found, r.found = append(r.Found, found), append(r.found, at.stateInstance)
+}
+
+// arnOf returns the ARN of an instance; "" where its attributes have none.
+func arnOf(i stateInstance) string {
+	for _, attribute := range []string{"arn", "association_arn", "id"} {
+		if text := i.text(attribute); strings.HasPrefix(text, "arn:") {
+			return text
+		}
+	}
+	return ""
+}
+
+var accountID = regexp.MustCompile(`^[0-9]{12}$`)
+
+// accountOf returns the account of an instance; "" where its attributes do not name it.
+func accountOf(i stateInstance) string {
+	for _, attribute := range []string{"owner_id", "registry_id", "catalog_id", "owner"} {
+		if text := i.text(attribute); accountID.MatchString(text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// assignedID matches identifiers that AWS assigns and that name one resource, such as vpc-0a1b2c3d.
+var assignedID = regexp.MustCompile(`^[a-z]+-[0-9a-f]{8,}$`)
+
+// explainOthers lists what no kind declares, with the resources that depend on it: those that name it, and those with a setting that
+// does.
+func (r *stateReader) explainOthers() {
+	for _, o := range r.others {
+		var names []string
+		for _, text := range []string{arnOf(o.stateInstance), o.text("id")} {
+			if strings.HasPrefix(text, "arn:") || assignedID.MatchString(text) {
+				names = append(names, text)
+			}
+		}
+		dependents := r.dependents(names)
+		if len(dependents) == 0 {
+			r.pass(o.address, "no kind declares it")
+			continue
+		}
+		r.pass(o.address, "no kind declares it; keep it, because it is used by "+strings.Join(dependents, ", "))
+	}
+}
+
+// dependents returns the found resources that name one of the texts.
+func (r *stateReader) dependents(names []string) []string {
+	var out []string
+	for i, f := range r.Found {
+		instances := []stateInstance{r.found[i]}
+		for _, p := range r.parts {
+			if r.isPartOf(p, i) {
+				instances = append(instances, p.stateInstance)
+			}
+		}
+		if slices.ContainsFunc(instances, func(in stateInstance) bool {
+			texts := in.texts()
+			return slices.ContainsFunc(names, func(n string) bool { return texts[n] })
+		}) {
+			out = append(out, f.String())
+		}
+	}
+	return out
+}
+
+// isPartOf reports whether a setting names the found resource.
+func (r *stateReader) isPartOf(part addressed, i int) bool {
+	found := r.Found[i]
+	texts := part.texts()
+	return partOf(part.typeName) == found.Kind && (texts[found.Name] || texts[found.ARN] || texts[r.found[i].text("id")])
+}
+
+// explainParts lists the settings of resources that the state does not manage.
+func (r *stateReader) explainParts() {
+	for _, p := range r.parts {
+		belongs := false
+		for i := range r.Found {
+			belongs = belongs || r.isPartOf(p, i)
+		}
+		if kindName := partOf(p.typeName); !belongs {
+			r.pass(p.address, fmt.Sprintf("it is a setting of a resource that this state does not manage: import that %s by its name", kindName))
+		}
+	}
+}
+
+// inSets replaces parameters by sets: those below one path of an account and region are in one set, which has the shortest path. A set
+// declares no other parameters of its path. Alone are the addresses of parameters without a path, which no set can contain.
+func inSets(all []Resource) (found []Resource, alone []string) {
+	isParameter := func(r Resource) bool { return r.Kind == kindOfParameters }
+	type below struct{ where, path string }
+	var paths []below
+	for _, r := range all {
+		if isParameter(r) {
+			paths = append(paths, below{r.home().key(), pathOf(r.Name)})
+		}
+	}
+	slices.SortFunc(paths, func(a, b below) int { return strings.Compare(a.path, b.path) })
+	sets := map[below]*Resource{}
 	for _, r := range all {
 		if !isParameter(r) {
 			continue
 		}
-		i := slices.IndexFunc(paths, func(p string) bool { return p != "" && strings.HasPrefix(r.Name, p+"/") })
+		i := slices.IndexFunc(paths, func(h below) bool {
+			return h.where == r.home().key() && h.path != "" && strings.HasPrefix(r.Name, h.path+"/")
+		})
 		if i < 0 {
-			others = append(others, typeOfParameters+" "+r.Name)
+			alone = append(alone, r.Address)
 			continue
 		}
-		sets[paths[i]] = append(sets[paths[i]], strings.TrimPrefix(r.Name, paths[i]+"/"))
+		set := sets[paths[i]]
+		if set == nil {
+			at := r.home()
+			set = &Resource{Kind: kindOfParameters, Name: strings.Trim(paths[i].path, "/"), Address: r.Address, Partition: at.partition, Account: at.account, Region: at.region}
+			sets[paths[i]] = set
+		}
+		set.Parameters = append(set.Parameters, strings.TrimPrefix(r.Name, paths[i].path+"/"))
 	}
 	found = slices.DeleteFunc(all, isParameter)
-	for _, path := range slices.Sorted(maps.Keys(sets)) {
-		slices.Sort(sets[path])
-		found = append(found, Resource{Kind: kindOfParameters, Name: strings.Trim(path, "/"), Parameters: sets[path]})
+	for _, at := range slices.SortedFunc(maps.Keys(sets), func(a, b below) int {
+		return cmp.Or(strings.Compare(a.path, b.path), strings.Compare(a.where, b.where))
+	}) {
+		slices.Sort(sets[at].Parameters)
+		found = append(found, *sets[at])
 	}
-	return found, others
+	return found, alone
 }
 
 // pathOf is the path of a parameter; "" without one.

@@ -12,8 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/importer"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // exports makes what each row declares and declares it again from AWS alone. Another look at AWS with the exported spec
@@ -34,7 +37,14 @@ func exports(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 				continue
 			}
 			seen[string(spec)] = true
-			t.Run(fmt.Sprintf("export/of rows %d/%d", i, j), func(t *testing.T) { exported(t, *p, p.subject(t, e, o)) })
+			t.Run(fmt.Sprintf("export/of rows %d/%d", i, j), func(t *testing.T) {
+				s := p.subject(t, e, o)
+				s.comparesAnswers = j < extent.Size(t, 4, len(p.objects))
+				exported(t, *p, s)
+			})
+			if len(seen) == 1 && i == 0 {
+				t.Run("export/knows what no field can say", func(t *testing.T) { undeclarable(t, p.subject(t, e, o)) })
+			}
 		}
 	}
 }
@@ -50,7 +60,7 @@ func exported(t *testing.T, of pool, s *Subject) {
 	}
 	copied := s.likeness(t)
 	mark = s.Rig.AWS.Mark()
-	found, err := s.binding().Export(ctx, copied.Scope(), copied.Object)
+	found, err := importer.ExportOf(ctx, s.Entry, s.Entry.Bind(answers.Instrument(s.Rig.Config)), copied.Scope(), copied.Object)
 	if err != nil || !found.Exists {
 		t.Fatalf("exporting: %v, exists %t", awsErr(err), found.Exists)
 	}
@@ -58,6 +68,7 @@ func exported(t *testing.T, of pool, s *Subject) {
 	if len(empty) > 0 {
 		t.Errorf("the export declares as empty what AWS has none of, so that what others add later would be removed: %q\n%s", empty, textOf(t, copied.Object))
 	}
+	saysEverything(t, s, found)
 	p, err := copied.Decide(ctx)
 	if err != nil || p.Cause != engine.InSync || len(p.Diff) > 0 {
 		t.Errorf("after the export: %v, %s %+v\nmade     %s\nexported %s", awsErr(err), p.Cause, p.Diff, textOf(t, s.Object), textOf(t, copied.Object))

@@ -92,6 +92,9 @@ type Subject struct {
 	// Commits counts the writes of the intent.
 	Commits int
 
+	// comparesAnswers asks for a comparison of the export with every member of AWS's answers, which takes a second.
+	comparesAnswers bool
+
 	working v1alpha1.Resource
 	refs    map[string]kind.Target
 	bound   engine.Binding

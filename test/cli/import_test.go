@@ -404,7 +404,7 @@ func TestImport_FindsResourcesByTheirTags(t *testing.T) {
 	if a := x.run("", "import", "iamrole", "--tag", "team=a"); a.code != 2 || !strings.Contains(a.err, "iamrole is none of the kinds that are found by tags: Certificate, ") {
 		t.Errorf("roles: exit code %d\n%s", a.code, a.err)
 	}
-	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" || !strings.Contains(a.err, "its ARN is not one of account 123456789012, region ap-southeast-1") {
+	if a := x.run("", "import", "arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0"); a.code != 1 || a.out != "" || !strings.Contains(a.err, "it is in account 123456789012, region eu-west-1 (arn:aws:dynamodb:eu-west-1:123456789012:table/old-table-0), and this is account 123456789012, region ap-southeast-1") {
 		t.Errorf("another region: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
@@ -532,5 +532,82 @@ func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 	}
 	if a := x.runAs(nil, "", "import", "s3bucket/x"); a.code != 4 || !strings.Contains(a.err, "AWS") {
 		t.Errorf("without credentials: exit code %d\n%s", a.code, a.err)
+	}
+}
+
+func TestImport_RefusesWhatAStateHasElsewhere(t *testing.T) {
+	x := newTool(t)
+	old := x.emptyPast()
+	old.table(0)
+	old.bucket(0)
+	const arn = "arn:aws:dynamodb:us-east-1:999999999999:table/old-table-0"
+	elsewhere := past{tool: x}
+	elsewhere.made(nil, "", "aws_dynamodb_table", map[string]any{"name": "old-table-0", "arn": arn})
+	elsewhere.made(nil, "", "aws_s3_bucket", map[string]any{"bucket": "old-bucket-0", "arn": "arn:aws:s3:::old-bucket-0", "region": "ap-southeast-1"})
+	for _, adopt := range [][]string{nil, {"--adopt"}} {
+		a := x.run(elsewhere.stateFile(x), append([]string{"import", "--from-terraform", "-"}, adopt...)...)
+		if a.code != 1 || strings.Contains(a.out, "DynamoDBTable") || !strings.Contains(a.out, "S3Bucket") ||
+			!strings.Contains(a.err, "in account 999999999999, region us-east-1 ("+arn+"), and this is account 123456789012, region ap-southeast-1") {
+			t.Errorf("%v: exit code %d\n%s%s", adopt, a.code, a.out, a.err)
+		}
+	}
+	for _, args := range [][]string{{arn}, {"dynamodbtable/" + arn}} {
+		if a := x.run("", append([]string{"import"}, args...)...); a.code != 1 || a.out != "" || !strings.Contains(a.err, "it is in account 999999999999, region us-east-1") {
+			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
+		}
+	}
+}
+
+func TestImport_SaysWhatAFileIsThatHasNothing(t *testing.T) {
+	x := newTool(t)
+	for name, c := range map[string]struct {
+		state string
+		code  int
+		says  string
+	}{
+		"empty":     {`{"version": 4, "resources": []}`, 1, "manages no resources"},
+		"data only": {`{"version": 4, "resources": [{"mode": "data", "type": "aws_vpc", "name": "v", "instances": [{"attributes": {"id": "vpc-1"}}]}]}`, 1, "only data sources"},
+		"foreign":   {`{"version": 4, "resources": [{"mode": "managed", "type": "google_storage_bucket", "name": "g", "instances": [{"attributes": {"id": "g"}}]}]}`, 1, "google_storage_bucket.g: passed over, no kind declares it"},
+		"HCL":       {`terraform {}`, 2, "it is not JSON"},
+		"encrypted": {`{"encrypted_data": "AAAA"}`, 2, "tofu state pull"},
+		"show":      {`{"format_version": "1.0", "values": {}}`, 2, "terraform show -json"},
+	} {
+		if a := x.run(c.state, "import", "--from-terraform", "-"); a.code != c.code || a.out != "" || !strings.Contains(a.err, c.says) {
+			t.Errorf("%s: exit code %d, want %d and %q\n%s%s", name, a.code, c.code, c.says, a.out, a.err)
+		}
+	}
+}
+
+func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
+	x := newTool(t)
+	const function = "arn:aws:lambda:ap-southeast-1:123456789012:function:check"
+	made, err := cognitoidentityprovider.NewFromConfig(x.emptyPast().config).CreateUserPool(x.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
+		LambdaConfig: &cognitotypes.LambdaConfigType{PreSignUp: aws.String(function)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := *made.UserPool.Id
+	for _, format := range []string{"yaml", "json"} {
+		a := x.run("", "import", "-o", format, "cognitouserpool/"+pool)
+		if a.code != 0 || !strings.Contains(a.err, "CognitoUserPool/"+pool+": not declared, because no field says it, and left in AWS as it is: lambdaConfig\n") ||
+			!strings.Contains(a.out, "nexus.ai/not-declared") || strings.Contains(a.out+a.err, function) {
+			t.Errorf("%s: exit code %d\n%s%s", format, a.code, a.out, a.err)
+		}
+	}
+}
+
+func TestImport_PassesOverWhatASearchFindsManaged(t *testing.T) {
+	x := newTool(t)
+	old := x.emptyPast()
+	old.table(0)
+	_, err := s3.NewFromConfig(old.config, func(o *s3.Options) { o.UsePathStyle = true }).CreateBucket(x.Ctx(), &s3.CreateBucketInput{Bucket: aws.String("managed"),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: "ap-southeast-1", Tags: []s3types.Tag{
+			{Key: aws.String("team"), Value: aws.String("a")}, {Key: aws.String("nexus.ai/owner-uid"), Value: aws.String("1")}, {Key: aws.String("nexus.ai/owner"), Value: aws.String("S3Bucket/a/b")}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := x.run("", "import", "--tag", "team=a"); a.code != 0 || strings.Contains(a.out, "S3Bucket") || !strings.Contains(a.out, "DynamoDBTable") ||
+		!strings.Contains(a.err, "S3Bucket/managed: passed over, it is managed already: its tags name the owner S3Bucket/a/b") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }

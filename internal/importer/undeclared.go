@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package importer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/answers"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// Export is an export with the answers of AWS that it read.
+type Export struct {
+	engine.Exported
+	kindName  string
+	said      map[string]bool
+	recording *answers.Recording
+	read      func(ctx context.Context) answers.Result
+}
+
+// ExportOf declares the resource that obj identifies as it is. The binding is of an instrumented configuration; see
+// answers.Instrument.
+func ExportOf(ctx context.Context, e engine.Entry, b engine.Binding, sc kind.Scope, obj v1alpha1.Resource) (Export, error) {
+	identified := obj.DeepCopyObject().(v1alpha1.Resource)
+	out := Export{kindName: e.Name(), recording: &answers.Recording{}}
+	out.read = func(ctx context.Context) answers.Result {
+		return resultOf(ctx, b, sc, identified.DeepCopyObject().(v1alpha1.Resource))
+	}
+	var err error
+	if out.Exported, err = b.Export(out.recording.Record(ctx), sc, obj); err == nil && out.Exists {
+		out.said = saidBy(out.Exported, e.ExportIdentity(), sc)
+	}
+	return out, err
+}
+
+// NotDeclared names the settings that AWS answered with and that no field of the object says.
+func (x Export) NotDeclared(ctx context.Context) ([]string, error) {
+	unread, err := x.recording.Unread(ctx, x.read)
+	if err != nil {
+		return nil, fmt.Errorf("comparing the manifest with the answers of AWS: %w", err)
+	}
+	return settingsIn(x.kindName, unread, x.said), nil
+}
+
+// NotDeclarable names the settings that AWS did not answer with, and that no field of the object would say. It is for tests.
+func (x Export) NotDeclarable(ctx context.Context) []string {
+	return settingsIn(x.kindName, x.recording.UnreadIfFilled(ctx, x.read), x.said)
+}
+
+// Unfounded returns the entries of the kind in notSettings that are no members of the answers. It is for tests.
+func (x Export) Unfounded() []string {
+	return slices.DeleteFunc(slices.Clone(notSettings[x.kindName]), func(entry string) bool {
+		path, _, _ := strings.Cut(entry, "=")
+		return !x.recording.LacksMember(path)
+	})
+}
+
+// resultOf returns everything that an export finds.
+func resultOf(ctx context.Context, b engine.Binding, sc kind.Scope, obj v1alpha1.Resource) answers.Result {
+	found, err := b.Export(ctx, sc, obj)
+	if err != nil || !found.Exists {
+		return answers.Failed(fmt.Sprint(err))
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(found.Published)
+	if err != nil {
+		return answers.Failed(err.Error())
+	}
+	out := answers.Result{"busy": found.Busy, "created": found.Created.Format(time.RFC3339Nano)}
+	flatten(out, "spec", content["spec"])
+	flatten(out, "status", content["status"])
+	for k, v := range found.Tags {
+		out["tags/"+k] = v
+	}
+	return out
+}
+
+// flatten adds the values without members to a result, by their paths.
+func flatten(out answers.Result, path string, value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		for k := range maps.Keys(v) {
+			flatten(out, path+"."+k, v[k])
+		}
+	case []any:
+		for i := range v {
+			flatten(out, fmt.Sprintf("%s[%d]", path, i), v[i])
+		}
+	default:
+		text, err := json.Marshal(v)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		out[path] = string(text)
+	}
+}

@@ -88,7 +88,7 @@ func Library() []Definition {
 		{Name: "controller_runtime_reconcile_time_seconds", Type: Histogram, Help: "Duration of reconciles by controller."},
 		{Name: "controller_runtime_active_workers", Type: Gauge, Help: "Workers that reconcile at this moment, by controller."},
 		{Name: "controller_runtime_max_concurrent_reconciles", Type: Gauge, Help: "Workers by controller; `--workers`."},
-		{Name: "workqueue_depth", Type: Gauge, Help: "Objects that wait to be reconciled, by controller and priority."},
+		{Name: "workqueue_depth", Type: Gauge, Help: "Objects that wait to be reconciled, by controller."},
 		{Name: "rest_client_requests_total", Type: Counter, Help: "Requests to the API server by status code and method."},
 		{Name: "process_resident_memory_bytes", Type: Gauge, Help: "Memory of the process."},
 		{Name: "process_cpu_seconds_total", Type: Counter, Help: "CPU time of the process."},

@@ -52,7 +52,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		}
 		b = b.WatchesRawSource(source.Kind(r.kinds.derived, kind, each(r.ownerOfDerived), derivedChanged{}))
 	}
-	queue := reconciler.FairOptions(workers)
+	queue := reconciler.WorkerOptions(workers)
 	queue.RateLimiter = r.retries
 	c, err := b.WithOptions(queue).Build(r.Counted("securityintentbinding", r))
 	if err != nil {

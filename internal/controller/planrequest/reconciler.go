@@ -49,7 +49,7 @@ func New(env reconciler.Environment, contents Contents) *Reconciler {
 
 // SetupWithManager adds the reconciler to the manager.
 func (r *Reconciler) SetupWithManager(mgr manager.Manager) error {
-	options := reconciler.FairOptions(workers)
+	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
 	return ctrl.NewControllerManagedBy(mgr).Named("planrequest").
 		For(&nexusv1.PlanRequest{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).

@@ -3,63 +3,258 @@
 package reconciler
 
 import (
+	"slices"
+	"sync"
+	"time"
+
 	"k8s.io/client-go/util/workqueue"
-	ctrlcontroller "sigs.k8s.io/controller-runtime/pkg/controller"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// FairOptions returns controller options with a queue that serves namespaces in turn: however many requests one
-// namespace has, another one's waits for at most one pass of each. Requests of cluster scope are one more
-// namespace.
-func FairOptions(workers int) ctrlcontroller.Options {
-	o := WorkerOptions(workers)
-	o.NewQueue = func(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
-		queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: newTurns()})
-		return workqueue.NewTypedRateLimitingQueueWithConfig(limiter, workqueue.TypedRateLimitingQueueConfig[reconcile.Request]{
-			Name:          name,
-			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[reconcile.Request]{Name: name, Queue: queue}),
-		})
-	}
-	return o
+// fairQueue is a work queue that serves the namespaces in turn: however many requests one namespace has, another one's waits for
+// at most one of each. Among the requests that are ready, those of a higher priority go first, except for every tenth. A request is in the queue
+// once: with the highest priority and the earliest time of those with which it was added.
+type fairQueue struct {
+	workqueue.TypedInterface[reconcile.Request]
+	turns   *turns
+	delays  *delays
+	limiter workqueue.TypedRateLimiter[reconcile.Request]
 }
 
-// turns stores the requests of a work queue, which locks it. It implements workqueue.Queue.
+var _ priorityqueue.PriorityQueue[reconcile.Request] = (*fairQueue)(nil)
+
+func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request], now clock.WithTicker) *fairQueue {
+	t := newTurns()
+	q := &fairQueue{turns: t, limiter: limiter,
+		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: t, Clock: now})}
+	q.delays = newDelays(now, q.addReady)
+	go q.delays.run()
+	return q
+}
+
+// AddWithOpts implements priorityqueue.PriorityQueue.
+func (q *fairQueue) AddWithOpts(o priorityqueue.AddOpts, items ...reconcile.Request) {
+	priority := 0
+	if o.Priority != nil {
+		priority = *o.Priority
+	}
+	for _, r := range items {
+		after := o.After
+		if o.RateLimited {
+			if limited := q.limiter.When(r); after == 0 || limited < after {
+				after = limited
+			}
+		}
+		switch {
+		case after <= 0:
+			q.addReady(r, max(priority, q.delays.remove(r, priority)))
+		case q.turns.raise(r, priority): // it is ready already
+		default:
+			q.delays.add(r, priority, after)
+		}
+	}
+}
+
+// addReady adds a request that need not wait.
+func (q *fairQueue) addReady(r reconcile.Request, priority int) {
+	q.turns.offer(r, priority)
+	q.TypedInterface.Add(r)
+}
+
+// Add implements workqueue.TypedInterface.
+func (q *fairQueue) Add(r reconcile.Request) { q.AddWithOpts(priorityqueue.AddOpts{}, r) }
+
+// AddAfter implements workqueue.TypedDelayingInterface.
+func (q *fairQueue) AddAfter(r reconcile.Request, after time.Duration) {
+	q.AddWithOpts(priorityqueue.AddOpts{After: after}, r)
+}
+
+// AddRateLimited implements workqueue.TypedRateLimitingInterface.
+func (q *fairQueue) AddRateLimited(r reconcile.Request) {
+	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, r)
+}
+
+// Forget implements workqueue.TypedRateLimitingInterface.
+func (q *fairQueue) Forget(r reconcile.Request) { q.limiter.Forget(r) }
+
+// NumRequeues implements workqueue.TypedRateLimitingInterface.
+func (q *fairQueue) NumRequeues(r reconcile.Request) int { return q.limiter.NumRequeues(r) }
+
+// GetWithPriority implements priorityqueue.PriorityQueue.
+func (q *fairQueue) GetWithPriority() (r reconcile.Request, priority int, shutdown bool) {
+	r, shutdown = q.Get()
+	return r, q.turns.served(r), shutdown
+}
+
+// ShutDown implements workqueue.TypedInterface.
+func (q *fairQueue) ShutDown() {
+	q.delays.stop()
+	q.TypedInterface.ShutDown()
+}
+
+// ShutDownWithDrain implements workqueue.TypedInterface.
+func (q *fairQueue) ShutDownWithDrain() {
+	q.delays.stop()
+	q.TypedInterface.ShutDownWithDrain()
+}
+
+// lowestTurn is how often the lowest priority is served first, so that a namespace that always has new requests delays the periodic checks
+// of others and does not stop them.
+const lowestTurn = 10
+
+// turns stores the requests of a work queue that are ready. It implements workqueue.Queue.
 type turns struct {
+	mu sync.Mutex
+	// priority is that of each request from the time when it was added until it is served.
+	priority map[reconcile.Request]int
+	// serving is the priority of each request that is being reconciled.
+	serving map[reconcile.Request]int
+	// levels hold the requests by priority, the highest first.
+	levels []*level
+	size   int
+	pops   int
+}
+
+// level holds the requests of one priority.
+type level struct {
+	priority int
 	// waiting holds the requests of each namespace, in the order in which they came.
 	waiting map[string][]reconcile.Request
 	// order are the namespaces that have any; the first one is served next.
 	order []string
-	size  int
 }
 
-func newTurns() *turns { return &turns{waiting: map[string][]reconcile.Request{}} }
+func newTurns() *turns {
+	return &turns{priority: map[reconcile.Request]int{}, serving: map[reconcile.Request]int{}}
+}
+
+// offer records the priority of a request that is added next. A priority that was recorded before is never lowered.
+func (t *turns) offer(r reconcile.Request, priority int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if had, ok := t.priority[r]; ok {
+		t.move(r, had, priority)
+	} else {
+		t.priority[r] = priority
+	}
+}
+
+// raise records a higher priority of a request that is ready, and reports whether it is.
+func (t *turns) raise(r reconcile.Request, priority int) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	had, ready := t.priority[r]
+	if ready {
+		t.move(r, had, priority)
+	}
+	return ready
+}
+
+func (t *turns) move(r reconcile.Request, had, priority int) {
+	if priority <= had {
+		return
+	}
+	t.priority[r] = priority
+	if t.remove(r, had) {
+		t.insert(r, priority)
+	}
+}
+
+// served returns the priority with which a request was handed out.
+func (t *turns) served(r reconcile.Request) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.serving[r]
+	delete(t.serving, r)
+	return p
+}
 
 // Touch implements workqueue.Queue: a request that is added again keeps its place.
 func (t *turns) Touch(reconcile.Request) {}
 
 // Push implements workqueue.Queue.
 func (t *turns) Push(r reconcile.Request) {
-	if len(t.waiting[r.Namespace]) == 0 {
-		t.order = append(t.order, r.Namespace)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.priority[r] += 0 // it is ready, also if its priority was that of the request that was served meanwhile
+	t.insert(r, t.priority[r])
+}
+
+func (t *turns) insert(r reconcile.Request, priority int) {
+	i, found := slices.BinarySearchFunc(t.levels, priority, func(l *level, p int) int { return p - l.priority })
+	if !found {
+		t.levels = slices.Insert(t.levels, i, &level{priority: priority, waiting: map[string][]reconcile.Request{}})
 	}
-	t.waiting[r.Namespace] = append(t.waiting[r.Namespace], r)
+	l := t.levels[i]
+	if len(l.waiting[r.Namespace]) == 0 {
+		l.order = append(l.order, r.Namespace)
+	}
+	l.waiting[r.Namespace] = append(l.waiting[r.Namespace], r)
 	t.size++
 }
 
+// remove takes a request out of the level of a priority, and reports whether it was there.
+func (t *turns) remove(r reconcile.Request, priority int) bool {
+	i := slices.IndexFunc(t.levels, func(l *level) bool { return l.priority == priority })
+	if i < 0 {
+		return false
+	}
+	l := t.levels[i]
+	at := slices.Index(l.waiting[r.Namespace], r)
+	if at < 0 {
+		return false
+	}
+	l.waiting[r.Namespace] = slices.Delete(l.waiting[r.Namespace], at, at+1)
+	if len(l.waiting[r.Namespace]) == 0 {
+		delete(l.waiting, r.Namespace)
+		l.order = slices.DeleteFunc(l.order, func(ns string) bool { return ns == r.Namespace })
+	}
+	t.size--
+	t.dropEmpty(i)
+	return true
+}
+
+func (t *turns) dropEmpty(i int) {
+	if len(t.levels[i].order) == 0 {
+		t.levels = slices.Delete(t.levels, i, i+1)
+	}
+}
+
 // Len implements workqueue.Queue.
-func (t *turns) Len() int { return t.size }
+func (t *turns) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.size
+}
 
 // Pop implements workqueue.Queue: the namespace that is served goes to the end of the line.
 func (t *turns) Pop() reconcile.Request {
-	ns := t.order[0]
-	t.order = t.order[1:]
-	r := t.waiting[ns][0]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pops++
+	i := 0
+	if t.pops%lowestTurn == 0 {
+		i = len(t.levels) - 1
+	}
+	r := t.levels[i].pop()
 	t.size--
-	if rest := t.waiting[ns][1:]; len(rest) > 0 {
-		t.waiting[ns] = rest
-		t.order = append(t.order, ns)
+	t.serving[r] = t.levels[i].priority
+	delete(t.priority, r)
+	t.dropEmpty(i)
+	return r
+}
+
+func (l *level) pop() reconcile.Request {
+	ns := l.order[0]
+	l.order = l.order[1:]
+	r := l.waiting[ns][0]
+	if rest := l.waiting[ns][1:]; len(rest) > 0 {
+		l.waiting[ns] = rest
+		l.order = append(l.order, ns)
 	} else {
-		delete(t.waiting, ns)
+		delete(l.waiting, ns)
 	}
 	return r
 }

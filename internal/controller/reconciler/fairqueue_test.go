@@ -4,15 +4,19 @@ package reconciler
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
 func TestManyRequestsOfOneNamespaceDoNotDelayOthers(t *testing.T) {
-	q := FairOptions(1).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	q := WorkerOptions(1).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	request := func(ns string, n int) reconcile.Request {
 		return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: ns, Name: fmt.Sprint(n)}}
@@ -40,7 +44,7 @@ func TestManyRequestsOfOneNamespaceDoNotDelayOthers(t *testing.T) {
 
 // A request that is added again before it is served keeps its place, and is served once.
 func TestFairQueue_ServesARepeatedRequestOnce(t *testing.T) {
-	q := FairOptions(1).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	q := WorkerOptions(1).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
 	request := func(name string) reconcile.Request {
 		return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "ns", Name: name}}
@@ -59,5 +63,97 @@ func TestFairQueue_ServesARepeatedRequestOnce(t *testing.T) {
 	}
 	if first.Name != "a" || fmt.Sprint(got) != "[b a]" || q.Len() != 0 {
 		t.Errorf("served %s, then %v, and %d are left", first.Name, got, q.Len())
+	}
+}
+
+// fair is a queue whose clock the test sets.
+func fair(t *testing.T) (*fairQueue, *clocktesting.FakeClock) {
+	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
+	q := newFairQueue("", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute), now)
+	t.Cleanup(q.ShutDown)
+	return q, now
+}
+
+func requestOf(namespace, name string) reconcile.Request {
+	return reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}
+}
+
+// next takes a request from a queue.
+func next(q *fairQueue) string {
+	r, priority, _ := q.GetWithPriority()
+	q.Done(r)
+	return fmt.Sprintf("%s/%s %d", r.Namespace, r.Name, priority)
+}
+
+func TestFairQueue_ServesHigherPrioritiesFirst(t *testing.T) {
+	q, _ := fair(t)
+	low := -100
+	for i := range 30 {
+		q.AddWithOpts(priorityqueue.AddOpts{Priority: &low}, requestOf("a", fmt.Sprint(i)))
+	}
+	for i := range 30 {
+		q.Add(requestOf("b", fmt.Sprint(i)))
+	}
+	q.Add(requestOf("a", "29")) // edited while it waits for its periodic check
+	if got := next(q) + ", " + next(q); got != "b/0 0, a/29 0" {
+		t.Errorf("served %s", got)
+	}
+	var checks int
+	for range 20 {
+		if strings.HasPrefix(next(q), "a/") {
+			checks++
+		}
+	}
+	if checks != 2 || q.Len() != 60-22 {
+		t.Errorf("%d periodic checks among 20, %d are left", checks, q.Len())
+	}
+}
+
+func TestFairQueue_HoldsRequestsUntilTheyAreDue(t *testing.T) {
+	q, now := fair(t)
+	low := -100
+	wait := func(n int) {
+		t.Helper()
+		for range 1000 {
+			if q.Len() == n {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+		t.Fatalf("%d requests are ready, want %d", q.Len(), n)
+	}
+	q.AddWithOpts(priorityqueue.AddOpts{After: 5 * time.Minute, Priority: &low}, requestOf("a", "check"))
+	q.AddAfter(requestOf("a", "check"), 10*time.Minute) // the earlier time, and the higher priority
+	q.AddRateLimited(requestOf("a", "failed"))
+	q.AddRateLimited(requestOf("a", "failed"))
+	q.AddWithOpts(priorityqueue.AddOpts{After: time.Hour, Priority: &low}, requestOf("a", "edited"))
+	q.Add(requestOf("a", "edited"))
+	q.AddAfter(requestOf("a", "edited"), time.Minute) // it is ready, and stays so
+	if got := next(q); got != "a/edited 0" || q.NumRequeues(requestOf("a", "failed")) != 2 {
+		t.Errorf("served %s", got)
+	}
+	q.Forget(requestOf("a", "failed"))
+	for !now.HasWaiters() {
+		time.Sleep(time.Millisecond)
+	}
+	now.Step(2 * time.Second)
+	wait(1)
+	if got := next(q); got != "a/failed 0" {
+		t.Errorf("served %s", got)
+	}
+	for now.Since(time.Unix(1000, 0)) < 5*time.Minute {
+		now.Step(time.Minute)
+		time.Sleep(5 * time.Millisecond)
+	}
+	wait(1)
+	if got := next(q); got != "a/check 0" {
+		t.Errorf("served %s", got)
+	}
+	now.Step(2 * time.Hour)
+	time.Sleep(10 * time.Millisecond)
+	wait(0)
+	q.ShutDownWithDrain()
+	if _, _, ended := q.GetWithPriority(); !ended {
+		t.Error("a queue that was shut down hands out requests")
 	}
 }

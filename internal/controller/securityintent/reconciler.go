@@ -26,7 +26,7 @@ type Reconciler struct{ reconciler.Environment }
 func (r *Reconciler) SetupWithManager(mgr manager.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		For(&v1alpha1.SecurityIntent{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Complete(r.Counted("securityintent", r))
+		WithOptions(reconciler.WorkerOptions(1)).Complete(r.Counted("securityintent", r))
 }
 
 // Reconcile implements reconcile.Reconciler.

@@ -16,8 +16,8 @@ package controller
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/status,verbs=patch
 // +kubebuilder:rbac:groups=nexus.ai,resources=nexuscapabilities/finalizers,verbs=update
 
-// Requests for a plan are answered in their status, and deleted when they are old.
-// +kubebuilder:rbac:groups=nexus.ai,resources=planrequests,verbs=list;watch;delete
+// Requests for a plan are read one at a time, answered in their status, and deleted when they are old.
+// +kubebuilder:rbac:groups=nexus.ai,resources=planrequests,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=nexus.ai,resources=planrequests/status,verbs=patch
 
 // AWS resources: users create them, and so do capabilities, which delete them too, except for kinds that no

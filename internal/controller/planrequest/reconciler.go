@@ -3,12 +3,16 @@
 package planrequest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -30,21 +34,34 @@ const (
 	planTimeout = time.Minute
 	// workers is how many requests are answered at a time; namespaces take turns.
 	workers = 2
+	// mostOfNamespace is how many requests of a namespace are planned while they exist, the oldest first.
+	mostOfNamespace = 16
+	// namespaceBusy is how soon a request is looked at again while another one of its namespace is planned.
+	namespaceBusy = 500 * time.Millisecond
+	// maxManifests bounds the manifests of a request together, in bytes.
+	maxManifests = 256 << 10
 	// maxPlan bounds status.plan in bytes, as its schema does in characters.
 	maxPlan = 512 << 10
 )
 
-// Reconciler answers PlanRequests. A request is planned once: its spec is immutable.
+// Reconciler answers PlanRequests. A request is planned once: its spec is immutable. The cache has only the metadata of requests, which may
+// be large and many.
 type Reconciler struct {
 	reconciler.Environment
 	contents Contents
 
 	retries *reconciler.Backoff
+	// timeout bounds one plan.
+	timeout time.Duration
+
+	mu sync.Mutex
+	// planning are the namespaces of the requests that are planned: one of each, so that the others have a worker.
+	planning map[string]bool
 }
 
 // New prepares the reconciler.
 func New(env reconciler.Environment, contents Contents) *Reconciler {
-	return &Reconciler{Environment: env, contents: contents, retries: reconciler.NewBackoff(env.Intervals, env.Clock)}
+	return &Reconciler{Environment: env, contents: contents, retries: reconciler.NewBackoff(env.Intervals, env.Clock), timeout: planTimeout, planning: map[string]bool{}}
 }
 
 // SetupWithManager adds the reconciler to the manager.
@@ -52,14 +69,18 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager) error {
 	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
 	return ctrl.NewControllerManagedBy(mgr).Named("planrequest").
-		For(&nexusv1.PlanRequest{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&nexusv1.PlanRequest{}, builder.OnlyMetadata, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WithOptions(options).Complete(r.Counted("planrequest", r))
 }
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	if !r.begin(req.Namespace) {
+		return reconcile.Result{RequeueAfter: namespaceBusy}, nil
+	}
+	defer r.end(req.Namespace)
 	q := &nexusv1.PlanRequest{}
-	if err := r.Client.Get(ctx, req.NamespacedName, q); err != nil || q.DeletionTimestamp != nil {
+	if err := r.Live.Get(ctx, req.NamespacedName, q); err != nil || q.DeletionTimestamp != nil {
 		r.retries.Drop(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -83,14 +104,64 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return reconcile.Result{RequeueAfter: left}, nil
 }
 
+func (r *Reconciler) begin(namespace string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.planning[namespace] {
+		return false
+	}
+	r.planning[namespace] = true
+	return true
+}
+
+func (r *Reconciler) end(namespace string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.planning, namespace)
+}
+
+// checkLoad refuses a request that is too large, or one of too many of its namespace.
+func (r *Reconciler) checkLoad(ctx context.Context, q *nexusv1.PlanRequest) error {
+	size := 0
+	for _, m := range q.Spec.Manifests {
+		size += len(m)
+	}
+	if size > maxManifests {
+		return status.Invalid("spec.manifests", "has %d bytes, and at most %d are planned at a time: divide them among several requests", size, maxManifests)
+	}
+	all := &metav1.PartialObjectMetadataList{}
+	all.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("PlanRequestList"))
+	if err := r.Client.List(ctx, all, client.InNamespace(q.Namespace)); err != nil {
+		return err
+	}
+	older := 0
+	for i := range all.Items {
+		if o := &all.Items[i]; cmp.Or(o.CreationTimestamp.Compare(q.CreationTimestamp.Time), cmp.Compare(o.Name, q.Name)) < 0 {
+			older++
+		}
+	}
+	if older >= mostOfNamespace {
+		return &status.Stalled{Reason: status.ReasonLimitExceeded, Message: fmt.Sprintf(
+			"too many requests: namespace %s has %d older PlanRequests, and %d are planned: delete those that are answered, then create this one again", q.Namespace, older, mostOfNamespace)}
+	}
+	return nil
+}
+
 // answer puts the plan into the status, in memory. It returns a *status.Stalled for a request that is not valid.
 func (r *Reconciler) answer(ctx context.Context, q *nexusv1.PlanRequest) error {
-	ctx, cancel := context.WithTimeout(ctx, planTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
+	if err := r.checkLoad(ctx, q); err != nil {
+		return err
+	}
 	p := r.contents.Planner(r.Environment)
 	found, err := r.planned(ctx, p, q)
 	if apierrors.IsForbidden(err) {
 		return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: fmt.Sprintf("the operator may not read what the plan depends on: %v; apply this version's config/rbac", err)}
+	}
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) { // it would take as long again
+		return &status.Stalled{Reason: status.ReasonLimitExceeded, Cause: err, Message: fmt.Sprintf(
+			"the plan was not finished in %s: plan fewer objects in a request, or without --server, with AWS credentials of your own", r.timeout)}
 	}
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package planrequest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,7 +116,7 @@ func TestReconcile_AnswersOnceAndWritesNothingElse(t *testing.T) {
 	if res, err := b.pass(); err != nil || res.RequeueAfter != 6*time.Minute {
 		t.Errorf("%+v %v", res, err)
 	}
-	if calls := b.api.Calls(); !slices.Equal(calls, []string{"get PlanRequest team/plan-1"}) {
+	if calls := b.api.Calls(); !slices.Equal(calls, []string{"live get PlanRequest team/plan-1"}) {
 		t.Errorf("the second pass sent %q", calls)
 	}
 }
@@ -172,6 +173,59 @@ func TestReconcile_TriesAgainAfterAFailureThatMayPass(t *testing.T) {
 	if _, err := b.pass(); err != nil {
 		t.Error(err)
 	}
+	b.shows("Ready", "True", "Ready", "")
+}
+
+func TestReconcile_ReadsNoWholeRequestFromTheCache(t *testing.T) {
+	b := newBed(t, oneBucket)
+	b.api.Fail("get PlanRequest", errors.New("a cache of whole requests fills the memory"))
+	if _, err := b.pass(); err != nil {
+		t.Error(err)
+	}
+	b.shows("Ready", "True", "Ready", "")
+}
+
+// A plan that took too long takes as long again: it is answered, and not repeated.
+func TestReconcile_AnswersAPlanThatRanOutOfTime(t *testing.T) {
+	b := newBed(t, oneBucket)
+	b.timeout = time.Nanosecond
+	b.api.Fail("live get S3Bucket", context.DeadlineExceeded)
+	if res, err := b.pass(); err != nil || res.RequeueAfter != lifetime || b.q.Status.ObservedGeneration != 1 {
+		t.Errorf("%+v %v, observed generation %d", res, err, b.q.Status.ObservedGeneration)
+	}
+	b.shows("Stalled", "True", "LimitExceeded", "plan fewer objects")
+}
+
+func TestReconcile_LimitsTheRequestsOfANamespace(t *testing.T) {
+	var others []client.Object
+	for i := range mostOfNamespace {
+		others = append(others, &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprint("older-", i), CreationTimestamp: metav1.NewTime(start.Add(-time.Second))}})
+	}
+	b := newBed(t, oneBucket, others[1:]...)
+	_, _ = b.pass()
+	b.shows("Ready", "True", "Ready", "")
+	b = newBed(t, oneBucket, others...)
+	if res, err := b.pass(); err != nil || res.RequeueAfter != lifetime {
+		t.Errorf("%+v %v", res, err)
+	}
+	b.shows("Stalled", "True", "LimitExceeded", "delete those that are answered")
+	large := nexusv1.PlanRequestSpec{Manifests: []nexusv1.PlannedManifest{bucket, nexusv1.PlannedManifest(strings.Repeat(" ", maxManifests))}}
+	b = newBed(t, large)
+	_, _ = b.pass()
+	b.shows("Stalled", "True", "InvalidSpec", "divide them among several requests")
+}
+
+// One namespace does not keep both workers busy.
+func TestReconcile_PlansOneRequestOfANamespaceAtATime(t *testing.T) {
+	b := newBed(t, oneBucket)
+	if !b.begin("team") || !b.begin("other") {
+		t.Fatal("two namespaces are planned at a time")
+	}
+	if res, err := b.pass(); err != nil || res.RequeueAfter != namespaceBusy || b.q.Status.Plan != "" {
+		t.Errorf("%+v %v", res, err)
+	}
+	b.end("team")
+	_, _ = b.pass()
 	b.shows("Ready", "True", "Ready", "")
 }
 

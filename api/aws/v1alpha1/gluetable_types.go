@@ -32,14 +32,14 @@ type GlueTableSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	TableType *string `json:"tableType,omitempty"`
-	// PartitionKeys are the columns the data is partitioned by. Absent: not managed; a new table has none.
+	// PartitionKeys are the columns the data is partitioned by; the list is exact. Absent: not managed; a new table has none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	PartitionKeys *[]GlueColumn `json:"partitionKeys,omitempty"`
 	// StorageDescriptor says where and how the data lies.
 	// +optional
 	StorageDescriptor *GlueStorageDescriptor `json:"storageDescriptor,omitempty"`
-	// Parameters are key-value pairs of the table.
+	// Parameters are key-value pairs of the table. Those of others stay.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Parameters map[string]GlueParameter `json:"parameters,omitempty"`
@@ -63,7 +63,7 @@ type GlueColumn struct {
 
 // GlueStorageDescriptor says where and how the data of a table lies.
 type GlueStorageDescriptor struct {
-	// Columns of the table, without its partition keys.
+	// Columns of the table, without its partition keys; the list is exact. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	Columns []GlueColumn `json:"columns,omitempty"`
@@ -97,7 +97,7 @@ type GlueSerdeInfo struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	SerializationLibrary string `json:"serializationLibrary"`
-	// Parameters of the serde.
+	// Parameters of the serde; they are exact.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Parameters map[string]GlueParameter `json:"parameters,omitempty"`

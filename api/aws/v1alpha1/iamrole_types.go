@@ -42,12 +42,12 @@ type IAMRoleSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1000
 	Description *string `json:"description,omitempty"`
-	// ManagedPolicyArns are attached to the role.
+	// ManagedPolicyArns are attached to the role. Those that others attached stay, unless exclusivePolicies is true.
 	// +optional
 	// +kubebuilder:validation:MaxItems=20
 	// +listType=set
 	ManagedPolicyArns []IAMPolicyARN `json:"managedPolicyArns,omitempty"`
-	// InlinePolicies are embedded in the role.
+	// InlinePolicies are embedded in the role. Those of others stay, unless exclusivePolicies is true.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map

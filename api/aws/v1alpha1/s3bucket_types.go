@@ -456,7 +456,7 @@ type S3Replication struct {
 	// RoleRef names an IAMRole of the same namespace instead; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`
-	// Rules say which objects are copied where.
+	// Rules say which objects are copied where; rules that were set elsewhere are removed.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=100

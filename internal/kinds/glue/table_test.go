@@ -353,3 +353,24 @@ func TestTableSpecsThatCannotBe(t *testing.T) {
 	_, err = k.Desired(scope(false), tableOf(func(s *tableSpec) { s.DatabaseName, s.DatabaseRef = "", &v1alpha1.ObjectReference{Name: "late"} }))
 	waitsFor(t, err, "GlueDatabase/late")
 }
+
+func TestTable_ListsOfOthers(t *testing.T) {
+	table := func(t *testing.T, r *kindtest.Rig) types.TableInput {
+		t.Helper()
+		return tableInput(ask(t, api(r).GetTable, &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)}).Table)
+	}
+	list := func(field string, exact bool, change func(in *types.TableInput), has func(in types.TableInput) bool) kindtest.List {
+		return kindtest.List{Field: field, Object: tableOf(fullTable), Facts: inDatabase, Add: rewrite(change), Exact: exact,
+			Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return has(table(t, r)) }}
+	}
+	theirs := types.Column{Name: str("theirs"), Type: str("string")}
+	kindtest.Lists(t, engine.For(NewTable),
+		list("parameters", false, func(in *types.TableInput) { in.Parameters["theirs"] = "1" }, func(in types.TableInput) bool { return in.Parameters["theirs"] == "1" }),
+		list("partitionKeys", true, func(in *types.TableInput) { in.PartitionKeys = append(in.PartitionKeys, theirs) }, func(in types.TableInput) bool { return len(in.PartitionKeys) > 1 }),
+		list("storageDescriptor.columns", true, func(in *types.TableInput) {
+			in.StorageDescriptor.Columns = append(in.StorageDescriptor.Columns, theirs)
+		},
+			func(in types.TableInput) bool { return len(in.StorageDescriptor.Columns) > 2 }),
+		list("storageDescriptor.serdeInfo.parameters", true, func(in *types.TableInput) { in.StorageDescriptor.SerdeInfo.Parameters["theirs"] = "1" },
+			func(in types.TableInput) bool { return in.StorageDescriptor.SerdeInfo.Parameters["theirs"] == "1" }))
+}

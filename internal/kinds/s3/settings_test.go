@@ -384,3 +384,82 @@ func TestSettingsThatAdmissionRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestBucket_ListsOfOthers(t *testing.T) {
+	others := func(t *testing.T, r *kindtest.Rig, edit func(n *types.NotificationConfiguration)) {
+		t.Helper()
+		all := toNotification(BucketState{}, notificationOf(t, r))
+		edit(all)
+		putNotification(t, r, *all)
+	}
+	theirs, restored := aws.String("theirs"), []types.Event{types.EventS3ObjectRestore}
+	kindtest.Lists(t, engine.For(NewBucket),
+		kindtest.List{Field: "lifecycleRules", Exact: true, Object: bucketOf(func(s *spec) { s.LifecycleRules = rules() }),
+			Add: func(t *testing.T, r *kindtest.Rig) {
+				t.Helper()
+				declared, err := declareLifecycle(twoRules())
+				must(t, err)
+				_, err = api(r).PutBucketLifecycleConfiguration(t.Context(), &s3.PutBucketLifecycleConfigurationInput{Bucket: aws.String(name),
+					LifecycleConfiguration: &types.BucketLifecycleConfiguration{Rules: toLifecycle(declared, nil)}})
+				must(t, err)
+			}, Has: func(t *testing.T, r *kindtest.Rig) bool {
+				t.Helper()
+				out, err := api(r).GetBucketLifecycleConfiguration(t.Context(), &s3.GetBucketLifecycleConfigurationInput{Bucket: aws.String(name)})
+				must(t, err)
+				return len(out.Rules) > 1
+			}},
+		kindtest.List{Field: "corsRules", Exact: true, Object: with(cors), Add: func(t *testing.T, r *kindtest.Rig) { t.Helper(); addCORS(t, r) },
+			Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return hasID(corsOf(t, r), "theirs") }},
+		kindtest.List{Field: "notification.queues", Exact: true, Object: with(events), Facts: targets, Add: func(t *testing.T, r *kindtest.Rig) {
+			t.Helper()
+			others(t, r, func(n *types.NotificationConfiguration) {
+				n.QueueConfigurations = append(n.QueueConfigurations, types.QueueConfiguration{Id: theirs, QueueArn: n.QueueConfigurations[0].QueueArn, Events: restored})
+			})
+		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
+			t.Helper()
+			return slices.ContainsFunc(notificationOf(t, r).QueueConfigurations, func(c types.QueueConfiguration) bool { return *c.Id == *theirs })
+		}},
+		kindtest.List{Field: "notification.topics", Exact: true, Object: with(events), Facts: targets, Add: func(t *testing.T, r *kindtest.Rig) {
+			t.Helper()
+			others(t, r, func(n *types.NotificationConfiguration) {
+				n.TopicConfigurations = append(n.TopicConfigurations, types.TopicConfiguration{Id: theirs, TopicArn: n.TopicConfigurations[0].TopicArn, Events: restored})
+			})
+		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
+			t.Helper()
+			return slices.ContainsFunc(notificationOf(t, r).TopicConfigurations, func(c types.TopicConfiguration) bool { return *c.Id == *theirs })
+		}},
+		kindtest.List{Field: "notification.lambdaFunctions", Exact: true, Object: with(func(s *spec) {
+			function := v1alpha1.S3LambdaFunctionNotification{LambdaFunctionARN: functionARN}
+			function.ID, function.Events = "ours", []string{"s3:ObjectRestore:Post"}
+			s.Notification = &v1alpha1.S3Notification{LambdaFunctions: &[]v1alpha1.S3LambdaFunctionNotification{function}}
+		}), Add: func(t *testing.T, r *kindtest.Rig) {
+			t.Helper()
+			others(t, r, func(n *types.NotificationConfiguration) {
+				n.LambdaFunctionConfigurations = append(n.LambdaFunctionConfigurations, types.LambdaFunctionConfiguration{Id: theirs, LambdaFunctionArn: aws.String(functionARN), Events: restored})
+			})
+		}, Has: func(t *testing.T, r *kindtest.Rig) bool {
+			t.Helper()
+			return len(notificationOf(t, r).LambdaFunctionConfigurations) > 1
+		}},
+		kindtest.List{Field: "replication.rules", Exact: true, Fixed: true}) // a row has a rule of somebody else
+}
+
+const functionARN = "arn:aws:lambda:ap-southeast-1:123456789012:function:f"
+
+func corsOf(t *testing.T, r *kindtest.Rig) []types.CORSRule {
+	t.Helper()
+	out, err := api(r).GetBucketCors(t.Context(), &s3.GetBucketCorsInput{Bucket: aws.String(name)})
+	must(t, err)
+	return out.CORSRules
+}
+
+func hasID(rules []types.CORSRule, id string) bool {
+	return slices.ContainsFunc(rules, func(c types.CORSRule) bool { return aws.ToString(c.ID) == id })
+}
+
+func addCORS(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	_, err := api(r).PutBucketCors(t.Context(), &s3.PutBucketCorsInput{Bucket: aws.String(name), CORSConfiguration: &types.CORSConfiguration{
+		CORSRules: append(corsOf(t, r), types.CORSRule{ID: aws.String("theirs"), AllowedMethods: []string{"GET"}, AllowedOrigins: []string{"*"}})}})
+	must(t, err)
+}

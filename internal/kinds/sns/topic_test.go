@@ -526,3 +526,8 @@ func TestPublishedFields(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+func TestTopic_ListsOfOthers(t *testing.T) {
+	kindtest.Lists(t, engine.For(NewTopic), kindtest.List{Field: "subscriptions", Object: topicOf(toQueue()), Add: subscribeBy("email", mail),
+		Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return subscribers(t, r)[mail] != "" }})
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kindtest
+
+import (
+	"io/fs"
+	"regexp"
+	"testing"
+
+	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+)
+
+// List is a list or a map of a spec, and an element that somebody else adds to it in AWS.
+type List struct {
+	// Field is its path in the spec, such as notification.queues.
+	Field string
+	// Object declares the field.
+	Object v1alpha1.Resource
+	Facts  func(s *Subject)
+	// Add adds an element in AWS, and Has reports whether it is there.
+	Add func(t *testing.T, r *Rig)
+	Has func(t *testing.T, r *Rig) bool
+	// Exact is true for a list whose documentation says that the elements of others are removed.
+	Exact bool
+	// Fixed is true for a list to which nobody can add an element, because it is immutable or only an input, and for one of which
+	// a row of the kind's table shows the same.
+	Fixed bool
+}
+
+// How a description says what becomes of the elements of others.
+var (
+	saysExact = regexp.MustCompile(`\bexact\b|set elsewhere`)
+	saysStay  = regexp.MustCompile(`\bstays?\b`)
+)
+
+// Lists asserts of every list and map of a kind's spec that the elements of others survive checks and edits, unless the list
+// is exact by its documentation. A field that is not listed fails the test.
+func Lists(t *testing.T, e engine.Entry, lists ...List) {
+	t.Helper()
+	described := describedLists(t, e.Name())
+	for _, l := range lists {
+		text, ok := described[l.Field]
+		delete(described, l.Field)
+		switch {
+		case !ok:
+			t.Errorf("%s is no list of the spec", l.Field)
+		case !l.Fixed && l.Exact != saysExact.MatchString(text) || !l.Fixed && !l.Exact && !saysStay.MatchString(text):
+			t.Errorf("%s: exact is %t, and the documentation says: %s", l.Field, l.Exact, text)
+		}
+		if !l.Fixed {
+			t.Run(l.Field, func(t *testing.T) { l.survives(t, e) })
+		}
+	}
+	for field := range described {
+		t.Errorf("say of %s whether the elements of others stay", field)
+	}
+}
+
+// survives makes the object, adds the element, checks and edits the object, and looks for the element.
+func (l List) survives(t *testing.T, e engine.Entry) {
+	s := NewSubject(NewRig(t), e, l.Object)
+	if l.Facts != nil {
+		l.Facts(s)
+	}
+	Settled(t, s)
+	l.Add(t, s.Rig)
+	if !l.Has(t, s.Rig) {
+		t.Fatal("the element was not added")
+	}
+	s.Forget()
+	Settled(t, s)
+	edited := l.Object.DeepCopyObject().(v1alpha1.Resource)
+	edited.CommonSpec().Tags = map[string]v1alpha1.TagValue{"edited": "1"}
+	s.Edit(edited)
+	Settled(t, s)
+	if l.Has(t, s.Rig) == l.Exact {
+		t.Errorf("the element of somebody else is there: %t, and the list is exact: %t\n%s", !l.Exact, l.Exact, s.Rig.AWS.Calls())
+	}
+}
+
+// describedLists returns the descriptions of the lists and maps of a kind's spec, but those inside of lists and the tags.
+func describedLists(t *testing.T, kindName string) map[string]string {
+	t.Helper()
+	files, err := fs.Glob(crd.Bases, "bases/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, file := range files {
+		text, err := crd.Bases.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var definition apiextensions.CustomResourceDefinition
+		if err := yaml.Unmarshal(text, &definition); err != nil {
+			t.Fatal(err)
+		}
+		if definition.Spec.Names.Kind == kindName {
+			collectLists("", definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"], out)
+		}
+	}
+	delete(out, "tags")
+	return out
+}
+
+func collectLists(path string, in apiextensions.JSONSchemaProps, out map[string]string) {
+	for name, p := range in.Properties {
+		if p.Type == "array" || p.AdditionalProperties != nil {
+			out[path+name] = p.Description
+		} else {
+			collectLists(path+name+".", p, out)
+		}
+	}
+}

@@ -8,6 +8,7 @@ package secretsmanager
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -208,10 +209,27 @@ func (s *secret) describe(ctx context.Context, want SecretState, look kind.Look)
 	}
 	seen := kind.Seen[SecretState]{Exists: true, State: have, Created: aws.ToTime(out.CreatedDate),
 		Tags: kind.TagMap(out.Tags)}
-	if !look.Deleting {
+	if look.Deleting {
+		seen.Holds = replicaHolds(out)
+	} else {
 		seen.Notes = notes(want, have)
 	}
 	return seen, nil
+}
+
+// replicaHolds holds the deletion of a secret that others replicated to other regions: AWS refuses it.
+// https://docs.aws.amazon.com/secretsmanager/latest/userguide/delete-replica.html
+func replicaHolds(out *secretsmanager.DescribeSecretOutput) []kind.Hold {
+	var regions []string
+	for _, r := range out.ReplicationStatus {
+		regions = append(regions, aws.ToString(r.Region))
+	}
+	if len(regions) == 0 {
+		return nil
+	}
+	all := strings.Join(regions, " ")
+	return []kind.Hold{{Reason: status.ReasonInUse, Message: "the replicas of the secret in " + all + " to be removed: run aws secretsmanager remove-regions-from-replication --secret-id " +
+		aws.ToString(out.Name) + " --remove-replica-regions " + all + ", or set deletionPolicy: Retain"}}
 }
 
 // judgeSource decides whether the source's value was put: it is in force, or the status records it as the

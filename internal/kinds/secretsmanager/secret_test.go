@@ -261,6 +261,12 @@ func deletions() []kindtest.Case {
 	}
 	return []kindtest.Case{
 		row("deleting", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, capability),
+		{Name: "a replicated secret is held", Existing: secretOf(capability), Object: secretOf(capability), Deleting: true, Drift: true, OnRun: true, Waiting: status.ReasonInUse,
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				t.Helper()
+				_, err := api(r).ReplicateSecretToRegions(t.Context(), &secretsmanager.ReplicateSecretToRegionsInput{SecretId: aws.String(name), AddReplicaRegions: []types.ReplicaRegionType{{Region: aws.String("eu-west-1")}}})
+				must(t, err)
+			}},
 		row("deleting at once", kindtest.Case{Cause: engine.Deleting, Actions: []string{remove}}, window(0)),
 		row("a secret in its recovery window is deleted", kindtest.Case{Before: schedule, Cause: engine.Gone}),
 		row("deleting what is gone", kindtest.Case{Before: destroy, Cause: engine.Gone}),

@@ -46,6 +46,66 @@ func walks(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject),
 	}
 }
 
+// valuesOfEveryRun and valuesOfAll are how many values of a field a ladder climbs in every run, and in a full one.
+const (
+	valuesOfEveryRun = 2
+	valuesOfAll      = 6
+)
+
+// ladders take one field after the other through its values in the rows: off, on, changed, off, and on again. What AWS refuses
+// in one direction only shows in no row, and in random edits by luck.
+func ladders(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+	t.Helper()
+	most := extent.Size(t, valuesOfEveryRun, valuesOfAll)
+	for i, p := range poolsOf(cases, parents) {
+		t.Run(fmt.Sprintf("each field on, changed and off/of rows %d", i), func(t *testing.T) {
+			w := &walk{T: t, pool: p.objects}
+			w.Subject = p.subject(t, e, p.objects[0])
+			w.follow()
+			for field := range specOf(p.objects[0]).NumField() {
+				for _, v := range p.valuesOf(field, most) {
+					w.step(field, v)
+				}
+			}
+		})
+	}
+}
+
+// valuesOf returns values of a field that rows declare, then its zero value and the first again; none of a field that identifies
+// the resource or that only one row value exists of.
+func (p pool) valuesOf(field, most int) []reflect.Value {
+	first := specOf(p.objects[0])
+	if first.Type().Field(field).Name == "CommonSpec" || !first.Field(field).IsZero() && !isOptional(first.Type().Field(field)) {
+		return nil
+	}
+	var out []reflect.Value
+	for _, o := range p.objects {
+		v := specOf(o).Field(field)
+		if !v.IsZero() && len(out) < most && !slices.ContainsFunc(out, func(w reflect.Value) bool { return reflect.DeepEqual(v.Interface(), w.Interface()) }) {
+			out = append(out, v)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return append(out, reflect.Zero(out[0].Type()), out[0])
+}
+
+func isOptional(f reflect.StructField) bool { return strings.Contains(f.Tag.Get("json"), ",omitempty") }
+
+// step edits one field, and takes the edit back where it is refused.
+func (w *walk) step(field int, v reflect.Value) {
+	w.Helper()
+	before := w.Object
+	next := before.DeepCopyObject().(v1alpha1.Resource)
+	specOf(next).Field(field).Set(v)
+	w.Edit(next)
+	if !w.follow() {
+		w.Edit(before)
+		w.follow()
+	}
+}
+
 func numberOf(name string, otherwise int) int {
 	n, err := strconv.Atoi(os.Getenv(name))
 	if err != nil {

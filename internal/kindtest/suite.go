@@ -60,6 +60,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
 	}
 	walks(t, e, parents, cases)
+	ladders(t, e, parents, cases)
 	exports(t, e, parents, cases)
 	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
 	t.Run("declares what it uses", func(t *testing.T) {

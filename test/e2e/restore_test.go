@@ -82,6 +82,53 @@ func TestRestore_AnotherClusterTakesOverOnlyWhatItInherits(t *testing.T) {
 	}
 }
 
+// The cluster is lost with objects of every identity class: what AWS names itself is neither found nor made a second time.
+func TestRestore_CreatesNothingBesideWhatAnotherClusterHas(t *testing.T) {
+	b := newBed(t, "--cluster-id=old")
+	b.provider()
+	named := func(name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: b.Namespace} }
+	objects := []v1alpha1.Resource{
+		&v1alpha1.VPC{ObjectMeta: named("net"), Spec: v1alpha1.VPCSpec{CommonSpec: through("aws"), CIDRBlock: "10.40.0.0/16"}},
+		&v1alpha1.Subnet{ObjectMeta: named("a"), Spec: v1alpha1.SubnetSpec{CommonSpec: through("aws"), VPCReference: v1alpha1.VPCReference{VPCRef: &v1alpha1.ObjectReference{Name: "net"}}, CIDRBlock: "10.40.1.0/24"}},
+		&v1alpha1.ElasticIP{ObjectMeta: named("address"), Spec: v1alpha1.ElasticIPSpec{CommonSpec: through("aws")}},
+		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws")}},
+		&v1alpha1.GlueDatabase{ObjectMeta: named("db"), Spec: v1alpha1.GlueDatabaseSpec{CommonSpec: through("aws"), DatabaseName: "restored"}},
+	}
+	ids := map[string]string{}
+	for _, o := range objects {
+		b.Create(o)
+		b.Ready(o)
+		ids[o.GetName()] = o.CommonStatus().ID
+	}
+	b.Op.Stop()
+	for _, o := range objects {
+		saved, finalizers := o.GetAnnotations(), o.GetFinalizers()
+		b.lose(o)
+		o.SetResourceVersion("")
+		o.SetUID("")
+		o.SetAnnotations(saved)
+		o.SetFinalizers(finalizers)
+	}
+	mark, _ := b.Mark()
+	b.Restart("--cluster-id=new")
+	for _, o := range objects {
+		b.Create(o)
+		message := b.Shows(o, "Stalled", metav1.ConditionTrue, "Conflict")
+		if !strings.Contains(message, "--previous-cluster-ids") {
+			t.Errorf("%T: %s", o, message)
+		}
+	}
+	if writes := b.World.AWS().Since(mark).Writes(); writes.Count() > 0 {
+		t.Errorf("written beside the resources of another cluster:\n%s", writes)
+	}
+	b.Restart("--cluster-id=new", "--previous-cluster-ids=old")
+	for _, o := range objects {
+		if b.Ready(o); o.CommonStatus().ID != ids[o.GetName()] {
+			t.Errorf("%T is %s and was %s", o, o.CommonStatus().ID, ids[o.GetName()])
+		}
+	}
+}
+
 // TestMigration_AMarkedBucketIsHandedToACapability follows the page of migration: a bucket that another tool created is
 // refused, until an administrator tags it as the capability's.
 func TestMigration_AMarkedBucketIsHandedToACapability(t *testing.T) {

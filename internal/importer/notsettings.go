@@ -11,7 +11,9 @@ package importer
 var notSettings = map[string][]string{
 	"": {"IsTruncated", "MaxItems", "NextToken", "NextMarker", "NextRecordName", "NextRecordType", "NextRecordIdentifier", "Marker", "Truncated"},
 	"CognitoUserPool": {
-		"cognitoidentityprovider.ListUserPoolClients", "cognitoidentityprovider.ListUserPools", "UserPool.Status", "UserPool.AdminCreateUserConfig.UnusedAccountValidityDays=7", "UserPool.EstimatedNumberOfUsers",
+		"cognitoidentityprovider.ListUserPoolClients", "cognitoidentityprovider.ListUserPools", "UserPool.Status", "UserPool.AdminCreateUserConfig.UnusedAccountValidityDays=7",
+		"UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your username is {username} and temporary password is {####}*", "UserPool.AdminCreateUserConfig.InviteMessageTemplate=Your temporary password",
+		"UserPool.EstimatedNumberOfUsers",
 		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Name", "UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_email].Priority=1",
 		"UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Name", "UserPool.AccountRecoverySetting.RecoveryMechanisms[verified_phone_number].Priority=2",
 		"UserPool.EmailConfiguration.EmailSendingAccount=COGNITO_DEFAULT", "UserPool.EmailVerificationMessage=Your verification code is {####}. ",

@@ -22,7 +22,7 @@ func TestImport_NamesExceptionsFromMutability(t *testing.T) {
 			d.Repositories[0].ImageTagMutabilityExclusionFilters = []types.ImageTagMutabilityExclusionFilter{{Filter: aws.String("latest*"), FilterType: types.ImageTagMutabilityExclusionFilterTypeWildcard}}
 		}
 	})
-	if !slices.Equal(settings, []string{"imageTagMutabilityExclusionFilters"}) {
+	if !slices.Equal(settings, []string{"imageTagMutability", "imageTagMutabilityExclusionFilters"}) {
 		t.Errorf("not declared: %q", settings)
 	}
 }

@@ -52,9 +52,15 @@ func (x Export) NotDeclared(ctx context.Context) ([]string, error) {
 	return settingsIn(x.kindName, unread, x.said), nil
 }
 
-// NotDeclarable names the settings that AWS did not answer with, and that no field of the object would say. It is for tests.
+// NotDeclarable names the settings that AWS did not answer with, and that no field of the object would say, without the names of
+// elements. It is for tests.
 func (x Export) NotDeclarable(ctx context.Context) []string {
-	return settingsIn(x.kindName, x.recording.UnreadIfFilled(ctx, x.read), x.said)
+	out := settingsIn(x.kindName, x.recording.UnreadIfFilled(ctx, x.read), x.said)
+	for i, path := range out {
+		out[i] = elements.ReplaceAllString(path, "[]")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Unfounded returns the entries of the kind in notSettings that are no members of the answers. It is for tests.

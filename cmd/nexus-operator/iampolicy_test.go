@@ -63,7 +63,7 @@ func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 		want["kms:"+use] = true
 	}
 	for _, k := range catalog.Kinds() {
-		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional) {
+		for _, action := range slices.Concat(k.Meta().Reads, k.Meta().Writes, k.Meta().Optional, k.Meta().Judges) {
 			want[action] = true
 		}
 	}

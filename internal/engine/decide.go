@@ -131,6 +131,9 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	p.Ownership = d.ownership(verdict)
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(sc.Tags), sumOf(sc.Tags), writeOnlyVersions(want)
 	p.keys, p.added = keysOf(want, d.seen.State)
+	if err == nil {
+		err = refuseOthersResources(ctx, sc, o, cr, p)
+	}
 	return p, err
 }
 

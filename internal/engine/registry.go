@@ -63,6 +63,9 @@ type Object[T any] interface {
 func For[T any, CR Object[T], S any](build func(aws.Config) kind.Kind[CR, S]) Entry {
 	k := build(aws.Config{})
 	e := entry[T, CR, S]{build: build, meta: k.Meta()}
+	if spec, ok := reflect.TypeFor[T]().FieldByName("Spec"); ok {
+		e.meta.Judges = lookupsOf(spec.Type, map[reflect.Type]bool{})
+	}
 	if x, ok := k.(kind.Exporter[CR, S]); ok {
 		e.identity = x.ExportIdentity()
 	}

@@ -50,8 +50,9 @@ type Facts struct {
 	EKSCluster string
 	// Check is that of kind.Look, for an object that is Ready and was not touched since; nil for every other object.
 	Check *kind.Check
-	// Signer is that of kind.Scope.
-	Signer kind.Signer
+	// Signer and OwnersOf are those of kind.Scope.
+	Signer   kind.Signer
+	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
 	// Ref and Secret are the lookups of kind.Scope.
 	Ref    func(kind, name string) (kind.Target, error)
 	Secret func(name, key string) ([]byte, error)
@@ -214,7 +215,7 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
 		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData,
 		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
-		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
+		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
 }
 

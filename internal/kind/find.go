@@ -25,11 +25,13 @@ type Search struct {
 	Duplicated bool
 	// Deleting is true when the object is being deleted.
 	Deleting bool
+	// MayUse is that of Scope.
+	MayUse func(tags map[string]string) bool
 }
 
 // Search returns what finds the resource of the object.
 func (sc Scope) Search() Search {
-	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated, Deleting: sc.Deleting}
+	return Search{ID: sc.ID, Imported: sc.Imported, Owner: sc.OwnerTags, Clusters: sc.Clusters, Duplicated: sc.Duplicated, Deleting: sc.Deleting, MayUse: sc.MayUse}
 }
 
 // queries are the searches by tags, in order; the first that finds something decides. Resources left by

@@ -221,6 +221,8 @@ type Meta struct {
 	// Optional are IAM actions without which everything works, only slower; kindtest does not require rows
 	// that use them.
 	Optional []string
+	// Judges are IAM actions that read who owns what a spec names by identifiers. The engine derives them from the fields.
+	Judges []string
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
 	// Poll is how often AWS is checked for drift; 0 is the engine's default.
@@ -324,6 +326,12 @@ type Scope struct {
 	// WrittenTags are the keys of the tags that the operator wrote, or was about to write. Those that exist and are not
 	// declared are to be removed.
 	WrittenTags []string
+	// OwnersOf returns the tags of resources by their ARNs, for the judgment of what a spec names by identifiers; none of those
+	// without tags, and of those that do not exist. Nil where nothing is judged.
+	OwnersOf func(ctx context.Context, arns []string) (map[string]map[string]string, error)
+	// MayUse reports whether the object may use a resource with these tags without owning it: one of nobody, of the object's
+	// namespace, or of a namespace that an administrator shares.
+	MayUse func(tags map[string]string) bool
 	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
 	// believes what it reads.
 	Signer Signer

@@ -197,7 +197,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 func actionsOf(metas []kind.Meta) []string {
 	all := map[string]bool{}
 	for _, m := range metas {
-		for _, action := range slices.Concat(m.Reads, m.Writes, m.Optional) {
+		for _, action := range slices.Concat(m.Reads, m.Writes, m.Optional, m.Judges) {
 			all[action] = true
 		}
 	}

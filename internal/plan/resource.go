@@ -164,7 +164,7 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 		},
 		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
 		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
-		Signer: l.p.signer(ctx),
+		Signer: l.p.signer(ctx), OwnersOf: l.session.OwnersOf,
 	}
 }
 

@@ -27,7 +27,7 @@ type DBSubnetGroupSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
-	SubnetIDs []SubnetID `json:"subnetIDs,omitempty"`
+	SubnetIDs []SubnetID `json:"subnetIDs,omitempty" names:"ec2:subnet"`
 	// SubnetRefs name Subnet objects in the same namespace, beside subnetIDs.
 	// +optional
 	// +listType=map

@@ -230,7 +230,7 @@ type DynamoDBSSE struct {
 	// of yours, set enabled: false, and true once the table is ready.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	KMSKeyID string `json:"kmsKeyID,omitempty" names:"kms:key"`
 }
 
 // DynamoDBTableStatus reports the table.

@@ -63,7 +63,7 @@ type EC2EBSBlockDevice struct {
 	// key of the account for EBS.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	KMSKeyID string `json:"kmsKeyID,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey object in the same namespace instead.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`
@@ -130,7 +130,7 @@ type EC2InstanceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	// +kubebuilder:validation:Pattern=`^subnet-[0-9a-f]{8,17}$`
-	SubnetID string `json:"subnetID,omitempty"`
+	SubnetID string `json:"subnetID,omitempty" names:"ec2:subnet"`
 	// SubnetRef names a Subnet object in the same namespace instead. Immutable.
 	// +optional
 	SubnetRef *ObjectReference `json:"subnetRef,omitempty"`
@@ -145,7 +145,7 @@ type EC2InstanceSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16
-	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIDs,omitempty"`
+	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIDs,omitempty" names:"ec2:security-group"`
 	// SecurityGroupRefs name SecurityGroup objects in the same namespace, beside securityGroupIDs.
 	// +optional
 	// +listType=map

@@ -61,7 +61,7 @@ type ECREncryption struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	KMSKey string `json:"kmsKey,omitempty"`
+	KMSKey string `json:"kmsKey,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`

@@ -92,7 +92,7 @@ type ECSExecuteCommandConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
-	KMSKeyID string `json:"kmsKeyId,omitempty"`
+	KMSKeyID string `json:"kmsKeyId,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`
@@ -122,7 +122,7 @@ type ECSExecuteCommandLogConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
-	S3BucketName string `json:"s3BucketName,omitempty"`
+	S3BucketName string `json:"s3BucketName,omitempty" names:"s3:bucket"`
 	// S3BucketRef names an S3Bucket of the same namespace instead.
 	// +optional
 	S3BucketRef *ObjectReference `json:"s3BucketRef,omitempty"`

@@ -34,7 +34,7 @@ type EKSClusterSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
-	RoleARN string `json:"roleARN,omitempty"`
+	RoleARN string `json:"roleARN,omitempty" names:"iam:role"`
 	// RoleRef names the IAMRole object that the control plane acts as. Its trust policy must allow eks.amazonaws.com; one that
 	// only observes a role cannot be used. Immutable.
 	// +optional
@@ -80,7 +80,7 @@ type EKSVPCConfig struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
-	SubnetIDs []SubnetID `json:"subnetIDs,omitempty"`
+	SubnetIDs []SubnetID `json:"subnetIDs,omitempty" names:"ec2:subnet"`
 	// SubnetRefs name Subnet objects in the same namespace, beside subnetIDs.
 	// +optional
 	// +listType=map
@@ -94,7 +94,7 @@ type EKSVPCConfig struct {
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5
-	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIDs,omitempty"`
+	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIDs,omitempty" names:"ec2:security-group"`
 	// SecurityGroupRefs name SecurityGroup objects in the same namespace, beside securityGroupIDs.
 	// +optional
 	// +listType=map
@@ -196,7 +196,7 @@ type EKSEncryption struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/.+$`
-	ProviderKeyARN string `json:"providerKeyARN,omitempty"`
+	ProviderKeyARN string `json:"providerKeyARN,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`

@@ -70,7 +70,7 @@ type ElastiCacheClusterSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
-	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIds,omitempty"`
+	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIds,omitempty" names:"ec2:security-group"`
 	// SecurityGroupRefs name SecurityGroup objects in the same namespace, beside securityGroupIds.
 	// +optional
 	// +listType=map
@@ -99,7 +99,7 @@ type ElastiCacheClusterSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+)?$`
-	NotificationTopicARN *string `json:"notificationTopicArn,omitempty"`
+	NotificationTopicARN *string `json:"notificationTopicArn,omitempty" names:"arn"`
 	// SnapshotRetentionLimit is how long ElastiCache keeps the daily snapshots of a Redis cluster, 0 to 35 days; 0 turns them
 	// off. Absent: not managed; ElastiCache creates clusters with 0.
 	// +optional

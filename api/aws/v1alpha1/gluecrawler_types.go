@@ -20,7 +20,7 @@ type GlueCrawlerSpec struct {
 	// and a provider with a permissionsBoundaryARN allows none: use roleRef instead.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	Role string `json:"role,omitempty"`
+	Role string `json:"role,omitempty" names:"iam:role"`
 	// RoleRef names the IAMRole object that the crawler acts as; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`

@@ -42,7 +42,7 @@ type LambdaFunctionSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:role/.+$`
-	Role string `json:"role,omitempty"`
+	Role string `json:"role,omitempty" names:"iam:role"`
 	// RoleRef names the IAMRole object that the function acts as. Its trust policy must allow lambda.amazonaws.com; one that
 	// only observes a role cannot be used. The role is sent again after it was deleted and created again, because Lambda binds
 	// functions to the unique ID of a role.
@@ -72,7 +72,7 @@ type LambdaFunctionSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^(arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:(key|alias)/.+)?$`
-	KMSKeyARN *string `json:"kmsKeyArn,omitempty"`
+	KMSKeyARN *string `json:"kmsKeyArn,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`
@@ -118,7 +118,7 @@ type LambdaCode struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
-	S3Bucket string `json:"s3Bucket,omitempty"`
+	S3Bucket string `json:"s3Bucket,omitempty" names:"s3:bucket"`
 	// S3BucketRef names an S3Bucket of the same namespace instead.
 	// +optional
 	S3BucketRef *ObjectReference `json:"s3BucketRef,omitempty"`
@@ -143,7 +143,7 @@ type LambdaCode struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	ImageURI string `json:"imageUri,omitempty"`
+	ImageURI string `json:"imageUri,omitempty" names:"ecr:image"`
 }
 
 // LambdaEphemeralStorage is the storage of an instance of a function.
@@ -193,7 +193,7 @@ type LambdaVPCConfig struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:items:Pattern=`^subnet-[0-9a-z]+$`
-	SubnetIDs []string `json:"subnetIds,omitempty"`
+	SubnetIDs []string `json:"subnetIds,omitempty" names:"ec2:subnet"`
 	// SubnetRefs name Subnets of the same namespace, beside subnetIds.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
@@ -204,7 +204,7 @@ type LambdaVPCConfig struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:Pattern=`^sg-[0-9a-zA-Z]+$`
-	SecurityGroupIDs []string `json:"securityGroupIds,omitempty"`
+	SecurityGroupIDs []string `json:"securityGroupIds,omitempty" names:"ec2:security-group"`
 	// SecurityGroupRefs name SecurityGroups of the same namespace, beside securityGroupIds.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
@@ -219,7 +219,7 @@ type LambdaDeadLetterConfig struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^(arn:[a-z-]+:(sqs|sns):[a-z0-9-]+:[0-9]{12}:.+)?$`
-	TargetARN *string `json:"targetArn,omitempty"`
+	TargetARN *string `json:"targetArn,omitempty" names:"arn"`
 	// QueueRef names an SQSQueue of the same namespace instead.
 	// +optional
 	QueueRef *ObjectReference `json:"queueRef,omitempty"`

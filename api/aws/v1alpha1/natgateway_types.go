@@ -22,7 +22,7 @@ type NATGatewaySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=24
 	// +kubebuilder:validation:Pattern=`^subnet-[0-9a-f]{8,17}$`
-	SubnetID string `json:"subnetID,omitempty"`
+	SubnetID string `json:"subnetID,omitempty" names:"ec2:subnet"`
 	// SubnetRef names a Subnet object in the same namespace. Immutable.
 	// +optional
 	SubnetRef *ObjectReference `json:"subnetRef,omitempty"`
@@ -32,7 +32,7 @@ type NATGatewaySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=26
 	// +kubebuilder:validation:Pattern=`^eipalloc-[0-9a-f]{8,17}$`
-	AllocationID string `json:"allocationID,omitempty"`
+	AllocationID string `json:"allocationID,omitempty" names:"ec2:elastic-ip"`
 	// AllocationRef names an ElasticIP object in the same namespace. Immutable.
 	// +optional
 	AllocationRef *ObjectReference `json:"allocationRef,omitempty"`

@@ -34,7 +34,7 @@ type PodIdentityAssociationSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$`
-	RoleARN string `json:"roleARN,omitempty"`
+	RoleARN string `json:"roleARN,omitempty" names:"iam:role"`
 	// RoleRef names the IAMRole object whose role the pods get; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`

@@ -86,7 +86,7 @@ type RDSInstanceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^(alias/aws/rds|(arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:key/)?[A-Za-z0-9-]+)$`
-	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	KMSKeyID string `json:"kmsKeyID,omitempty" names:"kms:key"`
 	// KMSKeyRef names a KMSKey of the same namespace instead. Immutable.
 	// +optional
 	KMSKeyRef *ObjectReference `json:"kmsKeyRef,omitempty"`
@@ -125,7 +125,7 @@ type RDSInstanceSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
-	VPCSecurityGroupIDs []SecurityGroupID `json:"vpcSecurityGroupIDs,omitempty"`
+	VPCSecurityGroupIDs []SecurityGroupID `json:"vpcSecurityGroupIDs,omitempty" names:"ec2:security-group"`
 	// VPCSecurityGroupRefs name SecurityGroup objects in the same namespace, beside vpcSecurityGroupIDs.
 	// +optional
 	// +listType=map
@@ -136,7 +136,7 @@ type RDSInstanceSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[A-Za-z][A-Za-z0-9._ -]*$`
-	DBSubnetGroupName string `json:"dbSubnetGroupName,omitempty"`
+	DBSubnetGroupName string `json:"dbSubnetGroupName,omitempty" names:"rds:subgrp"`
 	// DBSubnetGroupRef names a DBSubnetGroup object in the same namespace instead. Immutable.
 	// +optional
 	DBSubnetGroupRef *ObjectReference `json:"dbSubnetGroupRef,omitempty"`

@@ -34,7 +34,7 @@ type Route53HostedZoneSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^vpc-[0-9a-f]{8,17}$`
-	VPCID string `json:"vpcId,omitempty"`
+	VPCID string `json:"vpcId,omitempty" names:"ec2:vpc"`
 	// VPCRef names a VPC object in the same namespace instead.
 	// +optional
 	VPCRef *ObjectReference `json:"vpcRef,omitempty"`
@@ -63,7 +63,7 @@ type HostedZoneVPC struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^vpc-[0-9a-f]{8,17}$`
-	VPCID string `json:"vpcId,omitempty"`
+	VPCID string `json:"vpcId,omitempty" names:"ec2:vpc"`
 	// VPCRef names a VPC object in the same namespace instead.
 	// +optional
 	VPCRef *ObjectReference `json:"vpcRef,omitempty"`

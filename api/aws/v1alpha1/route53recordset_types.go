@@ -26,7 +26,7 @@ type Route53RecordSetSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[A-Z0-9]{1,32}$`
-	HostedZoneID string `json:"hostedZoneID,omitempty"`
+	HostedZoneID string `json:"hostedZoneID,omitempty" names:"route53:hostedzone"`
 	// HostedZoneRef names a Route53HostedZone in the same namespace. Immutable.
 	// +optional
 	HostedZoneRef *ObjectReference `json:"hostedZoneRef,omitempty"`

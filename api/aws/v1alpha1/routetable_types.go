@@ -20,7 +20,7 @@ type Route struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^(igw|vgw)-[0-9a-f]{8,17}$`
-	GatewayID string `json:"gatewayID,omitempty"`
+	GatewayID string `json:"gatewayID,omitempty" names:"ec2:internet-gateway"`
 	// GatewayRef names an InternetGateway object in the same namespace.
 	// +optional
 	GatewayRef *ObjectReference `json:"gatewayRef,omitempty"`
@@ -28,7 +28,7 @@ type Route struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^nat-[0-9a-f]{8,17}$`
-	NATGatewayID string `json:"natGatewayID,omitempty"`
+	NATGatewayID string `json:"natGatewayID,omitempty" names:"ec2:natgateway"`
 	// NATGatewayRef names a NATGateway object in the same namespace.
 	// +optional
 	NATGatewayRef *ObjectReference `json:"natGatewayRef,omitempty"`
@@ -36,7 +36,7 @@ type Route struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=19
 	// +kubebuilder:validation:Pattern=`^i-[0-9a-f]{8,17}$`
-	InstanceID string `json:"instanceID,omitempty"`
+	InstanceID string `json:"instanceID,omitempty" names:"ec2:instance"`
 	// NetworkInterfaceID is a network interface.
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
@@ -74,7 +74,7 @@ type RouteTableSpec struct {
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=100
-	SubnetAssociations *[]SubnetID `json:"subnetAssociations,omitempty"`
+	SubnetAssociations *[]SubnetID `json:"subnetAssociations,omitempty" names:"ec2:subnet"`
 	// SubnetRefs name the Subnet objects in the same namespace whose subnets use the table, beside subnetAssociations.
 	// +optional
 	// +listType=map

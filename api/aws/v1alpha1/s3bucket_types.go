@@ -106,7 +106,7 @@ type S3Encryption struct {
 	// declared before.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KMSKeyID string `json:"kmsKeyID,omitempty"`
+	KMSKeyID string `json:"kmsKeyID,omitempty" names:"kms:key"`
 	// BucketKeyEnabled lowers the number of KMS calls; absent leaves the setting as it is in AWS.
 	// +optional
 	BucketKeyEnabled *bool `json:"bucketKeyEnabled,omitempty"`
@@ -275,7 +275,7 @@ type S3Logging struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=3
 	// +kubebuilder:validation:MaxLength=63
-	TargetBucket string `json:"targetBucket,omitempty"`
+	TargetBucket string `json:"targetBucket,omitempty" names:"s3:bucket"`
 	// TargetBucketRef names an S3Bucket of the namespace, instead of targetBucket.
 	// +optional
 	TargetBucketRef *ObjectReference `json:"targetBucketRef,omitempty"`
@@ -345,7 +345,7 @@ type S3QueueNotification struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:sqs:`
-	QueueARN string `json:"queueArn,omitempty"`
+	QueueARN string `json:"queueArn,omitempty" names:"arn"`
 	// QueueRef names an SQSQueue of the same namespace instead.
 	// +optional
 	QueueRef *ObjectReference `json:"queueRef,omitempty"`
@@ -359,7 +359,7 @@ type S3TopicNotification struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:sns:`
-	TopicARN string `json:"topicArn,omitempty"`
+	TopicARN string `json:"topicArn,omitempty" names:"arn"`
 	// TopicRef names an SNSTopic of the same namespace instead.
 	// +optional
 	TopicRef *ObjectReference `json:"topicRef,omitempty"`
@@ -372,7 +372,7 @@ type S3LambdaFunctionNotification struct {
 	// LambdaFunctionARN is the ARN of a function in the region of the bucket.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:lambda:`
-	LambdaFunctionARN string `json:"lambdaFunctionArn"`
+	LambdaFunctionARN string `json:"lambdaFunctionArn" names:"arn"`
 }
 
 // S3ObjectLock is the object lock of the bucket.
@@ -452,7 +452,7 @@ type S3Replication struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:iam::[0-9]{12}:role/`
-	RoleARN string `json:"roleArn,omitempty"`
+	RoleARN string `json:"roleArn,omitempty" names:"iam:role"`
 	// RoleRef names an IAMRole of the same namespace instead; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`
@@ -506,7 +506,7 @@ type S3ReplicationDestination struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:s3:::[a-z0-9][a-z0-9.-]+[a-z0-9]$`
-	BucketARN string `json:"bucketArn,omitempty"`
+	BucketARN string `json:"bucketArn,omitempty" names:"arn"`
 	// BucketRef names an S3Bucket of the same namespace instead.
 	// +optional
 	BucketRef *ObjectReference `json:"bucketRef,omitempty"`
@@ -519,7 +519,7 @@ type S3ReplicationDestination struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:kms:`
-	KMSKeyARN string `json:"kmsKeyArn,omitempty"`
+	KMSKeyARN string `json:"kmsKeyArn,omitempty" names:"kms:key"`
 }
 
 // S3PublicAccessBlock is the four switches of the bucket's public access block.

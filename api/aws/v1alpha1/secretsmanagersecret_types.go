@@ -38,7 +38,7 @@ type SecretsManagerSecretSpec struct {
 	// KmsKeyId encrypts the value; "" or absent means aws/secretsmanager.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KmsKeyId *string `json:"kmsKeyId,omitempty"`
+	KmsKeyId *string `json:"kmsKeyId,omitempty" names:"kms:key"`
 	// ResourcePolicy is the policy document of the secret, as JSON; "" removes it. Absent: not managed; Secrets Manager creates
 	// secrets without one. A policy that allows broad access to the secret is refused by Secrets Manager (BlockPublicPolicy).
 	// +optional
@@ -90,7 +90,7 @@ type SecretRotation struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:lambda:[a-z0-9-]+:[0-9]{12}:function:[a-zA-Z0-9-_]+(:[a-zA-Z0-9-_$]+)?$`
-	LambdaARN string `json:"lambdaARN,omitempty"`
+	LambdaARN string `json:"lambdaARN,omitempty" names:"arn"`
 	// AutomaticallyAfterDays is the time between rotations in days. The first one is at the end of that time, not when rotation is
 	// turned on.
 	// +optional

@@ -59,7 +59,7 @@ type SecurityGroupRule struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:Pattern=`^sg-[0-9a-f]{8,17}$`
-	SourceSecurityGroupID string `json:"sourceSecurityGroupID,omitempty"`
+	SourceSecurityGroupID string `json:"sourceSecurityGroupID,omitempty" names:"ec2:security-group"`
 	// SourceSecurityGroupRef names a SecurityGroup object in the same namespace, which may be this object itself.
 	// +optional
 	SourceSecurityGroupRef *ObjectReference `json:"sourceSecurityGroupRef,omitempty"`

@@ -34,7 +34,7 @@ type SNSTopicSpec struct {
 	// alias/aws/sns. Absent: not managed; "" ends the encryption.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KMSMasterKeyID *string `json:"kmsMasterKeyId,omitempty"`
+	KMSMasterKeyID *string `json:"kmsMasterKeyId,omitempty" names:"kms:key"`
 	// KMSMasterKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSMasterKeyRef *ObjectReference `json:"kmsMasterKeyRef,omitempty"`
@@ -72,7 +72,7 @@ type SNSSubscription struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^[^\s]+$`
-	Endpoint string `json:"endpoint,omitempty"`
+	Endpoint string `json:"endpoint,omitempty" names:"arn"`
 	// QueueRef names an SQSQueue of the same namespace instead, with protocol sqs. The policy of the queue must
 	// allow SNS to send messages.
 	// +optional
@@ -93,7 +93,7 @@ type SNSSubscription struct {
 	// "" removes the setting.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	DeadLetterQueueARN *string `json:"deadLetterQueueArn,omitempty"`
+	DeadLetterQueueARN *string `json:"deadLetterQueueArn,omitempty" names:"arn"`
 	// DeadLetterQueueRef names an SQSQueue of the same namespace instead.
 	// +optional
 	DeadLetterQueueRef *ObjectReference `json:"deadLetterQueueRef,omitempty"`

@@ -76,7 +76,7 @@ type SQSQueueSpec struct {
 	// alias/aws/sqs. Absent: not managed; "" ends the encryption with a KMS key.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
-	KMSMasterKeyID *string `json:"kmsMasterKeyId,omitempty"`
+	KMSMasterKeyID *string `json:"kmsMasterKeyId,omitempty" names:"kms:key"`
 	// KMSMasterKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSMasterKeyRef *ObjectReference `json:"kmsMasterKeyRef,omitempty"`
@@ -113,7 +113,7 @@ type SQSDeadLetterQueue struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:sqs:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+([.]fifo)?$`
-	TargetARN string `json:"targetArn,omitempty"`
+	TargetARN string `json:"targetArn,omitempty" names:"arn"`
 	// TargetRef names an SQSQueue of the same namespace instead.
 	// +optional
 	TargetRef *ObjectReference `json:"targetRef,omitempty"`

@@ -44,7 +44,7 @@ type SSMParameter struct {
 	// alias/aws/ssm to go back to that.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
-	KeyID string `json:"keyID,omitempty"`
+	KeyID string `json:"keyID,omitempty" names:"kms:key"`
 }
 
 // SSMParameterSetStatus reports the parameters.

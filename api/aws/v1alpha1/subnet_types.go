@@ -13,7 +13,7 @@ type VPCReference struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^vpc-[0-9a-f]{8,17}$`
-	VPCID string `json:"vpcID,omitempty"`
+	VPCID string `json:"vpcID,omitempty" names:"ec2:vpc"`
 	// VPCRef names a VPC object in the same namespace. Immutable.
 	// +optional
 	VPCRef *ObjectReference `json:"vpcRef,omitempty"`

@@ -214,15 +214,17 @@ func (z *hostedZone) byID(ctx context.Context, id string) (*route53.GetHostedZon
 }
 
 // onlyOneNamed returns the zone of the name, public or private as declared; nil when there is none. Its identifier is recorded, so
-// that another zone of the name that comes later changes nothing.
+// that another zone of the name that comes later changes nothing. Zones of other owners do not count: anybody can make a zone of
+// any name.
 func (z *hostedZone) onlyOneNamed(ctx context.Context, want HostedZoneState) (*route53.GetHostedZoneOutput, error) {
-	zones, err := z.named(ctx, *want.Name)
+	zones, tagsOf, err := z.namedWithTags(ctx, *want.Name)
 	if err != nil {
 		return nil, err
 	}
 	var ids []string
 	for _, d := range zones {
-		if kind.NonNil(d.Config).PrivateZone == *want.Private {
+		mayUse := want.Search.MayUse == nil || want.Search.MayUse(tagsOf[zoneIDOf(d.Id)])
+		if mayUse && kind.NonNil(d.Config).PrivateZone == *want.Private {
 			ids = append(ids, zoneIDOf(d.Id))
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
@@ -426,6 +427,12 @@ func TestAZoneIsObservedByItsName(t *testing.T) {
 		t.Errorf("%+v, want %s", st, id)
 	}
 	makesNone("present")
+	makeZone(t, r, domain, "of another namespace", map[string]string{wellknown.TagOwner: "Route53HostedZone/other/zone", wellknown.TagOwnerUID: "theirs", wellknown.TagCluster: kindtest.Cluster})
+	again := kindtest.NewSubject(r, engine.For(NewHostedZone), zoneOf(observes))
+	kindtest.Settled(t, again)
+	if observed(again).ID != id {
+		t.Errorf("leads to %s beside a zone of another namespace", observed(again).ID)
+	}
 	other := makeZone(t, r, domain, "second", nil)
 	mark = r.AWS.Mark()
 	s.Forget()

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog_test
+
+import (
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+)
+
+// naming are names of fields that look as if they held the identifier of another resource.
+var naming = regexp.MustCompile(`(?i)(ids?|arns?|bucket|role|uri|url|profile|endpoint|namespace|associations)$|(name|key|keys|group|groups|cluster|path|location)$`)
+
+// The reasons why a field is not judged.
+const (
+	theObjects = "names the resource of the object, whose owner is judged before each write"
+	aPart      = "names a part of the resource of the object"
+	aName      = "is a name that people ask for, and changes nothing where it leads"
+	notOurs    = "names a resource of a kind that the operator does not make, so that no object owns one"
+	pods       = "is limited to the cluster of the operator and the namespace of the object, see WhyNotForPods"
+	bounded    = "needs the permissions boundary of the provider"
+	profile    = "is refused unless the role of the profile may be passed"
+	login      = "lets the owner of the key pair log in to the instance, and changes nothing of the key pair"
+	database   = "is not promised, see docs/security.md"
+	data       = "is a place in a bucket, which is read and written with the rights of who uses the table or of the role of the crawler"
+)
+
+// unjudged are the fields that look so and name nothing that another object could own, by kind and path, with the reason.
+var unjudged = map[string]string{
+	"S3Bucket.bucketName": theObjects, "DynamoDBTable.tableName": theObjects, "IAMRole.roleName": theObjects, "IAMRole.path": theObjects,
+	"IAMRole.instanceProfile.name": theObjects, "GlueDatabase.databaseName": theObjects, "GlueTable.tableName": theObjects,
+	"GlueCrawler.crawlerName": theObjects, "SSMParameterSet.path": theObjects, "SecretsManagerSecret.secretName": theObjects,
+	"SQSQueue.queueName": theObjects, "SNSTopic.topicName": theObjects, "CognitoUserPool.poolName": theObjects,
+	"ECRRepository.repositoryName": theObjects, "ECSCluster.clusterName": theObjects, "EKSCluster.clusterName": theObjects,
+	"ElastiCacheCluster.clusterID": theObjects, "LambdaFunction.functionName": theObjects, "Route53HostedZone.name": theObjects,
+	"Route53RecordSet.name": theObjects, "SecurityGroup.groupName": theObjects, "EC2KeyPair.keyName": theObjects,
+	"EC2Instance.instanceName": theObjects, "DBSubnetGroup.dbSubnetGroupName": theObjects,
+	"S3Bucket.lifecycleRules.id": aPart, "S3Bucket.corsRules.id": aPart, "S3Bucket.notification.queues.id": aPart,
+	"S3Bucket.notification.topics.id": aPart, "S3Bucket.notification.lambdaFunctions.id": aPart, "S3Bucket.replication.rules.id": aPart,
+	"DynamoDBTable.hashKey.name": aPart, "DynamoDBTable.rangeKey.name": aPart, "DynamoDBTable.attributes.name": aPart,
+	"DynamoDBTable.globalSecondaryIndexes.indexName": aPart, "DynamoDBTable.globalSecondaryIndexes.hashKey": aPart,
+	"DynamoDBTable.globalSecondaryIndexes.rangeKey": aPart, "DynamoDBTable.localSecondaryIndexes.indexName": aPart,
+	"DynamoDBTable.localSecondaryIndexes.rangeKey": aPart, "DynamoDBTable.ttl.attributeName": aPart,
+	"IAMRole.inlinePolicies.policyName": aPart, "IAMRole.inlinePolicy.policyName": aPart, "GlueTable.partitionKeys.name": aPart,
+	"GlueTable.storageDescriptor.columns.name": aPart, "GlueTable.storageDescriptor.serdeInfo.name": aPart,
+	"SecretsManagerSecret.generate.keys": aPart, "SNSTopic.displayName": aPart, "CognitoUserPool.clients.name": aPart,
+	"CognitoUserPool.groups.name": aPart, "ECSCluster.settings.name": aPart, "LambdaFunction.code.s3Key": aPart,
+	"EC2Instance.blockDeviceMappings.deviceName": aPart, "EC2Instance.metadataOptions.httpEndpoint": aPart,
+	"RDSInstance.masterUsername": aPart, "RDSInstance.dbName": aPart,
+	"S3Bucket.website.redirectAllRequestsTo.hostName": aName, "Certificate.domainName": aName,
+	"Route53RecordSet.validates.domainName": aName, "Route53RecordSet.aliasTarget.hostedZoneID": aName,
+	"Route53RecordSet.aliasTarget.dnsName":                                                         aName,
+	"ECSCluster.configuration.executeCommandConfiguration.logConfiguration.cloudWatchLogGroupName": notOurs,
+	"ECSCluster.serviceConnectDefaults.namespace":                                                  notOurs, "ElastiCacheCluster.subnetGroupName": notOurs,
+	"ElastiCacheCluster.parameterGroupName": notOurs, "Route53RecordSet.healthCheckID": notOurs,
+	"RouteTable.routes.networkInterfaceID": notOurs, "RouteTable.routes.vpcPeeringConnectionID": notOurs,
+	"RouteTable.routes.transitGatewayID": notOurs, "SecurityGroup.ingressRules.prefixListIDs": notOurs,
+	"SecurityGroup.egressRules.prefixListIDs": notOurs, "ElasticIP.networkBorderGroup": notOurs, "EC2Instance.imageID": notOurs,
+	"RDSInstance.parameterGroup": notOurs,
+	"IAMRole.irsa.namespace":     pods, "IAMRole.podIdentity.clusterName": pods, "IAMRole.podIdentity.namespace": pods,
+	"PodIdentityAssociation.clusterName": pods, "PodIdentityAssociation.namespace": pods,
+	"IAMRole.managedPolicyArns":      bounded,
+	"EC2Instance.iamInstanceProfile": profile,
+	"EC2Instance.keyName":            login,
+	"GlueTable.databaseName":         database, "GlueCrawler.databaseName": database,
+	"GlueDatabase.locationURI": data, "GlueTable.storageDescriptor.location": data, "GlueCrawler.s3Targets.path": data,
+}
+
+type namedField struct {
+	path   string
+	judged bool
+}
+
+// fieldsOf lists the fields of a spec that hold texts and look as if they named a resource.
+func fieldsOf(t reflect.Type, path, name string, judged bool, seen []reflect.Type) []namedField {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	switch t {
+	case reflect.TypeFor[v1alpha1.ObjectReference](), reflect.TypeFor[v1alpha1.SecretReference](), reflect.TypeFor[v1alpha1.SecretKeyReference](), reflect.TypeFor[v1alpha1.CommonSpec](),
+		reflect.TypeFor[v1alpha1.ImportSpec]():
+		return nil // of the same namespace, or judged as the resource of the object
+	}
+	switch {
+	case t.Kind() == reflect.String && naming.MatchString(name):
+		return []namedField{{path, judged}}
+	case t.Kind() != reflect.Struct:
+		return nil
+	}
+	for _, s := range seen {
+		if s == t {
+			return nil
+		}
+	}
+	var out []namedField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		below := path + "." + json
+		if json == "" {
+			below = path
+		}
+		out = append(out, fieldsOf(f.Type, below, json, f.Tag.Get("names") != "", append(seen, t))...)
+	}
+	return out
+}
+
+func TestFieldsThatNameResourcesAreJudged(t *testing.T) {
+	used := map[string]bool{}
+	for _, e := range catalog.Kinds() {
+		spec, _ := reflect.TypeOf(e.New()).Elem().FieldByName("Spec")
+		for _, f := range fieldsOf(spec.Type, e.Name(), "", false, nil) {
+			_, excused := unjudged[f.path]
+			used[f.path] = excused
+			if excused == f.judged {
+				t.Errorf("%s: judged %v, excused %v: give the field a tag names, or say here why not", f.path, f.judged, excused)
+			}
+		}
+	}
+	for path := range unjudged {
+		if !used[path] {
+			t.Errorf("%s: no such field", path)
+		}
+	}
+}

@@ -97,11 +97,7 @@ func fill(v reflect.Value, depth int) {
 		}
 		fill(v.Elem(), depth)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); depth > 0 && f.IsExported() && f.Type != reflect.TypeFor[time.Time]() && v.Field(i).CanSet() {
-				fill(v.Field(i), depth-1)
-			}
-		}
+		fillFields(v, depth)
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		fill(v.Index(0), depth)
@@ -114,6 +110,14 @@ func fill(v reflect.Value, depth int) {
 		v.SetUint(1)
 	default:
 		alter(v)
+	}
+}
+
+func fillFields(v reflect.Value, depth int) {
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); depth > 0 && f.IsExported() && f.Type != reflect.TypeFor[time.Time]() && v.Field(i).CanSet() {
+			fill(v.Field(i), depth-1)
+		}
 	}
 }
 

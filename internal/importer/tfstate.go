@@ -104,7 +104,6 @@ func checkFormat(members map[string]json.RawMessage) error {
 		}
 		return false
 	}
-	version := strings.Trim(string(members["version"]), `"`)
 	switch {
 	case has("encrypted_data"):
 		return fmt.Errorf("OpenTofu has encrypted the state; write it without encryption with `tofu state pull > FILE`")
@@ -116,11 +115,18 @@ func checkFormat(members map[string]json.RawMessage) error {
 		return fmt.Errorf("the file is a stack of Pulumi, and no Terraform state; import its resources by their names or ARNs")
 	case has("backend") && !has("resources"):
 		return fmt.Errorf("the file only says in which backend the state is; %s", pullState)
-	case version == "4":
+	default:
+		return checkVersion(strings.Trim(string(members["version"]), `"`))
+	}
+}
+
+func checkVersion(version string) error {
+	switch version {
+	case "4":
 		return nil
-	case version == "":
+	case "":
 		return fmt.Errorf("the file is no Terraform state, because it has no version; %s", pullState)
-	case version == "1" || version == "2" || version == "3":
+	case "1", "2", "3":
 		return fmt.Errorf("the Terraform state has version %s of the format, which Terraform wrote before 0.12; only version 4 can be read: let a newer Terraform write it", version)
 	default:
 		return fmt.Errorf("the Terraform state has version %s of the format; only version 4 can be read (Terraform 0.12 and later): look for a newer nexusctl", version)

@@ -5,6 +5,7 @@ package iam
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -175,8 +176,19 @@ func declare(sc kind.Scope, cr *v1alpha1.IAMRole, want *RoleState) (err error) {
 	if want.Trust, err = wantedTrust(sc, in); err != nil {
 		return err
 	}
-	want.OIDC = oidcNote(sc, cr)
+	want.OIDC, want.Tags = oidcNote(sc, cr), distinctTags(want.Tags, in.Tags)
 	return checkInline(sc, in, want.Inline)
+}
+
+// distinctTags leaves out default tags whose keys differ from those of the spec in case only: IAM takes them for the same and
+// refuses both together.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html
+func distinctTags(all map[string]string, ofSpec map[string]v1alpha1.TagValue) map[string]string {
+	out := maps.Clone(all)
+	for key := range ofSpec {
+		maps.DeleteFunc(out, func(k, _ string) bool { return k != key && strings.EqualFold(k, key) })
+	}
+	return out
 }
 
 // declaredPolicies are all inline policies of the spec.

@@ -246,6 +246,8 @@ func edits() []kindtest.Case {
 		{Name: "another boundary does not replace one", Existing: roleOf(bound(boundary)), Object: roleOf(bound(administrator), inline("one", readOne)), Stalled: status.ReasonNotPermitted},
 		{Name: "a role taken over keeps its boundary", Object: roleOf(bound("")), Before: both(createRole(ownerTags("an-earlier-one", kindtest.Cluster)), putBoundary(boundary)),
 			Stalled: status.ReasonNotPermitted},
+		{Name: "a tag replaces a default tag of another case", Object: roleOf(tagged("owner", "a")), Cause: engine.New, Actions: []string{create},
+			Facts: func(s *kindtest.Subject) { s.DefaultTags = map[string]string{"Owner": "default"} }},
 		{Name: "tags are added and dropped", Existing: roleOf(tagged("old", "1")), Object: roleOf(tagged("team", "a")),
 			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 		{Name: "the path cannot change", Existing: roleOf(), Object: roleOf(func(s *spec) { s.Path = "/elsewhere/" }), Stalled: status.ReasonImmutable},

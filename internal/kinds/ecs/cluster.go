@@ -84,7 +84,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ECSCluster, ClusterState] {
 						CapacityProviders: listOf(want.Providers, have.Providers), DefaultCapacityProviderStrategy: listOf(want.Strategy, have.Strategy)}
 				})}},
 		},
-		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "ecs:DeleteCluster", Effect: kind.Ends, Do: func(ctx context.Context, want, _ ClusterState) error {
+		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "ecs:DeleteCluster", Effect: kind.Deletes, Do: func(ctx context.Context, want, _ ClusterState) error {
 			_, err := c.api.DeleteCluster(ctx, &ecs.DeleteClusterInput{Cluster: &want.Name})
 			return awsclient.MarkNotEmpty(err)
 		}}}},

@@ -358,5 +358,5 @@ func TestClusterCosts(t *testing.T) {
 		kindtest.Cost{Name: "check", Calls: map[string]int{describe: 1}, Change: s.Forget},
 		kindtest.Cost{Name: "capacity providers and insights", Calls: map[string]int{describe: 2, "PutClusterCapacityProviders": 1, "UpdateCluster": 1},
 			Change: func() { s.Edit(clusterOf(providers("FARGATE_SPOT"), monitored("disabled"), tagged("team", "a"))) }},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -241,7 +242,16 @@ func printed(m modes, v any) string {
 	if m.mode == kind.Secret {
 		return "***"
 	}
-	return textOf(v)
+	text := textOf(v)
+	var members map[string]any
+	switch {
+	case text == "":
+		return `""`
+	case strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &members) == nil && len(members) > 0:
+		maps.DeleteFunc(members, func(_ string, member any) bool { return member == nil })
+		return kind.Either(len(members) == 0, "(set)", textOf(members))
+	}
+	return text
 }
 
 // textOf prints a value the way a person would read it in a status.

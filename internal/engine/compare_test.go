@@ -91,7 +91,7 @@ func TestCompareSaysWhatIsWantedAndNeverASecret(t *testing.T) {
 		{Path: "Fixed", Want: "new", Have: "old", Mode: kind.Immutable},
 		{Path: "Key", Want: "***", Have: "***", Mode: kind.Secret},
 		{Path: "Text", Want: "x", Have: "y"},
-		{Path: "Nested", Want: `{"A":null,"B":"n"}`, Have: "(unset)"},
+		{Path: "Nested", Want: `{"B":"n"}`, Have: "(unset)"},
 	}
 	if !slices.Equal(d, want) {
 		t.Errorf("got  %+v\nwant %+v", d, want)
@@ -173,6 +173,17 @@ func TestCompare_PrintsNoSecretOfAMap(t *testing.T) {
 	for _, d := range diff {
 		if d.Have != "***" || d.Want != "***" && d.Want != unset {
 			t.Errorf("%+v", d)
+		}
+	}
+}
+
+// A person reads them in conditions.
+func TestValuesInMessagesAreReadable(t *testing.T) {
+	type rule struct{ Description *string }
+	text := "web"
+	for want, v := range map[string]any{`""`: "", "(set)": rule{}, `{"Description":"web"}`: rule{&text}, "(unset)": nil, "x": "x", "{}": map[string]string{}, "3": 3} {
+		if got := printed(modes{}, v); got != want {
+			t.Errorf("%#v is printed as %s, want %s", v, got, want)
 		}
 	}
 }

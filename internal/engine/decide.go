@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -129,12 +130,24 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		d.publish(&p)
 	}
 	p.Ownership = d.ownership(verdict)
-	p.TagKeys, p.tagsSum, p.Written = sortedKeys(sc.Tags), sumOf(sc.Tags), writeOnlyVersions(want)
+	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(want, sc.Tags)), sumOf(sc.Tags), writeOnlyVersions(want)
 	p.keys, p.added = keysOf(want, d.seen.State)
 	if err == nil {
 		err = refuseOthersResources(ctx, sc, o, cr, p)
 	}
 	return p, err
+}
+
+// wantedTags returns the tags of a state, to which a kind may have added some, such as Name; all where the state has none.
+func wantedTags(want any, all map[string]string) map[string]string {
+	field := reflect.ValueOf(want).FieldByName("Tags")
+	if !field.IsValid() {
+		return all
+	}
+	if tags, ok := field.Interface().(map[string]string); ok && tags != nil {
+		return tags
+	}
+	return all
 }
 
 // look says how the resource is looked at.

@@ -136,6 +136,8 @@ type Tagging[S any] struct {
 	Sets, Removes string
 	Set           func(ctx context.Context, have S, tags map[string]string) error
 	Remove        func(ctx context.Context, have S, keys []string) error
+	// OwnerFirst lets a look follow the write of the owner's tags before anything else is sent: rights on the resource depend on them.
+	OwnerFirst bool
 	// AfterCreate is true where the create carries no tags, so that another call sets them. The create's effect is
 	// then Ensures, and Seen.Proven tells whose a resource without tags is.
 	AfterCreate bool
@@ -364,11 +366,19 @@ func (t *table[CR, S]) Converge(want S, seen Seen[S], diff Diff) []Step {
 		return t.create(want, seen.State)
 	}
 	steps := t.tagSteps(want, seen, diff)
+	if t.Tagging.OwnerFirst && slices.ContainsFunc(diff, Change.MarksOwner) {
+		for i := range steps {
+			steps[i].Stage, steps[i].LookAfter = stageOfOwner, true
+		}
+	}
 	for _, p := range t.Parts {
 		steps = append(steps, t.partSteps(p, want, seen.State, diff)...)
 	}
 	return t.ordered(steps)
 }
+
+// stageOfOwner precedes those of all parts.
+const stageOfOwner = -10
 
 // ordered gives each step its own stage where the steps are to be sent one by one.
 func (t *table[CR, S]) ordered(steps []Step) []Step {

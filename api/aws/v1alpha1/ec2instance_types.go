@@ -11,7 +11,8 @@ type EC2MetadataOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=required;optional
 	HTTPTokens *string `json:"httpTokens,omitempty"`
-	// HTTPEndpoint is enabled or disabled, which turns the service off. Absent: not managed; EC2 creates instances with enabled.
+	// HTTPEndpoint is enabled or disabled, which turns the service off; the other options are not managed then. Absent: not
+	// managed; EC2 creates instances with enabled.
 	// +optional
 	// +kubebuilder:validation:Enum=enabled;disabled
 	HTTPEndpoint *string `json:"httpEndpoint,omitempty"`

@@ -60,6 +60,11 @@ type SecurityGroupRule struct {
 	// +kubebuilder:validation:MaxLength=20
 	// +kubebuilder:validation:Pattern=`^sg-[0-9a-f]{8,17}$`
 	SourceSecurityGroupID string `json:"sourceSecurityGroupID,omitempty" names:"ec2:security-group"`
+	// SourceSecurityGroupOwnerID is the account of sourceSecurityGroupID, for a group of a peered VPC in another account. Absent: the
+	// account of the provider.
+	// +optional
+	// +kubebuilder:validation:Pattern=`^[0-9]{12}$`
+	SourceSecurityGroupOwnerID string `json:"sourceSecurityGroupOwnerID,omitempty"`
 	// SourceSecurityGroupRef names a SecurityGroup object in the same namespace, which may be this object itself.
 	// +optional
 	SourceSecurityGroupRef *ObjectReference `json:"sourceSecurityGroupRef,omitempty"`

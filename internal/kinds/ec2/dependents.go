@@ -84,6 +84,18 @@ func securityGroups(name, filter string) dependent {
 	}}
 }
 
+// egressOnlyGateways counts those of a VPC, for which EC2 has no filter.
+func egressOnlyGateways(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+	in := &ec2.DescribeEgressOnlyInternetGatewaysInput{}
+	all, err := kind.Pages(ctx, api.DescribeEgressOnlyInternetGateways, in, &in.NextToken, func(out *ec2.DescribeEgressOnlyInternetGatewaysOutput) ([]types.EgressOnlyInternetGateway, *string) {
+		return out.EgressOnlyInternetGateways, out.NextToken
+	})
+	attached := slices.DeleteFunc(all, func(g types.EgressOnlyInternetGateway) bool {
+		return !slices.ContainsFunc(g.Attachments, func(a types.InternetGatewayAttachment) bool { return aws.ToString(a.VpcId) == filters[0].Values[0] })
+	})
+	return counted("egress-only internet gateways", idsOf(attached, func(g types.EgressOnlyInternetGateway) *string { return g.EgressOnlyInternetGatewayId }), false), err
+}
+
 // dependentsOfVPC is read only. EC2 deletes the default security group and the main route table with the VPC.
 // https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 var dependentsOfVPC = []dependent{
@@ -103,6 +115,31 @@ var dependentsOfVPC = []dependent{
 		return counted("internet gateways", idsOf(out.InternetGateways, func(g types.InternetGateway) *string { return g.InternetGatewayId }), out.NextToken != nil), nil
 	}},
 	securityGroups("security groups", "vpc-id"),
+	{"ec2:DescribeVpcEndpoints", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+		out, err := api.DescribeVpcEndpoints(ctx, &ec2.DescribeVpcEndpointsInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
+		if err != nil {
+			return found{}, err
+		}
+		left := slices.DeleteFunc(out.VpcEndpoints, func(e types.VpcEndpoint) bool { return strings.EqualFold(string(e.State), "deleted") })
+		return counted("VPC endpoints", idsOf(left, func(e types.VpcEndpoint) *string { return e.VpcEndpointId }), out.NextToken != nil), nil
+	}},
+	{"ec2:DescribeEgressOnlyInternetGateways", "vpc-id", egressOnlyGateways},
+	{"ec2:DescribeVpnGateways", "attachment.vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+		attached := append(slices.Clone(filters), types.Filter{Name: aws.String("attachment.state"), Values: []string{"attaching", "attached", "detaching"}})
+		out, err := api.DescribeVpnGateways(ctx, &ec2.DescribeVpnGatewaysInput{Filters: attached})
+		if err != nil {
+			return found{}, err
+		}
+		return counted("VPN gateways", idsOf(out.VpnGateways, func(g types.VpnGateway) *string { return g.VpnGatewayId }), false), nil
+	}},
+	{"ec2:DescribeNetworkAcls", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+		others := append(slices.Clone(filters), types.Filter{Name: aws.String("default"), Values: []string{"false"}})
+		out, err := api.DescribeNetworkAcls(ctx, &ec2.DescribeNetworkAclsInput{Filters: others, MaxResults: aws.Int32(maxCounted)})
+		if err != nil {
+			return found{}, err
+		}
+		return counted("network ACLs", idsOf(out.NetworkAcls, func(l types.NetworkAcl) *string { return l.NetworkAclId }), out.NextToken != nil), nil
+	}},
 	{"ec2:DescribeRouteTables", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		out, err := api.DescribeRouteTables(ctx, &ec2.DescribeRouteTablesInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
 		if err != nil {

@@ -181,10 +181,26 @@ func (i *instance) stop() kind.Call[InstanceState] {
 	return onInstance("ec2:StopInstances", kind.Sets, i.api.StopInstances)
 }
 
+// declaredMetadata returns the options that are managed. EC2 takes no others for an endpoint that is disabled.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyInstanceMetadataOptions.html
+func declaredMetadata(in *v1alpha1.EC2MetadataOptions) v1alpha1.EC2MetadataOptions {
+	out := v1alpha1.EC2MetadataOptions{HTTPTokens: aws.String(string(types.HttpTokensStateRequired))}
+	if kind.Overlay(&out, in); isDisabled(out) {
+		return v1alpha1.EC2MetadataOptions{HTTPEndpoint: out.HTTPEndpoint}
+	}
+	return out
+}
+
+func isDisabled(m v1alpha1.EC2MetadataOptions) bool {
+	return aws.ToString(m.HTTPEndpoint) == string(types.InstanceMetadataEndpointStateDisabled)
+}
+
 // metadataChange names all options, so that those that are not declared stay as they are.
 func metadataChange(want, have InstanceState) *ec2.ModifyInstanceMetadataOptionsInput {
 	all := have.Metadata
-	kind.Overlay(&all, want.Metadata)
+	if kind.Overlay(&all, want.Metadata); isDisabled(all) {
+		return &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &have.ID, HttpEndpoint: types.InstanceMetadataEndpointStateDisabled}
+	}
 	return &ec2.ModifyInstanceMetadataOptionsInput{InstanceId: &have.ID, HttpTokens: types.HttpTokensState(aws.ToString(all.HTTPTokens)), HttpEndpoint: types.InstanceMetadataEndpointState(aws.ToString(all.HTTPEndpoint)),
 		HttpPutResponseHopLimit: all.HTTPPutResponseHopLimit, InstanceMetadataTags: types.InstanceMetadataTagsState(aws.ToString(all.InstanceMetadataTags))}
 }
@@ -205,8 +221,7 @@ func declareInstance(sc kind.Scope, cr *v1alpha1.EC2Instance, s *InstanceState) 
 	s.ImageID, s.SubnetID, s.KeyName, s.Zone = &in.ImageID, kind.NonEmpty(&subnet), kind.NonEmpty(&key), kind.NonEmpty(&in.AvailabilityZone)
 	s.Power, s.InstanceType, s.Profile = in.State, &in.InstanceType, in.IAMInstanceProfile
 	s.Monitoring, s.EBSOptimized = in.Monitoring, in.EBSOptimized
-	s.Metadata = v1alpha1.EC2MetadataOptions{HTTPTokens: aws.String(string(types.HttpTokensStateRequired))}
-	kind.Overlay(&s.Metadata, in.MetadataOptions)
+	s.Metadata = declaredMetadata(in.MetadataOptions)
 	if in.InstanceName != "" {
 		s.Tags = maps.Clone(s.Tags)
 		s.Tags["Name"] = in.InstanceName
@@ -356,6 +371,12 @@ func seenInstance(want InstanceState, d types.Instance) InstanceState {
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html
 var launchFailures = []string{"Server.InsufficientInstanceCapacity", "Server.InternalError", "Client.InternalError", "Client.InvalidSnapshot.NotFound", "Client.VolumeLimitExceeded"}
 
+// likelyCauses are what EC2's own words leave out. Read only.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html
+var likelyCauses = map[string]string{
+	"Client.InternalError": ": the operator may not use the KMS key of a volume, or the one of the account's default encryption: allow kms:CreateGrant, kms:Decrypt, kms:DescribeKey, kms:GenerateDataKeyWithoutPlaintext and kms:ReEncrypt* on it",
+}
+
 // explainLaunch reports an instance that EC2 could not launch; nil for all others.
 func explainLaunch(d *types.Instance) error {
 	reason := kind.NonNil(kind.NonNil(d).StateReason)
@@ -363,8 +384,8 @@ func explainLaunch(d *types.Instance) error {
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf(
-		"AWS failed to launch instance %s: %s; remove the cause, and delete this object and create it again; or set recreateOnLoss: true: the operator then launches another instance once EC2 forgets this one, after about an hour",
-		aws.ToString(d.InstanceId), aws.ToString(reason.Message))}
+		"AWS failed to launch instance %s: %s%s; remove the cause, and delete this object and create it again; or set recreateOnLoss: true: the operator then launches another instance once EC2 forgets this one, after about an hour",
+		aws.ToString(d.InstanceId), aws.ToString(reason.Message), likelyCauses[aws.ToString(reason.Code)])}
 }
 
 // checkLaunch looks at what precedes the launch of an instance: an earlier one that failed, and the instance profile.
@@ -373,7 +394,11 @@ func (i *instance) checkLaunch(ctx context.Context, want InstanceState, ended *t
 		return err
 	}
 	var none InstanceState
-	if err := i.readProfile(ctx, want, &none); err != nil {
+	err := i.readProfile(ctx, want, &none)
+	if _, waiting := status.AsWaiting(err); waiting && want.Search.ID != "" {
+		return nil // the instance is lost, whether its profile is or not
+	}
+	if err != nil {
 		return err
 	}
 	return none.Refusal

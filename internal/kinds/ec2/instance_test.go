@@ -150,6 +150,11 @@ func makeProfile(t *testing.T, r *kindtest.Rig, name, path string) {
 	must(t, err)
 }
 
+// withoutMetadata turns the metadata service off. EC2 takes no other option then.
+func withoutMetadata(s *instanceSpec) {
+	s.InstanceName, s.MetadataOptions = "web", &v1alpha1.EC2MetadataOptions{HTTPEndpoint: aws.String("disabled"), HTTPTokens: aws.String("optional"), HTTPPutResponseHopLimit: aws.Int32(2)}
+}
+
 func instanceSubject(t *testing.T, o v1alpha1.Resource) (*kindtest.Subject, *kindtest.Rig) {
 	t.Helper()
 	r := kindtest.NewRig(t)
@@ -239,6 +244,7 @@ func instanceLives() []kindtest.Case {
 			Object: instanceOf(everyField, func(s *instanceSpec) {
 				s.State, s.IAMInstanceProfile, s.Monitoring, s.DisableAPITermination, s.EBSOptimized, s.SecurityGroupRefs = nil, nil, nil, nil, nil, nil
 			})},
+		{Name: "without metadata", Object: instanceOf(withoutMetadata), Cause: engine.New, Actions: []string{run}},
 		{Name: "a terminated instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: onServer(terminateServer), Stalled: status.ReasonMissing},
 		{Name: "and created again where the object says so", Existing: recreated, Object: recreated, Drift: true, Before: onServer(terminateServer), Cause: engine.New, Actions: []string{run}},
 		{Name: "left by an earlier object of this name, it is taken over", Object: instanceOf(), Before: earlier,
@@ -311,9 +317,12 @@ func instanceEdits() []kindtest.Case {
 		edit("no protection", []string{"DisableAPITermination"}, []string{change}, protected(true), is),
 		edit("IMDSv2", []string{"Metadata.HTTPTokens"}, []string{modifyIMDS}, is, tokens),
 		edit("IMDSv2 by default", []string{"Metadata.HTTPTokens"}, []string{modifyIMDS}, is, func(s *instanceSpec) { s.MetadataOptions = nil }),
-		edit("other metadata options take one call", []string{"Metadata.HTTPEndpoint", "Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"}, []string{modifyIMDS}, is, metadata(func(m *v1alpha1.EC2MetadataOptions) {
-			m.HTTPEndpoint, m.HTTPPutResponseHopLimit, m.InstanceMetadataTags = aws.String("disabled"), aws.Int32(1), aws.String("disabled")
+		edit("other metadata options take one call", []string{"Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"}, []string{modifyIMDS}, is, metadata(func(m *v1alpha1.EC2MetadataOptions) {
+			m.HTTPPutResponseHopLimit, m.InstanceMetadataTags = aws.Int32(1), aws.String("disabled")
 		})),
+		edit("no metadata, whatever else is declared of it", []string{"Metadata.HTTPEndpoint"}, []string{modifyIMDS}, is, withoutMetadata),
+		edit("metadata again", []string{"Metadata.HTTPEndpoint", "Metadata.HTTPPutResponseHopLimit", "Metadata.InstanceMetadataTags"}, []string{modifyIMDS}, withoutMetadata, is),
+		edit("no name any more", []string{"Tags[Name]"}, []string{untag}, is, func(s *instanceSpec) { s.InstanceName = "" }),
 		edit("monitoring", []string{"Monitoring"}, []string{monitor}, is, monitored(true)),
 		edit("no monitoring", []string{"Monitoring"}, []string{unmonitor}, monitored(true), is),
 		edit("another profile", []string{"Profile"}, []string{rebind}, is, profiled("other")),
@@ -509,6 +518,9 @@ func TestAnInstanceThatDidNotLaunchIsExplained(t *testing.T) {
 			t.Errorf("%v, want %q", err, words)
 		}
 	}
+	if err := explainLaunch(failed("Client.InternalError")); err == nil || !strings.Contains(err.Error(), "kms:CreateGrant") {
+		t.Errorf("%v, want what EC2 does not say about the KMS key", err)
+	}
 	for _, d := range []*types.Instance{nil, {}, failed("Client.UserInitiatedShutdown")} {
 		if err := explainLaunch(d); err != nil {
 			t.Errorf("%+v: %v", d, err)
@@ -594,6 +606,41 @@ func TestAnInstanceIsAdoptedByItsIdentifier(t *testing.T) {
 	if d := servers(t, r); len(d) != 1 || kind.TagMap(d[0].Tags)["nexus.ai/owner-uid"] != "uid-of-web" || kind.TagMap(d[0].Tags)["theirs"] != "1" {
 		t.Errorf("%+v", d)
 	}
+}
+
+// The right to change a resource depends on the owner's tags, so that these come first.
+func TestAnAdoptedInstanceIsTaggedBeforeItIsChanged(t *testing.T) {
+	s, r := instanceSubject(t, instanceOf())
+	id := makeServer(t, r, map[string]string{"theirs": "1"})
+	s.AllowAdoption = true
+	s.Edit(instanceOf(monitored(true), func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) }))
+	mark := r.AWS.Mark()
+	kindtest.Settled(t, s)
+	var ops []string
+	for _, c := range r.AWS.Since(mark) {
+		ops = append(ops, c.Action())
+	}
+	tagged, changed := slices.Index(ops, tag), slices.Index(ops, monitor)
+	if tagged < 0 || changed < 0 || !slices.Contains(ops[tagged:max(tagged, changed)], "ec2:DescribeInstances") {
+		t.Errorf("%q", ops)
+	}
+}
+
+func TestALostInstanceIsMissingWithoutItsProfileToo(t *testing.T) {
+	s, r := instanceSubject(t, instanceOf(profiled("app")))
+	kindtest.Settled(t, s)
+	onServer(terminateServer)(t, r)
+	c := iam.NewFromConfig(r.Config)
+	out, err := c.GetInstanceProfile(t.Context(), &iam.GetInstanceProfileInput{InstanceProfileName: aws.String("app")})
+	must(t, err)
+	for _, role := range out.InstanceProfile.Roles {
+		_, err := c.RemoveRoleFromInstanceProfile(t.Context(), &iam.RemoveRoleFromInstanceProfileInput{InstanceProfileName: aws.String("app"), RoleName: role.RoleName})
+		must(t, err)
+	}
+	_, err = c.DeleteInstanceProfile(t.Context(), &iam.DeleteInstanceProfileInput{InstanceProfileName: aws.String("app")})
+	must(t, err)
+	_, err = s.Settle(t.Context(), nil)
+	stalls(t, err, status.ReasonMissing)
 }
 
 func TestImportID_NeverLaunchesAnotherInstance(t *testing.T) {

@@ -112,7 +112,7 @@ func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look ki
 	}
 	seen := kind.Seen[NATGatewayState]{Exists: true, Tags: kind.TagMap(d.Tags), Duplicates: duplicates, Created: aws.ToTime(d.CreateTime), State: NATGatewayState{
 		Resource: Resource{ARNPrefix: want.ARNPrefix, ID: aws.ToString(d.NatGatewayId)}, State: string(d.State), VPCID: aws.ToString(d.VpcId),
-		SubnetID: d.SubnetId, ConnectivityType: kind.Ptr(string(d.ConnectivityType))}}
+		SubnetID: d.SubnetId, ConnectivityType: kind.Ptr(string(cmp.Or(d.ConnectivityType, types.ConnectivityTypePublic)))}}
 	if a := primaryAddress(d); a != nil {
 		s := &seen.State
 		s.AllocationID, s.PublicIP, s.PrivateIP, s.NetworkInterfaceID = a.AllocationId, aws.ToString(a.PublicIp), aws.ToString(a.PrivateIp), aws.ToString(a.NetworkInterfaceId)

@@ -146,7 +146,7 @@ func wantedPeers(sc kind.Scope, cr *v1alpha1.SecurityGroup, in v1alpha1.Security
 	if err != nil || id == "" {
 		return peers, err
 	}
-	return append(peers, group(types.UserIdGroupPair{GroupId: &id}, id, in.Description)), nil
+	return append(peers, group(types.UserIdGroupPair{GroupId: &id, UserId: kind.NonEmpty(&in.SourceSecurityGroupOwnerID)}, id, in.Description)), nil
 }
 
 // wantedGroup returns the identifier of the group that a rule names, or self. Groups that refer to each other are created

@@ -13,11 +13,11 @@ import (
 func exportedSecurityGroup(cr *v1alpha1.SecurityGroup, have SecurityGroupState) {
 	out := &cr.Spec
 	out.GroupName, out.Description, out.VPCID = aws.ToString(have.GroupName), aws.ToString(have.Description), aws.ToString(have.VPCID)
-	out.IngressRules, out.EgressRules = kind.NonEmptyList(exportedRules(cr.Name, have.Ingress)), exportedRules(cr.Name, have.Egress)
+	out.IngressRules, out.EgressRules = kind.NonEmptyList(exportedRules(cr.Name, have.Account, have.Ingress)), exportedRules(cr.Name, have.Account, have.Egress)
 }
 
-// exportedRules declares rules; name is that of the group's object, which stands for the group itself.
-func exportedRules(name string, have map[string]Rule) *[]v1alpha1.SecurityGroupRule {
+// exportedRules declares rules of a group in an account; name is that of the group's object, which stands for the group itself.
+func exportedRules(name, account string, have map[string]Rule) *[]v1alpha1.SecurityGroupRule {
 	out := make([]v1alpha1.SecurityGroupRule, 0, len(have))
 	for _, key := range kind.SortedKeys(have) {
 		p := have[key].Permission
@@ -34,6 +34,8 @@ func exportedRules(name string, have map[string]Rule) *[]v1alpha1.SecurityGroupR
 		for _, x := range p.UserIdGroupPairs {
 			if r.SourceSecurityGroupID = aws.ToString(x.GroupId); r.SourceSecurityGroupID == self {
 				r.SourceSecurityGroupID, r.SourceSecurityGroupRef = "", &v1alpha1.ObjectReference{Name: name}
+			} else if owner := aws.ToString(x.UserId); account != "" && owner != account {
+				r.SourceSecurityGroupOwnerID = owner
 			}
 		}
 		out = append(out, r)

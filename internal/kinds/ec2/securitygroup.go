@@ -79,6 +79,7 @@ func NewSecurityGroup(cfg aws.Config) kind.Kind[*v1alpha1.SecurityGroup, Securit
 // ingress makes the calls for the rules of incoming traffic.
 func (g *securityGroup) ingress() *kind.Keys[SecurityGroupState] {
 	return &kind.Keys[SecurityGroupState]{
+		UnsetFirst: func(want, have SecurityGroupState) bool { return needsRoom(want.Ingress, have.Ingress) },
 		Set: kind.KeysCall[SecurityGroupState]{Action: "ec2:AuthorizeSecurityGroupIngress", Do: func(ctx context.Context, want, have SecurityGroupState, keys []string) error {
 			_, err := g.api.AuthorizeSecurityGroupIngress(ctx, &ec2.AuthorizeSecurityGroupIngressInput{GroupId: &have.ID, IpPermissions: permissions(have.ID, want.Ingress, keys)})
 			return err
@@ -97,7 +98,8 @@ func (g *securityGroup) ingress() *kind.Keys[SecurityGroupState] {
 // egress makes the calls for the rules of outgoing traffic.
 func (g *securityGroup) egress() *kind.Keys[SecurityGroupState] {
 	return &kind.Keys[SecurityGroupState]{
-		New: []string{allTraffic},
+		New:        []string{allTraffic},
+		UnsetFirst: func(want, have SecurityGroupState) bool { return needsRoom(want.Egress, have.Egress) },
 		Set: kind.KeysCall[SecurityGroupState]{Action: "ec2:AuthorizeSecurityGroupEgress", Do: func(ctx context.Context, want, have SecurityGroupState, keys []string) error {
 			_, err := g.api.AuthorizeSecurityGroupEgress(ctx, &ec2.AuthorizeSecurityGroupEgressInput{GroupId: &have.ID, IpPermissions: permissions(have.ID, want.Egress, keys)})
 			return err
@@ -111,6 +113,22 @@ func (g *securityGroup) egress() *kind.Keys[SecurityGroupState] {
 			return err
 		}},
 	}
+}
+
+// defaultQuota is how many rules of a direction and an address family a security group has at most, unless AWS raised it.
+// https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-security-groups
+const defaultQuota = 60
+
+// needsRoom reports whether old and new rules do not fit beside each other, so that the old ones go first. Otherwise new rules come
+// first, and traffic that both allow does not stop.
+func needsRoom(want, have map[string]Rule) bool {
+	both := len(have)
+	for key := range want {
+		if _, exists := have[key]; !exists {
+			both++
+		}
+	}
+	return both > defaultQuota
 }
 
 // groupRules returns the keys of the rules that refer to other groups.

@@ -254,6 +254,44 @@ func TestRulesAreAuthorizedBeforeOthersAreRevoked(t *testing.T) {
 	}
 }
 
+// A group has at most 60 rules of a direction, so that old and new ones may not fit beside each other.
+func TestRulesThatDoNotFitMakeRoomFirst(t *testing.T) {
+	many := func(first int32) (rules []rule) {
+		for i := range int32(40) {
+			rules = append(rules, tcp(first+i, "10.0.0.0/8"))
+		}
+		return rules
+	}
+	s, r := subjectIn(t, engine.For(NewSecurityGroup), groupOf(in(many(100)...)))
+	kindtest.Settled(t, s)
+	s.Edit(groupOf(in(many(200)...)))
+	mark := r.AWS.Mark()
+	kindtest.Settled(t, s)
+	var ops []string
+	for _, w := range r.AWS.Since(mark).Writes() {
+		ops = append(ops, w.Action())
+	}
+	if !slices.Equal(ops, []string{revokeIn, authIn}) {
+		t.Errorf("%q", ops)
+	}
+}
+
+// A request names the account of a group of a peered VPC.
+func TestAGroupOfAnotherAccountIsNamedWithIt(t *testing.T) {
+	r := rule{IPProtocol: "tcp", FromPort: aws.Int32(80), ToPort: aws.Int32(80), SourceSecurityGroupID: "sg-0123456789abcdef0", SourceSecurityGroupOwnerID: "210987654321"}
+	rules, err := wantedRules(kind.Scope{}, groupOf(), "spec.ingressRules", &[]rule{r})
+	must(t, err)
+	sent := permissions("sg-1", rules, kind.SortedKeys(rules))
+	if len(sent) != 1 || aws.ToString(sent[0].UserIdGroupPairs[0].UserId) != "210987654321" || aws.ToString(sent[0].UserIdGroupPairs[0].GroupId) != "sg-0123456789abcdef0" {
+		t.Errorf("%+v", sent)
+	}
+	for account, owner := range map[string]string{"123456789012": "210987654321", "210987654321": ""} {
+		if got := (*exportedRules("web", account, rules))[0].SourceSecurityGroupOwnerID; got != owner {
+			t.Errorf("exported in %s with account %q", account, got)
+		}
+	}
+}
+
 // Two groups that refer to each other are created, and deleted at the same time.
 func TestGroupsMayReferToEachOther(t *testing.T) {
 	e := engine.For(NewSecurityGroup)

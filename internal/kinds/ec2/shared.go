@@ -34,7 +34,8 @@ func tagSpecification(of types.ResourceType, tags map[string]string) []types.Tag
 // tagging writes the tags of any EC2 resource; descriptions show them.
 func tagging[S any](api *ec2.Client, id func(S) string) kind.Tagging[S] {
 	return kind.Tagging[S]{
-		Sets: "ec2:CreateTags", Set: kind.Send(api.CreateTags, func(have S, tags map[string]string) *ec2.CreateTagsInput {
+		OwnerFirst: true,
+		Sets:       "ec2:CreateTags", Set: kind.Send(api.CreateTags, func(have S, tags map[string]string) *ec2.CreateTagsInput {
 			return &ec2.CreateTagsInput{Resources: []string{id(have)}, Tags: kind.SDKTags[types.Tag](tags)}
 		}),
 		Removes: "ec2:DeleteTags", Remove: kind.Send(api.DeleteTags, func(have S, keys []string) *ec2.DeleteTagsInput {

@@ -381,18 +381,26 @@ func TestDependentsHoldADeletionAndAreCounted(t *testing.T) {
 	must(t, err)
 	_, err = api(r).CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: aws.String(statusOf(s).ID), GroupName: aws.String("web"), Description: aws.String("web")})
 	must(t, err)
+	endpoint, err := api(r).CreateVpcEndpoint(t.Context(), &ec2.CreateVpcEndpointInput{VpcId: aws.String(statusOf(s).ID), ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway})
+	must(t, err)
+	acl, err := api(r).CreateNetworkAcl(t.Context(), &ec2.CreateNetworkAclInput{VpcId: aws.String(statusOf(s).ID)})
+	must(t, err)
 	s.Deleting = true
 	mark := r.AWS.Mark()
 	for range 2 {
 		_, err := s.Pass(t.Context(), nil)
 		w, ok := status.AsWaiting(err)
-		if !ok || w.Reason != status.ReasonInUse || !regexp.MustCompile(`subnets: 2 \(subnet-\w+, subnet-\w+\), internet gateways: 1 \(igw-\w+\), security groups: 1 \(sg-\w+\);`).MatchString(w.For) || !strings.Contains(w.For, "deletionPolicy: Retain") {
+		if !ok || w.Reason != status.ReasonInUse || !regexp.MustCompile(`subnets: 2 \(subnet-\w+, subnet-\w+\), internet gateways: 1 \(igw-\w+\), security groups: 1 \(sg-\w+\), VPC endpoints: 1 \(vpce-\w+\), network ACLs: 1 \(acl-\w+\);`).MatchString(w.For) || !strings.Contains(w.For, "deletionPolicy: Retain") {
 			t.Fatalf("%v", err)
 		}
 	}
 	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
 		t.Errorf("%d attempts to delete a VPC that holds resources:\n%s", n, r.AWS.Since(mark))
 	}
+	_, err = api(r).DeleteVpcEndpoints(t.Context(), &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{*endpoint.VpcEndpoint.VpcEndpointId}})
+	must(t, err)
+	_, err = api(r).DeleteNetworkAcl(t.Context(), &ec2.DeleteNetworkAclInput{NetworkAclId: acl.NetworkAcl.NetworkAclId})
+	must(t, err)
 	for _, id := range subnets {
 		_, err := api(r).DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: id})
 		must(t, err)

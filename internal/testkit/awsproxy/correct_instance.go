@@ -218,3 +218,13 @@ func showInstances(_ context.Context, p *Proxy, x *exchange, a *answer) *answer 
 			m[1], m[2], instanceCodes[state], state, m[4], monitoring)
 	}))
 }
+
+// refuseMetadataOptions: "If you specify a value for HttpTokens, HttpEndpoint must be enabled".
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ModifyInstanceMetadataOptions.html
+func refuseMetadataOptions(_ context.Context, _ *Proxy, x *exchange) *answer {
+	get := func(name string) string { return x.form.Get(name) + x.form.Get("MetadataOptions."+name) }
+	if get("HttpEndpoint") == "disabled" && get("HttpTokens")+get("HttpPutResponseHopLimit")+get("InstanceMetadataTags") != "" {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterCombination", "These parameters are not allowed unless HttpEndpoint is enabled."})
+	}
+	return nil
+}

@@ -63,6 +63,7 @@ var corrections = []correction{
 	{name: "NAT gateways: repeated requests", service: "ec2", ops: []string{"CreateNatGateway"}, before: repeatCreation, after: recordNATGateway},
 	{name: "NAT gateways: their deletion", service: "ec2", ops: []string{"DeleteNatGateway"}, before: refuseUnknownNATGateway, after: recordNATGatewayDeletion},
 	{name: "NAT gateways: their states and tags", service: "ec2", ops: []string{"DescribeNatGateways"}, after: showNATGateways},
+	{name: "instances: metadata options that AWS refuses", service: "ec2", ops: []string{"RunInstances", "ModifyInstanceMetadataOptions"}, before: refuseMetadataOptions},
 	{name: "instances: repeated requests", service: "ec2", ops: []string{"RunInstances"}, before: repeatCreation, after: recordLaunch},
 	{name: "instances: requests that AWS refuses", service: "ec2", ops: []string{"StartInstances", "StopInstances", "ModifyInstanceAttribute"}, before: refuseByInstanceState},
 	{name: "instances: their states take their time", service: "ec2", ops: []string{"StartInstances", "StopInstances", "TerminateInstances"}, after: recordInstanceState},

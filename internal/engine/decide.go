@@ -414,6 +414,11 @@ func (d decider[CR, S]) planOrphan() Plan {
 
 func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 	p := Plan{Cause: InSync, Diff: d.diff()}
+	if a, ok := d.k.(kind.Adopter[S]); ok && v == Adopt {
+		if why := a.WhyNotAdopted(d.sc, d.want, d.seen.State); why != "" {
+			return p, &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.adoptionPolicy", Message: why}
+		}
+	}
 	if len(p.Diff) == 0 {
 		return p, nil
 	}

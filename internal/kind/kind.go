@@ -176,6 +176,12 @@ type Refuser[S any] interface {
 	Refuse(want S, seen Seen[S], diff Diff) error
 }
 
+// Adopter is implemented by kinds whose resources have rights that an adoption would bring along.
+type Adopter[S any] interface {
+	// WhyNotAdopted says why a resource without an owner must not become the object's because of what it has; empty when it may.
+	WhyNotAdopted(sc Scope, want, have S) string
+}
+
 // Step is one AWS call, as a value: printed by plan, counted by metrics, named by events.
 type Step struct {
 	// Action is the IAM action: "s3:PutBucketVersioning".

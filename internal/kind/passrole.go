@@ -34,6 +34,19 @@ func WhyNotPassed(sc Scope, role string) string {
 	}
 }
 
+// WhyNotAdoptedAs says why a resource must not be adopted that acts as a role which the provider does not pass; empty when it may: who may
+// write objects would act with the rights of that role. The role that the object declares was judged before.
+func WhyNotAdoptedAs(sc Scope, want, have string) string {
+	if have == "" || have == want {
+		return ""
+	}
+	why := WhyNotPassed(sc, have)
+	if why == "" {
+		return ""
+	}
+	return fmt.Sprintf("the resource acts as role %s, and an adoption would give the rights of that role to this namespace: %s; have an administrator change the role in AWS first", have, why)
+}
+
 // roleOf splits a role's ARN, or a name with or without its path, into account and path with name.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_identifiers.html
 func roleOf(sc Scope, role string) (account, name string) {

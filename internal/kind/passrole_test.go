@@ -37,3 +37,20 @@ func TestWhyNotPassed(t *testing.T) {
 		}
 	}
 }
+
+func TestWhyNotAdoptedAs_JudgesTheRoleThatTheResourceHas(t *testing.T) {
+	bounded, pathed := Scope{Account: "123456789012", Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"}, Scope{Account: "123456789012", RolePath: "/team/"}
+	const admin, own, team = "arn:aws:iam::123456789012:role/finance-admin", "arn:aws:iam::123456789012:role/own", "arn:aws:iam::123456789012:role/team/app"
+	for _, c := range []struct {
+		sc         Scope
+		want, have string
+		refused    bool
+	}{
+		{pathed, own, admin, true}, {pathed, own, team, false}, {pathed, own, own, false}, {pathed, own, "", false},
+		{bounded, own, team, true}, {bounded, own, own, false}, {Scope{}, own, admin, true},
+	} {
+		if why := WhyNotAdoptedAs(c.sc, c.want, c.have); (why != "") != c.refused {
+			t.Errorf("a resource that acts as %s, with %+v: %q", c.have, c.sc, why)
+		}
+	}
+}

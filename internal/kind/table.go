@@ -42,6 +42,8 @@ type Table[CR any, S any] struct {
 	OneByOne bool
 	// Refuse is that of Refuser; nil refuses nothing.
 	Refuse func(want, have S, diff Diff) error
+	// WhyNotAdopted is that of Adopter; nil refuses nothing.
+	WhyNotAdopted func(sc Scope, want, have S) string
 	// Holds reads why the resource must not be deleted now. It is called only while deleting.
 	Holds func(ctx context.Context, want S, seen *Seen[S]) error
 	// HoldsReads are the IAM actions that Holds uses.
@@ -350,6 +352,14 @@ func wantedEmpty[S any](want S, fields []string) bool {
 		}
 		return !v.IsZero()
 	})
+}
+
+// WhyNotAdopted implements Adopter.
+func (t *table[CR, S]) WhyNotAdopted(sc Scope, want, have S) string {
+	if t.Table.WhyNotAdopted == nil {
+		return ""
+	}
+	return t.Table.WhyNotAdopted(sc, want, have)
 }
 
 // Refuse implements Refuser.

@@ -66,7 +66,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
 			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.EKSCluster == cr.Spec.ClusterName, DeletionProtection: cr.Spec.DeletionProtection}, nil
 		},
-		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster,
+		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster, WhyNotAdopted: whyNotAdopted,
 		Export:   kind.Export[*v1alpha1.EKSCluster, ClusterState]{Identity: []string{"clusterName"}, Spec: exportedCluster},
 		Describe: kind.Read[ClusterState]{Actions: []string{"eks:DescribeCluster"}, Do: c.describe},
 		Create:   kind.Call[ClusterState]{Action: "eks:CreateCluster", Do: c.create},
@@ -141,6 +141,14 @@ func nextVersion(have, want ClusterState) string {
 
 func modeOf(s ClusterState) int {
 	return slices.Index(modes, types.AuthenticationMode(aws.ToString(s.AuthenticationMode)))
+}
+
+// whyNotAdopted refuses the cluster that the operator runs in, and one that acts as a role which the provider does not pass.
+func whyNotAdopted(sc kind.Scope, want, have ClusterState) string {
+	if want.Own {
+		return "the operator runs in this cluster, which no object adopts"
+	}
+	return kind.WhyNotAdoptedAs(sc, aws.ToString(want.Role), aws.ToString(have.Role))
 }
 
 func declareCluster(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) error {

@@ -60,6 +60,15 @@ func keepBoundary(want, have RoleState, diff kind.Diff) error {
 		"aws iam delete-role-permissions-boundary --role-name %s", bound, want.Name)
 }
 
+// whyNotAdopted refuses to adopt a role without the permissions boundary of the provider: the role keeps the policies that it has,
+// and the object says who may assume it.
+func whyNotAdopted(_ kind.Scope, want, _ RoleState) string {
+	if want.Required {
+		return ""
+	}
+	return "an adoption would give the rights that the role has to this namespace: it needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do"
+}
+
 func guardedPath(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {
 	for _, name := range reserved.names {
 		if strings.HasPrefix(in.RoleName, name) {

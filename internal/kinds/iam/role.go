@@ -85,8 +85,9 @@ func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 		SettleWithCreate: func(RoleState) bool { return true },
 		// IAM refuses concurrent changes of one role. Their order keeps the role from having more rights than
 		// declared before or after, and from lacking a right that it keeps; see the stages.
-		OneByOne: true,
-		Parts:    slices.Concat(r.settings(), r.policyParts(), r.profileParts()),
+		OneByOne:      true,
+		Parts:         slices.Concat(r.settings(), r.policyParts(), r.profileParts()),
+		WhyNotAdopted: whyNotAdopted,
 		Refuse: func(want, have RoleState, diff kind.Diff) error {
 			return cmp.Or(refuseForeignProfile(have), keepBoundary(want, have, diff))
 		},

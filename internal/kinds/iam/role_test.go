@@ -326,8 +326,12 @@ func owners() []kindtest.Case {
 			Before: createRole(ownerTags("an-earlier-one", kindtest.Cluster)), Stalled: status.ReasonConflict},
 		{Name: "another cluster's is left alone", Object: roleOf(), Before: createRole(ownerTags("uid-of-"+name, "another")), Stalled: status.ReasonConflict},
 		{Name: "an untagged role is left alone", Object: roleOf(), Before: createRole(nil), Stalled: status.ReasonConflict},
-		{Name: "an untagged role is adopted with allowAdoption", Object: roleOf(always), Before: createRole(nil),
-			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Cause: engine.Edited, Diff: ownerPaths, Actions: []string{tag}},
+		{Name: "an untagged role is adopted with allowAdoption and a boundary", Object: roleOf(always), Before: createRole(nil),
+			Facts: func(s *kindtest.Subject) {
+				s.AllowAdoption, s.Boundary = true, "arn:aws:iam::123456789012:policy/team"
+			}, Cause: engine.Edited, Diff: append([]string{"Boundary"}, ownerPaths...), Actions: []string{fence, tag}},
+		{Name: "an untagged role is not adopted without a boundary", Object: roleOf(always), Before: createRole(nil),
+			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Stalled: status.ReasonNotPermitted},
 	}
 }
 

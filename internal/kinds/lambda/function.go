@@ -69,6 +69,9 @@ func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionSta
 		Identify: func(_ kind.Scope, cr *v1alpha1.LambdaFunction) (FunctionState, error) {
 			return FunctionState{FunctionName: cr.Spec.FunctionName}, nil
 		},
+		WhyNotAdopted: func(sc kind.Scope, want, have FunctionState) string {
+			return kind.WhyNotAdoptedAs(sc, aws.ToString(want.Role), aws.ToString(have.Role))
+		},
 		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported},
 		Describe: kind.Read[FunctionState]{Actions: []string{"lambda:GetFunction"}, Do: f.describe},
 		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: f.create},
@@ -93,18 +96,22 @@ func (f *function) parts() []kind.Part[FunctionState] {
 	stage := func(n int) func(FunctionState, FunctionState) int {
 		return func(FunctionState, FunctionState) int { return n }
 	}
+	// New code never runs as the role before: a function that was adopted may have another one's.
+	afterRole := func(want, have FunctionState) int {
+		return kind.Either(want.Role != nil && aws.ToString(want.Role) != aws.ToString(have.Role), 3, 1)
+	}
 	reserves := func(want, _ FunctionState) bool { return *want.Reserved != unreserved }
 	return []kind.Part[FunctionState]{
-		{Fields: []string{"Source", "ImageURI", "CodeSHA256", "Architecture"}, InCreate: true, LookAfter: true, Stage: stage(1),
+		{Fields: []string{"Source", "ImageURI", "CodeSHA256", "Architecture"}, InCreate: true, LookAfter: true, Stage: afterRole,
 			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionCode", Do: f.updateCode}},
 		{Fields: []string{"Role", "RoleID", "Runtime", "Handler", "Description", "Timeout", "MemorySize", "Storage", "Variables", "Subnets", "Groups", "Layers",
 			"Command", "EntryPoint", "Directory", "DeadLetters", "Key", "Tracing"}, InCreate: true, LookAfter: true, Stage: stage(2),
 			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionConfiguration", DoDiff: kind.SendDiff(f.api.UpdateFunctionConfiguration, changes)}},
-		{Fields: []string{"Reserved"}, When: reserves, Stage: stage(3),
+		{Fields: []string{"Reserved"}, When: reserves, Stage: stage(4),
 			Write: kind.Call[FunctionState]{Action: "lambda:PutFunctionConcurrency", Do: kind.Send(f.api.PutFunctionConcurrency, func(want, _ FunctionState) *lambda.PutFunctionConcurrencyInput {
 				return &lambda.PutFunctionConcurrencyInput{FunctionName: &want.FunctionName, ReservedConcurrentExecutions: want.Reserved}
 			})}, Default: func(FunctionState) bool { return false }},
-		{Fields: []string{"Reserved"}, When: func(want, have FunctionState) bool { return !reserves(want, have) }, Stage: stage(3),
+		{Fields: []string{"Reserved"}, When: func(want, have FunctionState) bool { return !reserves(want, have) }, Stage: stage(4),
 			Write: kind.Call[FunctionState]{Action: "lambda:DeleteFunctionConcurrency", Do: kind.Send(f.api.DeleteFunctionConcurrency, func(want, _ FunctionState) *lambda.DeleteFunctionConcurrencyInput {
 				return &lambda.DeleteFunctionConcurrencyInput{FunctionName: &want.FunctionName}
 			})}, Default: func(FunctionState) bool { return true }},

@@ -100,10 +100,7 @@ type decider[CR v1alpha1.Resource, S any] struct {
 // Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
 // detection call it as well as the reconciler.
 func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, o Owner, cr CR) (Plan, error) {
-	if err := sameHome(o.Intent, sc); err != nil {
-		return Plan{}, err
-	}
-	if err := o.checkEarlier(true); err != nil {
+	if err := cmp.Or(sameHome(o.Intent, sc), o.checkEarlier(true)); err != nil {
 		return Plan{}, err
 	}
 	want, err := k.Desired(sc, cr)

@@ -94,12 +94,7 @@ func refuseOthersResources(ctx context.Context, sc kind.Scope, o Owner, obj v1al
 		return nil
 	}
 	named := NamedIn(obj)
-	var arns []string
-	for _, n := range named {
-		if arn := n.arn(sc); arn != "" && !slices.Contains(arns, arn) {
-			arns = append(arns, arn)
-		}
-	}
+	arns := arnsOf(sc, named)
 	if len(arns) == 0 {
 		return nil
 	}
@@ -114,6 +109,16 @@ func refuseOthersResources(ctx context.Context, sc kind.Scope, o Owner, obj v1al
 		}
 	}
 	return nil
+}
+
+// arnsOf returns the ARNs of what is named, each once.
+func arnsOf(sc kind.Scope, named []Named) (out []string) {
+	for _, n := range named {
+		if arn := n.arn(sc); arn != "" && !slices.Contains(out, arn) {
+			out = append(out, arn)
+		}
+	}
+	return out
 }
 
 // arn returns the ARN of what is named; empty for a resource of another account, and for what is no identifier of a resource.

@@ -42,15 +42,19 @@ func settingsIn(kindName string, unread []answers.Member, said map[string]bool) 
 		}
 		out = append(out, paths...)
 	}
-	all := slices.Concat(out, whole)
-	out = slices.DeleteFunc(slices.Clone(all), func(p string) bool {
-		return slices.ContainsFunc(all, func(above string) bool { return above != p && isBelow(p, above) })
-	})
+	out = topmost(slices.Concat(out, whole))
 	for i, p := range out {
 		out[i] = shortened(p, said)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// topmost leaves out the paths below another one.
+func topmost(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool {
+		return slices.ContainsFunc(paths, func(above string) bool { return above != p && isBelow(p, above) })
+	})
 }
 
 // namedElement returns the path of the element that a leaf names: where nobody reads its name, nothing of the element is said.

@@ -267,19 +267,23 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	case d.Status != types.ClusterStatusActive && d.Status != types.ClusterStatusFailed:
 		seen.Busy, seen.Usable = "the cluster is "+string(d.Status), d.Status == types.ClusterStatusUpdating
 	case !look.Deleting:
-		if want.Version != nil && aws.ToString(seen.State.Version) == *want.Version {
-			seen.Notes = append(seen.Notes, awsclient.VersionNote(*want.Version == aws.ToString(d.Version), *want.Version, aws.ToString(d.Version), "the operator downgrades no cluster"))
-		}
-		note, err := c.lastUpdate(ctx, want, seen.State)
-		if err != nil {
+		if seen.Notes, err = c.notes(ctx, want, seen.State); err != nil {
 			return kind.Seen[ClusterState]{}, err
 		}
-		seen.Notes = append(seen.Notes, note)
 	}
 	if modeOf(seen.State) > 0 {
 		seen.Omitted = []string{"spec.accessEntries: the access entries of the cluster stay as they are"}
 	}
 	return seen, nil
+}
+
+// notes are what is reported of an active cluster: its version, and its last update.
+func (c *cluster) notes(ctx context.Context, want, have ClusterState) (out []kind.Note, err error) {
+	if has := aws.ToString(have.Found.Version); want.Version != nil && aws.ToString(have.Version) == *want.Version {
+		out = append(out, awsclient.VersionNote(*want.Version == has, *want.Version, has, "the operator downgrades no cluster"))
+	}
+	note, err := c.lastUpdate(ctx, want, have)
+	return append(out, note), err
 }
 
 // issues says what EKS finds wrong with a cluster.

@@ -174,16 +174,12 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	}
 	have := stateOf(want, out.CacheClusters[0])
 	state, broken := have.CacheClusterStatus, slices.Contains(brokenStates, have.CacheClusterStatus)
-	if state == "deleted" {
-		return absent, nil
-	}
-	if err := refuseCluster(out.CacheClusters[0], broken && !look.Deleting); err != nil {
+	if err := refuseCluster(out.CacheClusters[0], broken && !look.Deleting); state == "deleted" || err != nil {
 		return absent, err
 	}
 	seen := kind.Seen[ClusterState]{Exists: true, State: have, Created: aws.ToTime(out.CacheClusters[0].CacheClusterCreateTime), Holds: holds(want, state, broken)}
-	if state != available && !broken {
-		seen.Busy, seen.Usable = "the cache cluster is "+state, slices.Contains(usableStates, state)
-	}
+	seen.Busy = kind.Either(state == available || broken, "", "the cache cluster is "+state)
+	seen.Usable = seen.Busy != "" && slices.Contains(usableStates, state)
 	if want.EngineVersion != nil && state == available {
 		seen.Notes = []kind.Note{versionNote(*want.EngineVersion, have.Version)}
 	}
@@ -198,6 +194,8 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 func refuseCluster(d types.CacheCluster, broken bool) error {
 	id, group := aws.ToString(d.CacheClusterId), aws.ToString(d.ReplicationGroupId)
 	switch {
+	case aws.ToString(d.CacheClusterStatus) == "deleted":
+		return nil
 	case group != "":
 		return &status.Stalled{Reason: status.ReasonConflict, Field: "spec.clusterID", Message: "cache cluster " + id + " belongs to replication group " + group + ", which decides about it: declare another clusterID"}
 	case broken:

@@ -68,11 +68,11 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 	}
 }
 
-// inOrder asserts the documented order of a deletion: access first, then secrets, parameters, Glue, and
+// inOrder asserts the documented order of a deletion: the crawler and access first, then secrets, parameters, Glue, and
 // the stores last.
 func inOrder(t *testing.T, writes awsproxy.Calls, prefix string) {
 	t.Helper()
-	order := []string{"DeleteRole", "DeleteSecret", "DeleteParameters", "DeleteCrawler", "DeleteDatabase", "DeleteBucket", "DeleteTable"}
+	order := []string{"DeleteCrawler", "DeleteRole", "DeleteSecret", "DeleteParameters", "DeleteDatabase", "DeleteBucket", "DeleteTable"}
 	last := -1
 	seen := map[string]bool{}
 	for _, w := range writes {

@@ -179,7 +179,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	}
 	seen := kind.Seen[ClusterState]{Exists: true, State: have, Created: aws.ToTime(out.CacheClusters[0].CacheClusterCreateTime), Holds: holds(want, state, broken)}
 	seen.Busy = kind.Either(state == available || broken, "", "the cache cluster is "+state)
-	seen.Usable = seen.Busy != "" && slices.Contains(usableStates, state)
+	seen.Usable = slices.Contains(usableStates, state)
 	if want.EngineVersion != nil && state == available {
 		seen.Notes = []kind.Note{versionNote(*want.EngineVersion, have.Version)}
 	}

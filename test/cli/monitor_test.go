@@ -199,10 +199,15 @@ func TestMonitor_SaysWhichCapabilityAndWhichRight(t *testing.T) {
 	if a := x.run("", "monitor", x.Namespace+"/none"); a.code != 4 || !strings.Contains(a.err, "NexusAICapability "+x.Namespace+"/none does not exist") {
 		t.Errorf("missing: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
+	for _, args := range [][]string{{"monitor"}, {"monitor", c.Namespace}} { // the only one of the cluster, and of a namespace
+		if a := x.run("", args...); a.code != 1 || !strings.Contains(a.err, "it is paused") {
+			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
+		}
+	}
 	second := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: c.Namespace}, Spec: *c.Spec.DeepCopy()}
 	second.Spec.CapabilityName = "other"
 	x.Create(second)
-	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 2 || !strings.Contains(a.err, "name one of ncap/myapp-dev, ncap/other") {
+	if a := x.run("", "monitor", "-n", c.Namespace); a.code != 2 || !strings.Contains(a.err, "name one of "+c.Namespace+"/myapp-dev, "+c.Namespace+"/other") {
 		t.Errorf("two: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	x.rights("watcher", c.Namespace, rule("get,list,watch", nexusv1.GroupVersion.Group, "nexuscapabilities"))

@@ -100,8 +100,8 @@ type Part[S any] struct {
 	// Default reports whether a new resource has the wanted value, so that the part is not to be written with the
 	// create; nil is where the wanted value is empty. A look verifies it.
 	Default func(want S) bool
-	// Again reports whether the fields take another write, once AWS shows the one before; nil is never.
-	Again func(want, have S) bool
+	// Again says how many more writes the fields take, each once AWS shows the one before; nil is none.
+	Again func(want, have S) int
 	// NeedsLook is true for a write that needs what Read shows, so that it is sent only after a look.
 	NeedsLook bool
 	// LookAfter lets a look follow the write before anything of a later stage is sent; see Step.
@@ -442,8 +442,8 @@ func (t *table[CR, S]) firstTags(want S) []Step {
 func (t *table[CR, S]) Continue(want, have S, diff Diff) []Step {
 	var steps []Step
 	for _, p := range t.Parts {
-		if p.Again != nil && diff.Under(p.Fields...) && p.Again(want, have) {
-			steps = append(steps, step(p.Write, want, have, p.Fields...))
+		if p.Again != nil && diff.Under(p.Fields...) {
+			steps = append(steps, slices.Repeat([]Step{step(p.Write, want, have, p.Fields...)}, max(0, p.Again(want, have)))...)
 		}
 	}
 	return steps

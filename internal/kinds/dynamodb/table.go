@@ -110,7 +110,7 @@ func (t *table) parts() []kind.Part[TableState] {
 				return &dynamodb.UpdateContinuousBackupsInput{TableName: &want.Name,
 					PointInTimeRecoverySpecification: &types.PointInTimeRecoverySpecification{PointInTimeRecoveryEnabled: want.PITR}}
 			})}},
-		{Fields: []string{"TTL"}, Reads: "dynamodb:DescribeTimeToLive", Read: t.timeToLive, Again: func(want, have TableState) bool { return isReplaced(want.TTL, have.TTL) },
+		{Fields: []string{"TTL"}, Reads: "dynamodb:DescribeTimeToLive", Read: t.timeToLive, Again: func(want, have TableState) int { return kind.Either(isReplaced(want.TTL, have.TTL), 1, 0) },
 			Write: kind.Call[TableState]{Action: "dynamodb:UpdateTimeToLive", Do: kind.Send(t.api.UpdateTimeToLive, func(want, have TableState) *dynamodb.UpdateTimeToLiveInput {
 				return &dynamodb.UpdateTimeToLiveInput{TableName: &want.Name, TimeToLiveSpecification: toTTL(*want.TTL, aws.ToString(have.TTL))}
 			})}},
@@ -126,7 +126,7 @@ func (t *table) parts() []kind.Part[TableState] {
 		{Fields: []string{"TableClass"}, InCreate: true, Write: t.update(func(want, _ TableState) dynamodb.UpdateTableInput {
 			return dynamodb.UpdateTableInput{TableClass: types.TableClass(*want.TableClass)}
 		})},
-		{Fields: []string{"Stream"}, InCreate: true, Again: func(want, have TableState) bool { return isReplaced(want.Stream, have.Stream) },
+		{Fields: []string{"Stream"}, InCreate: true, Again: func(want, have TableState) int { return kind.Either(isReplaced(want.Stream, have.Stream), 1, 0) },
 			Write: t.update(func(want, have TableState) dynamodb.UpdateTableInput {
 				return dynamodb.UpdateTableInput{StreamSpecification: toStream(*want.Stream, aws.ToString(have.Stream))}
 			})},

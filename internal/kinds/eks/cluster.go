@@ -127,16 +127,23 @@ func (c *cluster) parts() []kind.Part[ClusterState] {
 	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
 		in.DeletionProtection = want.DeletionProtection
 	}, "DeletionProtection")
+	mode := &out[slices.IndexFunc(out, func(p kind.Part[ClusterState]) bool { return p.Fields[0] == "AuthenticationMode" })]
+	mode.Again = func(want, have ClusterState) int { return modeOf(want) - modeOf(have) - 1 }
 	add(kind.Call[ClusterState]{Action: "eks:UpdateClusterVersion", Do: kind.Send(c.api.UpdateClusterVersion, func(want, have ClusterState) *eks.UpdateClusterVersionInput {
 		return &eks.UpdateClusterVersionInput{Name: &want.Name, Version: aws.String(nextVersion(have, want))}
 	})}, "Version")
+	out[len(out)-1].Again = func(want, have ClusterState) int { return minorOf(want) - minorOf(have) - 1 }
 	return out
 }
 
 // nextVersion is the wanted version, or the minor version after the present one where that comes first: EKS skips none.
 func nextVersion(have, want ClusterState) string {
-	minor := func(v string) int { n, _ := strconv.Atoi(v[strings.IndexByte(v, '.')+1:]); return n }
-	return fmt.Sprintf("1.%d", min(minor(*have.Version)+1, minor(*want.Version)))
+	return fmt.Sprintf("1.%d", min(minorOf(have)+1, minorOf(want)))
+}
+
+func minorOf(s ClusterState) int {
+	n, _ := strconv.Atoi((*s.Version)[strings.IndexByte(*s.Version, '.')+1:])
+	return n
 }
 
 func modeOf(s ClusterState) int {

@@ -26,6 +26,7 @@ const (
 	profile    = "is refused unless the role of the profile may be passed"
 	login      = "lets the owner of the key pair log in to the instance, and changes nothing of the key pair"
 	database   = "is not promised, see docs/security.md"
+	entry      = "may use the cluster of the object, and gives the object nothing of the principal"
 	data       = "is a place in a bucket, which is read and written with the rights of who uses the table or of the role of the crawler"
 )
 
@@ -63,6 +64,9 @@ var unjudged = map[string]string{
 	"RDSInstance.parameterGroup": notOurs,
 	"IAMRole.irsa.namespace":     pods, "IAMRole.podIdentity.clusterName": pods, "IAMRole.podIdentity.namespace": pods,
 	"PodIdentityAssociation.clusterName": pods, "PodIdentityAssociation.namespace": pods,
+	"EKSCluster.accessEntries.principalARN": entry, "EKSCluster.accessEntries.kubernetesGroups": aPart,
+	"EKSCluster.accessEntries.policies.policyName":          aPart,
+	"SecurityGroup.ingressRules.sourceSecurityGroupOwnerID": aName, "SecurityGroup.egressRules.sourceSecurityGroupOwnerID": aName,
 	"IAMRole.managedPolicyArns":      bounded,
 	"EC2Instance.iamInstanceProfile": profile,
 	"EC2Instance.keyName":            login,

@@ -100,9 +100,12 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 	if !slices.Contains([]string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}, gvk.Group) {
 		return nil, nil
 	}
-	typed, err := scheme.New(gvk)
-	if err != nil || !schemas.Has(gvk.Kind) {
+	if !scheme.Recognizes(gvk) || !schemas.Has(gvk.Kind) {
 		return []string{unknownKind(schemas, u)}, nil
+	}
+	typed, err := scheme.New(gvk)
+	if err != nil {
+		return nil, err
 	}
 	found, err := schemas.Problems(ctx, u)
 	if err != nil {
@@ -112,10 +115,10 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 	for _, p := range found {
 		out = append(out, p.Error())
 	}
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) != nil {
-		return out, nil // the schema has named the field
+	var own error
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil { // or else the schema has named the field
+		own, err = s.ownProblem(typed)
 	}
-	own, err := s.ownProblem(typed)
 	if err == nil && own != nil && !names(found, own) {
 		out = append(out, own.Error())
 	}

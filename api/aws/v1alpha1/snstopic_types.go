@@ -104,7 +104,7 @@ type SNSSubscription struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[^:]+:iam::[0-9]{12}:role/`
-	SubscriptionRoleARN string `json:"subscriptionRoleArn,omitempty"`
+	SubscriptionRoleARN string `json:"subscriptionRoleArn,omitempty" names:"iam:role"`
 	// SubscriptionRoleRef names an IAMRole of the same namespace instead; one that only observes a role cannot be used.
 	// +optional
 	SubscriptionRoleRef *ObjectReference `json:"subscriptionRoleRef,omitempty"`

@@ -417,7 +417,8 @@ func (b *bed) answerOne(o client.Object) error {
 		}
 	}
 	if r, ok := o.(v1alpha1.Resource); ok {
-		conditions, r.CommonStatus().ARN = &r.CommonStatus().Conditions, "arn:aws:test:::"+o.GetName()
+		st := r.CommonStatus()
+		conditions, st.ARN, st.Ownership = &st.Conditions, "arn:aws:test:::"+o.GetName(), v1alpha1.OwnershipOwned
 	}
 	if pool, ok := o.(*v1alpha1.CognitoUserPool); ok {
 		pool.Status.ARN, pool.Status.ClientIDs = "arn:aws:test:::userpool/"+pool.Name, map[string]string{capability.SignInClient: "client"}

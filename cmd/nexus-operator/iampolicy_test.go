@@ -58,8 +58,8 @@ func allowedActions(documents []iampolicy.Document) map[string]bool {
 func TestIAMPolicy_AllowsWhatTheKindsDeclareAndNoMore(t *testing.T) {
 	want := map[string]bool{"iam:PassRole": true, "lambda:InvokeFunction": true, "lambda:ListTags": true, "lambda:GetLayerVersion": true,
 		"ecr:BatchGetImage": true, "ecr:GetDownloadUrlForLayer": true, "iam:CreateServiceLinkedRole": true,
-		"s3:TagResource": true, "s3:DeleteObject": true, "rds:CreateDBSnapshot": true}
-	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo"} {
+		"s3:TagResource": true, "s3:DeleteObject": true, "rds:CreateDBSnapshot": true, "cognito-idp:TagResource": true}
+	for _, use := range []string{"CreateGrant", "Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncryptFrom", "ReEncryptTo", "RetireGrant"} {
 		want["kms:"+use] = true
 	}
 	for _, k := range catalog.Kinds() {

@@ -45,19 +45,26 @@ const (
 // Rig is an AWS to test against.
 type Rig struct {
 	AWS *awsproxy.Proxy
-	// Config is the engine's way to AWS, through the recording proxy.
+	// Config is the way of tests to AWS, and of the engine unless its rights are limited, through the recording proxy.
 	Config aws.Config
+	// Region and Partition are where the objects live.
+	Region, Partition string
 }
 
 // NewRig returns an empty AWS. The package's TestMain must be world.Main with NoKubernetes.
 func NewRig(t testing.TB) *Rig {
 	t.Helper()
+	return newRigIn(t, Partition, Region)
+}
+
+func newRigIn(t testing.TB, partition, region string) *Rig {
+	t.Helper()
 	p := world.Shared(t).AWS()
 	if err := p.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	return &Rig{AWS: p, Config: aws.Config{
-		Region: Region, BaseEndpoint: aws.String(p.URL()), AppID: "nexus-operator",
+	return &Rig{AWS: p, Region: region, Partition: partition, Config: aws.Config{
+		Region: region, BaseEndpoint: aws.String(p.URL()), AppID: "nexus-operator",
 		Credentials: credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "secret", ""),
 		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 	}}
@@ -98,6 +105,7 @@ type Subject struct {
 	working v1alpha1.Resource
 	refs    map[string]kind.Target
 	bound   engine.Binding
+	config  aws.Config
 	memory  *engine.Memory
 }
 
@@ -117,7 +125,7 @@ func NewSubject(r *Rig, e engine.Entry, obj v1alpha1.Resource) *Subject {
 		ref.Name = "provider"
 	}
 	o.SetGeneration(max(1, o.GetGeneration()))
-	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/"} // a provider that lets every role be used
+	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/", config: r.Config} // a provider that lets every role be used
 }
 
 // Edit replaces the spec by another object's, as a user would: the generation rises.
@@ -143,7 +151,7 @@ func (s *Subject) Facts() engine.Facts {
 	}
 	return engine.Facts{
 		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
-		Partition: Partition, Account: Account, Region: Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
+		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
 	}
 }
 
@@ -178,7 +186,7 @@ func (s *Subject) Scope() kind.Scope {
 
 // oidcProvider asks the emulated IAM at each call.
 func (s *Subject) oidcProvider(issuer string) (kind.OIDCProvider, error) {
-	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.Rig.Config).GetOpenIDConnectProvider, Partition, Account, issuer)
+	found, err := awsclient.ReadOIDCProvider(context.Background(), iam.NewFromConfig(s.config).GetOpenIDConnectProvider, s.Rig.Partition, Account, issuer)
 	return found, awsclient.Explain(err, "")
 }
 
@@ -225,7 +233,7 @@ func (s *Subject) validate(ctx context.Context) error {
 // binding is the kind bound to the rig, built once, as the controller keeps it with the session.
 func (s *Subject) binding() engine.Binding {
 	if s.bound == nil {
-		s.bound = s.Entry.Bind(s.Rig.Config)
+		s.bound = s.Entry.Bind(s.config)
 	}
 	return s.bound
 }
@@ -282,7 +290,7 @@ func (s *Subject) Settle(ctx context.Context, kill func() bool) (engine.Outcome,
 // Commit implements engine.Host.
 func (s *Subject) Commit(_ context.Context, i *engine.Intent) error {
 	next := *i
-	next.Home = engine.Home(Partition, Account, Region)
+	next.Home = engine.Home(s.Rig.Partition, Account, s.Rig.Region)
 	s.Intent = &next
 	s.Commits++
 	*i = next

@@ -55,7 +55,7 @@ func Run(t *testing.T, e engine.Entry, cases []Case) {
 // life of random edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
-	used := actions{reads: map[string]bool{}, writes: map[string]bool{}}
+	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: &rights{meta: e.Meta(), printed: map[string]bool{}, used: map[string]bool{}}}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
 	}
@@ -66,6 +66,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	t.Run("declares what it uses", func(t *testing.T) {
 		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)
 		compareActions(t, "Meta.Writes", e.Meta().Writes, used.writes)
+		used.rights.compare(t)
 	})
 }
 
@@ -82,7 +83,10 @@ func meetsRewrites(t *testing.T, e engine.Entry) {
 }
 
 // actions are the IAM actions that the rows used.
-type actions struct{ reads, writes map[string]bool }
+type actions struct {
+	reads, writes map[string]bool
+	rights        *rights
+}
 
 // record adds what the engine asked AWS for.
 func (a actions) record(calls awsproxy.Calls) {
@@ -176,6 +180,7 @@ func prepare(t *testing.T, r *Rig, e engine.Entry, c Case, used actions) *Subjec
 	if c.Facts != nil {
 		c.Facts(s)
 	}
+	s.limit(t, used.rights)
 	if c.Existing != nil {
 		mark := r.AWS.Mark()
 		if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {

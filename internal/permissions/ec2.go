@@ -19,7 +19,6 @@ var ec2Types = []struct{ in, resource string }{
 	{"NatGateway", "natgateway"},
 	{"KeyPair", "key-pair"},
 	{"Instance", "instance"},
-	{"Volume", "volume"}, // gets its tags with the instance
 }
 
 // ec2Uses are the types of further resources that AWS evaluates for an action. They need not be the operator's own: an
@@ -38,18 +37,16 @@ var ec2Uses = map[string][]string{
 	"ec2:ModifyInstanceAttribute": {"security-group"},
 }
 
-// ec2 limits by tags: AWS chooses the identifiers. A resource that an object adopts has no tags yet, and gets them first.
+// ec2 limits by tags: AWS chooses the identifiers.
 func (s Scope) ec2(operation string) target {
 	of := s.ec2Resources(operation)
 	switch {
 	case strings.HasPrefix(operation, "Describe"):
 		return target{resources: everywhere}
-	case operation == "CreateTags":
-		return target{resources: of}
 	case slices.Contains(ec2Creates, operation):
-		return target{of, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+		return target{of, given}
 	default:
-		return target{of, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+		return target{of, ours}
 	}
 }
 

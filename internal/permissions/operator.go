@@ -29,6 +29,8 @@ type Scope struct {
 	Boundary string
 	// AssumeRoles are the ARNs of the roles that AWSProviders name.
 	AssumeRoles []string
+	// Adopt allows the operator to put its tags on resources that it did not make.
+	Adopt bool
 	// EKSCluster is the name of the cluster whose OIDC issuer is read.
 	EKSCluster string
 	// Repository is the name of the image repository, Role that of the operator's own role, and ControllerRole that of the AWS Load
@@ -45,8 +47,8 @@ const passRole = "iam:PassRole"
 // passes lists the actions that need passRole, and the service that gets the role.
 var passes = map[string]string{
 	"glue:CreateCrawler": "glue.amazonaws.com", "glue:UpdateCrawler": "glue.amazonaws.com",
-	"ec2:RunInstances": "ec2.amazonaws.com", "ec2:AssociateIamInstanceProfile": "ec2.amazonaws.com", "ec2:ReplaceIamInstanceProfileAssociation": "ec2.amazonaws.com",
-	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": "ec2.amazonaws.com",
+	"ec2:RunInstances": ec2Service, "ec2:AssociateIamInstanceProfile": ec2Service, "ec2:ReplaceIamInstanceProfileAssociation": ec2Service,
+	"s3:PutReplicationConfiguration": "s3.amazonaws.com", "iam:AddRoleToInstanceProfile": ec2Service,
 	"lambda:CreateFunction": "lambda.amazonaws.com", "lambda:UpdateFunctionConfiguration": "lambda.amazonaws.com",
 	"eks:CreatePodIdentityAssociation": kind.PodIdentityService, "eks:UpdatePodIdentityAssociation": kind.PodIdentityService,
 	"eks:CreateCluster":          eksService,
@@ -54,38 +56,49 @@ var passes = map[string]string{
 	"sns:Subscribe": snsService, "sns:SetSubscriptionAttributes": snsService, // the role of a stream's subscription
 }
 
-// cognitoService is the service that sends text messages to users.
-const cognitoService = "cognito-idp.amazonaws.com"
+// cognitoService sends text messages to users, snsService delivers messages of topics, eksService runs clusters of EKS, and ec2Service
+// instances.
+const cognitoService, snsService, eksService, ec2Service = "cognito-idp.amazonaws.com", "sns.amazonaws.com", "eks.amazonaws.com", "ec2.amazonaws.com"
 
-// snsService is the service that delivers messages of topics.
-const snsService = "sns.amazonaws.com"
-
-// eksService is the service that runs clusters of EKS.
-const eksService = "eks.amazonaws.com"
+// passedTo returns the condition that a role is given to a service. In China, EC2 has a name of the partition; others have not.
+// https://docs.amazonaws.cn/en_us/aws/latest/userguide/iam.html
+func (s Scope) passedTo(service string) iampolicy.Conditions {
+	if service == ec2Service && s.partition() == "aws-cn" {
+		service += ".cn"
+	}
+	return stringEquals("iam:PassedToService", service)
+}
 
 // uses are the actions that need rights to other actions; see usable. No call of the operator has those names.
 // https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html
 // https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html
 var uses = map[string][]string{
 	"route53:CreateHostedZone": {"ec2:DescribeVpcs"}, "route53:AssociateVPCWithHostedZone": {"ec2:DescribeVpcs"}, // a private zone
-	"secretsmanager:RotateSecret": {"lambda:InvokeFunction"},
-	"lambda:GetFunction":          {"lambda:ListTags"},
-	"lambda:CreateFunction":       {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy", "ecr:SetRepositoryPolicy", "lambda:GetLayerVersion"},
-	"eks:CreateCluster":           {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
-	"kms:CreateKey":               {serviceLinkedRole}, // a multi-Region key
-	"s3:CreateBucket":             {"s3:TagResource"},  // tags in the request
-	"s3:DeleteObjectVersion":      {"s3:DeleteObject"}, // DeleteObjects asks for it with versions as well
+	"secretsmanager:RotateSecret":    {"lambda:InvokeFunction"},
+	"lambda:GetFunction":             {"lambda:ListTags"},
+	"lambda:CreateFunction":          {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:GetRepositoryPolicy", "ecr:SetRepositoryPolicy", "lambda:GetLayerVersion"},
+	"eks:CreateCluster":              {"ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs", serviceLinkedRole},
+	"elasticache:CreateCacheCluster": networkOfCaches, "elasticache:DeleteCacheCluster": networkOfCaches,
+	"kms:CreateKey":              {serviceLinkedRole}, // a multi-Region key
+	"s3:CreateBucket":            {"s3:TagResource"},  // tags in the request
+	"cognito-idp:CreateUserPool": {poolTags},
+	"s3:DeleteObjectVersion":     {"s3:DeleteObject"}, // DeleteObjects asks for it with versions as well
 	// The final snapshot, and its tags where the instance copies them.
 	"rds:DeleteDBInstance": {"rds:CreateDBSnapshot", "rds:AddTagsToResource"},
 	// The secret with the password that RDS manages, which RDS makes with the rights of the caller.
 	"rds:CreateDBInstance": managedPassword, "rds:ModifyDBInstance": managedPassword,
 }
 
+var networkOfCaches = []string{"ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DescribeVpcs"}
+
 var managedPassword = []string{"secretsmanager:CreateSecret", "secretsmanager:TagResource", "secretsmanager:RotateSecret"}
 
 // rolesOfServices are the services that have a separate role, by that of the action which makes it.
 // https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-auth.html
 var rolesOfServices = map[string]string{"eks": eksService, "kms": "mrk.kms.amazonaws.com"}
+
+// poolTags is asked for at the create of a pool with tags, without an ARN.
+const poolTags = "cognito-idp:TagResource"
 
 // serviceLinkedRole is the right to create the role that a service has for itself, with the first of its resources in the account.
 const serviceLinkedRole = "iam:CreateServiceLinkedRole"
@@ -100,6 +113,8 @@ func (s Scope) usable(by, action string) target {
 	switch {
 	case service == "s3":
 		return s.s3(operation)
+	case action == poolTags:
+		return target{everywhere, given}
 	case action == "rds:CreateDBSnapshot":
 		return target{resources: s.arns("rds", "db:"+s.NamePrefix+"*", "snapshot:*")}
 	case service == "rds":
@@ -127,6 +142,8 @@ func (s Scope) usable(by, action string) target {
 // https://docs.aws.amazon.com/ebs/latest/userguide/ebs-encryption-requirements.html
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.Keys.html
 // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars-encryption.html
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/encryption-at-rest.html
+// https://docs.aws.amazon.com/systems-manager/latest/userguide/secure-string-parameter-kms-encryption.html
 var encrypts = map[string][]string{
 	"dynamodb:CreateTable": useOfTables, "dynamodb:UpdateTable": useOfTables,
 	"secretsmanager:CreateSecret": useOfSecrets, "secretsmanager:PutSecretValue": useOfSecrets, "secretsmanager:UpdateSecret": useOfSecrets,
@@ -134,6 +151,8 @@ var encrypts = map[string][]string{
 	"ec2:RunInstances":     {"kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncryptFrom", "kms:ReEncryptTo"},
 	"rds:CreateDBInstance": useOfDatabases, "rds:ModifyDBInstance": useOfDatabases,
 	"lambda:CreateFunction": useOfFunctions, "lambda:UpdateFunctionConfiguration": useOfFunctions, "lambda:GetFunction": {"kms:Decrypt"},
+	"ecr:CreateRepository": {"kms:CreateGrant", "kms:DescribeKey", "kms:RetireGrant"},
+	"ssm:PutParameter":     {"kms:Encrypt", "kms:GenerateDataKey"}, "ssm:GetParameters": {"kms:Decrypt"}, // GenerateDataKey of advanced parameters
 }
 
 var (
@@ -163,13 +182,15 @@ func (s Scope) passable(service string) []string {
 
 // Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
 func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
-	g := grants{}
-	for _, action := range actionsOf(metas) {
-		where, err := scope.of(action)
+	g, all := grants{}, actionsOf(metas)
+	for _, action := range all {
+		targets, err := scope.targets(action, all)
 		if err != nil {
 			return nil, err
 		}
-		g.add(action, where)
+		for _, where := range targets {
+			g.add(action, where)
+		}
 		if parents := scope.ec2Parents(action); parents != nil {
 			g.add(action, target{resources: parents})
 		}
@@ -181,7 +202,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 			g.allow(scope.ownKeys(service), used...)
 		}
 		if service := passes[action]; service != "" {
-			g.add(passRole, target{scope.passable(service), stringEquals("iam:PassedToService", service)})
+			g.add(passRole, target{scope.passable(service), scope.passedTo(service)})
 		}
 	}
 	if len(scope.AssumeRoles) > 0 {
@@ -202,6 +223,15 @@ func actionsOf(metas []kind.Meta) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
+}
+
+// targets returns where an action is needed, among all those of the policy.
+func (s Scope) targets(action string, all []string) ([]target, error) {
+	if special := append(s.tagging(action, all), s.aliases(action)...); len(special) > 0 {
+		return special, nil
+	}
+	where, err := s.of(action)
+	return []target{where}, err
 }
 
 // of returns where an action is needed. An action of a service that is not known here is an error, so that nobody adds a
@@ -288,25 +318,31 @@ func (s Scope) iam(operation string) target {
 	}
 }
 
-// glue limits databases and tables by name. Names of databases that a capability makes have underscores for hyphens.
+// glue limits databases, tables and crawlers by name. AWS evaluates what contains a resource, and what is deleted with it. Names of
+// databases that a capability makes have underscores for hyphens.
 func (s Scope) glue(operation string) target {
-	catalog := []string{"catalog"}
-	for _, prefix := range slices.Compact([]string{s.NamePrefix, strings.ReplaceAll(s.NamePrefix, "-", "_")}) {
-		catalog = append(catalog, "database/"+prefix+"*", "table/"+prefix+"*/*")
-		if operation == "DeleteDatabase" { // deletes what is in it
-			catalog = append(catalog, "userDefinedFunction/"+prefix+"*/*")
+	if operation == "CreateCrawler" {
+		return target{everywhere, given}
+	}
+	if strings.Contains(operation, "Crawler") {
+		return target{resources: s.arns("glue", "crawler/"+s.NamePrefix+"*")}
+	}
+	resources := []string{"catalog"}
+	for _, prefix := range s.catalogPrefixes() {
+		resources = append(resources, "database/"+prefix+"*")
+		if strings.Contains(operation, "Table") || operation == "DeleteDatabase" {
+			resources = append(resources, "table/"+prefix+"*/*")
+		}
+		if operation == "DeleteDatabase" {
+			resources = append(resources, "userDefinedFunction/"+prefix+"*/*")
 		}
 	}
-	switch {
-	case operation == "CreateCrawler":
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
-	case strings.Contains(operation, "Crawler"):
-		return target{resources: s.arns("glue", "crawler/"+s.NamePrefix+"*")}
-	case strings.Contains(operation, "Tag"):
-		return target{resources: s.arns("glue", append(catalog, "crawler/"+s.NamePrefix+"*")...)}
-	default:
-		return target{resources: s.arns("glue", catalog...)}
-	}
+	return target{resources: s.arns("glue", resources...)}
+}
+
+// catalogPrefixes are the beginnings of the names of databases.
+func (s Scope) catalogPrefixes() []string {
+	return slices.Compact([]string{s.NamePrefix, strings.ReplaceAll(s.NamePrefix, "-", "_")})
 }
 
 func (s Scope) ssm(operation string) target {
@@ -320,35 +356,32 @@ func (s Scope) ssm(operation string) target {
 	}
 }
 
-// kms limits by tags, because AWS chooses the identifiers. An alias has no tags, and a key that an object adopts has none
-// yet. CreateAlias and DeleteAlias need a right to both the alias and the key.
+// kms limits by tags, because AWS chooses the identifiers.
 func (s Scope) kms(operation string) target {
 	keys := s.arns("kms", "key/*")
 	switch {
 	case operation == "ListAliases":
 		return target{resources: everywhere}
 	case operation == "CreateKey":
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
-	case strings.HasSuffix(operation, "Alias"):
-		return target{resources: append(s.arns("kms", "alias/"+s.NamePrefix+"*"), keys...)}
-	case operation == "TagResource" || operation == "DescribeKey" || operation == "ListResourceTags":
+		return target{everywhere, given}
+	case operation == "DescribeKey" || operation == "ListResourceTags":
 		return target{resources: keys}
 	default:
-		return target{keys, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+		return target{keys, ours}
 	}
 }
 
-// acm limits by tags, because AWS chooses the identifiers. A certificate that an object adopts has no tags yet.
+// acm limits by tags, because AWS chooses the identifiers.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awscertificatemanager.html
 func (s Scope) acm(operation string) target {
 	certificates := s.arns("acm", "certificate/*")
 	switch operation {
 	case "RequestCertificate":
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
-	case "DescribeCertificate", "ListTagsForCertificate", "AddTagsToCertificate":
+		return target{everywhere, given}
+	case "DescribeCertificate", "ListTagsForCertificate":
 		return target{resources: certificates}
 	default:
-		return target{certificates, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+		return target{certificates, ours}
 	}
 }
 
@@ -356,42 +389,40 @@ func (s Scope) acm(operation string) target {
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticcontainerservice.html
 func (s Scope) ecs(operation string) target {
 	if operation == "CreateCluster" {
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+		return target{everywhere, given}
 	}
 	return target{resources: s.arns("ecs", "cluster/"+s.NamePrefix+"*")}
 }
 
+// ownCluster is the name of the operator's cluster, or a pattern.
+func (s Scope) ownCluster() string { return cmp.Or(s.EKSCluster, "*") }
+
 // eks limits by the name of the cluster; AWS evaluates no resource for the create of one. Associations are made in the operator's
-// own cluster. EKS chooses their identifiers; one that an object adopts has no tags yet.
+// own cluster. EKS chooses their identifiers.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
 func (s Scope) eks(operation string) target {
-	cluster := cmp.Or(s.EKSCluster, "*")
+	cluster := s.ownCluster()
 	associations, clusters := s.arns("eks", "podidentityassociation/"+cluster+"/*"), s.arns("eks", "cluster/"+s.NamePrefix+"*")
 	switch operation {
 	case "CreateCluster":
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+		return target{everywhere, given}
 	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles", "ListUpdates", "DescribeUpdate",
 		"CreateAccessEntry", "ListAccessEntries":
 		return target{resources: clusters}
 	case "DescribeAccessEntry", "UpdateAccessEntry", "DeleteAccessEntry", "ListAssociatedAccessPolicies", "AssociateAccessPolicy", "DisassociateAccessPolicy":
 		return target{resources: s.arns("eks", "access-entry/"+s.NamePrefix+"*")}
 	case "CreatePodIdentityAssociation":
-		return target{s.arns("eks", "cluster/"+cluster), stringEquals("aws:RequestTag/"+managedBy, operatorName)}
+		return target{s.arns("eks", "cluster/"+cluster), given}
 	case "ListPodIdentityAssociations":
 		return target{resources: s.arns("eks", "cluster/"+cluster)}
 	case "DescribePodIdentityAssociation":
 		return target{resources: associations}
-	case "TagResource":
-		return target{resources: append(associations, clusters...)}
-	case "UntagResource":
-		return target{append(associations, clusters...), stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
 	default:
-		return target{associations, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+		return target{associations, ours}
 	}
 }
 
-// cognito limits by tags, because AWS chooses the identifiers. Update also writes the tags, of which a pool that an object
-// adopts has none yet, and any pool of the name is described to find the one that an answer was lost of. No resource is
+// cognito limits by tags, because AWS chooses the identifiers. Any pool of the name is described to find the one that an answer was lost of. No resource is
 // evaluated for the lists of pools and the descriptions of domains.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazoncognitouserpools.html
 func (s Scope) cognito(operation string) target {
@@ -400,11 +431,11 @@ func (s Scope) cognito(operation string) target {
 	case "ListUserPools", "DescribeUserPoolDomain":
 		return target{resources: everywhere}
 	case "CreateUserPool":
-		return target{everywhere, stringEquals("aws:RequestTag/"+managedBy, operatorName)}
-	case "UpdateUserPool", "DescribeUserPool":
+		return target{everywhere, given}
+	case "DescribeUserPool":
 		return target{resources: pools}
 	default:
-		return target{pools, stringEquals("aws:ResourceTag/"+managedBy, operatorName)}
+		return target{pools, ours}
 	}
 }
 
@@ -416,35 +447,36 @@ func (s Scope) sns(operation string) target {
 	return target{resources: s.arns("sns", s.NamePrefix+"*")}
 }
 
-// rds limits by the names of DB instances and DB subnet groups. An instance is placed in any subnet group, security group,
-// option group or parameter group that an object names, and its final snapshot has any name.
+// rds limits by the names of DB instances and DB subnet groups. An instance is placed in any subnet group and has any option group
+// or parameter group that an object names, and its final snapshot has any name.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonrds.html
 func (s Scope) rds(operation string) target {
 	instances, groups := "db:"+s.NamePrefix+"*", "subgrp:"+s.NamePrefix+"*"
-	switch {
-	case operation == "DescribeDBInstances": // also lists what uses a subnet group
-		return target{resources: s.arns("rds", "db:*")}
-	case strings.Contains(operation, "Tag"):
-		return target{resources: s.arns("rds", instances, groups)}
-	case strings.Contains(operation, "SubnetGroup"):
+	if strings.Contains(operation, "SubnetGroup") {
 		return target{resources: s.arns("rds", groups)}
-	case operation == "DeleteDBInstance", operation == "DescribeDBSnapshots":
+	}
+	switch operation {
+	case "DescribeDBInstances": // also lists what uses a subnet group
+		return target{resources: s.arns("rds", "db:*")}
+	case "DeleteDBInstance", "DescribeDBSnapshots":
 		return target{resources: s.arns("rds", instances, "snapshot:*")}
+	case "ModifyDBInstance":
+		return target{resources: s.arns("rds", instances, "pg:*")}
 	default:
-		return target{resources: s.arns("rds", instances, "subgrp:*", "secgrp:*", "og:*", "pg:*")}
+		return target{resources: s.arns("rds", instances, "subgrp:*", "og:*", "pg:*")}
 	}
 }
 
-// elasticache limits by the names of cache clusters. A cluster is placed in any subnet group and security group, and has any
-// parameter group, that an object names, and its final snapshot has any name.
+// elasticache limits by the names of cache clusters. A cluster is placed in any subnet group, and has any parameter group, that an
+// object names, and its final snapshot has any name.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelasticache.html
 func (s Scope) elasticache(operation string) target {
 	clusters := "cluster:" + s.NamePrefix + "*"
 	switch operation {
 	case "CreateCacheCluster":
-		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*", "subnetgroup:*")}
+		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "subnetgroup:*")}
 	case "ModifyCacheCluster":
-		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "securitygroup:*")}
+		return target{resources: s.arns("elasticache", clusters, "parametergroup:*")}
 	case "DeleteCacheCluster", "DescribeSnapshots":
 		return target{resources: s.arns("elasticache", clusters, "snapshot:*")}
 	default:

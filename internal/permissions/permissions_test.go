@@ -53,13 +53,14 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"lambda:InvokeFunction":          "[arn:aws:lambda:eu-west-1:123456789012:function:SecretsManager*] map[]",
 		"kms:CreateKey":                  "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"acm:RequestCertificate":         "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"acm:AddTagsToCertificate":       "[arn:aws:acm:eu-west-1:123456789012:certificate/*] map[]",
+		"acm:AddTagsToCertificate":       "[arn:aws:acm:eu-west-1:123456789012:certificate/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"acm:DeleteCertificate":          "[arn:aws:acm:eu-west-1:123456789012:certificate/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"kms:CreateAlias":                "[arn:aws:kms:eu-west-1:123456789012:alias/team-* arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
-		"kms:TagResource":                "[arn:aws:kms:eu-west-1:123456789012:key/*] map[]",
+		"kms:CreateAlias":                "[arn:aws:kms:eu-west-1:123456789012:alias/team-*] map[]",
+		"kms:TagResource":                "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"kms:ScheduleKeyDeletion":        "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:ListUserPools":      "[*] map[]",
 		"cognito-idp:CreateUserPool":     "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"cognito-idp:UpdateUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:CreateGroup":        "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:DeleteUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"sns:Unsubscribe":                "[*] map[]",
@@ -70,8 +71,8 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"lambda:CreateFunction":          "[arn:aws:lambda:eu-west-1:123456789012:function:team-*] map[]",
 		"lambda:GetLayerVersion":         "[arn:aws:lambda:*:*:layer:*] map[]",
 		"ecs:CreateCluster":              "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"elasticache:CreateCacheCluster": "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-* arn:aws:elasticache:eu-west-1:123456789012:parametergroup:* arn:aws:elasticache:eu-west-1:123456789012:securitygroup:* arn:aws:elasticache:eu-west-1:123456789012:subnetgroup:*] map[]",
-		"elasticache:ModifyCacheCluster": "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-* arn:aws:elasticache:eu-west-1:123456789012:parametergroup:* arn:aws:elasticache:eu-west-1:123456789012:securitygroup:*] map[]",
+		"elasticache:CreateCacheCluster": "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-* arn:aws:elasticache:eu-west-1:123456789012:parametergroup:* arn:aws:elasticache:eu-west-1:123456789012:subnetgroup:*] map[]",
+		"elasticache:ModifyCacheCluster": "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-* arn:aws:elasticache:eu-west-1:123456789012:parametergroup:*] map[]",
 		"elasticache:DeleteCacheCluster": "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-* arn:aws:elasticache:eu-west-1:123456789012:snapshot:*] map[]",
 		"elasticache:AddTagsToResource":  "[arn:aws:elasticache:eu-west-1:123456789012:cluster:team-*] map[]",
 		"ecs:UpdateCluster":              "[arn:aws:ecs:eu-west-1:123456789012:cluster/team-*] map[]",
@@ -80,7 +81,7 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"rds:CreateDBSubnetGroup":        "[arn:aws:rds:eu-west-1:123456789012:subgrp:team-*] map[]",
 		"rds:AddTagsToResource":          "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:subgrp:team-*] map[]",
 		"rds:DescribeDBInstances":        "[arn:aws:rds:eu-west-1:123456789012:db:*] map[]",
-		"rds:CreateDBInstance":           "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:subgrp:* arn:aws:rds:eu-west-1:123456789012:secgrp:* arn:aws:rds:eu-west-1:123456789012:og:* arn:aws:rds:eu-west-1:123456789012:pg:*] map[]",
+		"rds:CreateDBInstance":           "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:subgrp:* arn:aws:rds:eu-west-1:123456789012:og:* arn:aws:rds:eu-west-1:123456789012:pg:*] map[]",
 		"rds:DeleteDBInstance":           "[arn:aws:rds:eu-west-1:123456789012:db:team-* arn:aws:rds:eu-west-1:123456789012:snapshot:*] map[]",
 		"ec2:CreateVpc":                  "[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"ec2:DeleteNatGateway":           "[arn:aws:ec2:eu-west-1:123456789012:natgateway/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
@@ -180,8 +181,49 @@ func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
 			t.Errorf("%s:\n got %q\nwant %q", action, got[action], want)
 		}
 	}
-	if tags := got["ec2:CreateTags"]; len(tags) != 1 || !strings.Contains(tags[0], arn+"instance/*") || !strings.Contains(tags[0], arn+"volume/*") {
-		t.Errorf("tags: %q", tags)
+	slices.Sort(got["ec2:CreateTags"])
+	if want := []string{"[" + arn + "instance/* " + arn + "volume/*] map[StringEquals:map[ec2:CreateAction:[RunInstances]]]", "[" + arn + "instance/*] " + ours}; !slices.Equal(got["ec2:CreateTags"], want) {
+		t.Errorf("tags: %q", got["ec2:CreateTags"])
+	}
+}
+
+func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
+	metas := []kind.Meta{{Writes: []string{"ec2:CreateVpc", "ec2:CreateTags", "kms:CreateKey", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool",
+		"acm:RequestCertificate", "acm:AddTagsToCertificate", "eks:CreatePodIdentityAssociation", "eks:TagResource"}}}
+	for _, adopt := range []bool{false, true} {
+		documents, err := Operator(metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
+		if err != nil {
+			t.Fatal(err)
+		}
+		open := map[string]bool{}
+		for _, s := range documents[0].Statement {
+			for _, action := range s.Action {
+				if len(s.Condition) == 0 && !strings.Contains(s.Resource[0], "alias/") {
+					open[action] = true
+				}
+			}
+		}
+		for _, action := range []string{"ec2:CreateTags", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool", "acm:AddTagsToCertificate", "eks:TagResource"} {
+			if open[action] != adopt {
+				t.Errorf("adopting %t: %s is allowed on every resource: %t", adopt, action, open[action])
+			}
+		}
+	}
+}
+
+// The names that services have in a partition, where they are not those of aws.
+func TestOperator_NamesServicesAsThePartitionDoes(t *testing.T) {
+	for partition, want := range map[string][2]string{"aws": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-cn": {"ec2.amazonaws.com.cn", "rds.*.amazonaws.com.cn"},
+		"aws-us-gov": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-eusc": {"ec2.amazonaws.com", "rds.*.amazonaws.eu"}} {
+		documents, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}}, Scope{Partition: partition})
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed := statementOf(t, documents, "iam:PassRole").Condition["StringEquals"]["iam:PassedToService"]
+		through := statementOf(t, documents, "kms:CreateGrant").Condition["StringLike"]["kms:ViaService"]
+		if !slices.Equal(passed, want[:1]) || !slices.Equal(through, want[1:]) {
+			t.Errorf("%s: %q %q", partition, passed, through)
+		}
 	}
 }
 
@@ -221,7 +263,7 @@ func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
 		"[arn:aws:ec2:eu-west-1:123456789012:vpc/*] map[]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if tags := statementOf(t, documents, "ec2:CreateTags").Resource; !slices.Contains(tags, "arn:aws:ec2:eu-west-1:123456789012:subnet/*") || !slices.Contains(tags, "arn:aws:ec2:eu-west-1:123456789012:vpc/*") {
+	if tags := statementOf(t, documents, "ec2:CreateTags").Resource; !slices.Equal(tags, []string{"arn:aws:ec2:eu-west-1:123456789012:subnet/*"}) {
 		t.Errorf("tags: %q", tags)
 	}
 }
@@ -286,7 +328,7 @@ func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
 	for action, want := range map[string]string{
 		"eks:CreateCluster":           "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"eks:UpdateClusterVersion":    "[arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[]",
-		"eks:UntagResource":           "[arn:aws:eks:eu-west-1:123456789012:podidentityassociation/c/* arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
+		"eks:UntagResource":           "[arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"iam:PassRole":                "[arn:aws:iam::123456789012:role/team-*] map[StringEquals:map[iam:PassedToService:[eks.amazonaws.com]]]",
 		"iam:CreateServiceLinkedRole": "[arn:aws:iam::123456789012:role/aws-service-role/eks.amazonaws.com/*] map[StringEquals:map[iam:AWSServiceName:[eks.amazonaws.com]]]",
 		"kms:CreateGrant":             "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]] StringLike:map[kms:ViaService:[eks.eu-west-1.amazonaws.com]]]",
@@ -311,7 +353,7 @@ func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
 		"eks:CreatePodIdentityAssociation":   "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"eks:ListPodIdentityAssociations":    "[arn:aws:eks:eu-west-1:123456789012:cluster/c] map[]",
 		"eks:DescribePodIdentityAssociation": associations + " map[]",
-		"eks:TagResource":                    "[arn:aws:eks:eu-west-1:123456789012:podidentityassociation/c/* arn:aws:eks:eu-west-1:123456789012:cluster/team-*] map[]",
+		"eks:TagResource":                    associations + " map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"eks:DeletePodIdentityAssociation":   associations + " map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"iam:PassRole":                       "[arn:aws:iam::123456789012:role/team-*] map[StringEquals:map[iam:PassedToService:[pods.eks.amazonaws.com]]]",
 	} {

@@ -60,7 +60,7 @@ var allowed = map[string][]string{
 	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/intentfacts", "internal/apply", "internal/status", "internal/options"},
 	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
-	"internal/kindtest":                  {"api", "config/crd", "internal/answers", "internal/crdschema", "internal/importer", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/testkit"},
+	"internal/kindtest":                  {"api", "config/crd", "internal/answers", "internal/crdschema", "internal/importer", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/iampolicy", "internal/permissions", "internal/testkit"},
 	"internal/testkit":                   {"api", "internal/testkit"},
 	"internal/devworld":                  {"config/crd", "manifests", "internal/testkit"},
 	"cmd/nexus-operator":                 {"api", "internal/controller", "internal/catalog", "internal/engine", "internal/metrics", "internal/options", "internal/tracing", "internal/kind", "internal/iampolicy", "internal/permissions"},

@@ -168,10 +168,14 @@ func parameters(group string) func(s *spec) {
 	return func(s *spec) { s.ParameterGroup = &group }
 }
 
-// tuned makes a parameter group.
 func tuned(t *testing.T, s *kindtest.Subject) {
 	t.Helper()
-	_, err := api(s.Rig).CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: aws.String("tuned"), DBParameterGroupFamily: aws.String("postgres16"), Description: aws.String("d")})
+	makeParameterGroup(t, s.Rig, "tuned")
+}
+
+func makeParameterGroup(t *testing.T, r *kindtest.Rig, name string) {
+	t.Helper()
+	_, err := api(r).CreateDBParameterGroup(t.Context(), &rds.CreateDBParameterGroupInput{DBParameterGroupName: &name, DBParameterGroupFamily: aws.String("postgres16"), Description: aws.String("d")})
 	must(t, err)
 }
 
@@ -273,6 +277,8 @@ func edits() []kindtest.Case {
 		kindtest.Case{Name: "other security groups in any order", Existing: instanceOf(everything), Object: instanceOf(everything, func(s *spec) {
 			s.VPCSecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}, {Name: "databases"}}
 		}), Cause: engine.Edited, Diff: []string{"VpcSecurityGroupIds"}, Actions: []string{modify}},
+		kindtest.Case{Name: "another parameter group", Existing: instanceOf(), Object: instanceOf(parameters("tuned")), Cause: engine.Edited, Diff: []string{"DBParameterGroupName"}, Actions: []string{modify},
+			Before: func(t *testing.T, r *kindtest.Rig) { makeParameterGroup(t, r, "tuned") }},
 		kindtest.Case{Name: "the management replaces a password", Existing: instanceOf(password), Object: instanceOf(), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited, Diff: []string{"ManageMasterUserPassword"}, Actions: []string{modify}},
 		kindtest.Case{Name: "a password replaces the management", Existing: instanceOf(), Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited,
 			Diff: []string{"ManageMasterUserPassword", "Password"}, Actions: []string{modify}},

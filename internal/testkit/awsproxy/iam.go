@@ -5,8 +5,10 @@ package awsproxy
 import (
 	"context"
 	"encoding/xml"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -20,19 +22,75 @@ type callers struct {
 	roles    map[string]string             // access key → name of the assumed role
 	accounts map[string]map[string]*rights // account → "user/NAME" or "role/NAME" → policies, until something in IAM changes
 	changes  int                           // in IAM
+	limits   map[string]*Limited           // by access key
+}
+
+// Limited is what an access key may do, and what of that it has used.
+type Limited struct {
+	rights *rights
+	keys   map[string]string
+	mu     sync.Mutex
+	used   map[string]bool
+}
+
+// Limit lets requests with an access key need the rights that AWS asks for, of which the key has those of the policies; other keys
+// need none. It ends with Reset. Keys of KMS that the emulator does not have carry the given tags for it.
+func (p *Proxy) Limit(accessKey string, tagsOfUnknownKeys map[string]string, policies ...string) *Limited {
+	l := &Limited{keys: tagsOfUnknownKeys, used: map[string]bool{},
+		rights: &rights{caller: "arn:aws:iam::" + defaultAccount + ":user/limited", identity: documents(policies...)}}
+	p.callers.mu.Lock()
+	defer p.callers.mu.Unlock()
+	p.callers.limits[accessKey] = l
+	return l
+}
+
+// Used returns the parts of the policies that requests were allowed by, each as an action and a resource.
+func (l *Limited) Used() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Sorted(maps.Keys(l.used))
+}
+
+// note records what allows a demand.
+func (l *Limited) note(d demand) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, s := range l.rights.identity {
+		if s.Effect != "Allow" || !s.covers(d) {
+			continue
+		}
+		for _, pattern := range list(s.Resource) {
+			if matches(pattern, d.resource) {
+				l.used[d.action+" "+pattern] = true
+			}
+		}
+	}
+}
+
+func (c *callers) limitOf(accessKey string) *Limited {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limits[accessKey]
+}
+
+// tagsOfUnknownKeys are those of keys of KMS that the emulator does not have.
+func (c *callers) tagsOfUnknownKeys(accessKey string) map[string]string {
+	if l := c.limitOf(accessKey); l != nil {
+		return l.keys
+	}
+	return nil
 }
 
 func (c *callers) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.enforced, c.accounts = false, nil
-	c.users, c.roles = map[string]string{}, map[string]string{}
+	c.users, c.roles, c.limits = map[string]string{}, map[string]string{}, map[string]*Limited{}
 }
 
 // EnforceIAM lets requests that come by the proxy need the rights that AWS asks for, from now on, or no longer. They must then
 // come with an access key of CreateUser or of a role that was assumed. Signatures are not checked, nor are policies of
-// resources. Policies that were changed past the proxy count from the next call of EnforceIAM. What a request takes is known of the services of capabilities; in others only its action must be allowed, on
-// whatever resource.
+// resources. Policies that were changed past the proxy count from the next call of EnforceIAM.
 func (p *Proxy) EnforceIAM(on bool) {
 	p.callers.mu.Lock()
 	defer p.callers.mu.Unlock()
@@ -44,12 +102,12 @@ func (p *Proxy) EnforceIAM(on bool) {
 func (p *Proxy) authorize(ctx context.Context, x *exchange) *answer {
 	c := &p.callers
 	c.mu.Lock()
-	enforced := c.enforced
+	enforced, limited := c.enforced, c.limits[x.accessKey]
 	c.mu.Unlock()
-	if !enforced || x.service == "sts" && x.op == "AssumeRoleWithWebIdentity" {
+	if !enforced && limited == nil || x.service == "sts" && x.op == "AssumeRoleWithWebIdentity" {
 		return nil // nobody calls it yet
 	}
-	held, err := p.rightsOf(ctx, x)
+	held, err := p.heldBy(ctx, x, limited)
 	switch {
 	case err != nil:
 		return errorAnswer(x.request, awsError{http.StatusInternalServerError, "InternalFailure", "the policies of the caller: " + err.Error()})
@@ -61,8 +119,19 @@ func (p *Proxy) authorize(ctx context.Context, x *exchange) *answer {
 			return errorAnswer(x.request, refusal(x.request, "User: "+held.caller+" is not authorized to perform: "+d.action+" on resource: "+d.resource+
 				" because no identity-based policy allows the "+d.action+" action"))
 		}
+		if limited != nil {
+			limited.note(d)
+		}
 	}
 	return nil
+}
+
+// heldBy returns the rights of who sent a request.
+func (p *Proxy) heldBy(ctx context.Context, x *exchange, limited *Limited) (*rights, error) {
+	if limited != nil {
+		return limited.rights, nil
+	}
+	return p.rightsOf(ctx, x)
 }
 
 // refusal is the error of a missing right, which services name differently.
@@ -130,16 +199,6 @@ func (c *callers) add(accessKey, user string) {
 	defer c.mu.Unlock()
 	c.users[accessKey], c.accounts = user, nil
 	c.changes++
-}
-
-// arnOf is the ARN of "user/NAME" or "role/NAME" if the policies of the account were read; "" for one that does not exist.
-func (c *callers) arnOf(account, name string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r := c.accounts[account][name]; r != nil {
-		return r.caller
-	}
-	return ""
 }
 
 // assumedRole returns the access key and the ARN, arn:…:assumed-role/NAME/SESSION, of an answer of AssumeRole.

@@ -14,6 +14,26 @@ type demand struct {
 	action, resource string
 	// context are the values of the condition keys of the request, by key in lower case. A key that is missing is absent.
 	context map[string][]string
+	// tags returns those of the resource; nil for one that does not exist yet.
+	tags func() map[string]string
+}
+
+// value returns the values of a condition key. Tags of the resource are asked for where a policy has a condition on them.
+func (d demand) value(key string) (values []string, present bool) {
+	key = strings.ToLower(key)
+	if values, present := d.context[key]; present {
+		return values, true
+	}
+	name, isTag := strings.CutPrefix(key, "aws:resourcetag/")
+	if !isTag || d.tags == nil {
+		return nil, false
+	}
+	for tag, v := range d.tags() {
+		if strings.ToLower(tag) == name {
+			return []string{v}, true
+		}
+	}
+	return nil, false
 }
 
 // rights are the policies of a caller. The proxy reads documents in another way than the operator does, so that both do not
@@ -71,7 +91,7 @@ func isDenied(statements []statement, d demand) bool {
 func (s statement) covers(d demand) bool {
 	action := func(pattern string) bool { return matches(strings.ToLower(pattern), strings.ToLower(d.action)) }
 	resource := func(pattern string) bool { return d.resource == "" || matches(pattern, d.resource) }
-	return element(s.Action, s.NotAction, action) && element(s.Resource, s.NotResource, resource) && s.holds(d.context)
+	return element(s.Action, s.NotAction, action) && element(s.Resource, s.NotResource, resource) && s.holds(d)
 }
 
 // element reports whether some value of an element matches, or none of its opposite.
@@ -103,10 +123,10 @@ func matches(pattern, s string) bool {
 }
 
 // holds reports whether all conditions of a statement are met.
-func (s statement) holds(context map[string][]string) bool {
+func (s statement) holds(d demand) bool {
 	for operator, keys := range s.Condition {
 		for key, wanted := range keys {
-			values, present := context[strings.ToLower(key)]
+			values, present := d.value(key)
 			if !conditionHolds(operator, list(wanted), values, present) {
 				return false
 			}

@@ -50,7 +50,7 @@ func TestRightsAreDecidedAsIAMDoes(t *testing.T) {
 		{name: "what is no document", policy: `[`, action: "s3:Get", resource: "r"},
 	} {
 		r := &rights{identity: statementsOf(row.policy), boundary: statementsOf(row.boundary), bounded: row.boundary != ""}
-		if got := r.allow(demand{row.action, row.resource, row.context}); got != row.want {
+		if got := r.allow(demand{action: row.action, resource: row.resource, context: row.context}); got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}

@@ -13,29 +13,31 @@ import (
 
 // state is what the corrections remember.
 type state struct {
-	mu        sync.Mutex
-	now       func() time.Time
-	lag       Lag
-	lagSince  int                     // position of the last write before SetLag
-	creating  time.Duration           // how long DynamoDB tables are CREATING
-	raised    bool                    // Parameter Store's higher throughput is on
-	queueRest time.Duration           // how long the name of a deleted queue is refused
-	pending   string                  // protocol whose subscriptions are not confirmed
-	seq       int                     // position of the last write or recorded answer
-	accounts  map[string]string       // access key → account, of assumed roles
-	tokens    map[string]bool         // identities of creations with their client tokens
-	resources map[string]*history     // by identity
-	rewritten map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
-	answers   map[string]recorded     // by read
-	diverted  map[string]http.Handler // service → what answers in the emulator's place
-	system    map[string][]bucketTag  // bucket → its tags that only AWS may change
-	untagged  map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
-	documents map[documentKey][]byte  // configurations of buckets, as they were sent
-	tables    tables
-	rotations map[string]rotation // of secrets, by identity
-	cleared   map[string]bool     // identities of secrets whose description was cleared
-	gateways  natGateways
-	made      map[string]*answer // answers to creations in EC2, by identity of the client token
+	mu            sync.Mutex
+	now           func() time.Time
+	lag           Lag
+	lagSince      int // position of the last write before SetLag
+	conditionsLag time.Duration
+	evaluated     map[string]time.Time    // when tags of a resource were first evaluated, by its ARN
+	creating      time.Duration           // how long DynamoDB tables are CREATING
+	raised        bool                    // Parameter Store's higher throughput is on
+	queueRest     time.Duration           // how long the name of a deleted queue is refused
+	pending       string                  // protocol whose subscriptions are not confirmed
+	seq           int                     // position of the last write or recorded answer
+	accounts      map[string]string       // access key → account, of assumed roles
+	tokens        map[string]bool         // identities of creations with their client tokens
+	resources     map[string]*history     // by identity
+	rewritten     map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
+	answers       map[string]recorded     // by read
+	diverted      map[string]http.Handler // service → what answers in the emulator's place
+	system        map[string][]bucketTag  // bucket → its tags that only AWS may change
+	untagged      map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
+	documents     map[documentKey][]byte  // configurations of buckets, as they were sent
+	tables        tables
+	rotations     map[string]rotation // of secrets, by identity
+	cleared       map[string]bool     // identities of secrets whose description was cleared
+	gateways      natGateways
+	made          map[string]*answer // answers to creations in EC2, by identity of the client token
 
 	preparing sync.Mutex      // held while the tags of a Parameter Store are prepared
 	prepared  map[string]bool // access key and region → they are
@@ -117,6 +119,7 @@ func (s *state) clear() {
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
+	s.conditionsLag = 0
 	s.setLag(Lag{})
 }
 

@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // tagRead is a read whose answer shows the tags of a resource.
@@ -173,4 +174,28 @@ func decodeJSON(body []byte) any {
 		return nil
 	}
 	return v
+}
+
+// SetTagConditionsLag lets conditions on the tags of a resource fail for so long after AWS evaluates them for the first time with
+// those tags. Zero, the default, is no time.
+// https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
+func (p *Proxy) SetTagConditionsLag(d time.Duration) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.conditionsLag, p.state.evaluated = d, map[string]time.Time{}
+}
+
+// tagsVisible reports whether conditions on the tags of a resource hold already.
+func (s *state) tagsVisible(arn string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.conditionsLag == 0 {
+		return true
+	}
+	since, known := s.evaluated[arn]
+	if !known {
+		since = s.now()
+		s.evaluated[arn] = since
+	}
+	return s.now().Sub(since) >= s.conditionsLag
 }

@@ -84,12 +84,17 @@ func generateReference(sentry, version, file string) error {
 func (d definition) action(name string) (a awsmodels.Action, ok bool) {
 	p, ok := d.Privileges[name]
 	for resource, t := range p.Types {
-		if arn := d.Resources[resource].ARN; t.Required && arn != "" {
+		switch arn := d.Resources[resource].ARN; {
+		case arn == "":
+		case t.Required:
 			a.Resources = append(a.Resources, arn)
+		default:
+			a.Optional = append(a.Optional, arn)
 		}
 		a.Dependents = append(a.Dependents, t.Dependents...)
 	}
 	slices.Sort(a.Resources)
+	slices.Sort(a.Optional)
 	slices.Sort(a.Dependents)
 	a.Dependents = slices.Compact(a.Dependents)
 	return a, ok

@@ -74,6 +74,18 @@ func Refused(err error, action string) error {
 	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", action, e.text())
 }
 
+// LacksAllow reports whether AWS denies a call because no policy of the caller allows it, and not because one denies it. A policy
+// that allows it for resources with a tag may do so later.
+func LacksAllow(err error) bool {
+	return Is(err, Denied) && strings.Contains(Classify(err).Message, "no identity-based policy allows")
+}
+
+// AwaitTags is Explain for a denial that new tags of the resource will lift.
+func AwaitTags(err error, action string) error {
+	e := explanation{err: err, failure: Classify(err), action: action, words: &operatorWords}
+	return e.waiting(status.ReasonWaiting, "new tags to count for the operator's rights before %s%s", action, e.text())
+}
+
 // isKind reports whether err is one of the kinds of failure already.
 func isKind(err error) bool {
 	return isType[*status.Stalled](err) || isType[*status.Waiting](err) || isType[*status.Retrying](err)

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
@@ -103,4 +104,26 @@ func TestPrivilege_AWholeLifeFitsThePrintedPolicy(t *testing.T) {
 	}
 	b.World.AWS().EnforceIAM(false) // the operator has no right to see that there is nothing
 	b.Remove(stranger)
+}
+
+// AWS decides by new tags only after a while. The operator waits for them, and does not accuse its policy.
+func TestPrivilege_NewTagsThatLagAreWaitedFor(t *testing.T) {
+	extent.Full(t)
+	b := &bed{kit.Limited(t, printedPolicies(t, "team-"))}
+	b.provider()
+	b.World.AWS().SetTagConditionsLag(8 * time.Second)
+	key := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Name: "letters"}, Spec: v1alpha1.KMSKeySpec{CommonSpec: through("aws"), EnableKeyRotation: new(true)}}
+	b.Create(key)
+	b.Eventually(time.Minute, "the key to be ready", func() error {
+		if stalled, err := b.Condition(key, "Stalled"); err == nil && stalled.Status == metav1.ConditionTrue {
+			t.Fatalf("%s: %s", stalled.Reason, stalled.Message)
+		}
+		ready, err := b.Condition(key, "Ready")
+		if err == nil && ready.Status != metav1.ConditionTrue {
+			err = fmt.Errorf("%s %s", ready.Reason, ready.Message)
+		}
+		return err
+	})
+	b.World.AWS().SetTagConditionsLag(0)
+	b.Remove(key)
 }

@@ -34,6 +34,8 @@ type pass struct {
 	// done are the actions that AWS accepted in this pass; drifted counts the fields they corrected.
 	done    []string
 	drifted int
+	// newestKey is when the youngest of the keys that the object refers to was declared.
+	newestKey time.Time
 	// propagating is true once AWS answered that it does not know a role yet.
 	propagating bool
 	pacing
@@ -183,6 +185,9 @@ func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target,
 		return kind.Target{}, err
 	}
 	p.refs[id] = t
+	if made := target.GetCreationTimestamp().Time; kindName == "KMSKey" && made.After(p.newestKey) {
+		p.newestKey = made
+	}
 	return t, nil
 }
 
@@ -248,6 +253,7 @@ func (p *pass) Refs() map[string]kind.Target { return p.refs }
 func (p *pass) Store(ctx context.Context, id string) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
+	p.recordTags()
 	if st := p.obj.CommonStatus(); st.ID != id {
 		st.ID, st.ARN, st.Ownership = id, "", "" // the ARN was that of the lost resource; references wait for the new one
 	}
@@ -272,6 +278,9 @@ func (p *pass) Now() time.Time { return p.r.Clock.Now() }
 func (p *pass) Did(plan engine.Plan, done []kind.Step) {
 	for _, s := range done {
 		p.done = append(p.done, s.Action)
+		if isTagging(s.Action) {
+			p.recordTags()
+		}
 	}
 	if plan.Cause == engine.Drifted {
 		p.drifted += len(plan.Diff)

@@ -5,6 +5,7 @@ package awsresource
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +18,10 @@ import (
 // down to IAM's slowness but to the role itself.
 const propagation = 2 * time.Minute
 
+// tagging is how long AWS may go on deciding by the tags that a resource had before.
+// https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
+const tagging = 5 * time.Minute
+
 // Explain implements engine.Host.
 func (p *pass) Explain(err error, action string) error {
 	if _, kube := errors.AsType[*apierrors.StatusError](err); kube { // see stillCurrent
@@ -24,6 +29,9 @@ func (p *pass) Explain(err error, action string) error {
 	}
 	if awsclient.IsPaced(err) {
 		return p.waitForTurn(err)
+	}
+	if awsclient.LacksAllow(err) && p.tagsMayLag(err) {
+		return awsclient.AwaitTags(err, action)
 	}
 	if !awsclient.Is(err, awsclient.Propagating) {
 		return awsclient.Explain(err, action)
@@ -45,4 +53,25 @@ func (p *pass) recordPropagation() {
 	if !p.propagating {
 		p.r.refusals.Forget(client.ObjectKeyFromObject(p.obj))
 	}
+}
+
+// recordTags records that AWS accepted tags of the object's resource, with a create or alone.
+func (p *pass) recordTags() {
+	p.r.tagged.Set(client.ObjectKeyFromObject(p.obj), p.r.Clock.Now())
+}
+
+// tagsMayLag reports whether a right that depends on tags may be refused for want of tags that AWS has accepted already: of the
+// object's resource, or of a key that it refers to.
+func (p *pass) tagsMayLag(err error) bool {
+	now := p.r.Clock.Now()
+	if strings.Contains(err.Error(), " kms:") && now.Sub(p.newestKey) < tagging {
+		return true
+	}
+	since, known := p.r.tagged.Due(client.ObjectKeyFromObject(p.obj))
+	return known && now.Sub(since) < tagging
+}
+
+// isTagging reports whether an action puts tags on a resource.
+func isTagging(action string) bool {
+	return strings.Contains(action, "Tag") && !strings.Contains(action, "Untag") || action == "cognito-idp:UpdateUserPool"
 }

@@ -3,6 +3,7 @@
 package awsresource
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,12 +12,14 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
-	r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule()}
+	r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
 	unknown := &smithy.GenericAPIError{Code: "InvalidInputException", Message: "Service is unable to assume provided role. Please verify role's TrustPolicy"}
 	look := func(err error) error {
 		p := newPass(r, &v1alpha1.GlueCrawler{})
@@ -45,6 +48,44 @@ func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 	}
 	if err := look(&smithy.GenericAPIError{Code: "ThrottlingException"}); isWaiting(err) {
 		t.Errorf("any other failure is told as before: %v", err)
+	}
+}
+
+// KMS: "It might take up to five minutes for tag and alias changes to affect KMS key authorization."
+func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	refused := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k because no identity-based policy allows the kms:EnableKeyRotation action"}
+	explicit := &smithy.GenericAPIError{Code: "AccessDeniedException", Message: "User: u is not authorized to perform: kms:EnableKeyRotation on resource: k with an explicit deny in a service control policy"}
+	newOne := func() *pass {
+		r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
+		return newPass(r, &v1alpha1.KMSKey{})
+	}
+	for name, give := range map[string]func(p *pass){
+		"tags with a create": (*pass).recordTags,
+		"tags alone":         func(p *pass) { p.Did(engine.Plan{}, []kind.Step{{Action: "ec2:CreateTags"}}) },
+		"tags of a key":      func(p *pass) { p.newestKey = clock.Now() },
+	} {
+		p := newOne()
+		if isWaiting(p.Explain(refused, "kms:EnableKeyRotation")) {
+			t.Errorf("%s: waits before there are tags", name)
+		}
+		give(p)
+		if err := p.Explain(explicit, "kms:EnableKeyRotation"); isWaiting(err) {
+			t.Errorf("%s: waits for an explicit deny: %v", name, err)
+		}
+		for _, step := range []struct {
+			after time.Duration
+			waits bool
+		}{{0, true}, {tagging - time.Second, true}, {time.Second, false}} {
+			clock.SetTime(clock.Now().Add(step.after))
+			err := p.Explain(refused, "kms:EnableKeyRotation")
+			if s, stalled := status.AsStalled(err); isWaiting(err) != step.waits || !step.waits && (!stalled || s.Reason != status.ReasonAccessDenied) {
+				t.Errorf("%s, %s later: %v", name, step.after, err)
+			}
+			if step.waits && !strings.Contains(err.Error(), "kms:EnableKeyRotation") {
+				t.Errorf("%s: AWS's words are missing: %v", name, err)
+			}
+		}
 	}
 }
 

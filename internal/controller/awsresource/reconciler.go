@@ -42,14 +42,16 @@ type Reconciler struct {
 	memories *memories
 	// refusals holds since when AWS has refused each object for a role that it does not know yet.
 	refusals *reconciler.Schedule
-	drifts   *drifts
+	// tagged holds when AWS last accepted tags for each object.
+	tagged *reconciler.Schedule
+	drifts *drifts
 	// heartbeat shows whether the process was stopped; the other clock has the time of day.
 	heartbeat clock.WithTicker
 }
 
 // New prepares a reconciler of one kind.
 func New(env reconciler.Environment, entry engine.Entry, kinds map[string]engine.Entry, providers *awssession.Directory) *Reconciler {
-	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(),
+	return &Reconciler{Environment: env, Entry: entry, Kinds: kinds, Sessions: providers, checks: reconciler.NewSchedule(), refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule(),
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), memories: newMemories(), drifts: newDrifts(), heartbeat: clock.RealClock{}}
 }
 
@@ -91,6 +93,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.checks.Forget(key)
 	r.retries.Drop(key)
 	r.refusals.Forget(key)
+	r.tagged.Forget(key)
 	r.memories.forget(key)
 	r.drifts.forget(key)
 }

@@ -47,6 +47,7 @@ func (l Life) subject(r *Rig, e engine.Entry) *Subject {
 // throttled, denied. Each time the end is the same, with one resource, and none left behind.
 func Faults(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
+	partitions(t, e, l)
 	l = l.withParents(t)
 	clean := writes(t, e, l)
 	if len(clean) < 2 {

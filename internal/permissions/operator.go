@@ -359,12 +359,12 @@ func (s Scope) ssm(operation string) target {
 // kms limits by tags, because AWS chooses the identifiers.
 func (s Scope) kms(operation string) target {
 	keys := s.arns("kms", "key/*")
-	switch {
-	case operation == "ListAliases":
+	switch operation {
+	case "ListAliases":
 		return target{resources: everywhere}
-	case operation == "CreateKey":
+	case "CreateKey":
 		return target{everywhere, given}
-	case operation == "DescribeKey" || operation == "ListResourceTags":
+	case "DescribeKey", "ListResourceTags":
 		return target{resources: keys}
 	default:
 		return target{keys, ours}

@@ -158,7 +158,7 @@ func parents(t *testing.T, r *kindtest.Rig) {
 		must(t, err)
 	}
 	objects := s3.NewFromConfig(r.Config, func(o *s3.Options) { o.UsePathStyle = true })
-	_, err := objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
+	_, err := objects.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String(bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: s3types.BucketLocationConstraint(r.Region)}})
 	must(t, err)
 	for _, key := range []string{"v1.zip", "v2.zip"} {
 		_, err := objects.PutObject(t.Context(), &s3.PutObjectInput{Bucket: aws.String(bucket), Key: &key, Body: bytes.NewReader([]byte("the archive of " + key))})

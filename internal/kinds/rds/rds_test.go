@@ -60,7 +60,7 @@ func inNetwork(t *testing.T, s *kindtest.Subject) {
 		s.Targets = map[string]kind.Target{}
 	}
 	for zone, block := range map[string]string{"a": "10.20.1.0/24", "b": "10.20.2.0/24", "c": "10.20.3.0/24"} {
-		out, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String(kindtest.Region + zone)})
+		out, err := c.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: &block, AvailabilityZone: aws.String(s.Rig.Region + zone)})
 		must(t, err)
 		s.Targets["Subnet/"+zone] = kind.Target{ID: *out.Subnet.SubnetId}
 	}
@@ -79,7 +79,7 @@ func subnetIDs(t *testing.T, r *kindtest.Rig, zones ...string) []string {
 	var ids []string
 	for _, zone := range zones {
 		for _, s := range out.Subnets {
-			if !aws.ToBool(s.DefaultForAz) && *s.AvailabilityZone == kindtest.Region+zone {
+			if !aws.ToBool(s.DefaultForAz) && *s.AvailabilityZone == r.Region+zone {
 				ids = append(ids, *s.SubnetId)
 			}
 		}

@@ -30,7 +30,7 @@ const (
 // copies makes the destination of replication, with versioning or without.
 func copies(s *kindtest.Subject, versioning types.BucketVersioningStatus) {
 	ctx := context.Background()
-	_, err := api(s.Rig).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(copiesBucket), CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: kindtest.Region}})
+	_, err := api(s.Rig).CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(copiesBucket), CreateBucketConfiguration: &types.CreateBucketConfiguration{LocationConstraint: types.BucketLocationConstraint(s.Rig.Region)}})
 	if err == nil && versioning != "" {
 		_, err = api(s.Rig).PutBucketVersioning(ctx, &s3.PutBucketVersioningInput{Bucket: aws.String(copiesBucket), VersioningConfiguration: &types.VersioningConfiguration{Status: versioning}})
 	}

@@ -273,7 +273,7 @@ func (s *state) keepTable(x *exchange, e *tableExtras) {
 		e.stream = nil
 		if on, _ := stream["StreamEnabled"].(bool); on {
 			e.stream = stream
-			e.streamARN = fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s/stream/%s", x.region, defaultAccount, x.resource, time.Now().UTC().Format("2006-01-02T15:04:05.000000"))
+			e.streamARN = fmt.Sprintf("arn:%s:dynamodb:%s:%s:table/%s/stream/%s", partitionOf(x.region), x.region, defaultAccount, x.resource, time.Now().UTC().Format("2006-01-02T15:04:05.000000"))
 		}
 	}
 	e.keepLimits("", x.json)
@@ -321,7 +321,7 @@ func (s *state) showTable(x *exchange, e *tableExtras, table map[string]any) {
 	if e.encryption != nil {
 		delete(table, "SSEDescription")
 		if enabled, _ := e.encryption["Enabled"].(bool); enabled {
-			key := cmp.Or(text(e.encryption["KMSMasterKeyId"]), fmt.Sprintf("arn:aws:kms:%s:%s:key/aws-dynamodb", x.region, defaultAccount))
+			key := cmp.Or(text(e.encryption["KMSMasterKeyId"]), fmt.Sprintf("arn:%s:kms:%s:%s:key/aws-dynamodb", partitionOf(x.region), x.region, defaultAccount))
 			table["SSEDescription"] = map[string]any{"Status": "ENABLED", "SSEType": "KMS", "KMSMasterKeyArn": key}
 		}
 	}

@@ -190,7 +190,7 @@ func (p *Proxy) replaceCacheTags(ctx context.Context, x *exchange) *answer {
 var tagKey = regexp.MustCompile(`<Key>([^<]*)</Key>`)
 
 func (s *state) cacheARN(x *exchange) string {
-	return fmt.Sprintf("arn:aws:elasticache:%s:%s:cluster:%s", x.region, s.accountOf(x.accessKey), x.resource)
+	return fmt.Sprintf("arn:%s:elasticache:%s:%s:cluster:%s", partitionOf(x.region), x.region, s.accountOf(x.accessKey), x.resource)
 }
 
 // listed returns the values of a list of a request, whose elements are named by their number.

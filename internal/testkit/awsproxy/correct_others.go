@@ -184,7 +184,7 @@ func updateCrawler(ctx context.Context, p *Proxy, x *exchange) *answer {
 	if !ok {
 		return a // EntityNotFoundException
 	}
-	arn := fmt.Sprintf("arn:aws:glue:%s:%s:crawler/%s", x.region, defaultAccount, name)
+	arn := fmt.Sprintf("arn:%s:glue:%s:%s:crawler/%s", partitionOf(x.region), x.region, defaultAccount, name)
 	_, tags, err := p.askJSON(ctx, x, "GetTags", map[string]any{"ResourceArn": arn})
 	if err != nil {
 		return nil

@@ -101,7 +101,7 @@ func (p *Proxy) createAssociation(ctx context.Context, x *exchange, cluster stri
 	}
 	s.seq++
 	made.id = fmt.Sprintf("a-%017x", s.seq)
-	made.arn = fmt.Sprintf("arn:aws:eks:%s:%s:podidentityassociation/%s/%s", x.region, s.accountOf(x.accessKey), cluster, made.id)
+	made.arn = fmt.Sprintf("arn:%s:eks:%s:%s:podidentityassociation/%s/%s", partitionOf(x.region), x.region, s.accountOf(x.accessKey), cluster, made.id)
 	s.associations[s.identity(x, "eks", made.id)] = made
 	return x.withAssociation(made)
 }

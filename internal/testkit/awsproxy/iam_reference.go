@@ -247,10 +247,12 @@ func (q *asker) anyOf(template string) string { return q.filled(template) }
 // partitions are by the beginning of the names of their regions.
 var partitions = map[string]string{"cn-": "aws-cn", "us-gov-": "aws-us-gov", "eusc-": "aws-eusc"}
 
-// partition is that of the region of the request.
-func (q *asker) partition() string {
+func (q *asker) partition() string { return partitionOf(q.x.region) }
+
+// partitionOf returns the partition of a region.
+func partitionOf(region string) string {
 	for prefix, partition := range partitions {
-		if strings.HasPrefix(q.x.region, prefix) {
+		if strings.HasPrefix(region, prefix) {
 			return partition
 		}
 	}

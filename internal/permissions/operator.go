@@ -458,8 +458,10 @@ func (s Scope) rds(operation string) target {
 	switch operation {
 	case "DescribeDBInstances": // also lists what uses a subnet group
 		return target{resources: s.arns("rds", "db:*")}
-	case "DeleteDBInstance", "DescribeDBSnapshots":
+	case "DeleteDBInstance":
 		return target{resources: s.arns("rds", instances, "snapshot:*")}
+	case "DescribeDBSnapshots": // by the name of a final snapshot
+		return target{resources: s.arns("rds", "snapshot:*")}
 	case "ModifyDBInstance":
 		return target{resources: s.arns("rds", instances, "pg:*")}
 	default:
@@ -477,8 +479,10 @@ func (s Scope) elasticache(operation string) target {
 		return target{resources: s.arns("elasticache", clusters, "parametergroup:*", "subnetgroup:*")}
 	case "ModifyCacheCluster":
 		return target{resources: s.arns("elasticache", clusters, "parametergroup:*")}
-	case "DeleteCacheCluster", "DescribeSnapshots":
+	case "DeleteCacheCluster":
 		return target{resources: s.arns("elasticache", clusters, "snapshot:*")}
+	case "DescribeSnapshots": // by the name of a final snapshot
+		return target{resources: s.arns("elasticache", "snapshot:*")}
 	default:
 		return target{resources: s.arns("elasticache", clusters)}
 	}

@@ -60,7 +60,6 @@ func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 		"kms:ScheduleKeyDeletion":        "[arn:aws:kms:eu-west-1:123456789012:key/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:ListUserPools":      "[*] map[]",
 		"cognito-idp:CreateUserPool":     "[*] map[StringEquals:map[aws:RequestTag/nexus.ai/managed-by:[nexus-operator]]]",
-		"cognito-idp:UpdateUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:CreateGroup":        "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"cognito-idp:DeleteUserPool":     "[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]",
 		"sns:Unsubscribe":                "[*] map[]",
@@ -231,7 +230,7 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 	const roles = "arn:aws:iam::123456789012:role/"
 	for action, want := range map[string][2]string{
 		"sns:Subscribe":              {"[arn:aws:sns:eu-west-1:123456789012:team-*] map[]", "[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
-		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
+		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
 	} {
 		documents, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 		if err != nil {

@@ -286,6 +286,11 @@ func drifts() []kindtest.Case {
 				SoftwareTokenMfaConfiguration: &types.SoftwareTokenMfaConfigType{Enabled: true}})
 			return err
 		})),
+		{Name: "an update repeats the role for text messages of others", Existing: declared, Object: declared, Drift: true, Cause: engine.Drifted,
+			Diff: []string{"DeletionProtection"}, Actions: []string{updatePool}, Before: updated(func(in *in) {
+				in.DeletionProtection = types.DeletionProtectionTypeActive
+				in.SmsConfiguration = &types.SmsConfigurationType{SnsCallerArn: aws.String("arn:aws:iam::123456789012:role/sms")}
+			})},
 		{Name: "settings and tags of others stay", Existing: poolOf(), Object: poolOf(), Drift: true, Cause: engine.InSync, Before: updated(func(in *in) {
 			in.Policies.PasswordPolicy.MinimumLength, in.UserPoolTags["theirs"] = aws.Int32(6), "1"
 		})},

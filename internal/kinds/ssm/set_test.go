@@ -186,6 +186,7 @@ func TestParameterSet(t *testing.T) {
 		edited("a list becomes a string", onPath("features", ".Type"), put, set("features", func(p *param) { p.Type = "String" })),
 		edited("a description is edited", onPath("dynamodb/license-table", ".Description"), put, set("dynamodb/license-table", func(p *param) { p.Description = aws.String("new") })),
 		edited("a description is cleared", onPath("dynamodb/license-table", ".Description"), put, set("dynamodb/license-table", func(p *param) { p.Description = aws.String("") })),
+		edited("an advanced secret is encrypted by a data key", onPath("key", ".Tier"), put, set("key", func(p *param) { p.Tier = "Advanced" })),
 		edited("a key is edited", onPath("key", ".KeyID"), put, set("key", func(p *param) { p.KeyID = "alias/other" })),
 		{Name: "a tier is raised", Existing: setOf(one, set("a", func(p *param) { p.Tier = "Standard" })), Object: setOf(one, set("a", func(p *param) { p.Tier = "Advanced" })),
 			Cause: engine.Edited, Diff: onPath("a", ".Tier"), Actions: put},

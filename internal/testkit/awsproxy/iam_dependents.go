@@ -105,6 +105,7 @@ var networkDependents = []dependent{
 
 const (
 	lambdaRights = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-api-permissions-ref.html"
+	imageRights  = "https://docs.aws.amazon.com/lambda/latest/dg/images-create.html#gettingstarted-images-permissions"
 	eksRights    = "https://docs.aws.amazon.com/eks/latest/userguide/using-service-linked-roles-eks.html"
 )
 
@@ -149,6 +150,16 @@ func hands(action, with, service string) dependent {
 	}, page: "https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html"}
 }
 
+// handsSubscription is the right to give SNS the role of a subscription, which a request has among attributes.
+func handsSubscription(action string) dependent {
+	return dependent{action: action, needs: "iam:PassRole", page: "https://docs.aws.amazon.com/sns/latest/dg/firehose-endpoints.html", on: func(q *asker) []demand {
+		if role := q.subscriptionRole(); role != "" {
+			return []demand{q.passes(role, "sns")}
+		}
+		return nil
+	}}
+}
+
 var roleDependents = []dependent{
 	hands("ec2:RunInstances", "IamInstanceProfile.Name", "ec2"), hands("ec2:RunInstances", "IamInstanceProfile.Arn", "ec2"),
 	hands("ec2:AssociateIamInstanceProfile", "IamInstanceProfile.Name", "ec2"), hands("ec2:AssociateIamInstanceProfile", "IamInstanceProfile.Arn", "ec2"),
@@ -156,6 +167,9 @@ var roleDependents = []dependent{
 	hands("iam:AddRoleToInstanceProfile", "RoleName", "ec2"), hands("lambda:CreateFunction", "Role", "lambda"), hands("lambda:UpdateFunctionConfiguration", "Role", "lambda"),
 	hands("glue:CreateCrawler", "Role", "glue"), hands("glue:UpdateCrawler", "Role", "glue"), hands("eks:CreateCluster", "roleArn", "eks"),
 	hands("eks:CreatePodIdentityAssociation", "roleArn", "pods.eks"), hands("eks:UpdatePodIdentityAssociation", "roleArn", "pods.eks"),
+	hands("cognito-idp:CreateUserPool", "SmsConfiguration.SnsCallerArn", "cognito-idp"), hands("cognito-idp:UpdateUserPool", "SmsConfiguration.SnsCallerArn", "cognito-idp"),
+	hands("cognito-idp:SetUserPoolMfaConfig", "SmsMfaConfiguration.SmsConfiguration.SnsCallerArn", "cognito-idp"),
+	handsSubscription("sns:Subscribe"), handsSubscription("sns:SetSubscriptionAttributes"),
 	{action: "s3:PutReplicationConfiguration", needs: "iam:PassRole", with: "<Role>", on: func(q *asker) []demand {
 		return []demand{q.passes(firstMatch(roleElement, q.x.body), "s3")}
 	}},
@@ -229,7 +243,9 @@ var otherDependents = []dependent{
 		}
 		return out
 	}},
-	ofImage("ecr:BatchGetImage"), ofImage("ecr:GetDownloadUrlForLayer"),
+	ofImage("ecr:BatchGetImage", lambdaRights), ofImage("ecr:GetDownloadUrlForLayer", lambdaRights),
+	// Lambda lets itself read the repository in whose policy it is not allowed yet.
+	ofImage("ecr:GetRepositoryPolicy", imageRights), ofImage("ecr:SetRepositoryPolicy", imageRights),
 	{action: "secretsmanager:RotateSecret", needs: "lambda:InvokeFunction", with: "RotationLambdaARN", page: "https://docs.aws.amazon.com/secretsmanager/latest/userguide/rotating-secrets-required-permissions-function.html",
 		on: func(q *asker) []demand {
 			return []demand{q.need("lambda:InvokeFunction", text(q.x.json["RotationLambdaARN"]), nil)}
@@ -239,8 +255,8 @@ var otherDependents = []dependent{
 }
 
 // ofImage is a right to the image of a function.
-func ofImage(needs string) dependent {
-	return dependent{action: "lambda:CreateFunction", needs: needs, with: "Code.ImageUri", page: lambdaRights, on: func(q *asker) []demand {
+func ofImage(needs, page string) dependent {
+	return dependent{action: "lambda:CreateFunction", needs: needs, with: "Code.ImageUri", page: page, on: func(q *asker) []demand {
 		registry, rest, _ := strings.Cut(text(member(q.x.json, "Code.ImageUri")), "/")
 		name, _, _ := strings.Cut(rest, ":")
 		name, _, _ = strings.Cut(name, "@")

@@ -102,6 +102,32 @@ func (q *asker) associations() []string {
 	return []string{parts[1] + "/" + parts[3]}
 }
 
+// accessEntries are those of EKS, by cluster and principal. AWS chooses the last part of their ARNs.
+func (q *asker) accessEntries() []string {
+	cluster, _, principal, _ := accessPath(q.x.http)
+	parts := strings.SplitN(principal, ":", 6)
+	if len(parts) < 6 {
+		return nil
+	}
+	kind, name, _ := strings.Cut(parts[5], "/")
+	return []string{strings.Join([]string{cluster, kind, parts[4], name[strings.LastIndexByte(name, '/')+1:], "*"}, "/")}
+}
+
+// subscriptionRole is the role that a request gives to a subscription of SNS.
+func (q *asker) subscriptionRole() string {
+	const name = "SubscriptionRoleArn"
+	form := q.x.form
+	if form.Get("AttributeName") == name {
+		return form.Get("AttributeValue")
+	}
+	for key, values := range form {
+		if sameMember("Attributes.entry.#.key", key) && values[0] == name {
+			return form.Get(strings.TrimSuffix(key, "key") + "value")
+		}
+	}
+	return ""
+}
+
 func (q *asker) crawlers() []string {
 	if strings.Contains(q.x.op, "Crawler") {
 		return q.values("Name", "CrawlerName")

@@ -4,6 +4,7 @@ package answers
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"reflect"
 	"regexp"
@@ -62,7 +63,8 @@ func placeIn(v reflect.Value, steps []step) reflect.Value {
 	return v
 }
 
-// emptyBelow returns the outermost places without a value, and of lists those in the first element. Maps have no members.
+// emptyBelow returns the outermost places without a value, and of lists those in one element: the first by its content, because AWS may
+// list in any order. Maps have no members.
 func emptyBelow(p at) []at {
 	if t := p.value.Type(); t == reflect.TypeFor[time.Time]() || t == reflect.TypeFor[*time.Time]() || p.value.Kind() == reflect.Interface {
 		return nil
@@ -76,13 +78,21 @@ func emptyBelow(p at) []at {
 	}
 	below := children(p)
 	if p.value.Kind() == reflect.Slice && len(below) > 1 {
-		below = below[:1]
+		below = []at{slices.MinFunc(below, func(a, b at) int { return strings.Compare(contentOf(a.value), contentOf(b.value)) })}
 	}
 	var out []at
 	for _, c := range below {
 		out = append(out, emptyBelow(c)...)
 	}
 	return out
+}
+
+func contentOf(v reflect.Value) string {
+	text, err := json.Marshal(v.Interface())
+	if err != nil {
+		return ""
+	}
+	return string(text)
 }
 
 // maxDepth bounds how deep members are filled whose types contain themselves.

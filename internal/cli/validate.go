@@ -108,21 +108,23 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		return nil, err
 	}
 	found, err := schemas.Problems(ctx, u)
-	if err != nil {
-		return nil, err
+	if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil { // or else the schema has named the field
+		found, err = s.withOwnProblem(found, typed)
 	}
-	var out []string
-	for _, p := range found {
-		out = append(out, p.Error())
-	}
-	var own error
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil { // or else the schema has named the field
-		own, err = s.ownProblem(typed)
-	}
-	if err == nil && own != nil && !names(found, own) {
-		out = append(out, own.Error())
+	out := make([]string, len(found))
+	for i, p := range found {
+		out[i] = p.Error()
 	}
 	return out, err
+}
+
+// withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
+func (s *shared) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
+	own, err := s.ownProblem(typed)
+	if err == nil && own != nil && !names(found, own) {
+		found = append(found, own)
+	}
+	return found, err
 }
 
 // ownTypes are the Go types of the operator's own kinds.
@@ -132,9 +134,12 @@ func ownTypes() (*runtime.Scheme, error) {
 }
 
 // names reports whether the field of a problem was named already: the operator checks much of what the schema says again.
-func names(found []*status.Stalled, problem error) bool {
+func names(found []error, problem error) bool {
 	own, ok := status.AsStalled(problem)
-	return ok && slices.ContainsFunc(found, func(s *status.Stalled) bool { return s.Field == own.Field })
+	return ok && slices.ContainsFunc(found, func(err error) bool {
+		s, is := status.AsStalled(err)
+		return is && s.Field == own.Field
+	})
 }
 
 // unknownKind says which version or kind of the operator's groups was meant.

@@ -167,14 +167,14 @@ func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, o
 	return errs, nil
 }
 
-// Problems returns every mistake of a manifest that needs no other object: fields that the kind does not have, and what Errors finds. The
+// Problems returns every mistake of a manifest that needs no other object, as a *status.Stalled each: fields that the kind does not have, and what Errors finds. The
 // object is completed with its defaults, as the API server does.
-func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([]*status.Stalled, error) {
+func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([]error, error) {
 	unknown, err := s.unknownFields(u)
 	if err != nil {
 		return nil, err
 	}
-	var out []*status.Stalled
+	var out []error
 	for _, path := range unknown {
 		out = append(out, status.Invalid("", "unknown field %q", path))
 	}

@@ -88,8 +88,8 @@ func CheckPrincipals(d Document) error {
 	for i, s := range d.Statement {
 		for element, principals := range map[string]Principals{"Principal": s.Principal, "NotPrincipal": s.NotPrincipal} {
 			for _, name := range principals["CanonicalUser"] {
-				return fmt.Errorf("Statement[%d].%s: AWS shows an ARN instead of the canonical user %.12s…: name arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity ID, "+
-					"or arn:aws:iam::ACCOUNT:root for an account", i, element, name)
+				return fmt.Errorf("%s: AWS shows an ARN instead of the canonical user %.12s…: name arn:aws:iam::cloudfront:user/CloudFront Origin Access Identity ID, "+
+					"or arn:aws:iam::ACCOUNT:root for an account", fmt.Sprintf("Statement[%d].%s", i, element), name)
 			}
 			for _, name := range principals["AWS"] {
 				if uniqueID.MatchString(name) {

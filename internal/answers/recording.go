@@ -22,7 +22,7 @@ type Recording struct {
 	answers map[string]answer
 }
 
-// answer is what a call returned.
+// answer holds the output of a call, or its error.
 type answer struct {
 	operation string
 	output    any

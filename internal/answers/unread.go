@@ -30,7 +30,7 @@ type Leaf struct {
 	Value       any
 }
 
-// Result is what was read, in parts that are compared one by one.
+// Result holds what was read, in parts that are compared one by one.
 type Result map[string]string
 
 // maxRepetitions bounds how often the reading is repeated.

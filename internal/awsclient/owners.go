@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// ownersLast is how long the tags of a resource that an object names serve other objects.
+	// ownersLast bounds the time for which the tags of a named resource serve other objects.
 	ownersLast = time.Minute
-	// maxARNs is how many resources one request of the tagging API names:
+	// maxARNs limits the resources that one request of the tagging API names:
 	// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
 	maxARNs = 100
 )

@@ -5,8 +5,8 @@ package manifests
 
 import "embed"
 
-// Files are the manifests of an installation in namespace nexus-system, without the CustomResourceDefinitions. The ones in
-// the first file come first.
+// Files are the manifests of an installation in namespace nexus-system, without the CustomResourceDefinitions: the Namespace,
+// the rights, and the Deployment with the objects beside it.
 //
-//go:embed rbac.yaml deployment.yaml
+//go:embed namespace/namespace.yaml rbac.yaml deployment.yaml
 var Files embed.FS

@@ -132,14 +132,22 @@ func unpack(from fs.FS, name, path string) error {
 	return os.WriteFile(path, text, 0o600)
 }
 
-// operatorRights returns the operator's ServiceAccount, its rights and the policy that limits it, as an installation has them.
+// operatorRights returns the operator's namespace and ServiceAccount, its rights and the policy that limits it, as an
+// installation has them.
 func (w World) operatorRights() ([]*unstructured.Unstructured, error) {
-	const name = "rbac.yaml"
-	path := w.file(folderWorld + "/" + name)
-	if err := unpack(manifests.Files, name, path); err != nil {
-		return nil, err
+	var out []*unstructured.Unstructured
+	for _, name := range []string{"namespace/namespace.yaml", "rbac.yaml"} {
+		path := w.file(folderWorld + "/" + filepath.Base(name))
+		if err := unpack(manifests.Files, name, path); err != nil {
+			return nil, err
+		}
+		objects, err := world.ReadManifests(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, objects...)
 	}
-	return world.ReadManifests(path)
+	return out, nil
 }
 
 // runOperator keeps the operator running, as a Deployment would, and the state

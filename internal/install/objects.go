@@ -49,27 +49,28 @@ type Operator struct {
 // Manifests are the objects of an installation in the order in which they are applied: the namespace, the definitions, the
 // rights, and what runs.
 func Manifests(definitions fs.FS, o Operator) ([]*unstructured.Unstructured, error) {
-	out, err := decodeAll(manifests.Files, "rbac.yaml")
-	if err != nil {
-		return nil, err
-	}
 	crds, err := fs.Glob(definitions, "bases/*.yaml")
 	if err != nil {
 		return nil, err
 	}
-	workloads, err := decodeAll(manifests.Files, "deployment.yaml")
-	if err != nil {
-		return nil, err
-	}
 	slices.Sort(crds)
-	for _, file := range slices.Backward(crds) {
-		objects, err := decodeAll(definitions, file)
+	type file struct {
+		in   fs.FS
+		name string
+	}
+	files := []file{{manifests.Files, "namespace/namespace.yaml"}}
+	for _, name := range crds {
+		files = append(files, file{definitions, name})
+	}
+	files = append(files, file{manifests.Files, "rbac.yaml"}, file{manifests.Files, "deployment.yaml"})
+	var out []*unstructured.Unstructured
+	for _, f := range files {
+		objects, err := decodeAll(f.in, f.name)
 		if err != nil {
 			return nil, err
 		}
-		out = slices.Insert(out, 1, objects...) // after the namespace
+		out = append(out, objects...)
 	}
-	out = append(out, workloads...)
 	for _, u := range out {
 		if err := o.complete(u); err != nil {
 			return nil, err

@@ -15,12 +15,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds/definitions"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/rights"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -196,7 +196,7 @@ func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
 		return err
 	case <-ctx.Done():
 	}
-	_ = cmd.Process.Signal(syscall.SIGTERM)
+	_ = osproc.Terminate(cmd.Process.Pid)
 	select {
 	case err := <-done:
 		return err

@@ -22,11 +22,11 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -90,6 +90,9 @@ func CheckManifests(files []string) error {
 // Up starts the world unless it runs, applies the manifests, and waits until the capabilities in them run. A failure leaves
 // the logs in the folder. A world that it has started and whose operator is ready stays when capabilities do not run in time.
 func (w World) Up(ctx context.Context, o Options) error {
+	if err := osproc.Check(); err != nil {
+		return err
+	}
 	manifests, err := readManifests(o.Manifests)
 	if err != nil {
 		return err
@@ -213,11 +216,11 @@ func (d *daemon) stop() {
 		return
 	default:
 	}
-	_ = syscall.Kill(d.pid, syscall.SIGTERM)
+	_ = osproc.Terminate(d.pid)
 	select {
 	case <-d.ended:
 	case <-time.After(15 * time.Second):
-		_ = syscall.Kill(d.pid, syscall.SIGKILL)
+		_ = osproc.Kill(d.pid)
 		<-d.ended
 	}
 }
@@ -237,7 +240,7 @@ func (w World) startDaemon(o Options) (*daemon, error) {
 	}
 	cmd := exec.Command(self, append(slices.Clone(w.Daemon), "--dir="+w.Dir)...) // it outlives this process
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	cmd.SysProcAttr = osproc.Session()
 	if err := errors.Join(cmd.Start(), log.Close()); err != nil {
 		return nil, err
 	}

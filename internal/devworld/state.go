@@ -12,11 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
@@ -147,7 +145,7 @@ func (s state) processes() map[string]int {
 func (s state) alive() map[string]int {
 	all := s.processes()
 	for name, pid := range all {
-		session, err := unix.Getsid(pid)
+		session, err := osproc.SessionOf(pid)
 		if start := startOf(pid); pid == 0 || err != nil || session != s.PID || start == "" || start != s.Starts[name] {
 			delete(all, name)
 		}
@@ -171,7 +169,7 @@ func (s state) ended() []string {
 // stop ends the daemon and all that it started, and waits until none is left.
 func (s state) stop() error {
 	if pid := s.alive()[daemonProcess]; pid != 0 {
-		_ = syscall.Kill(pid, syscall.SIGTERM)
+		_ = osproc.Terminate(pid)
 	}
 	for wait := range 150 {
 		left := s.alive()
@@ -180,7 +178,7 @@ func (s state) stop() error {
 		}
 		if wait == 100 || left[daemonProcess] == 0 && wait == 10 { // 10 s; without the daemon nobody else stops them
 			for _, pid := range left {
-				_ = syscall.Kill(pid, syscall.SIGKILL)
+				_ = osproc.Kill(pid)
 			}
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -194,11 +192,8 @@ func tryLock(path string) (lock *os.File, ok bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if ok, err = osproc.TryLock(f); !ok {
 		_ = f.Close() // nothing was written
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, false, nil
-		}
 		return nil, false, err
 	}
 	return f, true, nil

@@ -61,8 +61,9 @@ var allowed = map[string][]string{
 	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
 	"internal/kindtest":                  {"api", "config/crd", "internal/answers", "internal/crdschema", "internal/importer", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/iampolicy", "internal/permissions", "internal/testkit"},
-	"internal/testkit":                   {"api", "internal/testkit"},
-	"internal/devworld":                  {"config/crd", "manifests", "internal/testkit"},
+	"internal/testkit":                   {"api", "internal/osproc", "internal/testkit"},
+	"internal/osproc":                    {},
+	"internal/devworld":                  {"config/crd", "manifests", "internal/osproc", "internal/testkit"},
 	"cmd/nexus-operator":                 {"api", "internal/controller", "internal/catalog", "internal/engine", "internal/metrics", "internal/options", "internal/tracing", "internal/kind", "internal/iampolicy", "internal/permissions"},
 	"test":                               {"api", "internal/devworld", "internal/testkit"},
 	"internal/intent":                    {"api", "internal/status"},
@@ -137,6 +138,46 @@ func TestRoomsImportOnlyWhatTheyMay(t *testing.T) {
 			if problem := mayImportForeign(path, from, i); problem != "" {
 				t.Error(problem)
 			}
+		}
+	}
+}
+
+// The functions of package syscall differ between operating systems. nexusctl is released for Windows, too, where a mistake would
+// show at the release only.
+func TestNexusctl_CallsTheSystemThroughOsproc(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/nexusctl")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := 0
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		path, ours := strings.CutPrefix(p.ImportPath, module)
+		if !ours || path == "internal/osproc" || path == "cmd/nexusctl" { // the command names signals only
+			continue
+		}
+		own++
+		for _, i := range p.Imports {
+			if i == "syscall" || strings.HasPrefix(i, "golang.org/x/sys/") {
+				t.Errorf("%s imports %s: add a function to internal/osproc, for each operating system", path, i)
+			}
+		}
+	}
+	if own < 30 {
+		t.Errorf("only %d packages were found", own)
+	}
+	for _, system := range []string{"windows", "darwin"} {
+		build := exec.Command("go", "build", "./internal/osproc")
+		build.Dir, build.Env = "../..", append(cmd.Environ(), "GOOS="+system, "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", system, err, out)
 		}
 	}
 }

@@ -17,9 +17,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -146,8 +146,8 @@ func (s Source) command(ctx context.Context, dir, program string, args ...string
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "NEXUS_CACHE="+s.Cache, "GOFLAGS=", "GOWORK=off")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.SysProcAttr = osproc.Group()
+	cmd.Cancel = func() error { return osproc.TerminateGroup(cmd.Process.Pid) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }

@@ -3,12 +3,14 @@
 package world
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
 
 // Ports are taken below the range from which the kernel draws outgoing
@@ -36,7 +38,11 @@ func reservePort() (*portLock, error) {
 		if err != nil {
 			return nil, err
 		}
-		if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && free(port) {
+		locked, err := osproc.TryLock(f)
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if locked && free(port) {
 			return &portLock{port, f}, nil
 		}
 		f.Close()

@@ -3,7 +3,6 @@
 package world
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,8 +10,9 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
 
 // tailLines is how much of a component's log an error carries.
@@ -53,7 +53,7 @@ func (p *process) start() error {
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), p.env...)
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = childAttr()
+	cmd.SysProcAttr = osproc.Child()
 	started, done := make(chan error, 1), make(chan struct{})
 	go func() {
 		runtime.LockOSThread()
@@ -84,7 +84,7 @@ func (p *process) kill() error {
 	if cmd == nil || closed(done) {
 		return nil
 	}
-	if err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := osproc.KillGroup(cmd.Process.Pid); err != nil {
 		return fmt.Errorf("killing %s: %w", p.name, err)
 	}
 	select {

@@ -90,7 +90,7 @@ class Page:
             return node
         path, _, anchor = target.partition("#")
         full = (self.docs / os.path.dirname(self.name) / path).resolve() if path else self.docs / self.name
-        if full.is_relative_to(self.docs):
+        if full.is_relative_to(self.docs) and full.suffix == ".md":
             label = key(full.relative_to(self.docs).as_posix()) + (f"--{anchor}" if anchor else "")
             node["c"][2][0] = f"#{label}"
             return node

@@ -76,7 +76,7 @@ func TestPage_NeedsAnExample(t *testing.T) {
 
 // Every part of a schema that a user can break is shown.
 func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
-	least, most, length, low := int64(1), int64(3), int64(63), 1.0
+	least, most, length, low, high := int64(1), int64(3), int64(63), 1.0, 1048576.0
 	set := "set"
 	s := schemaProps{
 		Type: "object", Required: []string{"z"},
@@ -85,7 +85,7 @@ func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
 			"b": {Type: "array", MinItems: &least, MaxItems: &most, XListType: &set, Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &schemaProps{
 				Type: "string", Enum: []apiextensionsv1.JSON{{Raw: []byte(`"p"`)}, {Raw: []byte(`"q"`)}}}}},
 			"c": {Type: "object", AdditionalProperties: &apiextensionsv1.JSONSchemaPropsOrBool{Schema: &schemaProps{Type: "object",
-				Properties: map[string]schemaProps{"d": {Type: "integer", Format: "int32", Minimum: &low}}}}},
+				Properties: map[string]schemaProps{"d": {Type: "integer", Format: "int32", Minimum: &low, Maximum: &high}}}}},
 			"z": {Type: "boolean", XValidations: apiextensionsv1.ValidationRules{{Rule: "self || true", Message: "z is odd"}}},
 		},
 	}
@@ -96,7 +96,7 @@ func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
 		"| `a` | string, default `\"x\"` | at most 63 characters; matches <code>&#94;&#40;x&#124;y&#41;&#36;</code> | A &#124; b &lt;c> `<d>`. |\n" +
 		"| `b` | list of strings | 1 to 3 items; no item twice; each: one of `p`, `q` |  |\n" +
 		"| `c` | map of objects |  |  |\n" +
-		"| `c.*.d` | integer (int32) | at least 1 |  |\n" +
+		"| `c.*.d` | integer (int32) | 1 to 1048576 |  |\n" +
 		"\n### Rules\n\n- `z`: z is odd. `self || true`\n\n"
 	if got := w.tables(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -171,11 +172,11 @@ func textLimits(s schemaProps) []string {
 func numberLimits(s schemaProps) []string {
 	switch {
 	case s.Minimum != nil && s.Maximum != nil:
-		return []string{fmt.Sprintf("%g to %g", *s.Minimum, *s.Maximum)}
+		return []string{number(*s.Minimum) + " to " + number(*s.Maximum)}
 	case s.Minimum != nil:
-		return []string{fmt.Sprintf("at least %g", *s.Minimum)}
+		return []string{"at least " + number(*s.Minimum)}
 	case s.Maximum != nil:
-		return []string{fmt.Sprintf("at most %g", *s.Maximum)}
+		return []string{"at most " + number(*s.Maximum)}
 	}
 	return nil
 }
@@ -202,3 +203,6 @@ func between(least, most *int64, of string) []string {
 	}
 	return nil
 }
+
+// number writes a limit with all of its digits.
+func number(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

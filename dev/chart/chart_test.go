@@ -288,8 +288,23 @@ func TestSchema_RefusesMistakes(t *testing.T) {
 		"tenants: {capabilityNamespaces: ['team-a,*']}", "tenants: {defaultPermissionsBoundary: boundary}", "replicas: -1",
 		"log: {level: LOUD}", "reconcile: {checkInterval: soon}", "intents: {adapters: [opa]}", "image: {digest: latest}", "extraArgs: [start]",
 		"metrics: {port: 0}", "sharding: {count: 0}", "sharding: {count: 17}", "sharding: {count: two}", "shards: 2", "alerts: {runbookBaseURL: 'docs/operations.md'}", "alerts: {labels: [prometheus]}", "aws: {rates: {iam: fast}}",
+		"aws: {region: mars}", "aws: {additionalRegions: [Mars-1]}", "tenants: {ambientNamespaces: [Team_A]}", "tenants: {workloadNamespaces: [-team]}",
+		"resources: {limits: {memory: -1Gi}}", "resources: {requests: {cpu: -1}}", "resources: {limit: {memory: 1Gi}}", "tenants: {workloadNamespaceQuota: {pods: -1}}",
+		"podDisruptionBudget: {maxUnavailable: -1}",
 	} {
 		if _, err := renderWith(t, values); err == nil || !strings.Contains(err.Error(), "schema") {
+			t.Errorf("%s: %v", values, err)
+		}
+	}
+}
+
+func TestSchema_AcceptsWhatClustersNeed(t *testing.T) {
+	for _, values := range []string{
+		"aws: {region: us-gov-west-1, additionalRegions: [eusc-de-east-1, mx-central-1]}", "tenants: {ambientNamespaces: [team-*, 'a?', '*', 'team-[ab]']}",
+		"resources: {limits: {memory: 1.5Gi, cpu: 2}, requests: {cpu: 100m, memory: 1e9, ephemeral-storage: 10M}}",
+		"tenants: {workloadNamespaceQuota: {pods: 20, requests.cpu: '10', limits.memory: 8Gi}}", "podDisruptionBudget: {maxUnavailable: 50%}",
+	} {
+		if _, err := renderWith(t, values); err != nil {
 			t.Errorf("%s: %v", values, err)
 		}
 	}

@@ -56,6 +56,10 @@ func run(ctx context.Context, args []string) error {
 	if len(args) > 0 && args[0] == iamPolicyCommand {
 		return printIAMPolicies(os.Stdout, args[1:])
 	}
+	if len(args) == 1 && args[0] == "--version" {
+		_, err := fmt.Println(cmp.Or(version, metrics.Version()))
+		return err
+	}
 	o, err := options.Parse(args, environment(namespaceFile))
 	if err != nil {
 		return err

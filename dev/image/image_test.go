@@ -186,6 +186,13 @@ func checkBinary(t *testing.T, binary []byte) {
 	if out, err := command.CombinedOutput(); err != nil || !strings.Contains(string(out), "--capability-namespaces") {
 		t.Errorf("--help: %v\n%s", err, out)
 	}
+	release, err := image.Source{Tree: root}.Version()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput(); err != nil || string(out) != release+"\n" {
+		t.Errorf("--version: %v\n%s", err, out)
+	}
 	info, err := buildinfo.Read(bytes.NewReader(binary))
 	if err != nil {
 		t.Fatal(err)

@@ -125,7 +125,8 @@ func TestOperator_TakesBinariesThatCanRun(t *testing.T) {
 	compiled := operator(t, image.Source{Tree: tree, Arches: []string{"arm64"}})
 	build := func(pkg string, env ...string) string {
 		path := filepath.Join(t.TempDir(), "binary")
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace,kustomize_disable_go_plugin_support", "-ldflags=-s -w -buildid=", "-o", path, pkg)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace,kustomize_disable_go_plugin_support",
+			"-gcflags=all=-dwarf=false", "-ldflags=-s -w -buildid= -X main.version="+optree.Release, "-o", path, pkg)
 		cmd.Dir, cmd.Env = tree, append(os.Environ(), append(env, "CGO_ENABLED=0", "GOFLAGS=")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

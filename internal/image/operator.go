@@ -56,11 +56,11 @@ func Operator(ctx context.Context, s Source) (*Built, error) {
 		if s.Began != nil {
 			s.Began(arch)
 		}
-		files, err := s.files(ctx, arch)
+		files, err := s.files(ctx, release, arch)
 		if err != nil {
 			return nil, err
 		}
-		if built.Documents["nexus-operator-linux-"+arch+".spdx.json"], err = billOfMaterials(files, release, arch); err != nil {
+		if built.Documents["nexus-operator-linux-"+arch+".spdx.json"], err = imageBill(files, release, arch); err != nil {
 			return nil, err
 		}
 		image, err := imageOf(files, release, arch)
@@ -119,7 +119,11 @@ func imageOf(files []file, release, arch string) (v1.Image, error) {
 
 // WriteRoot writes the files of the operator's image for an architecture below a folder.
 func WriteRoot(ctx context.Context, s Source, dir, arch string) error {
-	files, err := s.files(ctx, arch)
+	release, err := s.Version()
+	if err != nil {
+		return err
+	}
+	files, err := s.files(ctx, release, arch)
 	if err != nil {
 		return fmt.Errorf("architecture %s: %w", arch, err)
 	}

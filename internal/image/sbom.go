@@ -62,29 +62,39 @@ const unknown = "NOASSERTION"
 // certificatesModule is the module that the certificates in the image are from.
 const certificatesModule = "golang.org/x/crypto/x509roots/fallback"
 
-// billOfMaterials describes an image by the build information that Go wrote into its binary, as SPDX JSON.
-func billOfMaterials(files []file, release, arch string) ([]byte, error) {
+// imageBill describes an image by its binary and the certificates beside it.
+func imageBill(files []file, release, arch string) ([]byte, error) {
 	i := slices.IndexFunc(files, func(f file) bool { return f.path == binaryPath })
-	info, err := buildinfo.Read(bytes.NewReader(files[i].data))
+	return billOfMaterials(files[i].data, "nexus-operator-"+release+"-linux-"+arch, release, certificatesFrom()...)
+}
+
+// BillOfMaterials describes a binary by the build information that Go wrote into it, as SPDX JSON. The name is that of the
+// document.
+func BillOfMaterials(binary []byte, name, release string) ([]byte, error) {
+	return billOfMaterials(binary, name, release)
+}
+
+func billOfMaterials(binary []byte, name, release string, beside ...*debug.Module) ([]byte, error) {
+	info, err := buildinfo.Read(bytes.NewReader(binary))
 	if err != nil {
 		return nil, fmt.Errorf("reading the build information: %w", err)
 	}
-	sum := sha256.Sum256(files[i].data)
-	const operator = "SPDXRef-operator"
+	sum := sha256.Sum256(binary)
+	const program = "SPDXRef-program"
 	document := spdxDocument{
 		SPDXVersion: "SPDX-2.3", DataLicense: "CC0-1.0", SPDXID: "SPDXRef-DOCUMENT",
-		Name:              "nexus-operator-" + release + "-linux-" + arch,
+		Name:              name,
 		DocumentNamespace: "urn:sha256:" + hex.EncodeToString(sum[:]),
 		CreationInfo:      spdxCreation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: nexus-operator/internal/image"}},
-		Packages: []spdxPackage{{SPDXID: operator, Name: info.Main.Path, VersionInfo: release, DownloadLocation: unknown,
+		Packages: []spdxPackage{{SPDXID: program, Name: info.Main.Path, VersionInfo: release, DownloadLocation: unknown,
 			Checksums: []spdxChecksum{{"SHA256", hex.EncodeToString(sum[:])}}}},
-		Relationships: []spdxRelationship{{"SPDXRef-DOCUMENT", "DESCRIBES", operator}},
+		Relationships: []spdxRelationship{{"SPDXRef-DOCUMENT", "DESCRIBES", program}},
 	}
 	modules := append([]*debug.Module{{Path: "std", Version: strings.TrimPrefix(strings.Fields(info.GoVersion)[0], "go")}}, info.Deps...)
-	for _, m := range append(modules, certificatesFrom()...) {
+	for _, m := range append(modules, beside...) {
 		p := packageOf(m)
 		document.Packages = append(document.Packages, p)
-		document.Relationships = append(document.Relationships, spdxRelationship{operator, "DEPENDS_ON", p.SPDXID})
+		document.Relationships = append(document.Relationships, spdxRelationship{program, "DEPENDS_ON", p.SPDXID})
 	}
 	text, err := json.MarshalIndent(document, "", "  ")
 	return append(text, '\n'), err

@@ -48,6 +48,19 @@ operator: ## Build the operator into bin/.
 image: ## Build the container image for amd64 and arm64 into bin/image, an OCI layout with its SPDX documents; prints the digest.
 	@go -C dev/image run . build ../.. ../../bin/image
 
+# The repository that the released chart and manifests pull the image from, and the private key that signs the checksums.
+IMAGE ?=
+KEY ?=
+
+.PHONY: release
+release: ## Write all files of a release into bin/release/VERSION: make release VERSION=1.2.3 [IMAGE=REPOSITORY] [KEY=FILE].
+	@test -n '$(VERSION)' || { echo 'name the version: make release VERSION=1.2.3'; exit 2; }
+	@go -C dev/release run . -image='$(IMAGE)' -key='$(abspath $(KEY))' ../.. '../../bin/release/$(patsubst v%,%,$(VERSION))' '$(VERSION)'
+
+.PHONY: schemas
+schemas: ## Write a JSON schema for each kind into bin/schemas, for editors and kubeconform.
+	@go -C dev/release run . schemas ../.. ../../bin/schemas
+
 .PHONY: bed
 bed: ## Provide the test bed's control plane and AWS emulator, once, in the cache.
 	@cd dev && go run ./bed
@@ -89,6 +102,7 @@ vet: $(STATICCHECK) ## Formatting, go vet and staticcheck.
 	go -C dev/gitops vet ./...
 	go -C dev/image vet ./...
 	go -C dev/promtool vet ./...
+	go -C dev/release vet ./...
 	$(STATICCHECK) ./...
 
 .PHONY: lint

@@ -18,7 +18,7 @@ import (
 )
 
 // allModules are the folders of the modules whose tests run.
-var allModules = []string{".", "dev", "dev/chart", "dev/gitops", "dev/image", "dev/promtool"}
+var allModules = []string{".", "dev", "dev/chart", "dev/gitops", "dev/image", "dev/promtool", "dev/release"}
 
 // lanes are the packages that run as several processes at once, in the order in which packages start while nothing is known of
 // their times: the longest first. The load of a process is what it uses of a processor; `make times` shows both times.

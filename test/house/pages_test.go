@@ -3,6 +3,7 @@
 package house
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -184,6 +185,46 @@ func TestEveryReasonIsReachableFromTroubleshooting(t *testing.T) {
 	for reason := range documentedReasons(t) {
 		if !strings.Contains(text, "`"+reason+"`") {
 			t.Errorf("%s names no symptom of %s", troubleshootingDoc, reason)
+		}
+	}
+}
+
+// TestPagesCountTheKinds: the README and the comparison say how many kinds of AWS resources there are.
+func TestPagesCountTheKinds(t *testing.T) {
+	bases, err := filepath.Glob("../../config/crd/bases/aws-infra-operator.*.yaml")
+	if err != nil || len(bases) < 30 {
+		t.Fatalf("%d definitions; %v", len(bases), err)
+	}
+	want := fmt.Sprintf("%d kinds of", len(bases)-1) // an AWSProvider is no resource
+	for _, page := range []string{"../../README.md", "../../docs/comparison.md"} {
+		if !strings.Contains(readDoc(t, page), want) {
+			t.Errorf("%s does not say %q", page, want)
+		}
+	}
+}
+
+func TestReadme_FitsTwoScreens(t *testing.T) {
+	text := readDoc(t, "../../README.md")
+	if lines := strings.Count(text, "\n"); lines > 120 {
+		t.Errorf("README.md has %d lines, more than 120", lines)
+	}
+	for _, part := range []string{"](docs/images/", "make demo", "kind: NexusAICapability", "kind: SecurityIntent\n", "## Read on"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("README.md lacks %q", part)
+		}
+	}
+}
+
+// TestChangelogNamesEveryVerb: the entry of nexusctl in the changelog lists the commands of its page.
+func TestChangelogNamesEveryVerb(t *testing.T) {
+	changelog := readDoc(t, "../../CHANGELOG.md")
+	verbs := regexp.MustCompile("(?m)^\\| `nexusctl ([a-z-]+)").FindAllStringSubmatch(readDoc(t, "../../docs/nexusctl.md"), -1)
+	if len(verbs) < 30 {
+		t.Fatalf("only %d commands were found", len(verbs))
+	}
+	for _, verb := range verbs {
+		if !strings.Contains(changelog, "`"+verb[1]) && !strings.Contains(changelog, "`nexusctl "+verb[1]) {
+			t.Errorf("CHANGELOG.md does not name nexusctl %s", verb[1])
 		}
 	}
 }

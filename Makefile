@@ -51,11 +51,13 @@ image: ## Build the container image for amd64 and arm64 into bin/image, an OCI l
 # The repository that the released chart and manifests pull the image from, and the private key that signs the checksums.
 IMAGE ?=
 KEY ?=
+# A part of the platforms, such as linux/amd64,darwin/arm64; all by default.
+PLATFORMS ?=
 
 .PHONY: release
 release: ## Write all files of a release into bin/release/VERSION: make release VERSION=1.2.3 [IMAGE=REPOSITORY] [KEY=FILE].
 	@test -n '$(VERSION)' || { echo 'name the version: make release VERSION=1.2.3'; exit 2; }
-	@go -C dev/release run . -image='$(IMAGE)' -key='$(abspath $(KEY))' ../.. '../../bin/release/$(patsubst v%,%,$(VERSION))' '$(VERSION)'
+	@go -C dev/release run . -platforms='$(PLATFORMS)' -image='$(IMAGE)' -key='$(abspath $(KEY))' ../.. '../../bin/release/$(patsubst v%,%,$(VERSION))' '$(VERSION)'
 
 .PHONY: schemas
 schemas: ## Write a JSON schema for each kind into bin/schemas, for editors and kubeconform.

@@ -19,6 +19,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,6 +44,10 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("release", flag.ContinueOnError)
 	flags.StringVar(&r.url, "url", defaultURL, "address that the files will be downloaded from; {version} stands for the version")
 	flags.StringVar(&r.repository, "image", "", "repository that the chart and the manifests pull the operator's image from; empty for the chart's own")
+	flags.Func("platforms", "systems and architectures such as linux/amd64,darwin/arm64; empty for all of a release", func(text string) (err error) {
+		r.platforms, err = parsePlatforms(text)
+		return err
+	})
 	key := flags.String("key", "", "PEM file with a private key (ECDSA P-256 or Ed25519) that signs the checksums; empty for none")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -51,7 +56,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return writeSchemas(flags.Arg(1), flags.Arg(2))
 	}
 	if flags.NArg() != 3 {
-		return errors.New("usage: release [-key FILE] [-image REPOSITORY] [-url URL] ROOT DIR VERSION | release schemas ROOT DIR")
+		return errors.New("usage: release [-platforms LIST] [-key FILE] [-image REPOSITORY] [-url URL] ROOT DIR VERSION | release schemas ROOT DIR")
 	}
 	r.root, r.dir = flags.Arg(0), filepath.Clean(flags.Arg(1))
 	if err := checkTree(ctx, r.root); err != nil {
@@ -85,6 +90,27 @@ func checkTree(ctx context.Context, root string) error {
 		return errors.New("the tree has changes that are not committed")
 	}
 	return nil
+}
+
+// parsePlatforms reads a list of platforms, all of which a release has. The image needs one of Linux.
+func parsePlatforms(text string) ([]platform, error) {
+	if text == "" {
+		return allPlatforms, nil
+	}
+	var out []platform
+	linux := false
+	for item := range strings.SplitSeq(text, ",") {
+		system, arch, _ := strings.Cut(item, "/")
+		p := platform{system, arch}
+		if !slices.Contains(allPlatforms, p) {
+			return nil, fmt.Errorf("%q is none of %v", item, allPlatforms)
+		}
+		out, linux = append(out, p), linux || system == "linux"
+	}
+	if !linux {
+		return nil, errors.New("the image needs a platform of Linux")
+	}
+	return out, nil
 }
 
 // semver is a version without build information, which neither tags of images nor names of files may contain.

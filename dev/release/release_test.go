@@ -311,6 +311,20 @@ func TestVersion_IsOneThatTagsAndNamesCanHave(t *testing.T) {
 	}
 }
 
+func TestPlatforms_AreThoseOfARelease(t *testing.T) {
+	if all, err := parsePlatforms(""); err != nil || len(all) != 6 {
+		t.Errorf("%v %v", all, err)
+	}
+	if some, err := parsePlatforms("linux/arm64,darwin/arm64"); err != nil || !slices.Equal(some, []platform{{"linux", "arm64"}, {"darwin", "arm64"}}) {
+		t.Errorf("%v %v", some, err)
+	}
+	for _, text := range []string{"linux", "plan9/amd64", "darwin/arm64", "linux/amd64,"} {
+		if _, err := parsePlatforms(text); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
 func TestSourceDate_IsThatOfTheCommit(t *testing.T) {
 	at, err := sourceDate(t.Context(), root, "")
 	if err != nil || at.Year() < 2025 {

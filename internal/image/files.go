@@ -94,7 +94,7 @@ func compile(ctx context.Context, root, release, arch string) ([]byte, error) {
 func BuildOperator(ctx context.Context, tree, output string) error {
 	release, err := version(tree)
 	if err == nil {
-		err = build(ctx, tree, command, release, output)
+		err = Program{Tree: tree, Command: command, Release: release}.build(ctx, output)
 	}
 	if err != nil {
 		return fmt.Errorf("building the operator in %s: %w", tree, err)
@@ -113,17 +113,17 @@ type Program struct {
 // Build builds the program for an operating system and an architecture, as a static binary without symbols, paths or build ids:
 // the same tree, release and version of Go give the same bytes.
 func (p Program) Build(ctx context.Context, output, system, arch string) error {
-	if err := build(ctx, p.Tree, p.Command, p.Release, output, "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0"); err != nil {
+	if err := p.build(ctx, output, "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0"); err != nil {
 		return fmt.Errorf("building .%s for %s/%s: %w", p.Command, system, arch, err)
 	}
 	return nil
 }
 
 // build compiles without information for debuggers, which the linker leaves out in any case: the compiler takes a fifth less.
-func build(ctx context.Context, root, command, release, output string, env ...string) error {
+func (p Program) build(ctx context.Context, output string, env ...string) error {
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-gcflags=all=-dwarf=false",
-		"-ldflags=-s -w -buildid= -X main.version="+release, "-o", output, "."+command)
-	build.Dir = root
+		"-ldflags=-s -w -buildid= -X main.version="+p.Release, "-o", output, "."+p.Command)
+	build.Dir = p.Tree
 	build.Env = append(append(build.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"), env...)
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)

@@ -131,6 +131,10 @@ func TestWhatAPersonAddsElsewhereStays(t *testing.T) {
 func TestAFieldThatIsNoLongerDesiredIsRemoved(t *testing.T) {
 	b := newBed(t)
 	ref := b.given(b.configMap("a", "k", "v", "old", "x"))
+	p, err := b.Plan(t.Context(), b.owner, b.configMap("a", "k", "v"))
+	if removed := p.Removals(); err != nil || len(removed) != 1 || removed[0].Path != "data.old" || removed[0].Have != "x" {
+		t.Errorf("%v: %+v", err, removed)
+	}
 	writes := b.writes()
 	r := b.apply(b.configMap("a", "k", "v"), apply.Updated)
 	writes(1)

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,7 +23,7 @@ type planFlags struct {
 	output            string
 	exitCode, skipAWS bool
 	all, everywhere   bool
-	server            bool
+	server, remove    bool
 	serverTimeout     time.Duration
 }
 
@@ -80,6 +79,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
 	completeOutput(cmd, "text", "wide", "markdown", "json", "yaml")
+	flags.BoolVar(&f.remove, "delete", false, "plan what follows when the objects are deleted: capabilities, AWS objects, AWSProviders and bindings")
 	flags.BoolVar(&f.server, "server", false, "let the operator plan with its own AWS identity, by a PlanRequest: for users without AWS credentials")
 	flags.DurationVar(&f.serverTimeout, "server-timeout", 90*time.Second, "with --server: how long to wait for the operator's answer")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
@@ -94,7 +94,7 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := printPlan(s.Out, f.output, found); err != nil {
+	if err := s.printPlan(f.output, found); err != nil {
 		return err
 	}
 	switch {
@@ -151,13 +151,19 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		return s.checked(ctx, p, objects, f.everywhere)
+		return s.checked(ctx, f.look(p), p.Client, objects, f.everywhere)
 	case len(args) > 0:
 		objects, err := s.objects(s.builder().ResourceTypeOrNameArgs(true, args...).Latest().Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
-		return s.checked(ctx, p, objects, false)
+		return s.checked(ctx, f.look(p), p.Client, objects, false)
+	case f.remove:
+		objects, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Latest().Flatten())
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		return p.Remove(ctx, objects)
 	default:
 		manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
 		if err != nil {
@@ -167,9 +173,20 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 	}
 }
 
+// look plans existing objects.
+type look func(context.Context, []*unstructured.Unstructured) (plan.Plan, error)
+
+// look returns how the flags ask existing objects to be planned.
+func (f *planFlags) look(p *plan.Planner) look {
+	if f.remove {
+		return p.Remove
+	}
+	return p.Check
+}
+
 // checked plans objects as they are, and says how many these were: a plan of nothing in a namespace with another name must not pass for
 // one without changes.
-func (s *shared) checked(ctx context.Context, p *plan.Planner, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
+func (s *shared) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
 	namespace, err := s.namespaceOf(everywhere)
 	if err != nil {
 		return plan.Plan{}, err
@@ -177,24 +194,28 @@ func (s *shared) checked(ctx context.Context, p *plan.Planner, objects []*unstru
 	where := "all namespaces"
 	if namespace != "" {
 		where = "namespace " + namespace
-		if err := p.Client.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); len(objects) == 0 && apierrors.IsNotFound(err) {
+		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); len(objects) == 0 && apierrors.IsNotFound(err) {
 			return plan.Plan{}, precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
 		}
 	}
-	found, err := p.Check(ctx, objects)
+	found, err := look(ctx, objects)
 	if err == nil {
-		s.say("Looked at %d objects in %s.", len(objects), where)
+		s.say("Looked at %s in %s.", counted(len(objects), "object", "objects"), where)
 	}
 	return found, err
 }
 
-// printPlan writes a plan in one of the formats.
-func printPlan(w io.Writer, format string, p plan.Plan) error {
-	return printAs(w, format, p, func() string {
+// printPlan writes a plan in one of the formats, with colors on a terminal.
+func (s *shared) printPlan(format string, p plan.Plan) error {
+	return printAs(s.Out, format, p, func() string {
 		if format == "markdown" {
 			return markdownOf(p)
 		}
-		return textOf(p, format == "wide")
+		text := textOf(p, format == "wide")
+		if v := s.canvas("text"); v != nil && v.colored {
+			return painted(text)
+		}
+		return text
 	})
 }
 

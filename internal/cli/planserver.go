@@ -67,6 +67,7 @@ func (s *shared) planRequest(f *planFlags, args []string) (*nexusv1.PlanRequest,
 		return nil, precondition(fmt.Errorf("finding the namespace: %w", err))
 	}
 	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace}}
+	q.Spec.Deletion = f.remove
 	if len(args) > 0 {
 		return q, s.addObjects(q, args)
 	}
@@ -80,6 +81,10 @@ func (s *shared) planRequest(f *planFlags, args []string) (*nexusv1.PlanRequest,
 		}
 		if i == 0 && m.GetNamespace() != "" {
 			q.Namespace = m.GetNamespace()
+		}
+		if f.remove {
+			q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: m.GetKind(), Name: m.GetName()})
+			continue
 		}
 		text, err := m.MarshalJSON()
 		if err != nil {

@@ -26,7 +26,7 @@ var riskWords = map[plan.Risk]string{plan.Safe: "safe", plan.Disrupts: "disrupts
 func textOf(p plan.Plan, wide bool) string {
 	var b strings.Builder
 	for _, it := range p.Items {
-		if wide || it.Changes() || it.Problem != nil || it.Waits != "" {
+		if wide || isWorthShowing(it) {
 			writeItem(&b, it)
 		}
 	}
@@ -37,8 +37,20 @@ func textOf(p plan.Plan, wide bool) string {
 	return b.String()
 }
 
+// isWorthShowing reports whether an item says anything that a reviewer has to know.
+func isWorthShowing(it plan.Item) bool {
+	return it.Changes() || it.Problem != nil || it.Waits != "" || it.AWS != nil && it.AWS.Reported
+}
+
 func writeItem(b *strings.Builder, it plan.Item) {
-	fmt.Fprintf(b, "%s %s: %s%s\n", signs[it.Action], titleOf(it), words[it.Action], riskSuffix(it.Risk))
+	sign, word := signs[it.Action], words[it.Action]
+	if it.Action == plan.None && it.Changes() {
+		sign, word = signs[it.AWS.Action], words[it.AWS.Action]+" in AWS alone"
+	}
+	fmt.Fprintf(b, "%s %s: %s%s\n", sign, titleOf(it), word, riskSuffix(it.Risk))
+	if it.Note != "" {
+		fmt.Fprintf(b, "    %s\n", it.Note)
+	}
 	if it.Problem != nil {
 		fmt.Fprintf(b, "    ! %s: %s\n", it.Problem.Reason, problemText(it.Problem))
 	}
@@ -52,7 +64,11 @@ func writeItem(b *strings.Builder, it plan.Item) {
 }
 
 func writeResource(b *strings.Builder, r *plan.Resource) {
-	fmt.Fprintf(b, "    %s AWS%s: %s%s\n", signs[r.Action], placeOf(r), words[r.Action], riskSuffix(r.Risk))
+	word := words[r.Action]
+	if r.Reported {
+		word = "differs"
+	}
+	fmt.Fprintf(b, "    %s AWS%s: %s%s\n", signs[r.Action], placeOf(r), word, riskSuffix(r.Risk))
 	if r.Reason != "" {
 		fmt.Fprintf(b, "        %s\n", r.Reason)
 	}
@@ -189,16 +205,22 @@ func riskSuffix(r plan.Risk) string {
 }
 
 func summaryOf(p plan.Plan) string {
+	s := p.Summary
+	if p.Empty() && s.Reported > 0 {
+		return fmt.Sprintf("No changes. Not corrected: %s.", counted(s.Reported, "object differs", "objects differ")+" from AWS, and only reports it")
+	}
 	if p.Empty() {
 		return "No changes."
 	}
-	s := p.Summary
 	text := fmt.Sprintf("Plan: %d to create, %d to update, %d to delete; %s.", s.Create, s.Update, s.Delete, callsOf(s.Calls))
 	if s.Problems > 0 {
 		text += fmt.Sprintf(" Problems: %d.", s.Problems)
 	}
 	if s.Waits > 0 {
 		text += fmt.Sprintf(" Waiting: %d.", s.Waits)
+	}
+	if s.Reported > 0 {
+		text += fmt.Sprintf(" Not corrected: %d.", s.Reported)
 	}
 	if s.Risk != "" && s.Risk != plan.Safe {
 		text += " At worst it " + riskWords[s.Risk] + "."
@@ -207,11 +229,30 @@ func summaryOf(p plan.Plan) string {
 }
 
 func callsOf(n int) string {
-	if n == 1 {
-		return "1 AWS call"
-	}
-	return fmt.Sprintf("%d AWS calls", n)
+	return counted(n, "AWS call", "AWS calls")
 }
+
+// counted is a number of things.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// painted gives each line the color of its sign.
+func painted(text string) string {
+	lines := strings.SplitAfter(text, "\n")
+	for i, line := range lines {
+		sign, _, _ := strings.Cut(strings.TrimLeft(line, " "), " ")
+		if color, ok := signColors[sign]; ok {
+			lines[i] = color + strings.TrimSuffix(line, "\n") + colorOff + "\n"
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+var signColors = map[string]string{"+": colorGreen, "~": colorYellow, "-": colorRed, "!": colorRed}
 
 // markdownOf is a plan for a pull request.
 func markdownOf(p plan.Plan) string {
@@ -219,7 +260,7 @@ func markdownOf(p plan.Plan) string {
 	b.WriteString("### " + summaryOf(p) + "\n")
 	var rows []plan.Item
 	for _, it := range p.Items {
-		if it.Changes() || it.Problem != nil || it.Waits != "" {
+		if isWorthShowing(it) {
 			rows = append(rows, it)
 		}
 	}
@@ -231,6 +272,9 @@ func markdownOf(p plan.Plan) string {
 		inAWS, risk := "", it.Risk
 		if it.AWS != nil {
 			inAWS = words[it.AWS.Action]
+			if it.AWS.Reported {
+				inAWS = "differs, not corrected"
+			}
 			if it.AWS.Risk == plan.Destroys || it.AWS.Risk == plan.DataLoss {
 				risk = it.AWS.Risk
 			}

@@ -188,6 +188,8 @@ type Step struct {
 	Action string
 	// Effect is what the call does to the resource as a whole.
 	Effect Effect
+	// Spares is true for a delete that AWS refuses while the resource holds data.
+	Spares bool
 	// Fixes are the diff paths that the step settles; empty for create and delete.
 	Fixes []string
 	// Stage orders steps: those of one stage may run at the same time, a later stage waits for it.

@@ -71,6 +71,8 @@ type Call[S any] struct {
 	// Effect is what the call does to the resource as a whole. Table sets it for creates and deletes
 	// that leave it at its zero value.
 	Effect Effect
+	// Spares reports whether AWS refuses a delete while the resource holds data; nil is for deletes that take the data along.
+	Spares func(want S) bool
 	Do     func(ctx context.Context, want, have S) error
 	// DoDiff is used instead of Do by the Write of a part whose request depends on what differs.
 	DoDiff func(ctx context.Context, want, have S, diff Diff) error
@@ -572,7 +574,7 @@ func (t *table[CR, S]) endings(list []Ending[S], want S, seen Seen[S]) []Step {
 }
 
 func step[S any](c Call[S], want, have S, fixes ...string) Step {
-	return Step{Action: c.Action, Effect: c.Effect, Fixes: fixes, Do: func(ctx context.Context, token string) (string, error) {
+	return Step{Action: c.Action, Effect: c.Effect, Spares: c.Spares != nil && c.Spares(want), Fixes: fixes, Do: func(ctx context.Context, token string) (string, error) {
 		if c.DoForID != nil {
 			return c.DoForID(ctx, want, token)
 		}

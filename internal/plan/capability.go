@@ -161,7 +161,7 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 
 // record adds the planned write of its object to an item.
 func (it *Item) record(written apply.Plan) {
-	added := fieldsOf(written.Additions())
+	added := slices.Concat(fieldsOf(written.Additions()), fieldsOf(written.Removals()))
 	switch it.Fields = append(fieldsOf(written.Differences), added...); {
 	case written.Change == apply.Created:
 		it.Action = Create

@@ -71,6 +71,8 @@ type Item struct {
 	Fields []Field `json:"fields,omitempty"`
 	// AWS is what happens in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`
+	// Note says what else there is to know.
+	Note string `json:"note,omitempty"`
 	// Waits says what must happen before the rest of the item can be known.
 	Waits string `json:"waits,omitempty"`
 	// Problem is what keeps the operator from doing it.
@@ -89,6 +91,8 @@ type Resource struct {
 	Fields []Field `json:"fields,omitempty"`
 	// Calls are the calls that write to AWS.
 	Calls []Call `json:"calls,omitempty"`
+	// Reported is true where the resource differs, and the object only reports it.
+	Reported bool `json:"reported,omitempty"`
 	// Reason says why nothing, or not everything, is done.
 	Reason string `json:"reason,omitempty"`
 }
@@ -126,9 +130,11 @@ type Summary struct {
 	Update int `json:"update"`
 	Delete int `json:"delete"`
 	// Calls is the number of AWS calls that write.
-	Calls    int  `json:"calls"`
-	Problems int  `json:"problems"`
-	Waits    int  `json:"waits"`
+	Calls    int `json:"calls"`
+	Problems int `json:"problems"`
+	Waits    int `json:"waits"`
+	// Reported is the number of AWS resources that differ from what is declared and stay so: their objects only report differences.
+	Reported int  `json:"reported,omitempty"`
 	Risk     Risk `json:"risk,omitempty"`
 }
 
@@ -159,6 +165,9 @@ func (s *Summary) add(it Item) {
 		for _, c := range it.AWS.Calls {
 			s.Calls += c.Count
 		}
+		if it.AWS.Reported {
+			s.Reported++
+		}
 	}
 	if it.Problem != nil {
 		s.Problems++
@@ -179,7 +188,8 @@ func (it Item) change() Action {
 // Changes reports whether anything happens to the item.
 func (it Item) Changes() bool { return it.change() != None }
 
-// Empty reports whether nothing changes, and nothing keeps the operator from what is declared.
+// Empty reports whether nothing changes, and nothing keeps the operator from what is declared. Differences that are only reported change
+// nothing.
 func (p Plan) Empty() bool {
 	s := p.Summary
 	return s.Create+s.Update+s.Delete+s.Calls+s.Problems+s.Waits == 0

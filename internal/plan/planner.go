@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -70,6 +72,8 @@ type Planner struct {
 	declared map[string]*unstructured.Unstructured
 	// newNamespaces are those that the manifests declare.
 	newNamespaces map[string]bool
+	// doomed are the objects whose deletion is planned, as declared has them.
+	doomed map[string]bool
 	// bindings are the security posture of the cluster, as far as this plan has needed it.
 	bindings *posture
 }
@@ -111,13 +115,17 @@ func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructu
 	if err != nil {
 		return Plan{}, err
 	}
+	users, err := p.affectedByProviders(ctx, found)
+	if err != nil {
+		return Plan{}, err
+	}
 	others, err := p.affectedBindings(ctx, found)
-	return Of(append(found, others...)), err
+	return Of(slices.Concat(found, users, others)), err
 }
 
 // begin forgets the plan before this one.
 func (p *Planner) begin() {
-	p.declared, p.newNamespaces, p.bindings = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil
+	p.declared, p.newNamespaces, p.bindings, p.doomed = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil, map[string]bool{}
 }
 
 // Check plans what the operator does about objects as they are: drift, and edits that wait.
@@ -144,9 +152,22 @@ func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.
 		if err != nil {
 			return nil, err
 		}
+		items[i].tellWhatStays()
 		out = append(append(out, items[i]), follow...)
 	}
 	return out, nil
+}
+
+// tellWhatStays says of fields that a manifest no longer declares that AWS keeps their values, where nothing happens there.
+func (it *Item) tellWhatStays() {
+	if it.Action != Update || it.AWS == nil || it.AWS.Action != None || it.AWS.Reason != "" {
+		return
+	}
+	for _, f := range it.Fields {
+		if f.Want == "" && strings.HasPrefix(f.Path, "spec.") {
+			it.AWS.Reason = "AWS keeps the values of fields that are no longer declared: they are not managed any more"
+		}
+	}
 }
 
 // consequences completes the item of an object, and returns the items of the objects that the operator makes for it.
@@ -176,13 +197,18 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 // frozen says why the operator does nothing about an object.
 func frozen(u *unstructured.Unstructured) string {
 	switch {
-	case u.GetAnnotations()[wellknown.AnnotationPaused] == "true" && u.GroupVersionKind().Group != intentv1alpha1.GroupName: // of which none is frozen
+	case isPaused(u):
 		return "annotation " + wellknown.AnnotationPaused + " to be removed: it freezes the object"
 	case u.GetDeletionTimestamp() != nil:
 		return "the object to be gone: it is being deleted"
 	default:
 		return ""
 	}
+}
+
+// isPaused reports whether an annotation freezes an object. It freezes none of the security intents.
+func isPaused(u *unstructured.Unstructured) bool {
+	return u.GetAnnotations()[wellknown.AnnotationPaused] == "true" && u.GroupVersionKind().Group != intentv1alpha1.GroupName
 }
 
 func (p *Planner) entry(kind string) engine.Entry {

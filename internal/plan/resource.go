@@ -122,6 +122,7 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 	}
 	facts := l.facts(ctx, provider, trusted)
 	owner := engine.OwnerOf(l.entry, l.obj, intent, facts)
+	owner.Recent.NotEmpty = owner.Deleting // so that what is in the resource is read before AWS refuses its deletion
 	sc, err := engine.ScopeOf(l.obj, owner, facts)
 	if err != nil {
 		return problemOf(it, err)
@@ -239,7 +240,7 @@ func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
 		r.Fields = fieldsIn(decided.Diff)
 	}
 	if owner.ReportsOnly(decided) {
-		r.Reason = "the object's managementPolicy or driftPolicy only reports differences"
+		r.Reason, r.Reported = "not corrected: the object's managementPolicy or driftPolicy only reports differences", len(r.Fields) > 0 || decided.Writes()
 		return r
 	}
 	if !decided.Writes() {
@@ -268,7 +269,7 @@ func (l *look) risk(s kind.Step) Risk {
 	case kind.Empties:
 		return DataLoss
 	case kind.Deletes, kind.Ends:
-		if l.entry.Meta().HoldsData {
+		if l.entry.Meta().HoldsData && !s.Spares {
 			return DataLoss
 		}
 		return Destroys

@@ -90,11 +90,13 @@ type item struct {
 	AWS                                        *struct {
 		Account, Region, Action, Cause, Reason, Risk string
 		Fields                                       []struct{ Path, Have, Want string }
-		Calls                                        []struct {
-			Action string
-			Count  int
-		}
+		Calls                                        []call
 	}
+}
+
+type call struct {
+	Action string
+	Count  int
 }
 
 // plan runs the verb with arguments and reads its JSON.

@@ -23,6 +23,7 @@ type PlannedObject struct {
 
 // PlanRequestSpec says what to plan. It is immutable: create another request instead.
 // +kubebuilder:validation:XValidation:rule="has(self.manifests) != has(self.objects)",message="exactly one of manifests and objects must be given"
+// +kubebuilder:validation:XValidation:rule="!has(self.deletion) || !self.deletion || has(self.objects)",message="deletion goes with objects"
 type PlanRequestSpec struct {
 	// Manifests are the objects that would be applied together: each an object of a kind of this operator, as JSON, in the namespace of
 	// the request. Kinds of the cluster and AWSProvider are refused. At most 16 manifests of 64 KiB each.
@@ -37,6 +38,9 @@ type PlanRequestSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	Objects []PlannedObject `json:"objects,omitempty"`
+	// Deletion plans what follows when the objects are deleted together, instead of what the operator does about them as they are.
+	// +optional
+	Deletion bool `json:"deletion,omitempty"`
 }
 
 // PlanRequestStatus is the answer.

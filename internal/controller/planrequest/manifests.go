@@ -29,6 +29,9 @@ func (r *Reconciler) planned(ctx context.Context, p *plan.Planner, q *nexusv1.Pl
 		if err != nil {
 			return plan.Plan{}, err
 		}
+		if q.Spec.Deletion {
+			return p.Remove(ctx, objects)
+		}
 		return p.Check(ctx, objects)
 	}
 	manifests := make([]*unstructured.Unstructured, len(q.Spec.Manifests))

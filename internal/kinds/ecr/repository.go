@@ -65,12 +65,16 @@ func NewRepository(cfg aws.Config) kind.Kind[*v1alpha1.ECRRepository, Repository
 			}),
 		},
 		Parts: r.parts(),
-		Delete: []kind.Ending[RepositoryState]{{Call: kind.Call[RepositoryState]{Action: "ecr:DeleteRepository", Effect: kind.Deletes, Do: func(ctx context.Context, want, _ RepositoryState) error {
-			_, err := r.api.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &want.Name, Force: want.ForceDelete && !want.Guarded})
-			return awsclient.MarkNotEmpty(err)
-		}}}},
+		Delete: []kind.Ending[RepositoryState]{{Call: kind.Call[RepositoryState]{Action: "ecr:DeleteRepository", Effect: kind.Deletes,
+			Spares: func(want RepositoryState) bool { return !want.deletesImages() }, Do: func(ctx context.Context, want, _ RepositoryState) error {
+				_, err := r.api.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &want.Name, Force: want.deletesImages()})
+				return awsclient.MarkNotEmpty(err)
+			}}}},
 	})
 }
+
+// deletesImages reports whether the repository goes with its images.
+func (s RepositoryState) deletesImages() bool { return s.ForceDelete && !s.Guarded }
 
 func (r *repository) parts() []kind.Part[RepositoryState] {
 	return []kind.Part[RepositoryState]{

@@ -85,7 +85,7 @@ func NewHostedZone(cfg aws.Config) kind.Kind[*v1alpha1.Route53HostedZone, Hosted
 				Unset: kind.KeysCall[HostedZoneState]{Action: "route53:DisassociateVPCFromHostedZone", Do: z.disassociate}}},
 		},
 		OneByOne: true,
-		Delete: []kind.Ending[HostedZoneState]{{Call: kind.Call[HostedZoneState]{Action: "route53:DeleteHostedZone", Effect: kind.Deletes, Do: func(ctx context.Context, _, have HostedZoneState) error {
+		Delete: []kind.Ending[HostedZoneState]{{Call: kind.Call[HostedZoneState]{Action: "route53:DeleteHostedZone", Effect: kind.Deletes, Spares: always, Do: func(ctx context.Context, _, have HostedZoneState) error {
 			_, err := z.api.DeleteHostedZone(ctx, &route53.DeleteHostedZoneInput{Id: &have.ID})
 			return awsclient.MarkNotEmpty(err)
 		}}}},
@@ -326,3 +326,5 @@ func (z *hostedZone) disassociate(ctx context.Context, _, have HostedZoneState, 
 	_, err := awsclient.Lookup(ctx, z.api.DisassociateVPCFromHostedZone, &route53.DisassociateVPCFromHostedZoneInput{HostedZoneId: &have.ID, VPC: vpcOf(have, keys[0])})
 	return err
 }
+
+func always(HostedZoneState) bool { return true }

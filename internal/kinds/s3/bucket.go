@@ -100,7 +100,7 @@ func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
 		Delete: []kind.Ending[BucketState]{
 			{When: func(_, have BucketState) bool { return len(have.Objects) > 0 },
 				Call: kind.Call[BucketState]{Action: "s3:DeleteObjectVersion", Effect: kind.Empties, Do: b.deleteObjects}},
-			{Call: kind.Call[BucketState]{Action: "s3:DeleteBucket", Effect: kind.Ends, Do: b.deleteBucket}},
+			{Call: kind.Call[BucketState]{Action: "s3:DeleteBucket", Effect: kind.Ends, Spares: func(BucketState) bool { return true }, Do: b.deleteBucket}},
 		},
 	})
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plan
+
+import (
+	"context"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// Remove plans what follows when the objects are deleted together.
+func (p *Planner) Remove(ctx context.Context, objects []*unstructured.Unstructured) (Plan, error) {
+	p.begin()
+	for _, u := range objects {
+		p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] = true
+	}
+	var out []Item
+	for _, u := range objects {
+		it := itemOf(u, Delete)
+		follow, err := p.removed(ctx, &it, u)
+		if err != nil {
+			return Plan{}, err
+		}
+		out = append(append(out, it), follow...)
+	}
+	return Of(out), nil
+}
+
+// removed completes the item of an object that is deleted, and returns those of the objects that go with it.
+func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
+	it.Risk = Safe
+	if isPaused(u) {
+		it.Waits = frozen(u)
+		return nil, nil
+	}
+	switch gvk := u.GroupVersionKind(); {
+	case gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability":
+		return p.removedCapability(ctx, u)
+	case gvk.Group == v1alpha1.GroupName && gvk.Kind == "AWSProvider":
+		return nil, p.removedProvider(ctx, it)
+	case gvk.Group == v1alpha1.GroupName && p.entry(gvk.Kind) != nil:
+		doomed := u.DeepCopy()
+		doomed.SetDeletionTimestamp(plannedDeletion())
+		return nil, p.resource(ctx, it, doomed, false)
+	case gvk.Group == intentv1alpha1.GroupName && (gvk.Kind == intent.KindBinding || gvk.Kind == intent.KindClusterBinding):
+		it.Risk = Disrupts
+		return p.removedPolicies(ctx, apply.Child{Ref: apply.RefOf(u), UID: u.GetUID()})
+	default:
+		return nil, fmt.Errorf("a deletion of %s is not planned: name capabilities, AWS objects, AWSProviders and bindings", apply.RefOf(u))
+	}
+}
+
+// removedCapability plans the end of everything that a capability made.
+func (p *Planner) removedCapability(ctx context.Context, u *unstructured.Unstructured) ([]Item, error) {
+	c := &nexusv1.NexusAICapability{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, c); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+	}
+	f := family{c: c, owner: capabilityfacts.OwnerOf(c), graph: &graph.Graph{},
+		applier: &apply.Applier{Client: p.Client, Live: p.Client, OperatorNamespace: p.Operator.OperatorNamespace}}
+	items, err := p.surplus(ctx, f)
+	for i := range items {
+		items[i].goWith(capability.EffectiveDeletionPolicy(c))
+	}
+	return items, err
+}
+
+// goWith adjusts the item of an object to the deletion of its capability: with Orphan, the objects outside AWS stay, and a namespace goes
+// only when nothing of others is in it.
+func (it *Item) goWith(policy nexusv1.DeletionPolicy) {
+	switch {
+	case policy == nexusv1.DeletionOrphan && it.AWS == nil && it.Kind != "AWSProvider":
+		it.Action, it.Risk, it.Note = None, "", "deletionPolicy Orphan leaves the object, without the capability's marks"
+	case it.Kind == "Namespace":
+		it.Note = "the namespace stays where it holds objects that the capability did not create"
+	}
+}
+
+// removedProvider says what a provider waits for: objects that use it and are not deleted with it.
+func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
+	n := 0
+	for _, e := range p.Kinds {
+		if !p.Operator.Kinds.Serves(e.Name()) {
+			continue
+		}
+		objects, err := p.listed(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), it.Namespace)
+		if err != nil {
+			return err
+		}
+		for _, u := range objects {
+			if refersTo(u, it.Name) && !p.goes(u) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		it.Waits = fmt.Sprintf("%s that use it to be gone", counted(n, "object", "objects"))
+	}
+	return nil
+}
+
+// goes reports whether an object is deleted by the plan, itself or with its capability.
+func (p *Planner) goes(u *unstructured.Unstructured) bool {
+	if p.doomed[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())] {
+		return true
+	}
+	ref := metav1.GetControllerOf(u)
+	return ref != nil && p.doomed[keyOf(ref.Kind, u.GetNamespace(), ref.Name)]
+}
+
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}

@@ -79,6 +79,9 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 	b.WriteString("\n" + wrapText(causeInWords(e.Cause), "  "))
 	b.WriteString(evidenceText(e, now))
 	b.WriteString("\nWhat to do:\n")
+	if e.Remedy != "" {
+		b.WriteString(wrapText(e.Remedy, "  "))
+	}
 	for _, c := range e.Commands {
 		b.WriteString("  $ " + c + "\n")
 	}

@@ -26,6 +26,8 @@ type Explanation struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Events are the last Warning events about the cause, the newest first.
 	Events []Event `json:"events,omitempty"`
+	// Remedy is what a person does about the cause, in words; empty where nothing needs to be done.
+	Remedy string `json:"remedy,omitempty"`
 	// Commands help to end the trouble, in the order in which to use them.
 	Commands []string `json:"commands,omitempty"`
 	// Path leads from the object to the cause.
@@ -66,7 +68,7 @@ func explain(root *Node) *Explanation {
 			e.Conditions = append(e.Conditions, c)
 		}
 	}
-	e.Commands = commandsFor(path)
+	e.Remedy, e.Commands = remedyFor(cause), commandsFor(path)
 	root.walk(func(n *Node) {
 		switch {
 		case slices.Contains(path, n):
@@ -106,13 +108,26 @@ func isEvidence(c metav1.Condition) bool {
 // waits for another object.
 var severity = map[Health]int{Waiting: 1, Deleting: 2, Unknown: 3, Progressing: 4, Paused: 5, Failed: 6, Missing: 7}
 
+// severity ranks the node alone. A deletion that a person must make possible ranks like a failure, and a provider that only waits
+// for its users like any object that waits.
+func (n *Node) severity() int {
+	switch {
+	case n.waitsForUsers():
+		return severity[Waiting]
+	case n.Health == Deleting && needsPerson(n.Reason):
+		return severity[Failed]
+	default:
+		return severity[n.Health]
+	}
+}
+
 // worst is the severity of the node and of everything below it; 0 when all is ready, or for no node.
 func (n *Node) worst() int {
 	most := 0
 	if n == nil {
 		return most
 	}
-	n.walk(func(o *Node) { most = max(most, severity[o.Health]) })
+	n.walk(func(o *Node) { most = max(most, o.severity()) })
 	return most
 }
 
@@ -135,18 +150,23 @@ func pathToCause(root *Node) []*Node {
 	}
 }
 
-// awaited are the objects of the tree that a waiting node names in its message.
+// awaited are the objects of the tree that a waiting node, or one whose deletion others hold, names in its message.
 func (n *Node) awaited(index map[string]*Node) []*Node {
 	var out []*Node
-	if n.Health != Waiting {
+	if n.Health != Waiting && n.Reason != status.ReasonInUse {
 		return nil
 	}
-	for _, m := range namedObject.FindAllString(n.Message, -1) {
-		if o := index[m]; o != nil {
+	for _, m := range namedObject.FindAllStringSubmatch(n.Message, -1) {
+		if o := index[m[1]+"/"+m[2]]; o != nil {
 			out = append(out, o)
 		}
 	}
 	return out
+}
+
+// holds reports whether a node in deletion is what another one waits for: a provider goes after the objects that need it.
+func (n *Node) holds(other *Node) bool {
+	return n.deleting && n.Kind != "NexusAICapability" && other.waitsForUsers() && n.Health != Waiting
 }
 
 // nextTowardsCause is the worst object below a node or that the node waits for; nil when the node is the cause.
@@ -156,7 +176,7 @@ func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
 	}
 	var next *Node
 	for _, c := range append(slices.Clone(at.Children), at.awaited(index)...) {
-		if c.worst() > next.worst() && !slices.Contains(path, c) {
+		if c.worst() > next.worst() && !slices.Contains(path, c) && !at.holds(c) {
 			next = c
 		}
 	}

@@ -55,7 +55,7 @@ func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o clie
 		return nil, fmt.Errorf("reading %s: %w", n.Title(), err)
 	}
 	conds := conditionsOf(&unstructured.Unstructured{Object: u})
-	n.conditions = conds
+	n.conditions, n.deleting = conds, o.GetDeletionTimestamp() != nil
 	h, err := r.healthOf(ctx, gvk, o, conds)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -148,6 +148,9 @@ func (n *Node) explainOwnState(o client.Object, u map[string]any) {
 	}
 	if n.Health == Progressing && (!found || observed < o.GetGeneration()) {
 		n.Reason, n.Message = notObserved, fmt.Sprintf("the operator has not processed generation %d of %s yet", o.GetGeneration(), n.Title())
+	}
+	if c := meta.FindStatusCondition(n.conditions, status.ReasonInUse); c != nil && c.Status == metav1.ConditionTrue && n.Reason == status.ReasonDeleting {
+		n.Reason, n.Message = c.Reason, c.Message
 	}
 	if res, ok := o.(v1alpha1.Resource); ok && n.ARN == "" {
 		n.ARN = cmp.Or(res.CommonStatus().ARN, res.CommonStatus().ID)

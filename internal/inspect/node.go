@@ -36,7 +36,8 @@ type Node struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
 	Name       string `json:"name"`
-	// Relation is Uses for an object that does not belong to its parent; empty for one that does.
+	// Relation is Uses for an object that does not belong to its parent, and UsedBy for one that uses it; empty for one that
+	// belongs to it.
 	Relation string `json:"relation,omitempty"`
 	Health   Health `json:"health"`
 	// Reason and Message say why the object is not ready, or what troubles one that is. Code is the stable error code.
@@ -51,10 +52,16 @@ type Node struct {
 	Children []*Node      `json:"children,omitempty"`
 
 	conditions []metav1.Condition
+	// deleting is true from the request to delete the object until it is gone.
+	deleting bool
 }
 
-// Uses is the relation of an object that does not belong to its parent.
-const Uses = "Uses"
+const (
+	// Uses is the relation of an object that does not belong to its parent.
+	Uses = "Uses"
+	// UsedBy is the relation of an object that uses its parent, and thereby holds the parent's deletion.
+	UsedBy = "UsedBy"
+)
 
 // ID is Kind/name, as messages name objects.
 func (n *Node) ID() string { return n.Kind + "/" + n.Name }

@@ -5,6 +5,8 @@ package inspect
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -31,6 +33,9 @@ var remedies = map[string][]string{
 	status.ReasonIntentMissing:       {"kubectl get securityintents", "kubectl edit {owner}"},
 	status.ReasonNotEnforced:         {"nexusctl status {cause}", "kubectl edit {owner}"},
 	status.ReasonConflict:            {"nexusctl plan {cause}", "kubectl edit {owner}"},
+	status.ReasonBucketNotEmpty:      {"aws s3 rm s3://{aws} --recursive", "kubectl edit {owner}"},
+	status.ReasonProviderDeleting:    {"kubectl edit {owner}"},
+	nodeNotReady:                     {"kubectl describe node {name}", "kubectl delete node {name}  # only if the machine is gone"},
 }
 
 // commandsFor are the commands for the cause at the end of a path.
@@ -40,27 +45,69 @@ func commandsFor(path []*Node) []string {
 	if root.Kind == "NexusAICapability" && cause.Relation != Uses {
 		owner = root
 	}
-	templates, known := remedies[cause.Reason]
-	switch {
-	case known:
-	case cause.Health == Missing:
-		templates = []string{"kubectl get " + strings.ToLower(cause.Kind) + "s {-n}", "kubectl edit {root}"}
-	case cause.Health == Failed && IsOurs(cause.gvk()):
-		templates = []string{"kubectl edit {owner}", "nexusctl reconcile {cause} --wait"}
-	case cause.Health == Failed, cause.Health == Unknown:
-		templates = []string{"kubectl describe {cause}"}
-	default:
-		templates = []string{"nexusctl tree {root}", "kubectl wait --for=condition=Ready {root} --timeout=10m"}
-	}
-	fill := strings.NewReplacer("{cause}", argumentOf(cause), "{owner}", argumentOf(owner), "{root}", argumentOf(root), "{name}", cause.Name, "{-n}", "-n "+cause.Namespace)
+	templates := commandTemplates(root, cause)
+	fill := strings.NewReplacer("{cause}", argumentOf(cause), "{owner}", argumentOf(owner), "{root}", argumentOf(root), "{name}", cause.Name,
+		"{aws}", nameInAWS(cause), "{kinds}", pluralOf(cause), "{-n}", "-n "+cause.Namespace)
 	var out []string
 	for _, t := range templates {
+		if cause.deleting {
+			t = strings.TrimSuffix(t, " --wait") // an object that is gone answers no request
+		}
 		out = append(out, fill.Replace(t))
 	}
 	if cause.Code != "" {
 		out = append(out, "nexusctl explain "+cause.Code)
 	}
 	return out
+}
+
+// commandTemplates are the commands for a cause. Only what is under way without a person is waited for.
+func commandTemplates(root, cause *Node) []string {
+	templates, known := remedies[cause.Reason]
+	switch underWay := cause.Health == Progressing || cause.Health == Deleting; {
+	case known:
+		return templates
+	case cause.Health == Missing:
+		return []string{"kubectl get {kinds} {-n}", "kubectl edit {root}"}
+	case cause.waitsForUsers():
+		return []string{"nexusctl tree {cause}", "kubectl edit {root}"}
+	case needsPerson(cause.Reason) && cause.deleting && IsOurs(cause.gvk()):
+		return []string{"kubectl edit {owner}", "nexusctl tree {root}"}
+	case cause.Health == Failed && IsOurs(cause.gvk()):
+		return []string{"kubectl edit {owner}", "nexusctl reconcile {cause} --wait"}
+	case cause.Health == Waiting && !needsPerson(cause.Reason):
+		return []string{"nexusctl tree {root}", "kubectl describe {cause}"}
+	case needsPerson(cause.Reason), !underWay:
+		return []string{"kubectl describe {cause}", "nexusctl tree {root}"}
+	case root.deleting:
+		return []string{"nexusctl tree {root}", "kubectl wait --for=delete {root} --timeout=10m"}
+	case cause.deleting && cause.Relation == Uses: // the object needs another one, or is to go as well
+		return []string{"kubectl edit {root}"}
+	default:
+		return []string{"nexusctl tree {root}", "kubectl wait --for=condition=Ready {root} --timeout=10m"}
+	}
+}
+
+// remedyFor says in words what a person does about a cause; empty where no error code describes it.
+func remedyFor(cause *Node) string {
+	if c, ok := status.LookupCode(cause.Code); ok {
+		return c.Remedy
+	}
+	return ""
+}
+
+// nameInAWS is the last part of the ARN, and the name of the object while the ARN is not known.
+func nameInAWS(n *Node) string {
+	if i := strings.LastIndexAny(n.ARN, ":/"); i >= 0 && i < len(n.ARN)-1 {
+		return n.ARN[i+1:]
+	}
+	return n.Name
+}
+
+// pluralOf is the name of the kind for kubectl get.
+func pluralOf(n *Node) string {
+	plural, _ := meta.UnsafeGuessKindToResource(n.gvk())
+	return plural.Resource
 }
 
 // argumentOf names an object on a command line.

@@ -83,6 +83,10 @@ func (r *Reader) grow(ctx context.Context, gvk schema.GroupVersionKind, o client
 		err = r.addEnforcing(ctx, n, o, o.Status.AdapterPolicies)
 	case *appsv1.Deployment:
 		err = r.addPods(ctx, n, o)
+	case *corev1.Pod:
+		err = r.addDeadNode(ctx, n, o)
+	case *v1alpha1.AWSProvider:
+		err = r.addUsers(ctx, n, o)
 	}
 	return n, err
 }
@@ -107,7 +111,7 @@ func (r *Reader) addChildren(ctx context.Context, n *Node, c *nexusv1.NexusAICap
 		}
 	}
 	n.addExpected(c)
-	return nil
+	return r.addRemainingPods(ctx, n, c)
 }
 
 // addAll grows children that are not part of the node yet.
@@ -121,7 +125,9 @@ func (r *Reader) addAll(ctx context.Context, n *Node, kind schema.GroupVersionKi
 			return err
 		}
 		if child.Kind != "AWSProvider" { // every object of the capability uses the provider, which stands beside them
-			child.Children = slices.DeleteFunc(child.Children, func(d *Node) bool { return d.Relation == Uses })
+			child.Children = slices.DeleteFunc(child.Children, func(d *Node) bool { return d.Relation == Uses && d.Kind != "Node" })
+		} else {
+			child.Children = slices.DeleteFunc(child.Children, func(d *Node) bool { return d.Relation == UsedBy })
 		}
 		n.Children = append(n.Children, child)
 	}
@@ -150,14 +156,24 @@ func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
 		}
 		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Code: status.CodeOf(res.Reason), Message: "it has not been created yet"}
 		if res.State == nexusv1.ResourceFailed {
-			missing.Health, missing.Message = Failed, "it could not be created; the conditions of the capability say why"
+			missing.Health, missing.Message = Failed, "it could not be created: "+n.whyFailed(res.Reason)
 		}
 		n.Children = append(n.Children, missing)
 	}
 }
 
-// namedObject finds the objects that a message names, such as GlueDatabase/calls.
-var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)/([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
+// whyFailed finds the words for a failure of an object that does not exist in the conditions of its capability.
+func (n *Node) whyFailed(reason string) string {
+	for _, c := range n.conditions {
+		if c.Reason == reason && c.Status == metav1.ConditionFalse && c.Message != "" {
+			return c.Message
+		}
+	}
+	return "the conditions of the capability say why"
+}
+
+// namedObject finds the objects that a message names, such as GlueDatabase/calls, or S3Bucket team-a/logs with its namespace.
+var namedObject = regexp.MustCompile(`\b([A-Z][A-Za-z0-9]+)(?:/| [a-z0-9](?:[-a-z0-9]*[a-z0-9])?/)([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)`)
 
 // addDependencies adds what an AWS resource object uses: its provider, and the objects that it waits for.
 func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resource) error {
@@ -169,7 +185,7 @@ func (r *Reader) addDependencies(ctx context.Context, n *Node, o v1alpha1.Resour
 	}
 	for _, m := range namedObject.FindAllStringSubmatch(n.Message, -1) {
 		kind, name := v1alpha1.GroupVersion.WithKind(m[1]), m[2]
-		if !r.isAWSKind(kind.Kind) || n.child(kind.Kind, o.GetNamespace(), name) != nil || m[0] == n.ID() {
+		if !r.isAWSKind(kind.Kind) || n.child(kind.Kind, o.GetNamespace(), name) != nil || kind.Kind+"/"+name == n.ID() {
 			continue
 		}
 		if err := r.addUsed(ctx, n, kind, name); err != nil {
@@ -273,20 +289,9 @@ func (r *Reader) addPods(ctx context.Context, n *Node, d *appsv1.Deployment) err
 	if err != nil {
 		return err
 	}
-	pods := &corev1.PodList{}
-	err = r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector})
-	if apierrors.IsForbidden(err) {
-		return nil // the Deployment's own counts remain
-	}
-	if err != nil {
-		return fmt.Errorf("listing the pods of Deployment %s/%s: %w", d.Namespace, d.Name, err)
-	}
-	for i := range pods.Items {
-		pod, err := r.nodeOf(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), &pods.Items[i])
-		if err != nil {
-			return err
-		}
-		n.Children = append(n.Children, pod)
+	// Without the right to list pods, the Deployment's own counts remain.
+	if err := r.addPodsThat(ctx, n, client.InNamespace(d.Namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+		return err
 	}
 	slices.SortFunc(n.Children, func(a, b *Node) int { return compareNames(a, b) })
 	return nil

@@ -197,7 +197,7 @@ func setupAWS(mgr manager.Manager, env reconciler.Environment, providers *awsses
 			return fmt.Errorf("setting up %s: %w", e.Name(), err)
 		}
 	}
-	dependents := awsprovider.CountDependents(env.Client, kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
+	dependents := awsprovider.FindDependents(env.Client, kinds, func(e engine.Entry) client.ObjectList { return reconciler.NewList(env.Client, e) })
 	return awsprovider.New(env, providers, dependents, secrets.Ensure).SetupWithManager(mgr, kinds, secrets, workers("AWSProvider"))
 }
 

@@ -275,7 +275,7 @@ func TestProviderInDeletionCreatesNothing(t *testing.T) {
 	if err := b.Client.Delete(b.Ctx(), p); err != nil {
 		t.Fatal(err)
 	}
-	b.counts(p, "1 objects")
+	b.counts(p, "1 object ")
 	late := bucket("after-deletion")
 	late.Spec.ProviderRef.Name = p.Name
 	b.Create(late)
@@ -338,7 +338,7 @@ func TestAProviderAndItsSecretInUseCannotVanish(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Gone(one)
-	b.counts(p, "1 objects")
+	b.counts(p, "1 object ")
 	for _, o := range []client.Object{secret, p} {
 		if err := b.Get(o); err != nil {
 			t.Fatalf("%T vanished from under its dependents: %v", o, err)
@@ -382,7 +382,7 @@ func TestASecretInUseStaysAndIsReleasedWhenUnread(t *testing.T) {
 	if err := b.Client.Delete(b.Ctx(), old); err != nil {
 		t.Fatal(err)
 	}
-	b.counts(p, "1 objects still need Secret old")
+	b.counts(p, "1 object still needs Secret old")
 	b.Ready(p, o)
 	b.Edit(p, func() { p.Spec.CredentialsSecret.Name = "next" })
 	b.Gone(old)

@@ -5,6 +5,7 @@ package awsprovider
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,12 @@ func (b *bed) restart() {
 		return aws.Config{BaseEndpoint: aws.String("http://sts.example"), Credentials: credentials.NewStaticCredentialsProvider("ASIAPOD", "secret", "")}, nil
 	}})
 	directory := &awssession.Directory{Client: b.api, Live: b.api.Live(), ClusterID: "cluster-1", Sessions: sessions, Provenance: b, Guards: awssession.Guards{AmbientNamespaces: []string{team}}}
-	dependents := func(_ context.Context, _, name string) (int, error) { return b.used[name], b.usedErr }
+	dependents := func(_ context.Context, ns, name string) (users []string, err error) {
+		for i := range b.used[name] {
+			users = append(users, fmt.Sprintf("S3Bucket %s/b%d", ns, i))
+		}
+		return users, b.usedErr
+	}
 	b.Reconciler = New(env, directory, dependents, func(_ context.Context, ns string) { b.watched = append(b.watched, ns) })
 }
 

@@ -6,12 +6,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -24,15 +26,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// conditionInUse says how many objects use a provider that is being deleted.
+// conditionInUse names the objects that use a provider that is being deleted.
 const conditionInUse = "InUse"
 
 // Reconciler reconciles AWSProviders: who are we, in which account; and a provider in use stays.
 type Reconciler struct {
 	reconciler.Environment
 	Sessions *awssession.Directory
-	// Dependents counts the objects of every kind that use a provider, except other providers.
-	Dependents func(ctx context.Context, namespace, name string) (int, error)
+	// Dependents names the objects of every kind that use a provider, except other providers, in a stable order.
+	Dependents func(ctx context.Context, namespace, name string) ([]string, error)
 	// Watch makes sure that changes of Secrets in the namespace come back as requests.
 	Watch func(ctx context.Context, namespace string)
 
@@ -41,7 +43,7 @@ type Reconciler struct {
 }
 
 // New prepares the reconciler.
-func New(env reconciler.Environment, providers *awssession.Directory, dependents func(context.Context, string, string) (int, error), watch func(context.Context, string)) *Reconciler {
+func New(env reconciler.Environment, providers *awssession.Directory, dependents func(context.Context, string, string) ([]string, error), watch func(context.Context, string)) *Reconciler {
 	return &Reconciler{Environment: env, Sessions: providers, Dependents: dependents, Watch: watch, retries: reconciler.NewBackoff(env.Intervals, env.Clock), checks: reconciler.NewSchedule()}
 }
 
@@ -127,22 +129,41 @@ func (r *Reconciler) reconcileReady(ctx context.Context, provider, was *v1alpha1
 }
 
 // reportUse says in a condition who keeps a provider, or a Secret of it, that is to be deleted.
-func (r *Reconciler) reportUse(ctx context.Context, provider *v1alpha1.AWSProvider, going []string) (bool, error) {
-	what := "this provider"
+func (r *Reconciler) reportUse(ctx context.Context, provider *v1alpha1.AWSProvider, going []*metav1.PartialObjectMetadata) (bool, error) {
+	what := "this provider, which goes when they are gone"
 	if provider.DeletionTimestamp == nil {
 		if len(going) == 0 {
 			meta.RemoveStatusCondition(&provider.Status.Conditions, conditionInUse)
 			return false, nil
 		}
-		what = "Secret " + strings.Join(going, ", ")
+		what = "Secret " + namesOf(going) + ", which goes when they are gone or the provider reads another one"
 	}
-	n, err := r.Dependents(ctx, provider.Namespace, provider.Name)
-	if err != nil || n == 0 {
+	users, err := r.Dependents(ctx, provider.Namespace, provider.Name)
+	if err != nil || len(users) == 0 {
 		return false, err
 	}
+	r.tellSecrets(provider, going, users)
 	status.Set(&provider.Status.Conditions, provider.Generation, r.Clock.Now(), metav1.Condition{Type: conditionInUse, Status: metav1.ConditionTrue,
-		Reason: status.ReasonInUse, Message: fmt.Sprintf("%d objects still need %s, which goes when they are gone", n, what)})
+		Reason: status.ReasonInUse, Message: inUseMessage(users, what)})
 	return true, nil
+}
+
+func namesOf(objects []*metav1.PartialObjectMetadata) string {
+	var out []string
+	for _, o := range objects {
+		out = append(out, o.Name)
+	}
+	return strings.Join(out, ", ")
+}
+
+// inUseMessage names the first objects that need something, and counts the others.
+func inUseMessage(users []string, what string) string {
+	const most = 5
+	text := status.Counted(len(users), "object still needs ", "objects still need ") + what + ": " + strings.Join(users[:min(most, len(users))], ", ")
+	if more := len(users) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // authenticate asks STS who the provider's identity is and holds the answer against the guards.
@@ -207,11 +228,11 @@ func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSPro
 	if !controllerutil.ContainsFinalizer(provider, engine.FinalizerOf("AWSProvider")) {
 		return reconcile.Result{}, nil
 	}
-	n, err := r.Dependents(ctx, provider.Namespace, provider.Name)
+	users, err := r.Dependents(ctx, provider.Namespace, provider.Name)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if n > 0 {
+	if len(users) > 0 {
 		if free, err := r.isReplaceable(ctx, provider); err != nil || !free {
 			return r.reconcileReady(ctx, provider, was)
 		}
@@ -227,17 +248,25 @@ func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSPro
 	return reconcile.Result{}, nil
 }
 
-// CountDependents counts through the cache's index on the provider's name.
-func CountDependents(c client.Reader, entries []engine.Entry, list func(engine.Entry) client.ObjectList) func(context.Context, string, string) (int, error) {
-	return func(ctx context.Context, namespace, name string) (int, error) {
-		n := 0
+// FindDependents names the objects through the cache's index on the provider's name, as "S3Bucket team-a/logs".
+func FindDependents(c client.Reader, entries []engine.Entry, list func(engine.Entry) client.ObjectList) func(context.Context, string, string) ([]string, error) {
+	return func(ctx context.Context, namespace, name string) ([]string, error) {
+		var out []string
 		for _, e := range entries {
 			l := list(e)
 			if err := c.List(ctx, l, client.InNamespace(namespace), client.MatchingFields{reconciler.ProviderIndex: name}); err != nil {
-				return 0, fmt.Errorf("counting %s: %w", e.Name(), err)
+				return nil, fmt.Errorf("listing the %s objects that use a provider: %w", e.Name(), err)
 			}
-			n += meta.LenList(l)
+			err := meta.EachListItem(l, func(item runtime.Object) error {
+				o := item.(client.Object)
+				out = append(out, fmt.Sprintf("%s %s/%s", e.Name(), o.GetNamespace(), o.GetName()))
+				return nil
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
-		return n, nil
+		slices.Sort(out) // lists from a cache have no order, and the message must not change without a cause
+		return out, nil
 	}
 }

@@ -239,7 +239,7 @@ func TestReconcile_KeepsAProviderThatIsInUse(t *testing.T) {
 	if res.RequeueAfter < 9*time.Second || res.RequeueAfter > 11*time.Second {
 		t.Errorf("%+v, want another look in about 10s", res)
 	}
-	b.shows(p, "InUse", "True", "InUse", "3 objects", "this provider")
+	b.shows(p, "InUse", "True", "InUse", "3 objects still need this provider", "S3Bucket team/b0, S3Bucket team/b1, S3Bucket team/b2")
 	b.shows(p, "Ready", "True", "Authenticated")
 	if !slices.Contains(p.Finalizers, finalizer) || !b.held("keys") {
 		t.Error("a provider in use, or its Secret, is released")
@@ -303,7 +303,10 @@ func TestReconcile_EndsTheInUseCondition(t *testing.T) {
 	if res := b.passed(p); res.RequeueAfter > 11*time.Second {
 		t.Errorf("%+v", res)
 	}
-	b.shows(p, "InUse", "True", "InUse", "1 objects", "Secret keys")
+	b.shows(p, "InUse", "True", "InUse", "1 object still needs Secret keys", "S3Bucket team/b0")
+	b.expectEvent("Warning InUse 1 object still needs the Secret, which AWSProvider aws reads", "S3Bucket team/b0")
+	b.passed(p)
+	b.expectEvent() // not at every look
 	b.edit(p, func() { p.Spec.CredentialsSecret.Name, p.Generation = "others", 2 })
 	b.must(b.api.Store.Create(t.Context(), secretOf("others")))
 	b.passed(p)

@@ -9,12 +9,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // SecretFinalizer keeps a Secret while what was made with it still has to be deleted with it.
@@ -22,7 +24,7 @@ const SecretFinalizer = v1alpha1.GroupName + "/credentials-in-use"
 
 // addSecretFinalizers keeps the Secrets that the provider reads. It names those that somebody wants to delete. A Secret that may
 // not be read or patched is not held: the provider says itself when it misses its credentials.
-func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1.AWSProvider) (going []string, err error) {
+func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1.AWSProvider) (going []*metav1.PartialObjectMetadata, err error) {
 	for _, name := range secretsOf(provider) {
 		s := &metav1.PartialObjectMetadata{}
 		s.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
@@ -33,7 +35,7 @@ func (r *Reconciler) addSecretFinalizers(ctx context.Context, provider *v1alpha1
 		case err != nil:
 			return nil, fmt.Errorf("reading Secret %s: %w", name, err)
 		case s.DeletionTimestamp != nil:
-			going = append(going, name)
+			going = append(going, s)
 			continue
 		}
 		was := s.DeepCopy()
@@ -87,6 +89,18 @@ func (r *Reconciler) removeSecretFinalizers(ctx context.Context, namespace strin
 	return nil
 }
 
+// tellSecrets says in an event on each Secret in deletion which objects hold it: who deletes the Secret looks there. It says so
+// once, when the condition of the provider begins.
+func (r *Reconciler) tellSecrets(provider *v1alpha1.AWSProvider, going []*metav1.PartialObjectMetadata, users []string) {
+	if provider.DeletionTimestamp != nil || meta.IsStatusConditionTrue(provider.Status.Conditions, conditionInUse) {
+		return
+	}
+	for _, s := range going {
+		what := fmt.Sprintf("the Secret, which AWSProvider %s reads; finalizer %s keeps it until they are gone or the provider reads another Secret", provider.Name, SecretFinalizer)
+		r.Events.RelatedTo(provider).Warning(s, status.ReasonInUse, "Delete", inUseMessage(users, what))
+	}
+}
+
 // isSecretNeeded reports whether a provider reads the Secret and, where somebody wants it deleted, is in use.
 func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObjectMetadata, except types.UID) (bool, error) {
 	providers := &v1alpha1.AWSProviderList{}
@@ -101,7 +115,7 @@ func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObject
 		if s.DeletionTimestamp == nil {
 			return true, nil
 		}
-		if n, err := r.Dependents(ctx, p.Namespace, p.Name); n > 0 || err != nil {
+		if users, err := r.Dependents(ctx, p.Namespace, p.Name); len(users) > 0 || err != nil {
 			return true, err
 		}
 	}

@@ -5,6 +5,7 @@ package awsprovider
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,7 +56,7 @@ func TestOnlyDeletes_IgnoresCreatesAndUpdates(t *testing.T) {
 	}
 }
 
-func TestDependents_AreCountedOverAllKindsOfANamespace(t *testing.T) {
+func TestDependents_AreNamedOverAllKindsOfANamespace(t *testing.T) {
 	scheme := runtime.NewScheme()
 	if err := v1alpha1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -68,9 +69,9 @@ func TestDependents_AreCountedOverAllKindsOfANamespace(t *testing.T) {
 	role.Spec.ProviderRef.Name = "aws"
 	c := builder.WithObjects(bucketOf(team, "a", "aws"), bucketOf(team, "b", "other"), bucketOf("other", "c", "aws"), role).Build()
 	list := func(e engine.Entry) client.ObjectList { return reconciler.NewList(c, e) }
-	for name, want := range map[string]int{"aws": 2, "other": 1, "none": 0} {
-		if n, err := CountDependents(c, catalog.Kinds(), list)(t.Context(), team, name); n != want || err != nil {
-			t.Errorf("%s has %d dependents, want %d: %v", name, n, want, err)
+	for name, want := range map[string][]string{"aws": {"IAMRole team/r", "S3Bucket team/a"}, "other": {"S3Bucket team/b"}, "none": nil} {
+		if users, err := FindDependents(c, catalog.Kinds(), list)(t.Context(), team, name); !slices.Equal(users, want) || err != nil {
+			t.Errorf("%s has dependents %q, want %q: %v", name, users, want, err)
 		}
 	}
 	failing := interceptor.NewClient(c, interceptor.Funcs{List: func(_ context.Context, _ client.WithWatch, l client.ObjectList, _ ...client.ListOption) error {
@@ -79,7 +80,7 @@ func TestDependents_AreCountedOverAllKindsOfANamespace(t *testing.T) {
 		}
 		return nil
 	}})
-	if _, err := CountDependents(failing, catalog.Kinds(), list)(t.Context(), team, "aws"); !errors.Is(err, errOutage) || !strings.Contains(err.Error(), "IAMRole") {
-		t.Errorf("a kind that cannot be listed counts as unused: %v", err)
+	if _, err := FindDependents(failing, catalog.Kinds(), list)(t.Context(), team, "aws"); !errors.Is(err, errOutage) || !strings.Contains(err.Error(), "IAMRole") {
+		t.Errorf("a kind that cannot be listed is said to be unused: %v", err)
 	}
 }

@@ -127,6 +127,7 @@ type AWSProviderStatus struct {
 // +kubebuilder:printcolumn:name="Account",type=string,JSONPath=`.status.accountID`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="InUse",type=string,JSONPath=`.status.conditions[?(@.type=="InUse")].status`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type AWSProvider struct {
 	metav1.TypeMeta   `json:",inline"`

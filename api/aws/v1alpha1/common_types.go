@@ -218,7 +218,8 @@ type CommonStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	Drift []DriftEntry `json:"drift,omitempty"`
-	// LastSyncTime is when AWS was last brought in line or found changed; written only with another change.
+	// LastSyncTime is when AWS was last brought in line or found changed. A periodic check that finds nothing new does not change
+	// it; nexusctl reconcile --wait asks for a check and shows its result.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
 	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.

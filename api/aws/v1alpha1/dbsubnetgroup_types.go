@@ -54,7 +54,7 @@ type DBSubnetGroupStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,shortName=dbsg,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Group",type=string,JSONPath=`.spec.dbSubnetGroupName`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

@@ -88,7 +88,7 @@ type GlueCrawlerStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,shortName=gluecr,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Crawler",type=string,JSONPath=`.spec.crawlerName`
 // +kubebuilder:printcolumn:name="State",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`

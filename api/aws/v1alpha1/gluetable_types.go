@@ -120,7 +120,7 @@ type GlueTableStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,shortName=gluetbl,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Table",type=string,JSONPath=`.spec.tableName`
 // +kubebuilder:printcolumn:name="Database",type=string,JSONPath=`.status.databaseName`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`

@@ -173,7 +173,7 @@ type IAMRoleStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,shortName=iam,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Role",type=string,JSONPath=`.spec.roleName`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

@@ -41,7 +41,7 @@ type InternetGatewayStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=internetgateways,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=internetgateways,shortName=igw,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Gateway",type=string,JSONPath=`.status.internetGatewayID`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

@@ -103,7 +103,7 @@ type RouteTableStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=routetables,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=routetables,shortName=rtb,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Table",type=string,JSONPath=`.status.routeTableID`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

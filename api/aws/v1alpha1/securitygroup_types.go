@@ -127,7 +127,7 @@ type SecurityGroupStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=securitygroups,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=securitygroups,shortName=sg,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Group",type=string,JSONPath=`.status.groupID`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`

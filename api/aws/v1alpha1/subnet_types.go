@@ -68,7 +68,7 @@ type SubnetStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=subnets,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=subnets,shortName=awssubnet,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="Subnet",type=string,JSONPath=`.status.subnetID`
 // +kubebuilder:printcolumn:name="Zone",type=string,JSONPath=`.status.availabilityZone`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`

@@ -60,7 +60,7 @@ type VPCStatus struct {
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,path=vpcs,categories={nexus,aws}
+// +kubebuilder:resource:scope=Namespaced,path=vpcs,shortName=awsvpc,categories={nexus,aws}
 // +kubebuilder:printcolumn:name="VPC",type=string,JSONPath=`.status.vpcID`
 // +kubebuilder:printcolumn:name="CIDR",type=string,JSONPath=`.spec.cidrBlock`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +69,11 @@ func (m *machine) kind(aws.Config) kind.Kind[*v1alpha1.S3Bucket, machineState] {
 			}
 			return m.id, nil
 		}},
-		Tagging: kind.Tagging[machineState]{Sets: "machine:Tag", Set: func(context.Context, machineState, map[string]string) error { return nil }},
+		Tagging: kind.Tagging[machineState]{Sets: "machine:Tag", Set: func(_ context.Context, _ machineState, tags map[string]string) error {
+			m.tags = maps.Clone(m.tags)
+			maps.Copy(m.tags, tags)
+			return nil
+		}},
 		Parts: []kind.Part[machineState]{{Fields: []string{"Password"}, InCreate: true,
 			Write: kind.Call[machineState]{Action: "machine:SetPassword", Do: call("machine:SetPassword", func(want machineState) { m.password = want.Password.Value() })}}},
 		Delete: []kind.Ending[machineState]{{Call: kind.Call[machineState]{Action: "machine:Delete", Effect: kind.Ends, Do: call("machine:Delete", func(machineState) { m.exists = false })}}},

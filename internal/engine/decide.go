@@ -24,7 +24,7 @@ type Cause string
 const (
 	// New: the resource does not exist and is to be created.
 	New Cause = "New"
-	// Edited: the object's spec changed.
+	// Edited: the object's spec changed, or what its provider adds to it.
 	Edited Cause = "SpecChanged"
 	// Drifted: the resource was changed outside the operator.
 	Drifted Cause = "Drift"
@@ -420,7 +420,7 @@ func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 		return p, nil
 	}
 	p.Cause = Edited
-	if d.o.Generation == d.o.SyncedGeneration && v == Ours {
+	if d.o.Generation == d.o.SyncedGeneration && v == Ours && !d.o.providerEdited(p.Diff) {
 		p.Cause = Drifted
 	}
 	for _, c := range p.Diff {

@@ -94,6 +94,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		NoCreationTime: e.Meta().NoCreationTime, HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
 		Check: f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
 	}
+	o.Provided = sumOf([]any{f.Provider.DefaultTags, f.Provider.PermissionsBoundaryARN, f.Provider.RolePathPrefix})
 	if st.CreationTime != nil {
 		o.CreatedAt = st.CreationTime.Time
 	}
@@ -273,7 +274,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	st, generation := obj.CommonStatus(), obj.GetGeneration()
 	meta.RemoveStatusCondition(&st.Conditions, status.Paused)
 	status.Summarize(&st.Conditions, status.Result{Err: err, Generation: generation, Now: now, FailingSince: failingSince,
-		ReadyMessage: "the AWS resource exists and is as declared"})
+		ReadyMessage: readyMessage(obj, out)})
 	for _, n := range out.Plan.Notes {
 		status.Set(&st.Conditions, generation, now, conditionOf(n))
 	}
@@ -298,6 +299,19 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 	if checked(out, err) && (!transient || !st.Ready) {
 		st.LastHandledReconcileAt = ReconcileRequestOf(obj)
 	}
+}
+
+// readyMessage says how far the AWS resource is as declared: differences that are only reported leave an object Ready.
+func readyMessage(obj v1alpha1.Resource, out Outcome) string {
+	const declared = "the AWS resource exists and is as declared"
+	if len(out.Drift) == 0 {
+		return declared
+	}
+	policy := "driftPolicy " + string(v1alpha1.DriftReport)
+	if obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
+		policy = "managementPolicy " + string(v1alpha1.ManageObserve)
+	}
+	return declared + " except " + status.Counted(len(out.Drift), "field", "fields") + " (" + policy + "), see status.drift"
 }
 
 // recordSynced records that the last look found AWS as declared.

@@ -14,7 +14,7 @@ import (
 // countDrift counts the drift that a pass found or corrected.
 func (p *pass) countDrift(out engine.Outcome) {
 	found := out.Plan.Cause == engine.Drifted || len(out.Drift) > 0
-	detected, corrected := p.r.drifts.observe(client.ObjectKeyFromObject(p.obj), out, found, p.drifted)
+	detected, corrected := p.r.drifts.observe(client.ObjectKeyFromObject(p.obj), out, found, p.drifted && len(p.written) > 0)
 	if detected {
 		p.r.Metrics.DriftDetected(p.r.Entry.Name())
 	}
@@ -32,15 +32,15 @@ type drifts struct {
 
 func newDrifts() *drifts { return &drifts{drifted: map[types.NamespacedName]bool{}} }
 
-// observe notes how a pass ended and reports whether it found a new drift, and whether a drift is corrected now. Fields is
-// how many changed fields the pass wrote.
-func (d *drifts) observe(key types.NamespacedName, out engine.Outcome, found bool, fields int) (detected, corrected bool) {
+// observe notes how a pass ended and reports whether it found a new drift, and whether a drift is corrected now. Corrects is
+// true when the pass wrote changed fields.
+func (d *drifts) observe(key types.NamespacedName, out engine.Outcome, found, corrects bool) (detected, corrected bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	wrote, known := d.drifted[key]
-	if found || fields > 0 {
+	if found || corrects {
 		detected = !known
-		wrote, known = wrote || fields > 0, true
+		wrote, known = wrote || corrects, true
 		d.drifted[key] = wrote
 	}
 	if known && out.Synced && len(out.Drift) == 0 {

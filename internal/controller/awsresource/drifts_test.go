@@ -32,7 +32,7 @@ func TestDrifts_CountsEachDriftOnce(t *testing.T) {
 			d, detected, corrected := newDrifts(), 0, 0
 			for _, p := range c.passes {
 				out := engine.Outcome{Synced: p.synced, Drift: make(kind.Diff, p.left)}
-				newly, over := d.observe(types.NamespacedName{Name: "o"}, out, p.found, p.fields)
+				newly, over := d.observe(types.NamespacedName{Name: "o"}, out, p.found, p.fields > 0)
 				if newly {
 					detected++
 				}

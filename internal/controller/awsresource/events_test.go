@@ -41,8 +41,8 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 		"created":                      {owned, true, true, exists, engine.Plan{Cause: engine.New}, steps("s3:CreateBucket", "s3:PutBucketTagging"), "Normal Created S3Bucket arn:aws:s3:::media exists"},
 		"adopted without a write":      {owned, true, true, exists, engine.Plan{}, nil, "Normal Created S3Bucket arn:aws:s3:::media exists"},
 		"observed for the first time":  {observed, true, true, exists, engine.Plan{}, nil, ""},
-		"edited":                       {owned, false, true, exists, engine.Plan{Cause: engine.Edited, Diff: make(kind.Diff, 2)}, steps("s3:PutBucketVersioning", "s3:PutBucketTagging", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: s3:PutBucketTagging, s3:PutBucketVersioning"},
-		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: make(kind.Diff, 2)}, steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 2 fields"},
+		"edited":                       {owned, false, true, exists, engine.Plan{Cause: engine.Edited, Diff: kind.Diff{{Path: "Versioning"}, {Path: "Tags[team]"}}}, steps("s3:PutBucketVersioning", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: Versioning, Tags[team]"},
+		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: kind.Diff{{Path: "Versioning"}}}, steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 1 field that was changed outside the operator: Versioning"},
 		"more is to be done":           {owned, false, false, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketVersioning"), ""},
 		"nothing to do":                {owned, false, true, exists, engine.Plan{}, nil, ""},
 	} {
@@ -67,11 +67,13 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 		plan   engine.Plan
 		want   string
 	}{
-		"deleted":                    {same, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted arn:aws:s3:::media"},
-		"deleted, known by its id":   {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted media in AWS"},
-		"never created":              {none, engine.Plan{Cause: engine.Gone}, ""},
-		"kept":                       {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"}, "Normal Kept The AWS resource was kept: it belongs to somebody else"},
-		"deletion that needs no AWS": {same, engine.Plan{}, ""},
+		"deleted":                  {same, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted arn:aws:s3:::media"},
+		"deleted, known by its id": {func(o *v1alpha1.S3Bucket) { o.Status.ARN = "" }, engine.Plan{Cause: engine.Gone}, "Normal Deleted Deleted media in AWS"},
+		"never created":            {none, engine.Plan{Cause: engine.Gone}, ""},
+		"kept":                     {same, engine.Plan{Exists: true, Reason: "it belongs to somebody else"}, "Normal Kept The AWS resource was kept: it belongs to somebody else"},
+		"kept by its policy":       {func(o *v1alpha1.S3Bucket) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Plan{}, "Normal Kept arn:aws:s3:::media stays in AWS (deletionPolicy Retain)"},
+		"only observed":            {func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }, engine.Plan{}, "Normal Kept arn:aws:s3:::media stays in AWS (managementPolicy Observe)"},
+		"nothing was ever created": {none, engine.Plan{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRoom(t, "S3Bucket")

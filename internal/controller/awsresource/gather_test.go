@@ -341,6 +341,16 @@ func TestDependents_AreThoseThatWait(t *testing.T) {
 	}
 }
 
+func TestServed_ChecksEveryObjectOfAnEditedProvider(t *testing.T) {
+	other := func(o *v1alpha1.S3Bucket) { o.Name, o.Spec.ProviderRef.Name = "other", "other" }
+	r := newRoom(t, "S3Bucket", bucket(), bucket(other))
+	provider := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "aws"}}
+	got := r.served(t.Context(), provider)
+	if len(got) != 1 || got[0].Name == "other" || !r.checks.IsRequested(got[0].NamespacedName) {
+		t.Errorf("%v are checked", got)
+	}
+}
+
 func namesOf(reqs []reconcile.Request) []string {
 	var out []string
 	for _, r := range reqs {

@@ -31,9 +31,10 @@ type pass struct {
 	was  v1alpha1.Resource // as read
 	home string
 	refs map[string]kind.Target
-	// done are the actions that AWS accepted in this pass; drifted counts the fields they corrected.
-	done    []string
-	drifted int
+	// done are the actions that AWS accepted in this pass, and written the fields that they brought in line; drifted is true when
+	// they corrected a drift.
+	done, written []string
+	drifted       bool
 	// newestKey is when the youngest of the keys that the object refers to was declared.
 	newestKey time.Time
 	// propagating is true once AWS answered that it does not know a role yet.
@@ -282,24 +283,41 @@ func (p *pass) Did(plan engine.Plan, done []kind.Step) {
 			p.recordTags()
 		}
 	}
-	if plan.Cause == engine.Drifted {
-		p.drifted += len(plan.Diff)
+	for _, c := range plan.Diff {
+		if !slices.Contains(p.written, c.Path) {
+			p.written = append(p.written, c.Path)
+		}
 	}
+	p.drifted = p.drifted || plan.Cause == engine.Drifted
 }
 
 // report emits one event for what the pass completed: a create is one event, however many calls and
 // passes it took.
 func (p *pass) report(out engine.Outcome, first bool) {
-	actions := slices.Compact(slices.Sorted(slices.Values(p.done)))
 	switch {
 	case !out.Synced:
 	case first && out.Plan.Exists && p.obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
 		p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
-	case p.drifted > 0:
-		p.r.Events.Normal(p.obj, status.ReasonDriftCorrected, "Correct", fmt.Sprintf("Corrected %d fields that were changed outside the operator: %s", p.drifted, strings.Join(actions, ", ")))
-	case len(actions) > 0:
-		p.r.Events.Normal(p.obj, status.ReasonUpdated, "Update", "Updated the AWS resource: "+strings.Join(actions, ", "))
+	case p.drifted:
+		what := status.Counted(len(p.written), "field that was changed outside the operator", "fields that were changed outside the operator")
+		p.r.Events.Normal(p.obj, status.ReasonDriftCorrected, "Correct", "Corrected "+what+": "+p.writtenFields())
+	case len(p.done) > 0:
+		p.r.Events.Normal(p.obj, status.ReasonUpdated, "Update", "Updated the AWS resource: "+p.writtenFields())
 	}
+}
+
+// writtenFields names the fields that the pass brought in line, or the calls where no field is behind them.
+func (p *pass) writtenFields() string {
+	const most = 10
+	fields := p.written
+	if len(fields) == 0 {
+		fields = slices.Compact(slices.Sorted(slices.Values(p.done)))
+	}
+	text := strings.Join(fields[:min(most, len(fields))], ", ")
+	if more := len(fields) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // identifier names the AWS resource for people.

@@ -206,5 +206,21 @@ func (p *pass) reportEnd(out engine.Outcome) {
 		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
 	case out.Plan.Cause == engine.Gone && id != "":
 		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS")
+	case out.Plan.Cause == "" && id != "": // nothing was asked of AWS
+		if policy := p.keptBy(); policy != "" && !isAbandoned(p.obj) {
+			p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", id+" stays in AWS ("+policy+")")
+		}
+	}
+}
+
+// keptBy names the policy that keeps the AWS resource of an object that is deleted; empty for none.
+func (p *pass) keptBy() string {
+	switch {
+	case p.obj.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve:
+		return "managementPolicy " + string(v1alpha1.ManageObserve)
+	case engine.DeletionPolicyOf(p.obj, p.r.Entry.Meta()) == v1alpha1.DeletionRetain:
+		return "deletionPolicy " + string(v1alpha1.DeletionRetain)
+	default:
+		return ""
 	}
 }

@@ -56,7 +56,8 @@ var objectReference = []reflect.Type{reflect.TypeFor[v1alpha1.ObjectReference]()
 func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch, workers int) error {
 	b := ctrl.NewControllerManagedBy(mgr).
 		For(r.Entry.New(), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, reconciler.AnnotationChanged{}, unmarked{}, unready{}))).
-		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)), builder.WithPredicates(reconciler.ReadyChanged{}))
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)), builder.WithPredicates(reconciler.ReadyChanged{})).
+		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.served), builder.WithPredicates(reconciler.ProviderApplied{}))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
 	for _, name := range r.Entry.Meta().References {
 		other, ok := r.Kinds[name]
@@ -109,6 +110,23 @@ func (r *Reconciler) dependents(field string) handler.MapFunc {
 		})
 		return out
 	}
+}
+
+// served maps a provider that was edited to all of its objects, and asks for a check of each: the edit may change what AWS is to
+// have, such as tags. The queue and the limits of AWS calls spread them.
+func (r *Reconciler) served(ctx context.Context, provider client.Object) []reconcile.Request {
+	list := reconciler.NewList(r.Client, r.Entry)
+	if err := r.Client.List(ctx, list, client.InNamespace(provider.GetNamespace()), client.MatchingFields{reconciler.ProviderIndex: provider.GetName()}); err != nil {
+		return nil // the periodic check comes all the same
+	}
+	var out []reconcile.Request
+	_ = meta.EachListItem(list, func(item runtime.Object) error {
+		key := client.ObjectKeyFromObject(item.(v1alpha1.Resource))
+		r.checks.Request(key, r.Clock.Now())
+		out = append(out, reconcile.Request{NamespacedName: key})
+		return nil
+	})
+	return out
 }
 
 // unmarked lets events through after which the finalizer or the record of what was created is missing, or another

@@ -36,6 +36,22 @@ func (ReadyChanged) Update(e event.UpdateEvent) bool {
 // Delete implements predicate.Predicate.
 func (ReadyChanged) Delete(event.DeleteEvent) bool { return false }
 
+// ProviderApplied lets events through after which an edited provider serves its objects as it now says: it was looked at and is Ready.
+type ProviderApplied struct{ predicate.Funcs }
+
+// Create implements predicate.Predicate.
+func (ProviderApplied) Create(event.CreateEvent) bool { return false }
+
+// Update implements predicate.Predicate.
+func (ProviderApplied) Update(e event.UpdateEvent) bool {
+	was, okWas := e.ObjectOld.(*v1alpha1.AWSProvider)
+	is, okIs := e.ObjectNew.(*v1alpha1.AWSProvider)
+	return okWas && okIs && IsReady(is) && was.Status.ObservedGeneration != 0 && was.Status.ObservedGeneration != is.Status.ObservedGeneration
+}
+
+// Delete implements predicate.Predicate.
+func (ProviderApplied) Delete(event.DeleteEvent) bool { return false }
+
 // IsReady reports whether a provider, or an object of an AWS kind, is Ready at its generation.
 func IsReady(o client.Object) bool {
 	return status.ReadyAt(conditionsOf(o), o.GetGeneration())

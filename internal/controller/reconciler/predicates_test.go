@@ -46,6 +46,12 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 		out.Generation = 2
 		return out
 	}
+	seen := func(observed, generation int64) client.Object {
+		o := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: generation}}
+		status.Summarize(&o.Status.Conditions, status.Result{Generation: observed, Now: time.Unix(1000, 0)})
+		o.Status.ObservedGeneration = observed
+		return o
+	}
 	broken := &v1alpha1.AWSProvider{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	status.Summarize(&broken.Status.Conditions, status.Result{Generation: 2, Err: &status.Stalled{Reason: status.ReasonCredentialsInvalid}, Now: time.Unix(1000, 0)})
 	ran := app(func(c *nexusv1.NexusAICapability) {
@@ -69,6 +75,10 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 		"an edit makes it unready":        {ReadyChanged{}, bucket(1, true), bucket(2, true), true},
 		"it stays ready":                  {ReadyChanged{}, bucket(1, true), bucket(1, true), false},
 		"a provider becomes ready":        {ReadyChanged{}, &v1alpha1.AWSProvider{}, provider, true},
+		"an edited provider is in force":  {ProviderApplied{}, seen(1, 2), seen(2, 2), true},
+		"an edit that was not looked at":  {ProviderApplied{}, seen(1, 1), seen(1, 2), false},
+		"a provider that stays":           {ProviderApplied{}, seen(2, 2), seen(2, 2), false},
+		"the first look at a provider":    {ProviderApplied{}, seen(0, 1), seen(1, 1), false},
 		"a provider is found broken":      {ReadyChanged{}, edited(provider), broken, true},
 		"it stays broken":                 {ReadyChanged{}, broken, broken, false},
 		"a kind that is never ready":      {ReadyChanged{}, app(), ran, false},
@@ -91,7 +101,7 @@ func TestPredicates_LetThroughWhatChangesAResult(t *testing.T) {
 	for _, tc := range []struct {
 		predicate        predicate.Predicate
 		created, deleted bool
-	}{{ReadyChanged{}, true, false}, {Resumed{}, false, true}, {ClaimChanged{}, false, true}} {
+	}{{ReadyChanged{}, true, false}, {ProviderApplied{}, false, false}, {Resumed{}, false, true}, {ClaimChanged{}, false, true}} {
 		created, deleted := tc.predicate.Create(event.CreateEvent{Object: provider}), tc.predicate.Delete(event.DeleteEvent{Object: provider})
 		if created != tc.created || deleted != tc.deleted {
 			t.Errorf("%T: lets a creation through: %v, a deletion: %v", tc.predicate, created, deleted)

@@ -47,3 +47,7 @@ const (
 	// TagOwnerUID holds the UID of the owner.
 	TagOwnerUID = Prefix + "owner-uid"
 )
+
+// AnnotationSimulatedNode marks a node that kwok simulates: its pods are ready and run no container.
+// https://kwok.sigs.k8s.io/docs/user/kwok-manage-nodes-and-pods/
+const AnnotationSimulatedNode = "kwok.x-k8s.io/node"

@@ -170,9 +170,6 @@ func (s *shared) operatorStatus(ctx context.Context, output string) error {
 	if err != nil {
 		return err
 	}
-	if len(workloads) == 0 {
-		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
-	}
 	o, err := s.optionsOf(workloads, namespace)
 	if err != nil {
 		return err
@@ -188,6 +185,9 @@ func (s *shared) operatorStatus(ctx context.Context, output string) error {
 	status, err := r.Operator(ctx, inspect.OperatorQuery{Namespace: namespace, Shards: shards, Definitions: names, Client: s.Version, Workloads: workloads})
 	if err != nil {
 		return err
+	}
+	if len(workloads) == 0 && !status.IsHeld() { // a lease that is held and renewed proves an operator outside of the cluster
+		return precondition(fmt.Errorf("namespace %s has neither a Deployment nor a StatefulSet %s: install the operator, or name its namespace with --operator-namespace", namespace, operatorName))
 	}
 	if err := printAs(s.Out, output, status, func() string { return textOfOperator(status, s.Clock.Now(), output == "wide") }); err != nil {
 		return err

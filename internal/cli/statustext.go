@@ -28,7 +28,9 @@ func textOfOperator(s *inspect.OperatorStatus, now time.Time, wide bool) string 
 	if s.Skew {
 		fmt.Fprintf(&b, "\nThe versions differ: nexusctl is %s.\n", s.Client)
 	}
-	b.WriteString("\n" + podTable(s, now))
+	if pods := podTable(s, now); pods != "" {
+		b.WriteString("\n" + pods)
+	}
 	if len(s.Leases) > 0 {
 		b.WriteString("\n" + leaseTable(s, now))
 	}
@@ -38,6 +40,9 @@ func textOfOperator(s *inspect.OperatorStatus, now time.Time, wide bool) string 
 }
 
 func workloadTable(s *inspect.OperatorStatus, now time.Time, wide bool) string {
+	if len(s.Workloads) == 0 {
+		return "No Deployment or StatefulSet runs the operator: a process outside of the cluster holds its leases.\n"
+	}
 	rows := [][]string{{"NAME", "READY", "VERSION", "AGE"}}
 	if wide {
 		rows = [][]string{{"NAME", "READY", "VERSION", "IMAGE", "AGE"}}
@@ -53,6 +58,9 @@ func workloadTable(s *inspect.OperatorStatus, now time.Time, wide bool) string {
 }
 
 func podTable(s *inspect.OperatorStatus, now time.Time) string {
+	if len(s.Workloads) == 0 {
+		return ""
+	}
 	if len(s.Pods) == 0 {
 		return "There are no pods.\n"
 	}

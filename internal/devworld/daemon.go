@@ -214,7 +214,7 @@ func (w World) startOperator(ctx context.Context, o Options, s state, log io.Wri
 	if err != nil {
 		return nil, err
 	}
-	args := append(slices.Clone(demoSettings), "--leader-elect=false", "--metrics-bind-address="+metrics, "--health-probe-bind-address="+s.Health)
+	args := append(slices.Clone(demoSettings), "--metrics-bind-address="+metrics, "--health-probe-bind-address="+s.Health)
 	cmd := exec.Command(o.Operator, append(args, o.OperatorArgs...)...) // waitOperator ends it
 	cmd.Dir = w.Dir
 	cmd.Stdout, cmd.Stderr = log, log

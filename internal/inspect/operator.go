@@ -37,7 +37,8 @@ type OperatorStatus struct {
 	// Client is the version of nexusctl.
 	Client string `json:"client,omitempty"`
 	// Skew is true when an operator's version is known and differs from that of nexusctl.
-	Skew      bool         `json:"skew"`
+	Skew bool `json:"skew"`
+	// Workloads are empty for an operator that runs outside of the cluster, as in a local world.
 	Workloads []Workload   `json:"workloads"`
 	Pods      []Pod        `json:"pods"`
 	Leases    []Lease      `json:"leases"`
@@ -94,6 +95,11 @@ type OperatorQuery struct {
 	Client string
 	// Workloads are those of the operator.
 	Workloads []Workload
+}
+
+// IsHeld reports whether an operator leads one of the shards, wherever it runs.
+func (s *OperatorStatus) IsHeld() bool {
+	return slices.ContainsFunc(s.Leases, func(l Lease) bool { return l.Holder != "" })
 }
 
 // maxWarnings is how many events a status shows.

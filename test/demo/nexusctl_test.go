@@ -118,6 +118,17 @@ func (x tool) comesUp(up []string) {
 	x.contains(plan, "Would stop 8 processes")
 }
 
+// everythingWorks looks at the operator and at each capability as a person does first: nothing fails, and what simulated nodes
+// cannot show is skipped for that reason.
+func (x tool) everythingWorks() {
+	x.Helper()
+	x.runCommands("nexusctl status", runFence{commands: `nexusctl status; nexusctl status -o json | grep '"healthy": true'`}, x.programs)
+	for _, name := range []string{"myapp-dev", "guarded-dev"} {
+		x.runCommands("nexusctl verify-capability", runFence{commands: `nexusctl verify-capability ` + name + "/" + name +
+			` | tee "$0/verified"; grep "SKIP.*answers its health check" "$0/verified"; grep "nodes that kwok simulates" "$0/verified"; ! grep FAIL "$0/verified"`}, x.programs)
+	}
+}
+
 func (r worldReport) report() *devworld.Report { return &r.Report }
 
 // stops stops the world twice. A world whose component has died says so before.

@@ -46,6 +46,7 @@ func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
 	x := newTool(d)
 	up := []string{"dev", "up", "--operator", filepath.Join(x.programs, "nexus-operator"), "-f", "examples/test-capability.yaml", "-f", "examples/capability-with-intents.yaml"}
 	x.comesUp(up)
+	x.everythingWorks()
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)

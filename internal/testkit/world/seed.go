@@ -10,6 +10,8 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // seed creates what a cluster has before anybody uses it (nodes, the class of
@@ -44,7 +46,8 @@ func (w *World) createNode(ctx context.Context, i int) error {
 	zone := "ap-southeast-1" + string(rune('a'+i%3))
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: nodeName(i),
+			Name:        nodeName(i),
+			Annotations: map[string]string{wellknown.AnnotationSimulatedNode: "fake"},
 			Labels: map[string]string{
 				corev1.LabelHostname: nodeName(i), corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 				corev1.LabelTopologyZone: zone, corev1.LabelTopologyRegion: "ap-southeast-1",

@@ -166,6 +166,9 @@ func (w *walk) life() {
 	w.follow()
 	for range editsOfAWalk {
 		before := w.Object
+		if w.rnd.IntN(3) == 0 { // an edit of the provider
+			w.DefaultTags = map[string]string{"team": strconv.Itoa(w.rnd.IntN(3))}
+		}
 		w.Edit(w.draw())
 		if !w.follow() {
 			w.Edit(before)

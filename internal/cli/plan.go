@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // planFlags are the flags of the verb.
@@ -200,7 +201,7 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 	}
 	found, err := look(ctx, objects)
 	if err == nil {
-		s.say("Looked at %s in %s.", counted(len(objects), "object", "objects"), where)
+		s.say("Looked at %s in %s.", status.Counted(len(objects), "object", "objects"), where)
 	}
 	return found, err
 }

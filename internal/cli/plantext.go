@@ -207,7 +207,7 @@ func riskSuffix(r plan.Risk) string {
 func summaryOf(p plan.Plan) string {
 	s := p.Summary
 	if p.Empty() && s.Reported > 0 {
-		return fmt.Sprintf("No changes. Not corrected: %s.", counted(s.Reported, "object differs", "objects differ")+" from AWS, and only reports it")
+		return fmt.Sprintf("No changes. Not corrected: %s.", status.Counted(s.Reported, "object differs", "objects differ")+" from AWS, and only reports it")
 	}
 	if p.Empty() {
 		return "No changes."
@@ -229,15 +229,7 @@ func summaryOf(p plan.Plan) string {
 }
 
 func callsOf(n int) string {
-	return counted(n, "AWS call", "AWS calls")
-}
-
-// counted is a number of things.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
+	return status.Counted(n, "AWS call", "AWS calls")
 }
 
 // painted gives each line the color of its sign.

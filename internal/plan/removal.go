@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // Remove plans what follows when the objects are deleted together.
@@ -106,7 +107,7 @@ func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
 		}
 	}
 	if n > 0 {
-		it.Waits = fmt.Sprintf("%s that use it to be gone", counted(n, "object", "objects"))
+		it.Waits = fmt.Sprintf("%s that use it to be gone", status.Counted(n, "object", "objects"))
 	}
 	return nil
 }
@@ -118,11 +119,4 @@ func (p *Planner) goes(u *unstructured.Unstructured) bool {
 	}
 	ref := metav1.GetControllerOf(u)
 	return ref != nil && p.doomed[keyOf(ref.Kind, u.GetNamespace(), ref.Name)]
-}
-
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -137,3 +137,23 @@ func TestDeepCopy_SharesNothing(t *testing.T) {
 		t.Errorf("%+v", from.Table)
 	}
 }
+
+func TestReplay_EditsCopiesOfTheAnswersWithoutAWS(t *testing.T) {
+	r, server, read := recorded(t, names)
+	edited := read(r.Replay(t.Context(), func(operation string, output any) {
+		if d := output.(*dynamodb.DescribeTableOutput); operation == "dynamodb.DescribeTable" {
+			d.Table.TableStatus = "TOMORROW"
+		}
+	}))
+	if again := read(r.Replay(t.Context(), nil)); edited["status"] != "TOMORROW" || again["status"] != "ACTIVE" || server.calls != 1 {
+		t.Errorf("edited %v, again %v, %d calls", edited, again, server.calls)
+	}
+}
+
+func TestReplay_FailsForWhatWasNotRecorded(t *testing.T) {
+	r, server, _ := recorded(t, names)
+	api := dynamodb.NewFromConfig(Instrument(aws.Config{Region: "eu-west-1", HTTPClient: server, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}))
+	if _, err := api.DeleteTable(r.Replay(t.Context(), nil), &dynamodb.DeleteTableInput{TableName: aws.String("orders")}); !errors.Is(err, errNotRecorded) || server.calls != 1 {
+		t.Errorf("%v, %d calls", err, server.calls)
+	}
+}

@@ -40,6 +40,8 @@ type mode struct {
 	replays bool
 	changed string
 	change  func(output reflect.Value)
+	// rewrite edits the copy of each output.
+	rewrite func(operation string, output any)
 }
 
 type modeKey struct{}
@@ -52,6 +54,12 @@ func (r *Recording) Record(ctx context.Context) context.Context {
 // replay returns a context in which the clients answer from the recording.
 func (r *Recording) replay(ctx context.Context, changed string, change func(output reflect.Value)) context.Context {
 	return context.WithValue(ctx, modeKey{}, mode{recording: r, replays: true, changed: changed, change: change})
+}
+
+// Replay returns a context in which the clients answer from the recording. Of each output, rewrite edits a copy; nil edits none. A
+// request that was not recorded fails, so that whatever reads or writes within the context never reaches AWS.
+func (r *Recording) Replay(ctx context.Context, rewrite func(operation string, output any)) context.Context {
+	return context.WithValue(ctx, modeKey{}, mode{recording: r, replays: true, rewrite: rewrite})
 }
 
 // Instrument returns a configuration whose clients obey recordings. In other contexts they call AWS as before.
@@ -102,6 +110,9 @@ func (m mode) answer(key string) (any, error) {
 	out := deepCopy(a.output)
 	if key == m.changed && m.change != nil {
 		m.change(reflect.ValueOf(out))
+	}
+	if m.rewrite != nil && out != nil {
+		m.rewrite(a.operation, out)
 	}
 	return out, a.err
 }

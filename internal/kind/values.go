@@ -52,6 +52,24 @@ func Either[T any](condition bool, yes, no T) T {
 	return no
 }
 
+// BusyUnless returns the text of Seen.Busy for a thing that is in a state: none where the state is a settled one, or AWS shows none. So
+// a state that AWS adds is waited for under its name.
+func BusyUnless[T ~string](thing string, state T, settled ...T) string {
+	if state == "" || slices.Contains(settled, state) {
+		return ""
+	}
+	return thing + " is " + string(state)
+}
+
+// FalseIfAbsent sets the members that an answer leaves out to false: AWS may leave out what is off.
+func FalseIfAbsent(members ...**bool) {
+	for _, m := range members {
+		if *m == nil {
+			*m = new(bool)
+		}
+	}
+}
+
 // IsFalse reports whether a value is declared and is false, such as a deletion protection that a deletion may lift.
 func IsFalse(v *bool) bool { return v != nil && !*v }
 

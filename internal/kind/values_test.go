@@ -80,3 +80,19 @@ func TestFinalSnapshot(t *testing.T) {
 		t.Error("what the spec says")
 	}
 }
+
+func TestBusyUnless_NamesStatesThatAreNotSettled(t *testing.T) {
+	for state, want := range map[string]string{"": "", "ACTIVE": "", "TOMORROW": "the table is TOMORROW"} {
+		if got := BusyUnless("the table", state, "ACTIVE"); got != want {
+			t.Errorf("%q: %q, want %q", state, got, want)
+		}
+	}
+}
+
+func TestFalseIfAbsent_KeepsWhatIsThere(t *testing.T) {
+	var absent *bool
+	on := Ptr(true)
+	if FalseIfAbsent(&absent, &on); absent == nil || *absent || !*on {
+		t.Errorf("%v, %v", absent, *on)
+	}
+}

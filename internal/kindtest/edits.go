@@ -31,15 +31,14 @@ const (
 
 // walks edits an object at random: each edit takes every field of the spec from one of the rows. Whatever comes of it, the
 // plan names exactly the calls that AWS then receives, an edit that is refused writes nothing, and the life ends.
-func walks(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+func walks(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
-	pools := poolsOf(cases, parents)
 	number, first := numberOf("NEXUS_WALKS", extent.Size(t, walksOfEveryRun, walksOfAll)), numberOf("NEXUS_SEED", 1)
 	for i, p := range pools {
 		for seed := first; seed < first+number; seed++ {
 			t.Run(fmt.Sprintf("random edits/of rows %d/seed-%d", i, seed), func(t *testing.T) {
 				w := &walk{T: t, rnd: rand.New(rand.NewPCG(uint64(seed), 0)), pool: p.objects}
-				w.Subject = p.subject(t, e, p.objects[w.rnd.IntN(len(p.objects))])
+				w.Subject = p.limited(t, e, p.objects[w.rnd.IntN(len(p.objects))])
 				w.life()
 			})
 		}
@@ -54,13 +53,13 @@ const (
 
 // ladders take one field after the other through its values in the rows: off, on, changed, off, and on again. What AWS refuses
 // in one direction only shows in no row, and in random edits by luck.
-func ladders(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
+func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
 	most := extent.Size(t, valuesOfEveryRun, valuesOfAll)
-	for i, p := range poolsOf(cases, parents) {
+	for i, p := range pools {
 		t.Run(fmt.Sprintf("each field on, changed and off/of rows %d", i), func(t *testing.T) {
 			w := &walk{T: t, pool: p.objects}
-			w.Subject = p.subject(t, e, p.objects[0])
+			w.Subject = p.limited(t, e, p.objects[0])
 			w.follow()
 			for field := range specOf(p.objects[0]).NumField() {
 				for _, v := range p.valuesOf(field, most) {
@@ -119,6 +118,7 @@ type pool struct {
 	parents func(t *testing.T, s *Subject)
 	facts   func(s *Subject)
 	objects []v1alpha1.Resource
+	forms   *forms
 }
 
 // subject stores an object in an empty AWS that has its parents.
@@ -132,8 +132,18 @@ func (p pool) subject(t *testing.T, e engine.Entry, o v1alpha1.Resource) *Subjec
 	return s
 }
 
+// limited is subject with the rights that the policies for the kind print, and with members in AWS's answers that no SDK knows.
+func (p pool) limited(t *testing.T, e engine.Entry, o v1alpha1.Resource) *Subject {
+	t.Helper()
+	s := p.subject(t, e, o)
+	s.forms = p.forms
+	s.limit(t, newRights(e)) // those that a row needs are counted by the rows
+	s.Rig.AWS.SetLag(awsproxy.Lag{UnknownFields: true})
+	return s
+}
+
 // poolsOf returns what the rows declare that need no preparation of AWS beside their facts.
-func poolsOf(cases []Case, parents func(t *testing.T, s *Subject)) (out []*pool) {
+func poolsOf(cases []Case, parents func(t *testing.T, s *Subject), forms *forms) (out []*pool) {
 	by := map[uintptr]*pool{}
 	for _, c := range cases {
 		if c.Before != nil || c.Stalled+c.Waiting != "" || c.Deleting || c.PlanOnly {
@@ -141,7 +151,7 @@ func poolsOf(cases []Case, parents func(t *testing.T, s *Subject)) (out []*pool)
 		}
 		key := reflect.ValueOf(c.Facts).Pointer()
 		if by[key] == nil {
-			by[key] = &pool{parents: parents, facts: c.Facts}
+			by[key] = &pool{parents: parents, facts: c.Facts, forms: forms}
 			out = append(out, by[key])
 		}
 		for _, o := range []v1alpha1.Resource{c.Existing, c.Object} {

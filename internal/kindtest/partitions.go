@@ -54,7 +54,7 @@ func partitions(t *testing.T, e engine.Entry, l Life) {
 			for name, target := range s.Targets {
 				s.Targets[name] = r.targetHere(target)
 			}
-			s.limit(t, &rights{meta: e.Meta(), printed: map[string]bool{}})
+			s.limit(t, newRights(e))
 			Settled(t, s)
 			if l.Edited != nil {
 				s.Edit(r.here(t, l.Edited))

@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
@@ -27,6 +28,10 @@ type rights struct {
 	meta          kind.Meta
 	printed, used map[string]bool // each is an action and a resource
 	limits        []*awsproxy.Limited
+}
+
+func newRights(e engine.Entry) *rights {
+	return &rights{meta: e.Meta(), printed: map[string]bool{}, used: map[string]bool{}}
 }
 
 // Limited returns a way to AWS with the rights of the printed policies for a kind alone, with or without those to adopt. Keys that

@@ -21,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/config/crd"
+	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -101,6 +102,9 @@ type Subject struct {
 
 	// comparesAnswers asks for a comparison of the export with every member of AWS's answers, which takes a second.
 	comparesAnswers bool
+
+	// forms is where the suite notes in which forms AWS's answers were given; nil outside of it.
+	forms *forms
 
 	working v1alpha1.Resource
 	refs    map[string]kind.Target
@@ -233,7 +237,7 @@ func (s *Subject) validate(ctx context.Context) error {
 // binding is the kind bound to the rig, built once, as the controller keeps it with the session.
 func (s *Subject) binding() engine.Binding {
 	if s.bound == nil {
-		s.bound = s.Entry.Bind(s.config)
+		s.bound = s.Entry.Bind(answers.Instrument(s.config))
 	}
 	return s.bound
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -55,14 +56,16 @@ func Run(t *testing.T, e engine.Entry, cases []Case) {
 // life of random edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
-	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: &rights{meta: e.Meta(), printed: map[string]bool{}, used: map[string]bool{}}}
+	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name())}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
 	}
-	walks(t, e, parents, cases)
-	ladders(t, e, parents, cases)
-	exports(t, e, parents, cases)
+	pools := poolsOf(cases, parents, used.forms)
+	walks(t, e, pools)
+	ladders(t, e, pools)
+	exports(t, e, pools)
 	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
+	t.Run("covers the forms of AWS's answers", used.forms.report)
 	t.Run("declares what it uses", func(t *testing.T) {
 		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)
 		compareActions(t, "Meta.Writes", e.Meta().Writes, used.writes)
@@ -86,6 +89,7 @@ func meetsRewrites(t *testing.T, e engine.Entry) {
 type actions struct {
 	reads, writes map[string]bool
 	rights        *rights
+	forms         *forms
 }
 
 // record adds what the engine asked AWS for.
@@ -177,6 +181,7 @@ func prepare(t *testing.T, r *Rig, e engine.Entry, c Case, used actions) *Subjec
 		first = c.Object
 	}
 	s := NewSubject(r, e, first)
+	s.forms = used.forms
 	if c.Facts != nil {
 		c.Facts(s)
 	}
@@ -239,15 +244,19 @@ func converges(t *testing.T, s *Subject, c Case, planned engine.Plan) {
 	quiet(t, s)
 }
 
-// quiet asserts that a further look changes nothing.
+// quiet asserts that a further look changes nothing, in whichever form AWS answers. The pass after it has the answers of that look,
+// which spares asking for them again.
 func quiet(t *testing.T, s *Subject) {
 	t.Helper()
-	mark, before := s.Rig.AWS.Mark(), snapshot(t, s.Object)
-	p, err := s.Decide(t.Context())
+	mark, before, look := s.Rig.AWS.Mark(), snapshot(t, s.Object), &answers.Recording{}
+	p, err := s.Decide(look.Record(t.Context()))
 	if err != nil || p.Cause != engine.InSync && p.Cause != engine.Gone {
 		t.Fatalf("a second look: %v %s %+v", awsErr(err), p.Cause, p.Diff)
 	}
-	if out, err := s.Pass(t.Context(), nil); err != nil || !out.Synced && !out.Gone {
+	if p.Cause == engine.InSync && s.forms != nil {
+		s.forms.check(t, s, look)
+	}
+	if out, err := s.Pass(look.Replay(t.Context(), nil), nil); err != nil || !out.Synced && !out.Gone {
 		t.Fatalf("a second pass: %v", awsErr(err))
 	}
 	if w := s.Rig.AWS.Since(mark).Writes(); len(w) > 0 {

@@ -142,8 +142,10 @@ func (c *certificate) describe(ctx context.Context, want CertificateState, look 
 	case d.Status == types.CertificateStatusIssued:
 	case d.Status == types.CertificateStatusPendingValidation:
 		seen.Busy, seen.Writable = "the certificate is PENDING_VALIDATION: create the DNS records of status.validationRecords, and keep them", true
-	default:
+	case slices.Contains(ended, d.Status):
 		return kind.Seen[CertificateState]{}, explainEnd(d)
+	default:
+		seen.Busy = kind.BusyUnless("the certificate", d.Status)
 	}
 	return seen, nil
 }
@@ -164,6 +166,10 @@ func holds(d *found) []kind.Hold {
 	return []kind.Hold{{Reason: status.ReasonInUse, Message: fmt.Sprintf("the certificate to be unused: %d %s it: %s; take it off there, or set deletionPolicy: Retain to keep it",
 		len(d.InUseBy), kind.Either(len(d.InUseBy) == 1, "resource uses", "resources use"), strings.Join(d.InUseBy, ", "))}}
 }
+
+// ended are the states that ACM does not leave. Read only.
+var ended = []types.CertificateStatus{types.CertificateStatusInactive, types.CertificateStatusExpired, types.CertificateStatusValidationTimedOut,
+	types.CertificateStatusRevoked, types.CertificateStatusFailed}
 
 // explainEnd reports a certificate that ACM will not make valid again.
 // https://docs.aws.amazon.com/acm/latest/userguide/troubleshooting-failed.html

@@ -92,7 +92,7 @@ func readIndexes(d *types.TableDescription, want TableState, have *TableState) (
 		name := aws.ToString(g.IndexName)
 		have.AllIndexes[name], have.AllCapacity[name] = foundIndex(typeOf, g.KeySchema, g.Projection), foundCapacity(g)
 		wanted, managed := want.GlobalIndexes[name]
-		changes := g.IndexStatus == types.IndexStatusCreating || g.IndexStatus == types.IndexStatusDeleting
+		changes := g.IndexStatus != types.IndexStatusActive && g.IndexStatus != types.IndexStatusUpdating && g.IndexStatus != ""
 		if managed && g.IndexStatus != types.IndexStatusActive {
 			busy = fmt.Sprintf("the index %s is %s", name, g.IndexStatus)
 		}

@@ -222,7 +222,7 @@ func (t *table) describe(ctx context.Context, want TableState, look kind.Look) (
 	case slices.Contains(passing, d.TableStatus):
 		seen.Busy = "the table is " + seen.State.Status
 	case !look.Deleting: // DynamoDB deletes a table whose index is being filled
-		seen.Busy = busy
+		seen.Busy = cmp.Or(kind.BusyUnless("the table", d.TableStatus, types.TableStatusActive), busy)
 	}
 	if *seen.State.DeletionProtection && !kind.IsFalse(want.DeletionProtection) {
 		seen.Holds = []kind.Hold{{Reason: status.ReasonDeletionProtected, Message: "the deletion protection of the table to be removed: " +
@@ -288,10 +288,14 @@ func (t *table) backups(ctx context.Context, want TableState, have *TableState) 
 
 func (t *table) timeToLive(ctx context.Context, want TableState, have *TableState) error {
 	out, err := t.api.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &want.Name})
-	if err == nil {
-		have.TTL = fromTTL(out.TimeToLiveDescription)
+	if err != nil {
+		return err
 	}
-	return err
+	if busy := kind.BusyUnless("the time to live of the table", kind.NonNil(out.TimeToLiveDescription).TimeToLiveStatus, types.TimeToLiveStatus("").Values()...); busy != "" {
+		return &status.Waiting{Reason: status.ReasonBusy, For: busy, Usable: true}
+	}
+	have.TTL = fromTTL(out.TimeToLiveDescription)
+	return nil
 }
 
 // checkKey refuses aliases, which DynamoDB accepts and then reports as the ARN of a key.

@@ -3,6 +3,7 @@
 package ec2
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -305,6 +306,9 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	if look.Deleting {
 		return seen, nil
 	}
+	seen.Busy = cmp.Or(seen.Busy, kind.BusyUnless("the instance", seen.State.State, types.InstanceStateNameRunning, types.InstanceStateNameStopped),
+		kind.BusyUnless("the monitoring of the instance", kind.NonNil(d.Monitoring).State, types.MonitoringState("").Values()...))
+	kind.FalseIfAbsent(&seen.State.EBSOptimized)
 	return seen, i.readProfile(ctx, want, &seen.State)
 }
 

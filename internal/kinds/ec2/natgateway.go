@@ -117,8 +117,8 @@ func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look ki
 		s := &seen.State
 		s.AllocationID, s.PublicIP, s.PrivateIP, s.NetworkInterfaceID = a.AllocationId, aws.ToString(a.PublicIp), aws.ToString(a.PrivateIp), aws.ToString(a.NetworkInterfaceId)
 	}
-	if d.State == types.NatGatewayStatePending || d.State == types.NatGatewayStateDeleting {
-		seen.Busy = "the NAT gateway is " + string(d.State)
+	if d.State == types.NatGatewayStatePending || d.State == types.NatGatewayStateDeleting || !look.Deleting {
+		seen.Busy = kind.BusyUnless("the NAT gateway", d.State, types.NatGatewayStateAvailable)
 	}
 	return seen, nil
 }

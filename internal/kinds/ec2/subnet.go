@@ -94,8 +94,9 @@ func (s *subnet) describe(ctx context.Context, want SubnetState, look kind.Look)
 		Resource: Resource{ARNPrefix: want.ARNPrefix, ID: aws.ToString(d.SubnetId)}, State: string(d.State),
 		VPCID: d.VpcId, CIDRBlock: d.CidrBlock, AvailabilityZone: d.AvailabilityZone, MapPublicIPOnLaunch: d.MapPublicIpOnLaunch,
 	}}
-	if d.State == types.SubnetStatePending {
-		seen.Busy = "the subnet is pending"
+	kind.FalseIfAbsent(&seen.State.MapPublicIPOnLaunch)
+	if d.State == types.SubnetStatePending || !look.Deleting {
+		seen.Busy = kind.BusyUnless("the subnet", d.State, types.SubnetStateAvailable)
 	}
 	if look.Contents {
 		seen.Holds, err = holds(ctx, s.api, dependentsOfSubnet, "subnet", seen.State.ID)

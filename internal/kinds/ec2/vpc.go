@@ -99,8 +99,8 @@ func (v *vpc) describe(ctx context.Context, want VPCState, look kind.Look) (kind
 		IsDefault: aws.ToBool(d.IsDefault), DHCPOptionsID: aws.ToString(d.DhcpOptionsId),
 		CIDRBlock: d.CidrBlock, InstanceTenancy: kind.Ptr(string(d.InstanceTenancy)),
 	}}
-	if d.State == types.VpcStatePending {
-		seen.Busy = "the VPC is pending"
+	if d.State == types.VpcStatePending || !look.Deleting {
+		seen.Busy = kind.BusyUnless("the VPC", d.State, types.VpcStateAvailable)
 	}
 	if look.Contents {
 		seen.Holds, err = holds(ctx, v.api, dependentsOfVPC, "VPC", seen.State.ID)

@@ -200,6 +200,8 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 		seen.Busy = "the cluster is " + seen.State.Status
 	case aws.ToString(d.AttachmentsStatus) == "UPDATE_IN_PROGRESS":
 		seen.Busy, seen.Usable = "the capacity providers of the cluster are changing", true
+	case !look.Deleting:
+		seen.Busy = kind.BusyUnless("the cluster", seen.State.Status, "ACTIVE")
 	}
 	return seen, nil
 }

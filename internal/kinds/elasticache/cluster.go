@@ -183,6 +183,12 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	if want.EngineVersion != nil && state == available {
 		seen.Notes = []kind.Note{versionNote(*want.EngineVersion, have.Version)}
 	}
+	if tell := kind.NonNil(out.CacheClusters[0].NotificationConfiguration); seen.Busy == "" && !broken && !look.Deleting {
+		if seen.Busy = kind.BusyUnless("the topic of the cache cluster", aws.ToString(tell.TopicStatus), "active", "inactive"); seen.Busy != "" {
+			seen.Usable = true
+			return seen, nil
+		}
+	}
 	// ElastiCache shows no tags of a cluster that is not available, and without them its owner is unknown.
 	if seen.Busy != "" && !look.TagsKnown {
 		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
@@ -211,6 +217,7 @@ func stateOf(want ClusterState, d types.CacheCluster) ClusterState {
 		return cmp.Compare(aws.ToString(a.CacheNodeId), aws.ToString(b.CacheNodeId))
 	})
 	s := kind.Convert[ClusterState](d)
+	kind.FalseIfAbsent(&s.AutoMinorVersionUpgrade)
 	s.ARN, s.Version, s.Nodes, s.Endpoint = aws.ToString(d.ARN), aws.ToString(d.EngineVersion), d.CacheNodes, d.ConfigurationEndpoint
 	if s.Endpoint == nil && len(d.CacheNodes) > 0 {
 		s.Endpoint = d.CacheNodes[0].Endpoint

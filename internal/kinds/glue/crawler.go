@@ -115,9 +115,11 @@ func (c *crawler) describe(ctx context.Context, want CrawlerState, look kind.Loo
 		return kind.Seen[CrawlerState]{}, err
 	}
 	seen := kind.Seen[CrawlerState]{Exists: true, State: seenCrawler(want, out.Crawler), Created: aws.ToTime(out.Crawler.CreationTime)}
-	if look.Deleting && seen.State.State == types.CrawlerStateStopping {
-		seen.Busy = "the crawler is STOPPING"
+	settled := []types.CrawlerState{types.CrawlerStateReady, types.CrawlerStateRunning}
+	if !look.Deleting {
+		settled = append(settled, types.CrawlerStateStopping)
 	}
+	seen.Busy = kind.BusyUnless("the crawler", seen.State.State, settled...)
 	return seen, nil
 }
 

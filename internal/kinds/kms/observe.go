@@ -40,9 +40,7 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 		ID: aws.ToString(d.KeyId), ARN: aws.ToString(d.Arn), State: string(d.KeyState), Usage: kind.Ptr(string(d.KeyUsage)), Spec: kind.Ptr(string(d.KeySpec)),
 		MultiRegion: aws.Bool(aws.ToBool(d.MultiRegion)), ScheduledForDeletion: aws.Bool(isScheduled(d.KeyState)), Enabled: &d.Enabled, Description: kind.NonNil(d.Description),
 	}}
-	if d.KeyState == types.KeyStateCreating || d.KeyState == types.KeyStateUpdating {
-		seen.Busy = "the key is " + string(d.KeyState)
-	}
+	seen.Busy = kind.BusyUnless("the key", d.KeyState, settledStates...)
 	if want.Guarded {
 		seen.Holds = []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the key to be given up: it may be needed to read what it encrypted"}}
 	}
@@ -51,6 +49,10 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 	}
 	return seen, err
 }
+
+// settledStates are those that KMS leaves on request alone. Read only.
+var settledStates = []types.KeyState{types.KeyStateEnabled, types.KeyStateDisabled, types.KeyStatePendingDeletion, types.KeyStatePendingReplicaDeletion,
+	types.KeyStatePendingImport, types.KeyStateUnavailable}
 
 func isScheduled(s types.KeyState) bool {
 	return s == types.KeyStatePendingDeletion || s == types.KeyStatePendingReplicaDeletion

@@ -388,12 +388,12 @@ func judgeState(name string, d types.FunctionConfiguration, seen *kind.Seen[Func
 			name, aws.ToString(d.StateReason), name)}
 	case types.StateDeactivated, types.StateActiveNonInvocable:
 		return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("function %s is %s, so that nobody can invoke it: %s: correct the cause in its capacity provider", name, d.State, aws.ToString(d.StateReason))}
-	case types.StatePending, types.StateDeactivating, types.StateDeleting:
-		seen.Busy = stateIs(d)
+	}
+	if seen.Busy = kind.BusyUnless("the function", d.State, types.StateActive, types.StateInactive); seen.Busy != "" {
 		return nil
 	}
-	if d.LastUpdateStatus == types.LastUpdateStatusInProgress {
-		seen.Busy, seen.Usable = "an update of the function is in progress", true
+	if seen.Busy = kind.BusyUnless("the last update of the function", d.LastUpdateStatus, types.LastUpdateStatusSuccessful, types.LastUpdateStatusFailed); seen.Busy != "" {
+		seen.Usable = d.LastUpdateStatus == types.LastUpdateStatusInProgress
 		return nil
 	}
 	seen.Notes = []kind.Note{lastUpdate(name, d)}

@@ -61,6 +61,7 @@ func unusable(want, have InstanceState) error {
 // seenInstance returns the state of a described instance. What RDS raised automatically counts as declared.
 func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	s := kind.Convert[InstanceState](d)
+	kind.FalseIfAbsent(&s.MultiAZ, &s.PubliclyAccessible, &s.AutoMinorVersionUpgrade, &s.DeletionProtection)
 	s.DBInstanceIdentifier, s.ARN, s.Zone = want.DBInstanceIdentifier, aws.ToString(d.DBInstanceArn), aws.ToString(d.AvailabilityZone)
 	s.Version, s.Storage = aws.ToString(d.EngineVersion), aws.ToInt32(d.AllocatedStorage)
 	s.EngineVersion, s.SourceID = versionAs(want, s.EngineVersion), aws.ToString(d.ReadReplicaSourceDBInstanceIdentifier)

@@ -48,12 +48,31 @@ func fromEncryption(found *types.ServerSideEncryptionConfiguration, want v1alpha
 // fromCORS leaves out the IDs where the wanted rule has none.
 func fromCORS(found []types.CORSRule, want []v1alpha1.S3CORSRule) *[]v1alpha1.S3CORSRule {
 	out := kind.NonNil(kind.Convert[*[]v1alpha1.S3CORSRule](&found))
-	for i := range min(len(want), len(*out)) {
-		if want[i].ID == "" {
-			(*out)[i].ID = ""
+	for i := range *out {
+		rule := &(*out)[i]
+		for _, list := range []*[]string{&rule.AllowedHeaders, &rule.ExposeHeaders} {
+			if len(*list) == 0 {
+				*list = nil // S3 need not tell an empty list from none
+			}
 		}
 	}
+	for i := range min(len(want), len(*out)) {
+		rule := &(*out)[i]
+		if want[i].ID == "" {
+			rule.ID = ""
+		}
+		rule.AllowedMethods, rule.AllowedOrigins = inOrderOf(want[i].AllowedMethods, rule.AllowedMethods), inOrderOf(want[i].AllowedOrigins, rule.AllowedOrigins)
+		rule.AllowedHeaders, rule.ExposeHeaders = inOrderOf(want[i].AllowedHeaders, rule.AllowedHeaders), inOrderOf(want[i].ExposeHeaders, rule.ExposeHeaders)
+	}
 	return out
+}
+
+// inOrderOf returns the wanted list where S3 has the same elements in another order, which means the same to it.
+func inOrderOf[T cmp.Ordered](want, have []T) []T {
+	if slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(have))) {
+		return want
+	}
+	return have
 }
 
 // toCORS keeps the IDs of found rules for equal rules without one.

@@ -191,6 +191,9 @@ func seenQueue(want QueueState, found map[string]string) QueueState {
 		}
 	}
 	s.KmsMasterKeyId = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId)
+	if s.SqsManagedSseEnabled == nil { // SQS may leave out what is off
+		s.SqsManagedSseEnabled = kind.Text(aws.Bool(false))
+	}
 	var redrive struct {
 		Target string      `json:"deadLetterTargetArn"`
 		Count  json.Number `json:"maxReceiveCount"` // SQS returns a number or a text, as it was set

@@ -51,6 +51,26 @@ func Read() (Table, error) {
 	return t, nil
 }
 
+//go:embed answers.json
+var answersTable []byte
+
+// Answers holds the members that AWS's answers always have. All others may be left out.
+type Answers struct {
+	// Source is the name and version of the package that the models are of.
+	Source string `json:"source"`
+	// Required are the required members by service and by the name of their type in the SDK.
+	Required map[string]map[string]Codes `json:"required"`
+}
+
+// ReadAnswers returns the checked-in members of answers.
+func ReadAnswers() (Answers, error) {
+	var a Answers
+	if err := json.Unmarshal(answersTable, &a); err != nil {
+		return Answers{}, fmt.Errorf("answers.json: %w", err)
+	}
+	return a, nil
+}
+
 //go:embed authorization.json
 var authorization []byte
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"time"
@@ -361,4 +362,24 @@ func (s *state) showIndexes(e *tableExtras, table map[string]any) {
 		}
 	}
 	table["GlobalSecondaryIndexes"] = indexes
+}
+
+// dropReplacedTags keeps the last tag of each key: moto adds a second one where AWS replaces the value.
+func dropReplacedTags(_ context.Context, _ *Proxy, _ *exchange, a *answer) *answer {
+	body, ok := decodeJSON(a.body).(map[string]any)
+	if !ok || !a.ok() {
+		return a
+	}
+	all, _ := body["Tags"].([]any)
+	last := map[string]any{}
+	for _, tag := range all {
+		t, _ := tag.(map[string]any)
+		last[text(t["Key"])] = tag
+	}
+	var kept []any
+	for _, key := range slices.Sorted(maps.Keys(last)) {
+		kept = append(kept, last[key])
+	}
+	body["Tags"] = kept
+	return a.withJSON(body)
 }

@@ -158,7 +158,7 @@ func (q *asker) resourceTags(arn string) map[string]string {
 }
 
 var (
-	tagItem   = regexp.MustCompile(`(?s)<item>\s*(?:<key>([^<]*)</key>|<value>([^<]*)</value>|<resourceId>[^<]*</resourceId>|<resourceType>[^<]*</resourceType>|\s)+</item>`)
+	tagItem   = regexp.MustCompile(`(?s)<item>\s*(?:<key>([^<]*)</key>|<value>([^<]*)</value>|<resourceId>[^<]*</resourceId>|<resourceType>[^<]*</resourceType>|<UnknownToTheSDK>(?:<Since>[^<]*</Since>)?</UnknownToTheSDK>|\s)+</item>`)
 	keyPairID = regexp.MustCompile(`<keyPairId>([^<]*)</keyPairId>`)
 )
 

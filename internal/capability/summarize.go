@@ -269,12 +269,13 @@ func (s summary) message(err error) string {
 	if err != nil {
 		return s.failureMessage(err)
 	}
+	lacking := slices.ContainsFunc(s.nodes, func(v view) bool { return v.NoCredentials != "" })
 	said := []string{"everything runs"}
+	if lacking {
+		said[0] = "the workloads run without AWS credentials, see condition " + nexusv1.ConditionCredentialsInPods
+	}
 	if names := s.unpopulatedSecrets(); len(names) > 0 {
 		said = append(said, "secrets to be filled in: "+strings.Join(names, ", "))
-	}
-	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.NoCredentials != "" }) {
-		said = append(said, "pods have no AWS credentials, see condition "+nexusv1.ConditionCredentialsInPods)
 	}
 	if trouble := s.firstTrouble(); trouble != "" {
 		said = append(said, trouble)

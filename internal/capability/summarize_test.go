@@ -350,6 +350,20 @@ func TestSummarize_AnAutoscalerThatDoesNotScaleIsTold(t *testing.T) {
 	}
 }
 
+func TestSummarize_PodsWithoutCredentialsAreNotCalledWell(t *testing.T) {
+	st, _ := summary(observe(t, func(o *capability.Observed) {
+		for id, s := range o.States {
+			if strings.HasPrefix(id, "Deployment/") {
+				s.NoCredentials = "1 of 2 pods"
+				o.States[id] = s
+			}
+		}
+	}))
+	if !strings.HasPrefix(st.Message, "the workloads run without AWS credentials, see condition CredentialsInPods") || strings.Contains(st.Message, "everything runs") {
+		t.Errorf("message %q", st.Message)
+	}
+}
+
 func TestHistoryKeepsTheLastTwentyChanges(t *testing.T) {
 	var h []nexusv1.PhaseChange
 	for i := range 50 {

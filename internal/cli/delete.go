@@ -69,7 +69,7 @@ func (f *deleteFlags) check() error {
 	case f.full && f.cascade == cascadeOrphan:
 		return usage("--cascade=orphan does not go with --full: with the definitions, all objects would be deleted")
 	case !f.yes && !f.dryRun:
-		return usage("add --yes to remove the operator, or --dry-run to see what would be removed")
+		return usage("add --yes to remove what the command names, or --dry-run to see what would be removed")
 	default:
 		return nil
 	}

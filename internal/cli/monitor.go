@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -241,7 +242,7 @@ func (m *monitor) timedOut(ctx context.Context, p progress) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	text := fmt.Sprintf("not within %s: still waiting for %s", m.timeout, p.missing(m.until))
+	text := fmt.Sprintf("not within %s: still waiting for %s", m.timeout, strings.TrimPrefix(p.missing(m.until), "waiting for "))
 	if err := m.printChange(m.result(p, m.Clock.Now(), resultTimedOut, text)); err != nil {
 		return err
 	}

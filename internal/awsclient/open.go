@@ -29,6 +29,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
+	callers := []string{who.arn}
 	for _, to := range id.hops() {
 		if who.is(to.role) {
 			continue
@@ -41,6 +42,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		if who, err = s.words.callerIdentity(ctx, s.instrument(cfg, plain, id, who)); err != nil {
 			return nil, err
 		}
+		callers = append(callers, who.arn)
 	}
 	return &Session{
 		Config:    s.instrument(cfg, plain, id, who),
@@ -48,6 +50,7 @@ func (s *Sessions) build(ctx context.Context, id Identity) (*Session, error) {
 		Account:   who.account,
 		Region:    id.Region,
 		CallerARN: who.arn,
+		Callers:   callers,
 		now:       s.now,
 		memo:      &memo{values: map[string]func() any{}},
 	}, nil

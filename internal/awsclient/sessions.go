@@ -45,6 +45,8 @@ type Session struct {
 	Account, Region string
 	// CallerARN is what STS GetCallerIdentity named.
 	CallerARN string
+	// Callers are the ARNs of all identities on the way to it: the first one, and each role that was assumed.
+	Callers []string
 
 	now  func() time.Time
 	memo *memo

@@ -147,6 +147,19 @@ func (p *Directory) Generated(ctx context.Context, provider *v1alpha1.AWSProvide
 	return p.Sessions.Open(ctx, awsclient.Identity{Key: "generated/" + s.Region, Region: s.Region})
 }
 
+// Callers returns the ARNs of the identities as which AWS is called: those that lead to the session, and the operator's own, which a
+// provider with credentials does not use. An identity that does not work there has no role there.
+func (p *Directory) Callers(ctx context.Context, session *awsclient.Session) ([]string, error) {
+	own, err := p.Sessions.Open(ctx, awsclient.Identity{Key: "generated/" + session.Region, Region: session.Region})
+	if _, ok := status.AsStalled(err); ok {
+		return session.Callers, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(session.Callers, own.Callers), nil
+}
+
 // mayUse keeps the provider that a capability generated, and with it the operator's own identity, to
 // what that capability compiles to.
 func (p *Directory) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource, vouched bool) error {

@@ -129,10 +129,26 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	p.Ownership = d.ownership(verdict)
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(want, sc.Tags)), sumOf(sc.Tags), writeOnlyVersions(want)
 	p.keys, p.added = keysOf(want, d.seen.State)
+	if err == nil && verdict == Adopt && p.Writes() {
+		err = d.refuseAdoption(ctx)
+	}
 	if err == nil {
 		err = refuseOthersResources(ctx, sc, o, cr, p)
 	}
 	return p, err
+}
+
+// refuseAdoption refuses to adopt a resource that would bring rights along which the object does not have.
+func (d decider[CR, S]) refuseAdoption(ctx context.Context) error {
+	a, ok := d.k.(kind.Adopter[S])
+	if !ok {
+		return nil
+	}
+	why, err := a.WhyNotAdopted(ctx, d.sc, d.want, d.seen.State)
+	if err == nil && why != "" {
+		err = &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.adoptionPolicy", Message: why}
+	}
+	return err
 }
 
 // wantedTags returns the tags of a state, to which a kind may have added some, such as Name; all where the state has none.
@@ -411,11 +427,6 @@ func (d decider[CR, S]) planOrphan() Plan {
 
 func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 	p := Plan{Cause: InSync, Diff: d.diff()}
-	if a, ok := d.k.(kind.Adopter[S]); ok && v == Adopt {
-		if why := a.WhyNotAdopted(d.sc, d.want, d.seen.State); why != "" {
-			return p, &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.adoptionPolicy", Message: why}
-		}
-	}
 	if len(p.Diff) == 0 {
 		return p, nil
 	}

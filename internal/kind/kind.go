@@ -178,8 +178,9 @@ type Refuser[S any] interface {
 
 // Adopter is implemented by kinds whose resources have rights that an adoption would bring along.
 type Adopter[S any] interface {
-	// WhyNotAdopted says why a resource without an owner must not become the object's because of what it has; empty when it may.
-	WhyNotAdopted(sc Scope, want, have S) string
+	// WhyNotAdopted says why a resource without an owner must not become the object's because of what it has; empty when it may. It
+	// may read AWS, and is asked only before an adoption.
+	WhyNotAdopted(ctx context.Context, sc Scope, want, have S) (string, error)
 }
 
 // Step is one AWS call, as a value: printed by plan, counted by metrics, named by events.
@@ -253,6 +254,8 @@ type Meta struct {
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
+	// JudgesAdoption is true where what a resource has is judged before an adoption. A table derives it.
+	JudgesAdoption bool
 	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that
 	// say how many are left; "calls" where absent.
 	Units map[string]string
@@ -343,6 +346,9 @@ type Scope struct {
 	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
 	// believes what it reads.
 	Signer Signer
+	// Callers returns the ARNs of the identities as which the operator itself and the provider of the object call AWS. Nil where no
+	// provider is asked.
+	Callers func() ([]string, error)
 	// Recorded reports whether the status says that a resource with the identifier was the object's at the last look.
 	Recorded func(id string) bool
 	// Ref resolves a reference to another object. It returns *status.Waiting while the target has no

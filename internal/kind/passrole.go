@@ -3,7 +3,9 @@
 package kind
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -34,17 +36,56 @@ func WhyNotPassed(sc Scope, role string) string {
 	}
 }
 
-// WhyNotAdoptedAs says why a resource must not be adopted that acts as a role which the provider does not pass; empty when it may: who may
-// write objects would act with the rights of that role. The role that the object declares was judged before.
-func WhyNotAdoptedAs(sc Scope, want, have string) string {
-	if have == "" || have == want {
-		return ""
+// Roles tells which roles a resource acts as, each as an ARN or a name. What AWS makes with a role that nobody who changes the
+// resource can steer, such as the metrics of a database, is left out.
+type Roles[S any] struct {
+	// Of returns those that a state shows, wanted or found; nil is none.
+	Of func(s S) []string
+	// Read reads those that no look shows, and Actions are its IAM actions.
+	Read    func(ctx context.Context, have S) ([]string, error)
+	Actions []string
+}
+
+// whyNotAdopted says why a resource must not be adopted that acts as a role which the provider does not pass; empty when it may: who
+// may write objects would act with the rights of that role. A role that the object declares was judged before.
+func (r Roles[S]) whyNotAdopted(ctx context.Context, sc Scope, want, have S) (string, error) {
+	var declared, found []string
+	if r.Of != nil {
+		declared, found = r.Of(want), r.Of(have)
 	}
-	why := WhyNotPassed(sc, have)
-	if why == "" {
-		return ""
+	if r.Read != nil {
+		more, err := r.Read(ctx, have)
+		if err != nil {
+			return "", err
+		}
+		found = append(found, more...)
 	}
-	return fmt.Sprintf("the resource acts as role %s, and an adoption would give the rights of that role to this namespace: %s; have an administrator change the role in AWS first", have, why)
+	for _, role := range found {
+		if slices.Contains(declared, role) {
+			continue
+		}
+		if why := WhyNotPassed(sc, role); why != "" {
+			return fmt.Sprintf("the resource acts as role %s, and an adoption would give the rights of that role to this namespace: %s; have an administrator change the role in AWS first", role, why), nil
+		}
+	}
+	return "", nil
+}
+
+// IsCaller reports whether the operator, or the provider of an object, calls AWS as the role with a name in the account of the scope.
+// The ARN of a session carries no path, and names of roles are unique in an account whatever their path.
+func IsCaller(sc Scope, role string) (bool, error) {
+	if sc.Callers == nil {
+		return false, nil
+	}
+	callers, err := sc.Callers()
+	return slices.ContainsFunc(callers, func(arn string) bool {
+		parts := strings.SplitN(arn, ":", 6)
+		if len(parts) < 6 || parts[4] != sc.Account {
+			return false
+		}
+		words := strings.Split(parts[5], "/")
+		return len(words) > 1 && words[0] == "assumed-role" && words[1] == role
+	}), err
 }
 
 // roleOf splits a role's ARN, or a name with or without its path, into account and path with name.

@@ -3,6 +3,8 @@
 package kind
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -38,9 +40,11 @@ func TestWhyNotPassed(t *testing.T) {
 	}
 }
 
-func TestWhyNotAdoptedAs_JudgesTheRoleThatTheResourceHas(t *testing.T) {
+func TestRoles_JudgeTheRoleThatTheResourceHas(t *testing.T) {
 	bounded, pathed := Scope{Account: "123456789012", Boundary: "arn:aws:iam::123456789012:policy/team", RolePath: "/team/"}, Scope{Account: "123456789012", RolePath: "/team/"}
 	const admin, own, team = "arn:aws:iam::123456789012:role/finance-admin", "arn:aws:iam::123456789012:role/own", "arn:aws:iam::123456789012:role/team/app"
+	of := func(s string) []string { return Present(&s) }
+	read := func(_ context.Context, s string) ([]string, error) { return of(s), nil }
 	for _, c := range []struct {
 		sc         Scope
 		want, have string
@@ -49,8 +53,30 @@ func TestWhyNotAdoptedAs_JudgesTheRoleThatTheResourceHas(t *testing.T) {
 		{pathed, own, admin, true}, {pathed, own, team, false}, {pathed, own, own, false}, {pathed, own, "", false},
 		{bounded, own, team, true}, {bounded, own, own, false}, {Scope{}, own, admin, true},
 	} {
-		if why := WhyNotAdoptedAs(c.sc, c.want, c.have); (why != "") != c.refused {
-			t.Errorf("a resource that acts as %s, with %+v: %q", c.have, c.sc, why)
+		if why, err := (Roles[string]{Of: of}).whyNotAdopted(t.Context(), c.sc, c.want, c.have); (why != "") != c.refused || err != nil {
+			t.Errorf("a resource that acts as %s, with %+v: %q, %v", c.have, c.sc, why, err)
 		}
+		if why, err := (Roles[string]{Of: of, Read: read}).whyNotAdopted(t.Context(), c.sc, c.want, c.have); (why != "") != c.refused || err != nil {
+			t.Errorf("a resource of which a read shows that it acts as %s, with %+v: %q, %v", c.have, c.sc, why, err)
+		}
+	}
+	failing := func(context.Context, string) ([]string, error) { return nil, errors.New("throttled") }
+	if _, err := (Roles[string]{Read: failing}).whyNotAdopted(t.Context(), pathed, "", ""); err == nil {
+		t.Error("roles that could not be read were taken for none")
+	}
+}
+
+func TestIsCaller_ComparesRolesByAccountAndName(t *testing.T) {
+	sc := Scope{Account: "123456789012", Callers: func() ([]string, error) {
+		return []string{"arn:aws:iam::123456789012:user/operator", "arn:aws:sts::123456789012:assumed-role/nexus-operator/session", "arn:aws:sts::210987654321:assumed-role/elsewhere/s"}, nil
+	}}
+	for name, want := range map[string]bool{"nexus-operator": true, "elsewhere": false, "operator": false, "session": false} {
+		if got, err := IsCaller(sc, name); got != want || err != nil {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	sc.Callers = func() ([]string, error) { return nil, errors.New("throttled") }
+	if own, err := IsCaller(sc, "any"); own || err == nil {
+		t.Errorf("a failure was taken for an answer: %v", own)
 	}
 }

@@ -111,6 +111,16 @@ func NonEmpty[T ~string](s *T) *T {
 	return s
 }
 
+// Present returns the values that are not empty.
+func Present(values ...*string) (out []string) {
+	for _, v := range values {
+		if NonEmpty(v) != nil {
+			out = append(out, *v)
+		}
+	}
+	return out
+}
+
 // NonNil returns v, or a pointer to a zero value instead of nil.
 func NonNil[T any](v *T) *T {
 	if v == nil {

@@ -42,8 +42,10 @@ type Table[CR any, S any] struct {
 	OneByOne bool
 	// Refuse is that of Refuser; nil refuses nothing.
 	Refuse func(want, have S, diff Diff) error
-	// WhyNotAdopted is that of Adopter; nil refuses nothing.
-	WhyNotAdopted func(sc Scope, want, have S) string
+	// Roles are those that the resource acts as. An adoption is refused where the provider does not pass one of them.
+	Roles Roles[S]
+	// WhyNotAdopted says what else speaks against an adoption; nil is nothing.
+	WhyNotAdopted func(sc Scope, want, have S) (string, error)
 	// Holds reads why the resource must not be deleted now. It is called only while deleting.
 	Holds func(ctx context.Context, want S, seen *Seen[S]) error
 	// HoldsReads are the IAM actions that Holds uses.
@@ -205,7 +207,8 @@ func (t *table[CR, S]) Meta() Meta { return t.meta }
 
 func (t *table[CR, S]) derivedMeta() Meta {
 	m := t.Table.Meta
-	m.Reads = slices.Concat(m.Reads, t.Describe.Actions, t.HoldsReads, []string{t.Tagging.Reads})
+	m.JudgesAdoption = t.Table.WhyNotAdopted != nil || t.Roles.Of != nil || t.Roles.Read != nil
+	m.Reads = slices.Concat(m.Reads, t.Describe.Actions, t.HoldsReads, t.Roles.Actions, []string{t.Tagging.Reads})
 	m.Writes = slices.Concat(m.Writes, []string{t.Create.Action, t.Tagging.Sets, t.Tagging.Removes, t.Tagging.Replaces})
 	for _, p := range t.Parts {
 		m.Reads = append(m.Reads, p.Reads)
@@ -357,11 +360,13 @@ func wantedEmpty[S any](want S, fields []string) bool {
 }
 
 // WhyNotAdopted implements Adopter.
-func (t *table[CR, S]) WhyNotAdopted(sc Scope, want, have S) string {
-	if t.Table.WhyNotAdopted == nil {
-		return ""
+func (t *table[CR, S]) WhyNotAdopted(ctx context.Context, sc Scope, want, have S) (string, error) {
+	if t.Table.WhyNotAdopted != nil {
+		if why, err := t.Table.WhyNotAdopted(sc, want, have); why != "" || err != nil {
+			return why, err
+		}
 	}
-	return t.Table.WhyNotAdopted(sc, want, have)
+	return t.Roles.whyNotAdopted(ctx, sc, want, have)
 }
 
 // Refuse implements Refuser.

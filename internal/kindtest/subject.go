@@ -93,6 +93,8 @@ type Subject struct {
 	TrustAttempts      bool
 	Boundary, RolePath string
 	DefaultTags        map[string]string
+	// Callers are the ARNs of the identities as which AWS is called.
+	Callers []string
 	// Clock is moved on by waiting.
 	Clock time.Time
 	// Actions are the steps AWS accepted.
@@ -156,6 +158,7 @@ func (s *Subject) Facts() engine.Facts {
 	return engine.Facts{
 		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
 		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
+		Callers: func() ([]string, error) { return s.Callers, nil },
 	}
 }
 

@@ -165,7 +165,7 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 		},
 		Ref:    func(kindName, name string) (kind.Target, error) { return l.target(ctx, kindName, name) },
 		Secret: func(name, key string) ([]byte, error) { return l.secret(ctx, name, key) },
-		Signer: l.p.signer(ctx), OwnersOf: l.session.OwnersOf,
+		Signer: l.p.signer(ctx), OwnersOf: l.session.OwnersOf, Callers: func() ([]string, error) { return l.session.Callers, nil },
 	}
 }
 

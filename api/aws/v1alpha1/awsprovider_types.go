@@ -2,7 +2,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // AWSProviderSpec says which account and region are reached, and as whom.
 // +kubebuilder:validation:XValidation:rule="has(self.accessKeyIDRef) == has(self.secretAccessKeyRef)",message="accessKeyIDRef and secretAccessKeyRef go together: set both or neither"
@@ -71,9 +75,29 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:Pattern=`^/([\x21-\x7e]+/)?$`
 	// +kubebuilder:validation:MaxLength=512
 	RolePathPrefix string `json:"rolePathPrefix,omitempty"`
-	// AllowAdoption lets objects with adoptionPolicy Always take resources that nobody owns.
+	// AllowAdoption lets objects of every kind with adoptionPolicy Always take resources that nobody owns. Prefer adoptableKinds, which
+	// names the kinds.
 	// +optional
 	AllowAdoption bool `json:"allowAdoption,omitempty"`
+	// AdoptableKinds are the kinds whose objects with adoptionPolicy Always may take resources that nobody owns, such as S3Bucket. With
+	// an entry, the list alone decides; absent or empty, allowAdoption does, for all kinds.
+	// +optional
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=set
+	AdoptableKinds []KindName `json:"adoptableKinds,omitempty"`
+}
+
+// KindName is the name of a kind of this API group.
+// +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`
+// +kubebuilder:validation:MaxLength=63
+type KindName string
+
+// AllowsAdoptionOf reports whether objects of a kind may take resources that nobody owns.
+func (s AWSProviderSpec) AllowsAdoptionOf(kind string) bool {
+	if len(s.AdoptableKinds) == 0 {
+		return s.AllowAdoption
+	}
+	return slices.Contains(s.AdoptableKinds, KindName(kind))
 }
 
 // AccountID is a 12-digit AWS account number.

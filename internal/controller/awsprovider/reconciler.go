@@ -196,13 +196,21 @@ func (r *Reconciler) summarize(provider, was *v1alpha1.AWSProvider, err error) {
 	st := &provider.Status
 	since := r.retries.Observe(client.ObjectKeyFromObject(provider), err)
 	status.Summarize(&st.Conditions, status.Result{Err: err, ReadyReason: status.ReasonAuthenticated,
-		ReadyMessage: st.CallerIdentity, Generation: provider.Generation, Now: r.Clock.Now(), FailingSince: since})
+		ReadyMessage: readyMessage(provider), Generation: provider.Generation, Now: r.Clock.Now(), FailingSince: since})
 	st.Ready = status.ReadyAt(st.Conditions, provider.Generation)
 	st.ObservedGeneration, st.LastHandledReconcileAt = provider.Generation, reconciler.RequestedAt(provider)
 	s, ok := status.AsStalled(err)
 	if ok && !reconciler.StalledFor(was.Status.Conditions, s.Reason) {
 		r.Events.Warning(provider, s.Reason, "Authenticate", s.Error())
 	}
+}
+
+// readyMessage names the identity, and warns of a consent that holds for every kind.
+func readyMessage(p *v1alpha1.AWSProvider) string {
+	if !p.Spec.AllowAdoption || len(p.Spec.AdoptableKinds) > 0 {
+		return p.Status.CallerIdentity
+	}
+	return p.Status.CallerIdentity + "; allowAdoption lets objects of every kind adopt resources, IAMRole included: list the kinds in spec.adoptableKinds"
 }
 
 func (r *Reconciler) patchStatus(ctx context.Context, provider, was *v1alpha1.AWSProvider) error {

@@ -245,6 +245,21 @@ func TestImportID_AdoptsAPoolWhereAllowed(t *testing.T) {
 	}
 }
 
+// Members of a group get its role from an identity pool, and the object says who is a member.
+func TestAPoolWithTheRoleOfAGroupIsNotAdopted(t *testing.T) {
+	s, r := subject(t, poolOf())
+	id := makePool(t, r, nil)
+	_, err := api(r).CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: &id, GroupName: aws.String("admins"), RoleArn: aws.String("arn:aws:iam::123456789012:role/finance-admin")})
+	must(t, err)
+	s.Object.(*v1alpha1.CognitoUserPool).Spec = poolOf(imports(id)).Spec
+	s.Object.CommonSpec().ProviderRef.Name = "provider"
+	s.AllowAdoption, s.RolePath = true, "/team/"
+	_, err = s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonNotPermitted || len(pools(t, r)[0].UserPoolTags) > 0 {
+		t.Errorf("%v, tags %v", err, pools(t, r)[0].UserPoolTags)
+	}
+}
+
 // CreateUserPool has no client token: only the search by tags and the wait keep the pool single.
 func TestLostCreatesMakeOnePool(t *testing.T) {
 	s, r := subject(t, poolOf(client("web")))

@@ -198,10 +198,7 @@ func (p *userPool) readClient(ctx context.Context, have *UserPoolState, id strin
 
 // readGroups reads the groups that are declared or recorded.
 func (p *userPool) readGroups(ctx context.Context, want UserPoolState, have *UserPoolState) error {
-	in := &cognitoidentityprovider.ListGroupsInput{UserPoolId: &have.ID, Limit: aws.Int32(page)}
-	all, err := kind.Pages(ctx, p.api.ListGroups, in, &in.NextToken, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
-		return out.Groups, out.NextToken
-	})
+	all, err := p.listGroups(ctx, have.ID)
 	have.Groups = map[string]*Group{}
 	for _, g := range all {
 		name := aws.ToString(g.GroupName)
@@ -210,4 +207,22 @@ func (p *userPool) readGroups(ctx context.Context, want UserPoolState, have *Use
 		}
 	}
 	return err
+}
+
+func (p *userPool) listGroups(ctx context.Context, pool string) ([]types.GroupType, error) {
+	in := &cognitoidentityprovider.ListGroupsInput{UserPoolId: &pool, Limit: aws.Int32(page)}
+	return kind.Pages(ctx, p.api.ListGroups, in, &in.NextToken, func(out *cognitoidentityprovider.ListGroupsOutput) ([]types.GroupType, *string) {
+		return out.Groups, out.NextToken
+	})
+}
+
+// rolesOf returns the role that sends text messages, and those that the members of groups get from an identity pool.
+// https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-user-groups.html
+func (p *userPool) rolesOf(ctx context.Context, have UserPoolState) ([]string, error) {
+	roles := kind.Present(kind.NonNil(have.Found.SmsConfiguration).SnsCallerArn)
+	groups, err := p.listGroups(ctx, have.ID)
+	for _, g := range groups {
+		roles = append(roles, kind.Present(g.RoleArn)...)
+	}
+	return roles, err
 }

@@ -70,6 +70,7 @@ func NewUserPool(cfg aws.Config) kind.Kind[*v1alpha1.CognitoUserPool, UserPoolSt
 			Reads: []string{"cognito-idp:ListUserPoolClients", "cognito-idp:DescribeUserPoolDomain"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse,
 		Export:   kind.Export[*v1alpha1.CognitoUserPool, UserPoolState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},
+		Roles:    kind.Roles[UserPoolState]{Read: p.rolesOf},
 		Describe: kind.Read[UserPoolState]{Actions: []string{"cognito-idp:DescribeUserPool", "cognito-idp:ListUserPools"}, Do: p.describe},
 		Create:   kind.Call[UserPoolState]{Action: "cognito-idp:CreateUserPool", DoForID: p.create},
 		// Cognito refuses some changes of a pool while another one is under way.

@@ -78,6 +78,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.EC2Instance, InstanceState]
 		},
 		Declare: declareInstance, Publish: publishInstance, Refuse: refuseInstance,
 		Export:   kind.Export[*v1alpha1.EC2Instance, InstanceState]{Identity: []string{"importID"}, Spec: exportedInstance},
+		Roles:    kind.Roles[InstanceState]{Read: i.rolesOf},
 		Describe: kind.Read[InstanceState]{Actions: []string{"ec2:DescribeInstances", "ec2:DescribeIamInstanceProfileAssociations", "iam:GetInstanceProfile"}, Do: i.describe},
 		Create:   kind.Call[InstanceState]{Action: "ec2:RunInstances", DoForID: i.run},
 		Tagging:  tagging(i.api, func(s InstanceState) string { return s.ID }),
@@ -435,8 +436,27 @@ func (i *instance) readProfile(ctx context.Context, want InstanceState, have *In
 	case out == nil || out.InstanceProfile == nil:
 		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to exist", After: gatewayInterval}
 	}
+	if len(out.InstanceProfile.Roles) == 0 { // the instance would get whatever role somebody adds later
+		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to have a role", After: gatewayInterval}
+	}
 	have.Refusal = whyNotGiven(want, out.InstanceProfile.Roles)
 	return nil
+}
+
+// rolesOf reads the roles of the profile that an instance has, also of one that is declared: no change leads to a look at them.
+func (i *instance) rolesOf(ctx context.Context, have InstanceState) ([]string, error) {
+	if have.Profile == nil {
+		return nil, nil
+	}
+	out, err := awsclient.Lookup(ctx, i.iam.GetInstanceProfile, &iam.GetInstanceProfileInput{InstanceProfileName: have.Profile})
+	if err != nil || out == nil || out.InstanceProfile == nil || len(out.InstanceProfile.Roles) == 0 {
+		return []string{"of instance profile " + *have.Profile + ", which is not known"}, err
+	}
+	var roles []string
+	for _, role := range out.InstanceProfile.Roles {
+		roles = append(roles, aws.ToString(role.Arn))
+	}
+	return roles, nil
 }
 
 // whyNotGiven returns why the provider does not let the roles of a profile be given to an instance; nil where it does.

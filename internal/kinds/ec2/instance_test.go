@@ -608,6 +608,42 @@ func TestAnInstanceIsAdoptedByItsIdentifier(t *testing.T) {
 	}
 }
 
+// No change leads to a look at the profile where the object declares the one that the instance has, or none.
+func TestAnInstanceIsAdoptedOnlyWithARoleThatIsPassed(t *testing.T) {
+	for _, c := range []struct {
+		has      string
+		declared []func(*instanceSpec)
+		refused  bool
+	}{
+		{"admin", []func(*instanceSpec){profiled("admin")}, true}, {"admin", nil, true}, {"admin", []func(*instanceSpec){profiled("app")}, true},
+		{"app", []func(*instanceSpec){profiled("app")}, false}, {"app", nil, false},
+	} {
+		s, r := instanceSubject(t, instanceOf())
+		id := makeServer(t, r, nil)
+		_, err := api(r).AssociateIamInstanceProfile(t.Context(), &ec2.AssociateIamInstanceProfileInput{InstanceId: &id, IamInstanceProfile: &types.IamInstanceProfileSpecification{Name: &c.has}})
+		must(t, err)
+		s.AllowAdoption = true
+		s.Edit(instanceOf(append(c.declared, func(s *instanceSpec) { s.ImportID = id; adopting(&s.CommonSpec) })...))
+		_, err = s.Settle(t.Context(), nil)
+		if st, ok := status.AsStalled(err); (ok && st.Reason == status.ReasonNotPermitted) != c.refused || !ok && err != nil {
+			t.Errorf("an instance with profile %s, %d declared: %v", c.has, len(c.declared), err)
+		}
+		if d := servers(t, r); c.refused && len(d[0].Tags) > 0 {
+			t.Errorf("written in spite of the refusal: %v", d[0].Tags)
+		}
+	}
+}
+
+// Somebody may add any role to a profile later, which the instance would act as.
+func TestAProfileWithoutARoleIsWaitedFor(t *testing.T) {
+	s, r := instanceSubject(t, instanceOf(profiled("empty")))
+	_, err := iam.NewFromConfig(r.Config).CreateInstanceProfile(t.Context(), &iam.CreateInstanceProfileInput{InstanceProfileName: aws.String("empty")})
+	must(t, err)
+	if _, err := s.Settle(t.Context(), nil); !waits(err) || len(servers(t, r)) > 0 {
+		t.Errorf("%v, %d instances", err, len(servers(t, r)))
+	}
+}
+
 // The right to change a resource depends on the owner's tags, so that these come first.
 func TestAnAdoptedInstanceIsTaggedBeforeItIsChanged(t *testing.T) {
 	s, r := instanceSubject(t, instanceOf())

@@ -66,7 +66,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
 			return ClusterState{Name: cr.Spec.ClusterName, Own: sc.EKSCluster == cr.Spec.ClusterName, DeletionProtection: cr.Spec.DeletionProtection}, nil
 		},
-		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster, WhyNotAdopted: whyNotAdopted,
+		Declare: declareCluster, Publish: publishCluster, Refuse: refuseCluster, WhyNotAdopted: whyNotAdopted, Roles: kind.Roles[ClusterState]{Of: rolesOf},
 		Export:   kind.Export[*v1alpha1.EKSCluster, ClusterState]{Identity: []string{"clusterName"}, Spec: exportedCluster},
 		Describe: kind.Read[ClusterState]{Actions: []string{"eks:DescribeCluster"}, Do: c.describe},
 		Create:   kind.Call[ClusterState]{Action: "eks:CreateCluster", Do: c.create},
@@ -150,12 +150,18 @@ func modeOf(s ClusterState) int {
 	return slices.Index(modes, types.AuthenticationMode(aws.ToString(s.AuthenticationMode)))
 }
 
-// whyNotAdopted refuses the cluster that the operator runs in, and one that acts as a role which the provider does not pass.
-func whyNotAdopted(sc kind.Scope, want, have ClusterState) string {
-	if want.Own {
-		return "the operator runs in this cluster, which no object adopts"
+// whyNotAdopted refuses the cluster that the operator runs in, by its name or by the issuer of its tokens.
+func whyNotAdopted(sc kind.Scope, want, have ClusterState) (string, error) {
+	issuer := aws.ToString(kind.NonNil(kind.NonNil(have.Found.Identity).Oidc).Issuer)
+	if want.Own || sc.Issuer != "" && issuer == sc.Issuer {
+		return "the operator runs in this cluster, which no object adopts", nil
 	}
-	return kind.WhyNotAdoptedAs(sc, aws.ToString(want.Role), aws.ToString(have.Role))
+	return "", nil
+}
+
+// rolesOf returns the roles of the control plane, of the nodes that EKS makes, and of a connected cluster.
+func rolesOf(s ClusterState) []string {
+	return kind.Present(s.Role, kind.NonNil(s.Found.ComputeConfig).NodeRoleArn, kind.NonNil(s.Found.ConnectorConfig).RoleArn)
 }
 
 func declareCluster(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) error {

@@ -22,6 +22,8 @@ type AssociationState struct {
 	// ID is the recorded identifier, or the one that EKS shows.
 	ID  string `drift:"id"`
 	ARN string `drift:"id"`
+	// TargetRole is one that EKS assumes with Role; the spec declares none.
+	TargetRole *string `drift:"observed"`
 
 	Role               *string
 	DisableSessionTags *bool
@@ -38,6 +40,7 @@ func NewPodIdentityAssociation(cfg aws.Config) kind.Kind[*v1alpha1.PodIdentityAs
 		// EKS allows one association for a ServiceAccount, so that the three names find it.
 		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"IAMRole"}},
 		Identify: identify, Declare: declare, Publish: publish,
+		Roles:    kind.Roles[AssociationState]{Of: func(s AssociationState) []string { return kind.Present(s.Role, s.TargetRole) }},
 		Export:   kind.Export[*v1alpha1.PodIdentityAssociation, AssociationState]{Identity: []string{"clusterName", "namespace", "serviceAccount"}, Spec: exported},
 		Describe: kind.Read[AssociationState]{Actions: []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"}, Do: a.describe},
 		Create:   kind.Call[AssociationState]{Action: "eks:CreatePodIdentityAssociation", Do: a.create},
@@ -107,7 +110,7 @@ func (a *association) describe(ctx context.Context, want AssociationState, _ kin
 	}
 	return kind.Seen[AssociationState]{Exists: true, Tags: found.Tags, Created: aws.ToTime(found.CreatedAt), State: AssociationState{
 		Cluster: want.Cluster, Namespace: want.Namespace, ServiceAccount: want.ServiceAccount,
-		ID: aws.ToString(found.AssociationId), ARN: aws.ToString(found.AssociationArn), Role: found.RoleArn, DisableSessionTags: aws.Bool(aws.ToBool(found.DisableSessionTags)),
+		ID: aws.ToString(found.AssociationId), ARN: aws.ToString(found.AssociationArn), Role: found.RoleArn, TargetRole: found.TargetRoleArn, DisableSessionTags: aws.Bool(aws.ToBool(found.DisableSessionTags)),
 	}}, nil
 }
 

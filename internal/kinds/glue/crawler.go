@@ -46,10 +46,8 @@ func NewCrawler(cfg aws.Config) kind.Kind[*v1alpha1.GlueCrawler, CrawlerState] {
 		Identify: func(sc kind.Scope, cr *v1alpha1.GlueCrawler) (CrawlerState, error) {
 			return CrawlerState{Name: cr.Spec.CrawlerName, ARN: arn(sc, "crawler/"+cr.Spec.CrawlerName)}, nil
 		},
-		Declare: declareCrawler,
-		WhyNotAdopted: func(sc kind.Scope, want, have CrawlerState) string {
-			return kind.WhyNotAdoptedAs(sc, want.Role, have.Role)
-		},
+		Declare:  declareCrawler,
+		Roles:    kind.Roles[CrawlerState]{Of: func(s CrawlerState) []string { return kind.Present(&s.Role) }},
 		Export:   kind.Export[*v1alpha1.GlueCrawler, CrawlerState]{Identity: []string{"crawlerName"}, Spec: exportedCrawler},
 		Describe: kind.Read[CrawlerState]{Actions: []string{"glue:GetCrawler"}, Do: c.describe},
 		Explain:  explain[CrawlerState],

@@ -60,13 +60,16 @@ func keepBoundary(want, have RoleState, diff kind.Diff) error {
 		"aws iam delete-role-permissions-boundary --role-name %s", bound, want.Name)
 }
 
-// whyNotAdopted refuses to adopt a role without the permissions boundary of the provider: the role keeps the policies that it has,
-// and the object says who may assume it.
-func whyNotAdopted(_ kind.Scope, want, _ RoleState) string {
-	if want.Required {
-		return ""
+// whyNotAdopted refuses to adopt the role of the operator or of the provider, and any role without the permissions boundary of the
+// provider: the role keeps the policies that it has, and the object says who may assume it.
+func whyNotAdopted(sc kind.Scope, want, _ RoleState) (string, error) {
+	if own, err := kind.IsCaller(sc, want.Name); own || err != nil {
+		return "the operator, or the AWSProvider, calls AWS as this role, which no object adopts", err
 	}
-	return "an adoption would give the rights that the role has to this namespace: it needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do"
+	if want.Required {
+		return "", nil
+	}
+	return "an adoption would give the rights that the role has to this namespace: it needs permissionsBoundaryARN on the AWSProvider, to bound what the role may do", nil
 }
 
 func guardedPath(sc kind.Scope, in v1alpha1.IAMRoleSpec) (*string, error) {

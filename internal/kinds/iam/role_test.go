@@ -332,6 +332,10 @@ func owners() []kindtest.Case {
 			}, Cause: engine.Edited, Diff: append([]string{"Boundary"}, ownerPaths...), Actions: []string{fence, tag}},
 		{Name: "an untagged role is not adopted without a boundary", Object: roleOf(always), Before: createRole(nil),
 			Facts: func(s *kindtest.Subject) { s.AllowAdoption = true }, Stalled: status.ReasonNotPermitted},
+		{Name: "the role of the operator itself is never adopted", Object: roleOf(always), Before: createRole(nil), Facts: func(s *kindtest.Subject) {
+			s.AllowAdoption, s.Boundary = true, "arn:aws:iam::123456789012:policy/team"
+			s.Callers = []string{"arn:aws:sts::123456789012:assumed-role/" + name + "/session"}
+		}, Stalled: status.ReasonNotPermitted},
 	}
 }
 

@@ -69,9 +69,7 @@ func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionSta
 		Identify: func(_ kind.Scope, cr *v1alpha1.LambdaFunction) (FunctionState, error) {
 			return FunctionState{FunctionName: cr.Spec.FunctionName}, nil
 		},
-		WhyNotAdopted: func(sc kind.Scope, want, have FunctionState) string {
-			return kind.WhyNotAdoptedAs(sc, aws.ToString(want.Role), aws.ToString(have.Role))
-		},
+		Roles:   kind.Roles[FunctionState]{Of: func(s FunctionState) []string { return kind.Present(s.Role) }},
 		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported},
 		Describe: kind.Read[FunctionState]{Actions: []string{"lambda:GetFunction"}, Do: f.describe},
 		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: f.create},

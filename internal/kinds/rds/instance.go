@@ -38,6 +38,8 @@ type InstanceState struct {
 	// Version and Storage are what the instance has, also where that counts as declared.
 	Version string `drift:"observed"`
 	Storage int32  `drift:"observed"`
+	// Roles are those that its users act as: the role of a feature, such as imports from S3, and the profile of a host.
+	Roles []string `drift:"observed"`
 	// SourceID is the instance that this one is a read replica of.
 	SourceID string `drift:"observed"`
 	// SnapshotTaken is set while a snapshot has the declared name of the final one.
@@ -80,6 +82,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 	return kind.FromTable(kind.Table[*v1alpha1.RDSInstance, InstanceState]{
 		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"DBSubnetGroup", "KMSKey", "SecurityGroup"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Export: kind.Export[*v1alpha1.RDSInstance, InstanceState]{Identity: []string{"dbInstanceIdentifier"}, Spec: exportedInstance},
+		Roles:    kind.Roles[InstanceState]{Of: func(s InstanceState) []string { return s.Roles }},
 		Describe: kind.Read[InstanceState]{Actions: []string{"rds:DescribeDBInstances"}, Do: i.describe},
 		Create:   kind.Call[InstanceState]{Action: "rds:CreateDBInstance", Do: kind.Send(i.api.CreateDBInstance, creation)},
 		Tagging:  taggingOf(i.api, func(s InstanceState) *string { return &s.ARN }, nil),

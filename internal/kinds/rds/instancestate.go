@@ -82,6 +82,10 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 			s.VpcSecurityGroupIds = append(s.VpcSecurityGroupIds, aws.ToString(g.VpcSecurityGroupId))
 		}
 	}
+	s.Roles = kind.Present(d.CustomIamInstanceProfile)
+	for _, r := range d.AssociatedRoles {
+		s.Roles = append(s.Roles, kind.Present(r.RoleArn)...)
+	}
 	s.KmsKeyId = kind.KMSKeyAs(want.KmsKeyId, s.KmsKeyId)
 	s.ManageMasterUserPassword = aws.Bool(d.MasterUserSecret != nil)
 	if d.MasterUserSecret != nil {

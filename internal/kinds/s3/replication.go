@@ -3,6 +3,8 @@
 package s3
 
 import (
+	"context"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -23,6 +25,12 @@ func (b *bucket) replicationPart() kind.Part[BucketState] {
 			in.ReplicationConfiguration = toReplication(want, have.FoundReplication)
 		}),
 		Clear: write("s3:PutReplicationConfiguration", b.api.DeleteBucketReplication, func(*s3.DeleteBucketReplicationInput, BucketState, BucketState) {})}
+}
+
+// rolesOf reads the role that copies objects to other buckets, also where the object declares no replication.
+func (b *bucket) rolesOf(ctx context.Context, have BucketState) ([]string, error) {
+	err := read(b.api.GetBucketReplication, fromReplication)(ctx, have, &have)
+	return kind.Present(have.ReplicationRole), err
 }
 
 func declareReplication(sc kind.Scope, cr *v1alpha1.S3Bucket, s *BucketState) error {

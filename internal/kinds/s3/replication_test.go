@@ -79,7 +79,18 @@ func replicationRows() []kindtest.Case {
 		return with(replicated, func(s *spec) { s.Replication.Rules = s.Replication.Rules[1:]; edit(&s.Replication.Rules[0]) })
 	}
 	literal := func(s *spec) { replicated(s); s.Replication.RoleARN, s.Replication.RoleRef = replicatorRole, nil }
+	adopted := func(s *spec) { s.AdoptionPolicy, s.DeletionPolicy = v1alpha1.AdoptAlways, v1alpha1.DeletionRetain }
 	return []kindtest.Case{
+		{Name: "a bucket that copies as another role is not adopted", Object: with(adopted),
+			Facts: func(s *kindtest.Subject) { replicas(s); s.AllowAdoption, s.RolePath = true, "/team/" },
+			Before: func(t *testing.T, r *kindtest.Rig) {
+				createBucket(t, r)
+				_, err := api(r).PutBucketVersioning(t.Context(), &s3.PutBucketVersioningInput{Bucket: aws.String(name), VersioningConfiguration: &types.VersioningConfiguration{Status: types.BucketVersioningStatusEnabled}})
+				must(t, err)
+				_, err = api(r).PutBucketReplication(t.Context(), &s3.PutBucketReplicationInput{Bucket: aws.String(name), ReplicationConfiguration: &types.ReplicationConfiguration{Role: aws.String(replicatorRole),
+					Rules: []types.ReplicationRule{{ID: aws.String("all"), Status: types.ReplicationRuleStatusEnabled, Prefix: aws.String(""), Destination: &types.Destination{Bucket: aws.String(copiesARN)}}}}})
+				must(t, err)
+			}, Stalled: status.ReasonNotPermitted},
 		{Name: "replication follows the versioning of a new bucket", Object: with(replicated), Facts: replicas, Cause: engine.New,
 			Actions: []string{"s3:CreateBucket", "s3:PutBucketVersioning", "s3:PutReplicationConfiguration"}},
 		{Name: "replication of an existing bucket", Existing: with(versioned), Object: with(replicated), Facts: replicas, Cause: engine.Edited,

@@ -37,6 +37,8 @@ type SecretState struct {
 	Current string `drift:"observed"`
 	// SourceKnown is true when AWS still has the wanted version of the source, in force or not.
 	SourceKnown bool `drift:"observed"`
+	// RotationRole is the role that rotates a secret of another provider than AWS; the spec declares none.
+	RotationRole *string `drift:"observed"`
 
 	// ScheduledForDeletion is true in the recovery window, in which AWS accepts only a restore.
 	ScheduledForDeletion *bool
@@ -77,6 +79,7 @@ func NewSecret(cfg aws.Config) kind.Kind[*v1alpha1.SecretsManagerSecret, SecretS
 	return kind.FromTable(kind.Table[*v1alpha1.SecretsManagerSecret, SecretState]{
 		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.SecretsManagerSecret, SecretState]{Identity: []string{"secretName"}, Spec: exported},
+		Roles:    kind.Roles[SecretState]{Of: func(s SecretState) []string { return kind.Present(s.RotationRole) }},
 		Describe: kind.Read[SecretState]{Actions: []string{"secretsmanager:DescribeSecret", "secretsmanager:ListSecretVersionIds"}, Do: s.describe},
 		// CreateSecret succeeds, and changes nothing, where a secret of the name has a version of the same ID and value,
 		// which an earlier object of the name may have put. The look at the tags that follows shows whose it is.
@@ -194,7 +197,7 @@ func (s *secret) describe(ctx context.Context, want SecretState, look kind.Look)
 	have := SecretState{
 		Name: want.Name, ARN: aws.ToString(out.ARN), ScheduledForDeletion: aws.Bool(out.DeletedDate != nil),
 		Description: out.Description, KMSKeyID: fromKey(want.KMSKeyID, out.KmsKeyId),
-		Rotation: fromRotation(out),
+		Rotation: fromRotation(out), RotationRole: out.ExternalSecretRotationRoleArn,
 	}
 	for id, labels := range out.VersionIdsToStages {
 		if slices.Contains(labels, current) {

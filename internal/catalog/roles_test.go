@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog_test
+
+import (
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	"github.com/aws/aws-sdk-go-v2/service/ecs"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	"github.com/aws/aws-sdk-go-v2/service/elasticache"
+	"github.com/aws/aws-sdk-go-v2/service/glue"
+	"github.com/aws/aws-sdk-go-v2/service/iam"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/rds"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/ssm"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+)
+
+// clients are the clients of the SDK by the prefix of their IAM actions.
+var clients = map[string]any{
+	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{}, "ecr": &ecr.Client{},
+	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
+	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{}, "secretsmanager": &secretsmanager.Client{},
+	"tag": &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{}, "sts": &sts.Client{},
+}
+
+// operations are those whose names differ from that of their IAM action.
+var operations = map[string]string{
+	"s3:GetBucketCORS": "GetBucketCors", "s3:GetBucketNotification": "GetBucketNotificationConfiguration",
+	"s3:GetBucketObjectLockConfiguration": "GetObjectLockConfiguration", "s3:GetBucketPublicAccessBlock": "GetPublicAccessBlock",
+	"s3:GetEncryptionConfiguration": "GetBucketEncryption", "s3:GetLifecycleConfiguration": "GetBucketLifecycleConfiguration",
+	"s3:GetReplicationConfiguration": "GetBucketReplication", "s3:ListAllMyBuckets": "ListBuckets", "s3:ListBucketVersions": "ListObjectVersions",
+}
+
+// namesRole finds the members of AWS's answers that name a role or an instance profile.
+var namesRole = regexp.MustCompile(`(Role|RoleArn|RoleARN|RoleName|IamInstanceProfile|CallerArn)$`)
+
+// Reasons why an adoption does not judge a role that AWS shows; "" where it does.
+const (
+	judged  = ""
+	itself  = "it is the role that is adopted, which needs the boundary of the provider"
+	metrics = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
+	others  = "the read is about what uses the resource, which the adoption leaves alone"
+	events  = "Cognito sends the events of the client with it, and nothing else"
+)
+
+// rolesShown are the members that name a role, by kind, IAM action and path.
+var rolesShown = map[string]string{
+	"LambdaFunction lambda:GetFunction Configuration.Role":                                                     judged,
+	"GlueCrawler glue:GetCrawler Crawler.Role":                                                                 judged,
+	"SecretsManagerSecret secretsmanager:DescribeSecret ExternalSecretRotationRoleArn":                         judged,
+	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.RoleArn":                            judged,
+	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.TargetRoleArn":                      judged,
+	"CognitoUserPool cognito-idp:DescribeUserPool UserPool.SmsConfiguration.SnsCallerArn":                      judged,
+	"CognitoUserPool cognito-idp:GetUserPoolMfaConfig SmsMfaConfiguration.SmsConfiguration.SnsCallerArn":       judged,
+	"CognitoUserPool cognito-idp:ListGroups Groups.RoleArn":                                                    judged,
+	"CognitoUserPool cognito-idp:DescribeUserPoolClient UserPoolClient.AnalyticsConfiguration.RoleArn":         events,
+	"EKSCluster eks:DescribeCluster Cluster.ComputeConfig.NodeRoleArn":                                         judged,
+	"EKSCluster eks:DescribeCluster Cluster.ConnectorConfig.RoleArn":                                           judged,
+	"EKSCluster eks:DescribeCluster Cluster.RoleArn":                                                           judged,
+	"EC2Instance ec2:DescribeIamInstanceProfileAssociations IamInstanceProfileAssociations.IamInstanceProfile": judged,
+	"EC2Instance ec2:DescribeInstances Reservations.Instances.IamInstanceProfile":                              judged,
+	"EC2Instance iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                        judged,
+	"S3Bucket s3:GetReplicationConfiguration ReplicationConfiguration.Role":                                    judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                  judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                                 judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                        metrics,
+	"RDSInstance rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                            metrics,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                               others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                      others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                          others,
+	"IAMRole iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                            itself,
+	"IAMRole iam:GetRole Role.RoleName":                                                                        itself,
+	"IAMRole iam:GetRolePolicy RoleName":                                                                       itself,
+	"IAMRole iam:ListInstanceProfilesForRole InstanceProfiles.Roles.RoleName":                                  itself,
+}
+
+// rolesIn lists the members of an answer that name a role: texts, and the references to instance profiles.
+func rolesIn(t reflect.Type, path []string, above []reflect.Type) (out []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct || slices.Contains(above, t) {
+		return nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		at := append(slices.Clone(path), f.Name)
+		text := f.Type == reflect.TypeFor[*string]() || f.Type == reflect.TypeFor[string]() || f.Type == reflect.TypeFor[[]string]()
+		if namesRole.MatchString(f.Name) && (text || strings.HasSuffix(f.Name, "InstanceProfile")) {
+			out = append(out, strings.Join(at, "."))
+		}
+		out = append(out, rolesIn(f.Type, at, append(slices.Clone(above), t))...)
+	}
+	return out
+}
+
+// A resource that acts as a role brings the rights of the role along when it is adopted. Each role that AWS shows to a kind is
+// judged, or has a reason here.
+func TestRolesThatAWSShowsAreJudgedBeforeAnAdoption(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range catalog.Kinds() {
+		judges := false
+		for _, action := range e.Meta().Reads {
+			service, op, _ := strings.Cut(action, ":")
+			if other, ok := operations[action]; ok {
+				op = other
+			}
+			client := clients[service]
+			if client == nil {
+				t.Errorf("%s of %s: add the client of the service", action, e.Name())
+				continue
+			}
+			call, ok := reflect.TypeOf(client).MethodByName(op)
+			if !ok {
+				t.Errorf("%s of %s: add the name of its operation", action, e.Name())
+				continue
+			}
+			for _, path := range rolesIn(call.Type.Out(0), nil, nil) {
+				key := e.Name() + " " + action + " " + path
+				why, known := rolesShown[key]
+				if seen[key] = true; !known {
+					t.Errorf("%s: judge the role in kind.Roles, or say here why not", key)
+				}
+				judges = judges || known && why == judged
+			}
+		}
+		if judges && !e.Meta().JudgesAdoption {
+			t.Errorf("%s judges no role before an adoption", e.Name())
+		}
+	}
+	for key := range rolesShown {
+		if !seen[key] {
+			t.Errorf("%s: AWS shows no such role", key)
+		}
+	}
+}

@@ -177,7 +177,11 @@ func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after
 	if zone == "" {
 		spec.HostedZoneID, zone = placeholderFor(id), id
 	}
-	name := k.names.hosted(purpose, in.Host, zone, spec.Type)
+	host := in.Host
+	if spec.Validates != nil { // ACM proves the host and all names below it by one record
+		host = strings.TrimPrefix(host, "*.")
+	}
+	name := k.names.hosted(purpose, host, zone, spec.Type)
 	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
 }
 

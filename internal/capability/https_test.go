@@ -306,3 +306,19 @@ func TestHTTPS_AHostWithoutAZoneNeedsARecord(t *testing.T) {
 		}
 	}
 }
+
+// ACM proves a name, and all names below it, by one record: two objects would take it from each other.
+func TestTheRecordOfACertificateIsOneForAHostAndItsWildcard(t *testing.T) {
+	name := func(host string) string {
+		g := compile(t, named(func(in *nexusv1.IngressSpec) { in.Host = host }), facts())
+		for _, n := range g.Nodes() {
+			if _, found, _ := unstructured.NestedMap(n.Object.Object, "spec", "validates"); found {
+				return n.Object.GetName()
+			}
+		}
+		return ""
+	}
+	if a, b, c := name("app.example.com"), name("*.app.example.com"), name("other.example.com"); a == "" || a != b || a == c {
+		t.Errorf("%q, %q, %q", a, b, c)
+	}
+}

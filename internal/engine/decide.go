@@ -263,6 +263,8 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	switch {
 	case verdict == Foreign && d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
+	case verdict == Foreign && d.seen.Shared && d.isAsDeclared():
+		return Plan{Cause: InSync}, nil
 	case verdict == Foreign:
 		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
 	case d.seen.Busy != "" && !d.usable(verdict) && !d.writable():
@@ -278,6 +280,11 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	default:
 		return d.planConverge(verdict)
 	}
+}
+
+// isAsDeclared reports whether only the owner of the resource differs.
+func (d decider[CR, S]) isAsDeclared() bool {
+	return !slices.ContainsFunc(d.diff(), func(c kind.Change) bool { return !c.MarksOwner() })
 }
 
 // orphaned reports whether a resource that is to lose its owner tags shows none.

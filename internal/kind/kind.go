@@ -123,6 +123,9 @@ type Seen[S any] struct {
 	// Proven is true when something of the resource that cannot be changed shows that this object created it, such as a
 	// caller reference that contains the object's UID. It is for resources whose create cannot carry tags.
 	Proven bool
+	// Shared is true for a resource that is right for every object that declares it, such as the record that proves a host to ACM:
+	// another owner's is used as it is, and never written.
+	Shared bool
 	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
 	// Notes become conditions of the object beside Ready, such as SecretsPopulated.

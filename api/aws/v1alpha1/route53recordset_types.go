@@ -12,7 +12,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:validation:XValidation:rule="has(self.setIdentifier) == has(oldSelf.setIdentifier) && (!has(self.setIdentifier) || self.setIdentifier == oldSelf.setIdentifier)",message="setIdentifier is immutable"
 // +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.validates)",message="exactly one of name and validates must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.name) == has(self.type)",message="name needs type, and validates excludes both"
-// +kubebuilder:validation:XValidation:rule="has(self.validates) == has(oldSelf.validates) && (!has(self.validates) || self.validates == oldSelf.validates)",message="validates is immutable"
+// +kubebuilder:validation:XValidation:rule="has(self.validates) == has(oldSelf.validates) && (!has(self.validates) || self.validates.domainName.replace('*.', '') == oldSelf.validates.domainName.replace('*.', ''))",message="validates is immutable, except for its certificate and a leading *. of the name, which have the same record"
 // +kubebuilder:validation:XValidation:rule="!has(self.validates) || !has(self.aliasTarget) && !has(self.resourceRecords) && !has(self.setIdentifier)",message="validates excludes aliasTarget, resourceRecords and setIdentifier: the certificate says what the record is"
 // +kubebuilder:validation:XValidation:rule="has(self.validates) || has(self.aliasTarget) != has(self.resourceRecords)",message="exactly one of aliasTarget and resourceRecords must be set"
 // +kubebuilder:validation:XValidation:rule="has(self.resourceRecords) == has(self.ttl)",message="resourceRecords need ttl, and aliasTarget excludes it"
@@ -47,7 +47,8 @@ type Route53RecordSetSpec struct {
 	Type string `json:"type,omitempty"`
 	// Validates makes this the record that proves a name of a Certificate to AWS Certificate Manager, instead of name, type and
 	// resourceRecords. Keep it: ACM looks for it again before each renewal. Certificates of one account for the same name
-	// share a record, which needs one Route53RecordSet. Immutable.
+	// and for all names below it share a record: one Route53RecordSet owns it, and others use it as it is. Immutable, except for the
+	// certificate and a leading *. of the name.
 	// +optional
 	Validates *RecordOfCertificate `json:"validates,omitempty"`
 	// TTL is how many seconds resolvers may keep the records. It belongs to resourceRecords.

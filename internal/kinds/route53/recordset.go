@@ -28,6 +28,8 @@ type RecordSetState struct {
 	Name          string `drift:"identity"`
 	Type          string `drift:"identity"`
 	SetIdentifier string `drift:"identity"`
+	// Validation is set for the record of a certificate, which all certificates for the name share.
+	Validation bool `drift:"id"`
 
 	// Found and Owner are the record set and its owner record as Route 53 returned them, which a deletion must repeat.
 	Found, Owner *types.ResourceRecordSet `drift:"observed"`
@@ -128,6 +130,7 @@ func (s *RecordSetState) validates(sc kind.Scope, in v1alpha1.RecordOfCertificat
 	if !ok {
 		return &status.Waiting{For: "Certificate/" + in.CertificateRef.Name + " to have a validation record for " + string(in.DomainName)}
 	}
+	s.Validation = true
 	s.Name, s.Type, s.TTL, s.Values = canonicalName(name), string(types.RRTypeCname), defaultTTL, []string{value}
 	return nil
 }
@@ -235,7 +238,7 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 	if s.Tags, err = want.believed(tagsIn(s.Owner)); err != nil {
 		return kind.Seen[RecordSetState]{}, err
 	}
-	seen := kind.Seen[RecordSetState]{Exists: d != nil, Tags: s.Tags}
+	seen := kind.Seen[RecordSetState]{Exists: d != nil, Tags: s.Tags, Shared: want.Validation}
 	switch {
 	case d != nil:
 		s.settings(d)

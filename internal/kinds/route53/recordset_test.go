@@ -494,3 +494,37 @@ func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
 		t.Errorf("left behind: %+v", left)
 	}
 }
+
+// ACM gives a name and all names below it the same record. The second object uses what the first one owns, and makes it where that goes.
+func TestTheRecordOfACertificateIsShared(t *testing.T) {
+	first, r := recordSubject(t, recordsOf(validating))
+	certificate := &v1alpha1.Certificate{}
+	certificate.Status.ValidationRecords = []v1alpha1.CertificateRecord{{Name: "_3." + domain + ".", Type: "CNAME", Value: "_4.acm-validations.aws."}}
+	second := kindtest.NewSubject(r, engine.For(NewRecordSet), recordsOf(validating, func(s *recordSpec) { s.Validates.DomainName = domain }))
+	second.Object.SetUID("uid-of-another")
+	second.Object.SetNamespace("another")
+	second.Object.(*v1alpha1.Route53RecordSet).Spec.HostedZoneID = first.Object.(*v1alpha1.Route53RecordSet).Spec.HostedZoneID
+	targets := map[string]kind.Target{"Certificate/shop": {ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}}
+	first.Targets, second.Targets = targets, targets
+	kindtest.Settled(t, first)
+	kindtest.Settled(t, second)
+	if len(second.Actions) > 0 || second.Object.CommonStatus().ID != "" {
+		t.Fatalf("the record of another owner was written: %v, status %+v", second.Actions, second.Object.CommonStatus())
+	}
+	first.Deleting = true
+	kindtest.Settled(t, first)
+	second.Forget()
+	kindtest.Settled(t, second)
+	if found, owners := ofWWW(t, r); len(found) != 1 || owners != 1 {
+		t.Errorf("%+v, %d owner records", found, owners)
+	}
+	certificate.Status.ValidationRecords[0].Value = "_5.acm-validations.aws."
+	other := kindtest.NewSubject(r, engine.For(NewRecordSet), second.Object)
+	other.Object.SetUID("uid-of-a-third")
+	other.Object.SetNamespace("third")
+	other.Targets = map[string]kind.Target{"Certificate/shop": {ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}}
+	*other.Object.CommonStatus() = v1alpha1.CommonStatus{}
+	if _, err := other.Settle(t.Context(), nil); err == nil {
+		t.Error("a record of another account's certificate was taken for the same")
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-logr/logr"
+
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -122,6 +124,9 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		}
 	}
 	p, verdict, err := d.plan()
+	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
+		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
+	}
 	p.Unseen, p.Exists, p.Identity, p.TakesOver = unseen, d.seen.Exists, identity, verdict == TakeOver
 	if verdict == Ours || verdict == TakeOver {
 		d.publish(&p)
@@ -261,6 +266,8 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 // planOwned decides on a resource whose owner was judged.
 func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	switch {
+	case verdict == Foreign && d.o.Deleting && d.o.OnlyOwn:
+		return Plan{Cause: Gone, Reason: nothingOwn}, nil
 	case verdict == Foreign && d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
 	case verdict == Foreign && d.seen.Shared && d.isAsDeclared():
@@ -281,6 +288,10 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 		return d.planConverge(verdict)
 	}
 }
+
+// nothingOwn is the same for an absent resource and for another owner's: an object that nobody vouches for does not find out which
+// resources exist.
+const nothingOwn = "no resource of this object exists"
 
 // isAsDeclared reports whether only the owner of the resource differs.
 func (d decider[CR, S]) isAsDeclared() bool {
@@ -339,7 +350,7 @@ func (d decider[CR, S]) planRetain() (Plan, error) {
 func (d decider[CR, S]) planAbsent() (Plan, error) {
 	switch {
 	case d.o.Deleting:
-		return Plan{Cause: Gone, Reason: "absent"}, nil
+		return Plan{Cause: Gone, Reason: kind.Either(d.o.OnlyOwn, nothingOwn, "absent")}, nil
 	case d.o.Import != "": // the spec names one resource: no other may take its place
 		return Plan{Cause: Lost}, nil
 	case d.o.Known && d.k.Meta().HoldsData && !d.o.RecreateOnLoss:

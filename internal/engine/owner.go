@@ -181,6 +181,9 @@ const (
 // The message explains every verdict that stops the object.
 func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string) {
 	if differing := o.contradictions(tags); len(differing) > 0 {
+		if o.hides(tags) {
+			return Foreign, ownerHidden
+		}
 		return Foreign, "its tags name another owner: " + strings.Join(differing, ", ")
 	}
 	uid := tags[wellknown.TagOwnerUID]
@@ -196,6 +199,17 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 	default:
 		return TakeOver, ""
 	}
+}
+
+// ownerHidden stands for an owner of another namespace, of whom the people of this one learn nothing: administrators find the tags in the
+// log of the operator.
+const ownerHidden = "its tags name an object of another namespace, which the log of the operator names for administrators"
+
+// hides reports whether the owner that the tags name is none that the people of the object's namespace may know of.
+func (o Owner) hides(tags map[string]string) bool {
+	owner := tags[wellknown.TagOwner]
+	parts := strings.SplitN(owner, "/", 3)
+	return owner != "" && (len(parts) < 3 || parts[1] != o.Namespace)
 }
 
 // contradictions lists the owner tags whose values belong to another owner. A missing tag is none.

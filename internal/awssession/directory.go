@@ -318,6 +318,9 @@ func (p *Directory) keys(ctx context.Context, provider *v1alpha1.AWSProvider) (*
 	s := provider.Spec
 	switch {
 	case s.CredentialsSecret != nil:
+		if namespace := s.CredentialsSecret.Namespace; namespace == p.OperatorNamespace && namespace != provider.Namespace && namespace != "" {
+			return p.grantedKeys(ctx, provider)
+		}
 		if err := ownNamespace("spec.credentialsSecret.namespace", s.CredentialsSecret.Namespace, provider); err != nil {
 			return nil, "", err
 		}
@@ -331,6 +334,27 @@ func (p *Directory) keys(ctx context.Context, provider *v1alpha1.AWSProvider) (*
 	default:
 		return nil, "", nil
 	}
+}
+
+// AnnotationAllowedNamespaces of a Secret in the operator's namespace lists the namespaces, or patterns of them, separated by commas, whose
+// AWSProviders may use its credentials. People there need no right to the Secret.
+const AnnotationAllowedNamespaces = "nexus.ai/allowed-namespaces"
+
+// grantedKeys reads credentials from a Secret of the operator's namespace that an administrator grants to the provider's namespace.
+// Absent, forbidden and not granted have one answer.
+func (p *Directory) grantedKeys(ctx context.Context, provider *v1alpha1.AWSProvider) (*awsclient.StaticKeys, string, error) {
+	name := provider.Spec.CredentialsSecret.Name
+	secret, err := p.secret(ctx, p.OperatorNamespace, name)
+	if _, missing := status.AsStalled(err); err != nil && !missing {
+		return nil, "", err
+	}
+	if err != nil || !MatchesAny(strings.Split(secret.Annotations[AnnotationAllowedNamespaces], ","), provider.Namespace) {
+		return nil, "", &status.Stalled{Reason: status.ReasonCredentialsMissing, Field: "spec.credentialsSecret", Message: fmt.Sprintf(
+			"Secret %s/%s does not exist, may not be read, or is not granted to this namespace: have an administrator set its annotation %s=%s, and let the operator read it: "+
+				"kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=%s:nexus-operator",
+			p.OperatorNamespace, name, AnnotationAllowedNamespaces, provider.Namespace, p.OperatorNamespace, p.OperatorNamespace)}
+	}
+	return keysOf(secret)
 }
 
 func keysOf(secret *corev1.Secret) (*awsclient.StaticKeys, string, error) {

@@ -170,6 +170,29 @@ func TestSessions_RefuseReferencesToOtherNamespaces(t *testing.T) {
 	}
 }
 
+// People who may read Secrets of their namespace do not get the keys of a Secret that an administrator keeps in the operator's.
+func TestResolve_ReadsASecretOfTheOperatorOnlyWhereItIsGranted(t *testing.T) {
+	shared := secretOf("accounts")
+	shared.Namespace = "nexus-system"
+	for granted, want := range map[string]bool{"": false, "other": false, team: true, "other," + team: true, team[:1] + "*": true, team + "x": false} {
+		s := shared.DeepCopy()
+		s.Annotations = map[string]string{AnnotationAllowedNamespaces: granted}
+		b := newBed(t, s, secretOf("keys"))
+		b.OperatorNamespace = "nexus-system"
+		p := readyProvider("aws", "accounts")
+		p.Spec.CredentialsSecret.Namespace = "nexus-system"
+		id, err := b.Resolve(t.Context(), p)
+		stalled, refused := status.AsStalled(err)
+		if refused == want || refused && stalled.Reason != status.ReasonCredentialsMissing || want && id.Static.AccessKeyID != "AKIAUSER" {
+			t.Errorf("granted to %q: %+v, %v", granted, id.Static, err)
+		}
+		p.Spec.CredentialsSecret.Name = "absent"
+		if _, absent := b.Resolve(t.Context(), p); !want && strings.ReplaceAll(absent.Error(), "absent", "accounts") != err.Error() {
+			t.Errorf("the message tells whether the Secret exists: %v, and %v", err, absent)
+		}
+	}
+}
+
 func TestResolve_ChangesTheIdentityWithItsSecret(t *testing.T) {
 	p, s := readyProvider("aws", "keys"), secretOf("keys")
 	b := newBed(t, p, s)

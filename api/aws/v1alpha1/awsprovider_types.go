@@ -19,7 +19,8 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="region is immutable: create another AWSProvider"
 	Region string `json:"region"`
-	// CredentialsSecret holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and optionally AWS_SESSION_TOKEN.
+	// CredentialsSecret holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and optionally AWS_SESSION_TOKEN. It is a Secret of the provider's
+	// namespace, or one of the operator's namespace whose annotation nexus.ai/allowed-namespaces lists the provider's, or a pattern of it.
 	// +optional
 	CredentialsSecret *SecretReference `json:"credentialsSecret,omitempty"`
 	// AccessKeyIDRef and SecretAccessKeyRef name the two keys one by one.

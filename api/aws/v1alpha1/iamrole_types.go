@@ -99,6 +99,7 @@ type IAMRoleIRSA struct {
 	// ServiceAccount is the name of the ServiceAccount.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	ServiceAccount string `json:"serviceAccount"`
 	// Namespace of the ServiceAccount. It may differ from the object's own only when a capability made the object.
 	// +optional
@@ -118,6 +119,7 @@ type IAMRolePodIdentity struct {
 	// ServiceAccount is the name of the ServiceAccount.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
 	ServiceAccount string `json:"serviceAccount"`
 	// Namespace of the ServiceAccount. It may differ from the object's own only when a capability made the object.
 	// +optional

@@ -172,6 +172,9 @@ func (r *Reconciler) authenticate(ctx context.Context, provider *v1alpha1.AWSPro
 	id, err := r.Sessions.Resolve(ctx, provider)
 	if awssession.HasCredentials(provider) {
 		r.Watch(ctx, provider.Namespace)
+		if ref := provider.Spec.CredentialsSecret; ref != nil && ref.Namespace == r.Sessions.OperatorNamespace && ref.Namespace != "" {
+			r.Watch(ctx, ref.Namespace)
+		}
 	}
 	if err != nil {
 		return err

@@ -126,7 +126,7 @@ func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObject
 func secretsOf(p *v1alpha1.AWSProvider) []string {
 	var out []string
 	s := p.Spec
-	if s.CredentialsSecret != nil {
+	if s.CredentialsSecret != nil && (s.CredentialsSecret.Namespace == "" || s.CredentialsSecret.Namespace == p.Namespace) {
 		out = append(out, s.CredentialsSecret.Name)
 	}
 	for _, ref := range []*v1alpha1.SecretKeyReference{s.AccessKeyIDRef, s.SecretAccessKeyRef} {
@@ -141,17 +141,26 @@ func secretsOf(p *v1alpha1.AWSProvider) []string {
 func providersReading(reader client.Reader) func(context.Context, client.Object) []client.Object {
 	return func(ctx context.Context, secret client.Object) []client.Object {
 		providers := &v1alpha1.AWSProviderList{}
-		if err := reader.List(ctx, providers, client.InNamespace(secret.GetNamespace())); err != nil {
+		if err := reader.List(ctx, providers); err != nil {
 			return nil // the periodic check comes all the same
 		}
 		var out []client.Object
 		for i := range providers.Items {
-			if readsSecret(&providers.Items[i], secret.GetName()) {
-				out = append(out, &providers.Items[i])
+			p := &providers.Items[i]
+			own := p.Namespace == secret.GetNamespace() && readsSecret(p, secret.GetName())
+			if own || isGranted(p, secret) {
+				out = append(out, p)
 			}
 		}
 		return out
 	}
+}
+
+// isGranted reports whether a provider reads a Secret of the operator's namespace, which is another one than its own. No finalizer
+// keeps that: it is the administrator's.
+func isGranted(p *v1alpha1.AWSProvider, secret client.Object) bool {
+	ref := p.Spec.CredentialsSecret
+	return ref != nil && ref.Namespace != p.Namespace && ref.Namespace == secret.GetNamespace() && ref.Name == secret.GetName()
 }
 
 func readsSecret(p *v1alpha1.AWSProvider, name string) bool {

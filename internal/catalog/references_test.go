@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog_test
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// referenceFields lists the fields of a spec that refer to another object, by their paths.
+func referenceFields(t reflect.Type, path string) (out []string) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t == reflect.TypeFor[v1alpha1.ObjectReference]() {
+		return []string{path}
+	}
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			out = append(out, referenceFields(f.Type, path)...)
+		} else {
+			out = append(out, referenceFields(f.Type, path+"."+name)...)
+		}
+	}
+	return out
+}
+
+// target is the state of an object that a reference names, and whether the reference may lead to its resource: for a role and for
+// every other kind.
+type target struct {
+	name        string
+	edit        func(spec *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus)
+	role, other bool
+}
+
+var targets = []target{
+	{name: "owned", role: true, other: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
+	{name: "adopted", role: true, other: true, edit: func(s *v1alpha1.CommonSpec, _ *v1alpha1.CommonStatus) { s.AdoptionPolicy = v1alpha1.AdoptAlways }},
+	{name: "observed", other: true, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+	}},
+	{name: "observed, another namespace's", edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObservedForeign
+	}},
+	// A paused object keeps the status of the time before.
+	{name: "paused after it observed", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Ownership = v1alpha1.OwnershipObserved }},
+	{name: "disputed", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Ownership = v1alpha1.OwnershipDisputed }},
+	{name: "in conflict", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonConflict}}
+	}},
+	// While AWS may still be slow to show tags, the status keeps what it says; after that time nothing proves the owner.
+	{name: "untagged", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		st.Ownership = v1alpha1.OwnershipDisputed
+		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonOwnershipUnknown}}
+	}},
+	{name: "not looked at yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { *st = v1alpha1.CommonStatus{} }},
+	{name: "created and not read yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.ARN, st.Ownership = "", "" }},
+}
+
+// stateOf makes an object of a kind in a state.
+func stateOf(e engine.Entry, of target) v1alpha1.Resource {
+	obj := e.New()
+	obj.SetNamespace("team")
+	st := obj.CommonStatus()
+	st.ID, st.ARN, st.Ownership = "id", "arn:aws:x:::id", v1alpha1.OwnershipOwned
+	of.edit(obj.CommonSpec(), st)
+	return obj
+}
+
+// Every field that refers to an object is resolved by the state of that object: each kind that a reference can name, in every state,
+// and an object that is deleted, or of another namespace, which no reference finds.
+func TestReferencesLeadOnlyToWhatTheirObjectsOwn(t *testing.T) {
+	entries := map[string]engine.Entry{}
+	for _, e := range catalog.Kinds() {
+		entries[e.Name()] = e
+	}
+	rows := 0
+	for _, e := range catalog.Kinds() {
+		spec, _ := reflect.TypeOf(e.New()).Elem().FieldByName("Spec")
+		fields := slices.DeleteFunc(referenceFields(spec.Type, "spec"), func(path string) bool { return path == "spec.providerRef" })
+		if len(fields) > 0 && len(e.Meta().References) == 0 {
+			t.Errorf("%s: %v refer to kinds that Meta.References does not name", e.Name(), fields)
+		}
+		for _, kindName := range e.Meta().References {
+			for _, of := range targets {
+				rows++
+				may := of.other
+				if kindName == "IAMRole" {
+					may = of.role
+				}
+				if got, err := engine.TargetOf(kindName, "x", stateOf(entries[kindName], of)); (err == nil) != may {
+					t.Errorf("%s to %s, %s: %+v, %v", e.Name(), kindName, of.name, got, err)
+				}
+			}
+			if got, err := engine.TargetOf(kindName, "x", nil); err == nil {
+				t.Errorf("%s to an absent %s: %+v", e.Name(), kindName, got)
+			}
+		}
+	}
+	if rows < 100 {
+		t.Errorf("only %d rows", rows)
+	}
+}

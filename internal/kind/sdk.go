@@ -225,3 +225,31 @@ func OverlayEach[W, H any](want []W, found []H, same func(W, H) bool, set func(*
 	}
 	return out
 }
+
+// DropEmpty sets pointers to structs without any value to nil, in nested structs too. A service may answer with an empty structure,
+// and refuses one in a request where a member of it is required. A false and a zero are values.
+func DropEmpty[T any](in *T) { dropEmpty(reflect.ValueOf(in).Elem()) }
+
+// dropEmpty reports whether the struct has no value. Structs that it points to are copied: they may be what was found.
+func dropEmpty(v reflect.Value) (empty bool) {
+	empty = true
+	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
+		switch field := v.Field(i); {
+		case field.Kind() == reflect.Struct:
+			empty = dropEmpty(field) && empty
+		case field.Kind() == reflect.Pointer && !field.IsNil() && field.Elem().Kind() == reflect.Struct:
+			nested := reflect.New(field.Type().Elem())
+			nested.Elem().Set(field.Elem())
+			if field.Set(nested); dropEmpty(nested.Elem()) {
+				field.SetZero()
+			}
+			empty = field.IsNil() && empty
+		default:
+			empty = isAbsent(field) && empty
+		}
+	}
+	return empty
+}

@@ -92,6 +92,25 @@ func TestOverlay_KeepsWhatIsAbsent(t *testing.T) {
 	}
 }
 
+func TestDropEmpty_LeavesOutStructsWithoutAValue(t *testing.T) {
+	type flag struct {
+		On bool
+		noSerde
+	}
+	type thing struct {
+		Name       *string
+		Empty, Set *sdkPart
+		Nested     *struct{ Part *sdkPart }
+		Off        *flag
+	}
+	found := &struct{ Part *sdkPart }{Part: &sdkPart{}}
+	got := thing{Name: Ptr("a"), Empty: &sdkPart{}, Set: &sdkPart{Size: Ptr(int64(1))}, Nested: found, Off: &flag{}}
+	DropEmpty(&got)
+	if got.Name == nil || got.Empty != nil || got.Set == nil || got.Nested != nil || got.Off == nil || found.Part == nil {
+		t.Errorf("%+v, found %+v", got, found)
+	}
+}
+
 func TestOverlay_RefusesTypesThatDoNotCorrespond(t *testing.T) {
 	defer func() {
 		if recover() == nil {

@@ -117,6 +117,7 @@ func changed(want, have UserPoolState, name string) *cognitoidentityprovider.Upd
 	if !slices.Contains(c.CallbackURLs, aws.ToString(in.DefaultRedirectURI)) {
 		in.DefaultRedirectURI = nil // Cognito refuses one that is no callback URL
 	}
+	kind.DropEmpty(&in)
 	return &in
 }
 

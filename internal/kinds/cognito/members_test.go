@@ -93,3 +93,23 @@ func memberDrifts() []kindtest.Case {
 		{Name: "clients and groups of others stay", Existing: poolOf(client("web"), group("admin")), Object: poolOf(client("web"), group("admin")), Drift: true, Before: onPool(foreign), Cause: engine.InSync},
 	}
 }
+
+// A pool that shows a structure without its required members can still be changed.
+func TestRequests_LeaveOutEmptyStructuresThatWereFound(t *testing.T) {
+	noSender := &types.SmsConfigurationType{}
+	want := UserPoolState{MFA: aws.String("ON"), Clients: map[string]*Client{"web": {}}}
+	have := UserPoolState{
+		Found:        types.UserPoolType{SmsConfiguration: noSender, LambdaConfig: &types.LambdaConfigType{CustomSMSSender: &types.CustomSMSLambdaVersionConfigType{}}},
+		FoundMFA:     &cognitoidentityprovider.GetUserPoolMfaConfigOutput{SmsMfaConfiguration: &types.SmsMfaConfigType{SmsConfiguration: noSender}},
+		FoundClients: map[string]types.UserPoolClientType{"web": {AnalyticsConfiguration: &types.AnalyticsConfigurationType{}, RefreshTokenRotation: &types.RefreshTokenRotationType{}}},
+	}
+	if in := update(want, have, nil); in.SmsConfiguration != nil || in.LambdaConfig != nil {
+		t.Errorf("UpdateUserPool: %+v, %+v", in.SmsConfiguration, in.LambdaConfig)
+	}
+	if in := mfaConfig(want, have); in.SmsMfaConfiguration != nil || in.SoftwareTokenMfaConfiguration == nil {
+		t.Errorf("SetUserPoolMfaConfig: %+v, %+v", in.SmsMfaConfiguration, in.SoftwareTokenMfaConfiguration)
+	}
+	if in := changed(want, have, "web"); in.RefreshTokenRotation != nil {
+		t.Errorf("UpdateUserPoolClient: %+v", in.RefreshTokenRotation)
+	}
+}

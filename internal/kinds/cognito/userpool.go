@@ -187,6 +187,7 @@ func update(want, have UserPoolState, diff kind.Diff) *cognitoidentityprovider.U
 	if policy := kind.NonNil(in.Policies).PasswordPolicy; policy != nil && policy.TemporaryPasswordValidityDays != 0 {
 		in.AdminCreateUserConfig.UnusedAccountValidityDays = 0 // Cognito reports both, and refuses a request with both
 	}
+	kind.DropEmpty(&in)
 	return &in
 }
 
@@ -214,6 +215,7 @@ func mfaConfig(want, have UserPoolState) *cognitoidentityprovider.SetUserPoolMfa
 		return &cognitoidentityprovider.SetUserPoolMfaConfigInput{UserPoolId: in.UserPoolId, MfaConfiguration: in.MfaConfiguration, WebAuthnConfiguration: in.WebAuthnConfiguration}
 	}
 	in.SoftwareTokenMfaConfiguration = &types.SoftwareTokenMfaConfigType{Enabled: true}
+	kind.DropEmpty(&in)
 	return &in
 }
 

@@ -59,6 +59,8 @@ type Owner struct {
 	CreatedAt time.Time
 	// NoCreationTime is that of kind.Meta: CreatedAt then is when the owner tags were first seen.
 	NoCreationTime bool
+	// Unnamed is true of kinds whose identifiers AWS assigns: another name is no remedy.
+	Unnamed bool
 	// Proven is that of kind.Seen.
 	Proven         bool
 	RecreateOnLoss bool
@@ -283,7 +285,15 @@ func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	case o.onRecord():
 		return Unproven, o.whyUnproven()
 	}
-	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or choose another name"
+	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or " + o.elsewhere()
+}
+
+// elsewhere is the remedy that leaves a resource of another owner alone.
+func (o Owner) elsewhere() string {
+	if o.Unnamed {
+		return "delete this object and create another"
+	}
+	return "choose another name"
 }
 
 // createdThen reports whether the status proves that the resource with this creation time is the object's.
@@ -309,7 +319,7 @@ func (o Owner) whyUnproven() string {
 	if o.Deleting {
 		return message + "; otherwise set deletionPolicy: Retain to leave the resource as it is"
 	}
-	return message + "; otherwise choose another name, or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider"
+	return message + "; otherwise " + o.elsewhere() + ", or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider"
 }
 
 // ofMember returns the owner for the judgment of one member of a resource: facts about the resource as a

@@ -90,6 +90,20 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+func TestJudge_AdvisesNoOtherNameWhereAWSAssignsIdentifiers(t *testing.T) {
+	for _, known := range []bool{false, true} { // found by its identifier, and recorded
+		o := Owner{Kind: "NATGateway", Namespace: "team", Name: "exit", UID: "u", Cluster: "c", Known: known, Unnamed: true}
+		o.Recent.UntaggedSettled = true
+		if _, why := Judge(o, nil, time.Time{}); strings.Contains(why, "another name") || !strings.Contains(why, "delete this object and create another") {
+			t.Errorf("recorded %t: %s", known, why)
+		}
+		o.Unnamed = false
+		if _, why := Judge(o, nil, time.Time{}); !strings.Contains(why, "choose another name") {
+			t.Errorf("of a name, recorded %t: %s", known, why)
+		}
+	}
+}
+
 func TestLongOwnersStayApart(t *testing.T) {
 	long := strings.Repeat("n", 260)
 	a, b := Owner{Name: long + "a"}.OwnerTags()[wellknown.TagOwner], Owner{Name: long + "b"}.OwnerTags()[wellknown.TagOwner]

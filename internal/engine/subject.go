@@ -93,8 +93,9 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
 		AllowAdoption: f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "", TrustAttempts: f.TrustAttempts,
-		NoCreationTime: e.Meta().NoCreationTime, HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Check: f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
+		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
+		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
+		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
 	}
 	o.Provided = sumOf([]any{f.Provider.DefaultTags, f.Provider.PermissionsBoundaryARN, f.Provider.RolePathPrefix})
 	if st.CreationTime != nil {

@@ -91,7 +91,8 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z]{3}:([01][0-9]|2[0-3]):[0-5][0-9]-[a-z]{3}:([01][0-9]|2[0-3]):[0-5][0-9]$`
 	PreferredMaintenanceWindow *string `json:"preferredMaintenanceWindow,omitempty"`
 	// AutoMinorVersionUpgrade lets ElastiCache upgrade minor versions in the maintenance window. Absent: not managed;
-	// ElastiCache creates clusters with true.
+	// ElastiCache creates clusters with true. It is a setting of Redis 6.0 and later: of Memcached and earlier versions it is
+	// not compared, because ElastiCache ignores it.
 	// +optional
 	AutoMinorVersionUpgrade *bool `json:"autoMinorVersionUpgrade,omitempty"`
 	// NotificationTopicARN is the ARN of the SNS topic that events of the cluster are sent to; "" turns them off. Absent: not

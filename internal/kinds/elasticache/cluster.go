@@ -224,6 +224,9 @@ func stateOf(want ClusterState, d types.CacheCluster) ClusterState {
 	}
 	s.Port, s.EngineVersion = kind.NonNil(s.Endpoint).Port, versionAs(want.EngineVersion, d.EngineVersion)
 	s.CacheParameterGroupName = kind.NonNil(d.CacheParameterGroup).CacheParameterGroupName
+	if want.AutoMinorVersionUpgrade != nil && !upgradesMinorVersions(s.Engine, d.EngineVersion) {
+		s.AutoMinorVersionUpgrade = want.AutoMinorVersionUpgrade
+	}
 	s.NotificationTopicArn = aws.String(kind.Either(aws.ToString(tell.TopicStatus) == "active", aws.ToString(tell.TopicArn), ""))
 	s.AZMode = aws.String(kind.Either(aws.ToString(d.PreferredAvailabilityZone) == "Multiple", "cross-az", "single-az"))
 	for _, g := range d.SecurityGroups {
@@ -232,6 +235,13 @@ func stateOf(want ClusterState, d types.CacheCluster) ClusterState {
 		}
 	}
 	return s
+}
+
+// upgradesMinorVersions reports whether the engine has the setting autoMinorVersionUpgrade. Of others, ElastiCache takes any value
+// and keeps none.
+// https://docs.aws.amazon.com/AmazonElastiCache/latest/APIReference/API_CacheCluster.html
+func upgradesMinorVersions(engine, version *string) bool {
+	return aws.ToString(engine) == redis && kind.CompareVersions(aws.ToString(version), "6") >= 0
 }
 
 // versionAs returns the wanted version where have is a version that it names, such as 6.2.6 for 6.x, or a later one: ElastiCache

@@ -70,6 +70,8 @@ func backedUp(s *spec) {
 	s.SnapshotRetentionLimit, s.SnapshotWindow = aws.Int32(7), aws.String("03:00-04:00")
 }
 
+func noUpgrades(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }
+
 func nodes(n int32) edit { return func(s *spec) { s.NumCacheNodes = &n } }
 
 func version(v string) edit { return func(s *spec) { s.EngineVersion = &v } }
@@ -205,7 +207,7 @@ var settingRows = []struct {
 	{"NotificationTopicArn", memcached, everything, func(s *spec) { s.NotificationTopicARN = aws.String("") }, elasticache.ModifyCacheClusterInput{NotificationTopicArn: aws.String(topic + "-2")}},
 	{"NumCacheNodes", memcached, everything, nodes(4), elasticache.ModifyCacheClusterInput{NumCacheNodes: aws.Int32(3)}},
 	{"SnapshotRetentionLimit", aRedis, backedUp, func(s *spec) { s.SnapshotRetentionLimit = aws.Int32(0) }, elasticache.ModifyCacheClusterInput{SnapshotRetentionLimit: aws.Int32(1)}},
-	{"AutoMinorVersionUpgrade", memcached, everything, func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }, elasticache.ModifyCacheClusterInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
+	{"AutoMinorVersionUpgrade", aRedis, everything, noUpgrades, elasticache.ModifyCacheClusterInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
 	{"SecurityGroupIds", memcached, everything, func(s *spec) { s.SecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "others"}} }, elasticache.ModifyCacheClusterInput{SecurityGroupIds: []string{"sg-33333333"}}},
 }
 
@@ -217,6 +219,8 @@ func edits() []kindtest.Case {
 	return append(out,
 		kindtest.Case{Name: "events are sent again", Existing: memcached(func(s *spec) { s.NotificationTopicARN = aws.String("") }), Object: memcached(func(s *spec) { s.NotificationTopicARN = aws.String(topic) }),
 			Cause: engine.Edited, Diff: []string{"NotificationTopicArn"}, Actions: []string{modify}},
+		kindtest.Case{Name: "Memcached has no minor upgrades", Existing: memcached(everything), Object: memcached(everything, noUpgrades), Cause: engine.InSync},
+		kindtest.Case{Name: "Redis 5 has no minor upgrades", Existing: aRedis(version("5.0.6"), noUpgrades), Object: aRedis(version("5.0.6"), noUpgrades), Cause: engine.InSync},
 		kindtest.Case{Name: "fewer nodes", Existing: memcached(nodes(3)), Object: memcached(nodes(1)), Cause: engine.Edited, Diff: []string{"NumCacheNodes"}, Actions: []string{modify}},
 		kindtest.Case{Name: "a later version", Existing: aRedis(), Object: aRedis(version("7.1")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
 		kindtest.Case{Name: "a later major version", Existing: aRedis(version("6.x")), Object: aRedis(version("7.1")), Cause: engine.Edited, Diff: []string{"EngineVersion"}, Actions: []string{modify}},
@@ -269,7 +273,7 @@ func owners() []kindtest.Case {
 func life() kindtest.Life {
 	return kindtest.Life{
 		Sample: memcached(tagged("team", "a")), Exists: exists, Foreign: before(map[string]string{"theirs": "1"}),
-		Edited:  memcached(tagged("team", "b"), nodes(3), func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }),
+		Edited:  memcached(tagged("team", "b"), nodes(3), func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:04:00-mon:05:00") }),
 		Invalid: []v1alpha1.Resource{memcached(backedUp)},
 	}
 }

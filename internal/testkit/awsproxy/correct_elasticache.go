@@ -241,10 +241,14 @@ func (c *cacheCluster) describe(now time.Time, region string, versionParts int) 
 	if parts := strings.Split(version, "."); versionParts > 0 && len(parts) > versionParts {
 		version = strings.Join(parts[:versionParts], ".")
 	}
+	upgrades := get("AutoMinorVersionUpgrade", "true")
+	if major, _, _ := strings.Cut(version, "."); memcached || major < "6" {
+		upgrades = "true" // the setting is disabled
+	}
 	for _, m := range [][2]string{
 		{"CacheClusterId", get("CacheClusterId", "")}, {"CacheClusterStatus", c.status(now)}, {"Engine", get("Engine", "redis")}, {"EngineVersion", version},
 		{"CacheNodeType", get("CacheNodeType", "")}, {"NumCacheNodes", strconv.Itoa(c.nodes())}, {"PreferredMaintenanceWindow", get("PreferredMaintenanceWindow", "mon:03:00-mon:04:00")},
-		{"AutoMinorVersionUpgrade", get("AutoMinorVersionUpgrade", "true")}, {"CacheSubnetGroupName", get("CacheSubnetGroupName", "default")},
+		{"AutoMinorVersionUpgrade", upgrades}, {"CacheSubnetGroupName", get("CacheSubnetGroupName", "default")},
 		{"TransitEncryptionEnabled", get("TransitEncryptionEnabled", "false")}, {"PreferredAvailabilityZone", region + "a"},
 	} {
 		if m[0] == "PreferredAvailabilityZone" && get("AZMode", "") == "cross-az" {

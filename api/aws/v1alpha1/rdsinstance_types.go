@@ -52,7 +52,8 @@ type RDSInstanceSpec struct {
 	// AllowMajorVersionUpgrade allows a change of engineVersion to a later major version. Default false.
 	// +optional
 	AllowMajorVersionUpgrade bool `json:"allowMajorVersionUpgrade,omitempty"`
-	// DBInstanceClass is compute and memory, such as db.t4g.micro. A change restarts the instance.
+	// DBInstanceClass is compute and memory, such as db.t4g.micro. A change restarts the instance. The operator has RDS make every
+	// change of a setting at once, and with it the changes that others left for the maintenance window.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^db[.][a-z0-9-]+([.][a-z0-9-]+)+$`
 	DBInstanceClass string `json:"dbInstanceClass"`
@@ -277,3 +278,6 @@ type RDSInstanceList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []RDSInstance `json:"items"`
 }
+
+// ConditionParametersInUse is False while changed parameters of the instance's parameter group wait for a reboot.
+const ConditionParametersInUse = "ParametersInUse"

@@ -238,6 +238,7 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 	if version := want.EngineVersion; version != nil && slices.Contains(settledStates, have.DBInstanceStatus) {
 		seen.Notes = []kind.Note{versionNote(want, have.Version)}
 	}
+	seen.Notes = append(seen.Notes, parametersNote(*d)...)
 	judgeState(want, pending, &seen)
 	return seen, nil
 }
@@ -247,6 +248,7 @@ func judgeState(want InstanceState, pending []string, seen *kind.Seen[InstanceSt
 	switch s := seen.State.DBInstanceStatus; {
 	case slices.Contains(settledStates, s) && len(pending) > 0:
 		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", ")+", now or in its maintenance window", true
+		seen.Writable = differsBeside(pending, want, seen.State)
 	case s == storageOptimization && postponeStorage(want, &seen.State):
 		seen.Busy, seen.Writable = "the DB instance optimizes its storage after a change, and accepts the next change of its storage afterwards", true
 	case !slices.Contains(settledStates, s) && !isBroken(s):

@@ -481,6 +481,34 @@ func TestAPendingChangeOfOthersIsReplaced(t *testing.T) {
 	}
 }
 
+// Somebody scheduled the declared value for the maintenance window: another edit does not wait for it, and takes it along.
+func TestAPendingChangeKeepsNoOtherEditBack(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	slow(s, time.Hour)
+	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
+	change(rds.ModifyDBInstanceInput{DBInstanceClass: aws.String("db.t4g.small")})(t, r)
+	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass, s.BackupRetentionPeriod = "db.t4g.small", aws.Int32(9) }))
+	p, err := s.Decide(t.Context())
+	must(t, err)
+	if len(p.Diff) != 2 || len(p.Steps) != 1 {
+		t.Errorf("%s %+v", p.Cause, p)
+	}
+}
+
+func TestParametersThatWaitForARebootAreShown(t *testing.T) {
+	group := func(state string) types.DBInstance {
+		return types.DBInstance{DBInstanceIdentifier: aws.String("orders"), DBParameterGroups: []types.DBParameterGroupStatus{{DBParameterGroupName: aws.String("tuned"), ParameterApplyStatus: &state}}}
+	}
+	notes := parametersNote(group("pending-reboot"))
+	if len(notes) != 1 || notes[0].True || !strings.Contains(notes[0].Message, "tuned") || !strings.Contains(notes[0].Message, "reboot-db-instance --db-instance-identifier orders") {
+		t.Errorf("%+v", notes)
+	}
+	if notes := parametersNote(group("in-sync")); len(notes) != 1 || !notes[0].True {
+		t.Errorf("%+v", notes)
+	}
+}
+
 func TestADeletionWaitsUntilTheInstanceIsGone(t *testing.T) {
 	s, r := subjectOf(t, instanceOf())
 	settled(t, s)

@@ -3,6 +3,7 @@
 package rds
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -116,6 +118,33 @@ func addPending(want InstanceState, have *InstanceState, values types.PendingMod
 		names = append(names, "MasterUserPassword")
 	}
 	return names
+}
+
+// differsBeside reports whether a setting differs whose wanted value is not pending already. A request for it also makes the
+// pending changes at once, which others may have left for the maintenance window.
+func differsBeside(pending []string, want, have InstanceState) bool {
+	wanted, found := reflect.ValueOf(want), reflect.ValueOf(have)
+	return slices.ContainsFunc(settings, func(name string) bool {
+		w, h := wanted.FieldByName(name), found.FieldByName(name)
+		return w.Kind() == reflect.Pointer && !w.IsNil() && !reflect.DeepEqual(w.Interface(), h.Interface()) && !slices.Contains(pending, name)
+	})
+}
+
+// parametersNote reports parameter groups whose changes wait for a reboot of the instance, which the operator never makes.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithParamGroups.html
+func parametersNote(d types.DBInstance) []kind.Note {
+	note := kind.Note{Type: v1alpha1.ConditionParametersInUse, Reason: status.ReasonReady, True: true, Message: "the instance runs with the parameters of its group"}
+	for _, g := range d.DBParameterGroups {
+		if aws.ToString(g.ParameterApplyStatus) == "pending-reboot" {
+			return []kind.Note{{Type: note.Type, Reason: status.ReasonWaiting, Message: fmt.Sprintf(
+				"parameters of the group %s take effect when the instance is rebooted: aws rds reboot-db-instance --db-instance-identifier %s",
+				aws.ToString(g.DBParameterGroupName), aws.ToString(d.DBInstanceIdentifier))}}
+		}
+	}
+	if len(d.DBParameterGroups) == 0 {
+		return nil
+	}
+	return []kind.Note{note}
 }
 
 // versionAs returns the wanted version where have is that version or a later one: RDS upgrades instances, also to another major

@@ -82,12 +82,15 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(stars) }
 // MarshalLog implements logr.Marshaler.
 func (s Secret) MarshalLog() any { return stars }
 
+// sessionPrefix begins the names of the sessions of roles that the operator assumes.
+const sessionPrefix = "nexus-"
+
 // SessionName names the role sessions of a provider: nexus-<namespace>-<name>, within the 64
 // characters of [\w+=,.@-] that docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRole.html
 // allows; what is longer ends in 8 hex digits of a hash.
 func SessionName(namespace, name string) string {
 	const most = 64
-	full := notSessionName.ReplaceAllString("nexus-"+namespace+"-"+name, "-")
+	full := notSessionName.ReplaceAllString(sessionPrefix+namespace+"-"+name, "-")
 	if len(full) <= most {
 		return full
 	}
@@ -200,4 +203,14 @@ func roleOfSession(arn string) (partition, account, role string, ok bool) {
 		return "", "", "", false
 	}
 	return m[1], m[2], m[3], true
+}
+
+// lastingARN returns the ARN of a caller without the name of a session that the operator did not name: those of EKS Pod Identity and
+// of a ServiceAccount's token are other ones after each restart.
+func lastingARN(arn string) string {
+	session := arn[strings.LastIndexByte(arn, '/')+1:]
+	if _, _, _, ok := roleOfSession(arn); !ok || strings.HasPrefix(session, sessionPrefix) {
+		return arn
+	}
+	return strings.TrimSuffix(arn, "/"+session)
 }

@@ -63,6 +63,19 @@ func TestNothingShowsASecret(t *testing.T) {
 	}
 }
 
+func TestIdentity_StaysTheSameWhenTheOperatorRestarts(t *testing.T) {
+	for arn, want := range map[string]string{
+		"arn:aws:sts::123456789012:assumed-role/operator/eks-prod-nexus-oper-1b2c3d4e-5f60-4711-8a32-b92abc6efaeb": "arn:aws:sts::123456789012:assumed-role/operator",
+		"arn:aws:sts::123456789012:assumed-role/operator/1764161696000000000":                                      "arn:aws:sts::123456789012:assumed-role/operator",
+		"arn:aws:sts::123456789012:assumed-role/deployer/nexus-team-main":                                          "arn:aws:sts::123456789012:assumed-role/deployer/nexus-team-main",
+		"arn:aws:iam::123456789012:user/people/admin":                                                              "arn:aws:iam::123456789012:user/people/admin",
+	} {
+		if got := (&Session{CallerARN: arn}).Identity(); got != want {
+			t.Errorf("%s: %s, want %s", arn, got, want)
+		}
+	}
+}
+
 func TestSessionNamesFitAWS(t *testing.T) {
 	for _, c := range []struct{ namespace, name, want string }{
 		{"team", "main", "nexus-team-main"},

@@ -52,6 +52,9 @@ type Session struct {
 	memo *memo
 }
 
+// Identity returns CallerARN as far as it stays the same when the operator restarts.
+func (s *Session) Identity() string { return lastingARN(s.CallerARN) }
+
 // String shows who and where, and not the Config, which leads to credentials.
 func (s *Session) String() string { return s.CallerARN + " in " + s.Region }
 

@@ -311,7 +311,7 @@ func TestRoleARNWithoutKeysWorksWhereAmbientIsAllowed(t *testing.T) {
 	o.Spec.ProviderRef.Name = p.Name
 	b.Create(o)
 	b.Ready(p, o)
-	b.contains(p.Status.CallerIdentity, ":assumed-role/seed/")
+	b.contains(p.Status.CallerIdentity, ":assumed-role/seed")
 	b.Remove(o, p)
 }
 

@@ -122,7 +122,8 @@ type AWSProviderStatus struct {
 	// AccountID is the account that STS GetCallerIdentity named.
 	// +optional
 	AccountID string `json:"accountID,omitempty"`
-	// CallerIdentity is the ARN that STS GetCallerIdentity named.
+	// CallerIdentity is the ARN that STS GetCallerIdentity named, without the name of a session that changes when the operator
+	// restarts, such as that of EKS Pod Identity.
 	// +optional
 	CallerIdentity string `json:"callerIdentity,omitempty"`
 	// Partition is aws, aws-cn or aws-us-gov.

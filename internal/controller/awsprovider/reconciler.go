@@ -191,7 +191,7 @@ func (r *Reconciler) authenticate(ctx context.Context, provider *v1alpha1.AWSPro
 		return err
 	}
 	st := &provider.Status
-	st.AccountID, st.CallerIdentity, st.Partition = session.Account, session.CallerARN, session.Partition
+	st.AccountID, st.CallerIdentity, st.Partition = session.Account, session.Identity(), session.Partition
 	return nil
 }
 

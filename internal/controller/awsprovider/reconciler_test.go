@@ -86,7 +86,7 @@ func TestReconcile_LeavesAReadyProviderAloneUntilItsCheck(t *testing.T) {
 	p := ambient("aws")
 	b := newBed(t, p)
 	b.passed(p)
-	b.shows(p, "Ready", "True", "Authenticated", podARN)
+	b.shows(p, "Ready", "True", "Authenticated", strings.TrimSuffix(podARN, "/pod-1"))
 	b.sts.Calls()
 	if res := b.passed(p); res.RequeueAfter < 4*time.Minute || b.sts.Calls() != 0 {
 		t.Errorf("%+v: asked again before the check is due", res)

@@ -136,6 +136,10 @@ bench: bed ## Measure, built as for users: times are reported; calls, writes, CP
 # Benchmarks of many objects, which run once.
 BENCH_ONCE = Idle|Buckets|Capabilities|Shards
 
+.PHONY: second-emulator
+second-emulator: bed operator ## Live each AWS kind and a capability against another AWS emulator, without the corrections of the test bed.
+	@go run ./test/secondemulator
+
 .PHONY: budgets
 budgets: ## Measure sizes, complexity, duplication and coverage against the design's budgets.
 	@./test/house/budgets.sh $(wildcard cover.out)

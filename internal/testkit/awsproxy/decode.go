@@ -182,3 +182,9 @@ func isWrite(op string) bool {
 	}
 	return true
 }
+
+// Operation names the operation of a request with its resource, and reports whether it changes something.
+func Operation(r *http.Request, body []byte) (name string, write bool) {
+	d := decode(r, body)
+	return d.service + "." + d.op + "(" + d.resource + ")", isWrite(d.op)
+}

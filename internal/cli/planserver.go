@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -82,17 +83,25 @@ func (s *shared) planRequest(f *planFlags, args []string) (*nexusv1.PlanRequest,
 		if i == 0 && m.GetNamespace() != "" {
 			q.Namespace = m.GetNamespace()
 		}
-		if f.remove {
-			q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: m.GetKind(), Name: m.GetName()})
-			continue
+		if err := addManifest(q, m); err != nil {
+			return nil, err
 		}
-		text, err := m.MarshalJSON()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", titleOfObject(m), err)
-		}
-		q.Spec.Manifests = append(q.Spec.Manifests, nexusv1.PlannedManifest(strings.TrimSpace(string(text))))
 	}
 	return q, nil
+}
+
+// addManifest adds what a manifest declares, or, for a deletion, names.
+func addManifest(q *nexusv1.PlanRequest, m *unstructured.Unstructured) error {
+	if q.Spec.Deletion {
+		q.Spec.Objects = append(q.Spec.Objects, nexusv1.PlannedObject{Kind: m.GetKind(), Name: m.GetName()})
+		return nil
+	}
+	text, err := m.MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("%s: %w", titleOfObject(m), err)
+	}
+	q.Spec.Manifests = append(q.Spec.Manifests, nexusv1.PlannedManifest(strings.TrimSpace(string(text))))
+	return nil
 }
 
 // addObjects adds existing objects, as KIND/NAME.

@@ -109,12 +109,8 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if err != nil {
 		return Plan{}, err
 	}
-	identity := identityOf(want)
-	if err := sameIdentity(o, identity); err != nil {
-		return Plan{}, err
-	}
-	d := decider[CR, S]{k: k, sc: sc, o: o, want: want}
-	if err := d.checkSpec(); err != nil {
+	identity, d := identityOf(want), decider[CR, S]{k: k, sc: sc, o: o, want: want}
+	if err := cmp.Or(sameIdentity(o, identity), d.checkSpec()); err != nil {
 		return Plan{}, err
 	}
 	unseen := o.Recent.First && k.Meta().CreatesFirst
@@ -127,15 +123,10 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
 		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
 	}
-	p.Unseen, p.Exists, p.Identity, p.TakesOver = unseen, d.seen.Exists, identity, verdict == TakeOver
-	if verdict == Ours || verdict == TakeOver {
-		d.publish(&p)
-	}
-	p.Ownership = d.ownership(verdict)
-	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(want, sc.Tags)), sumOf(sc.Tags), writeOnlyVersions(want)
-	p.keys, p.added = keysOf(want, d.seen.State)
-	if err == nil && verdict == Adopt && p.Writes() {
-		err = d.refuseAdoption(ctx)
+	p.Unseen, p.Identity = unseen, identity
+	d.complete(&p, verdict)
+	if err == nil {
+		err = d.refuseAdoption(ctx, p, verdict)
 	}
 	if err == nil {
 		err = refuseOthersResources(ctx, sc, o, cr, p)
@@ -143,10 +134,21 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	return p, err
 }
 
+// complete adds to a plan what the look showed and what the object's records are to say.
+func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
+	p.Exists, p.TakesOver = d.seen.Exists, verdict == TakeOver
+	if verdict == Ours || verdict == TakeOver {
+		d.publish(p)
+	}
+	p.Ownership = d.ownership(verdict)
+	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
+	p.keys, p.added = keysOf(d.want, d.seen.State)
+}
+
 // refuseAdoption refuses to adopt a resource that would bring rights along which the object does not have.
-func (d decider[CR, S]) refuseAdoption(ctx context.Context) error {
+func (d decider[CR, S]) refuseAdoption(ctx context.Context, p Plan, verdict Verdict) error {
 	a, ok := d.k.(kind.Adopter[S])
-	if !ok {
+	if !ok || verdict != Adopt || !p.Writes() {
 		return nil
 	}
 	why, err := a.WhyNotAdopted(ctx, d.sc, d.want, d.seen.State)
@@ -266,14 +268,8 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 // planOwned decides on a resource whose owner was judged.
 func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	switch {
-	case verdict == Foreign && d.o.Deleting && d.o.OnlyOwn:
-		return Plan{Cause: Gone, Reason: nothingOwn}, nil
-	case verdict == Foreign && d.o.Deleting:
-		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
-	case verdict == Foreign && d.seen.Shared && d.isAsDeclared():
-		return Plan{Cause: InSync}, nil
 	case verdict == Foreign:
-		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
+		return d.planForeign(why)
 	case d.seen.Busy != "" && !d.usable(verdict) && !d.writable():
 		return Plan{Cause: Busy, Reason: d.seen.Busy, Usable: d.seen.Usable}, nil
 	case d.orphaned(verdict):
@@ -286,6 +282,20 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 		return d.planRetain()
 	default:
 		return d.planConverge(verdict)
+	}
+}
+
+// planForeign decides on a resource of another owner.
+func (d decider[CR, S]) planForeign(why string) (Plan, error) {
+	switch {
+	case d.o.Deleting && d.o.OnlyOwn:
+		return Plan{Cause: Gone, Reason: nothingOwn}, nil
+	case d.o.Deleting:
+		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
+	case d.seen.Shared && d.isAsDeclared():
+		return Plan{Cause: InSync}, nil
+	default:
+		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
 	}
 }
 

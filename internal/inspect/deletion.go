@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -53,21 +54,20 @@ func (r *Reader) addUsers(ctx context.Context, n *Node, p *v1alpha1.AWSProvider)
 		if err != nil {
 			return fmt.Errorf("listing %s objects: %w", e.Name(), err)
 		}
-		items, err := meta.ExtractList(list)
-		if err != nil {
-			return err
-		}
-		for _, item := range items {
+		err = meta.EachListItem(list, func(item runtime.Object) error {
 			o, ok := item.(v1alpha1.Resource)
 			if !ok || o.CommonSpec().ProviderRef.Name != p.Name {
-				continue
+				return nil
 			}
 			user, err := r.nodeOf(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), o)
-			if err != nil {
-				return err
+			if err == nil {
+				user.Relation = UsedBy
+				n.Children = append(n.Children, user)
 			}
-			user.Relation = UsedBy
-			n.Children = append(n.Children, user)
+			return err
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -134,6 +134,14 @@ func isPaused(h health.Health, o client.Object, conds []metav1.Condition) bool {
 	return h.Reason == status.ReasonPaused || o.GetAnnotations()[wellknown.AnnotationPaused] == "true" || meta.IsStatusConditionTrue(conds, status.Paused)
 }
 
+// explainUse takes over what an object in deletion says of its users.
+func (n *Node) explainUse() {
+	c := meta.FindStatusCondition(n.conditions, status.ReasonInUse)
+	if c != nil && c.Status == metav1.ConditionTrue && n.Reason == status.ReasonDeleting {
+		n.Reason, n.Message = c.Reason, c.Message
+	}
+}
+
 // explainOwnState says what the health of an object of ours does not: that the operator has not processed it, and which
 // condition of a capability speaks of its trouble.
 func (n *Node) explainOwnState(o client.Object, u map[string]any) {
@@ -149,9 +157,7 @@ func (n *Node) explainOwnState(o client.Object, u map[string]any) {
 	if n.Health == Progressing && (!found || observed < o.GetGeneration()) {
 		n.Reason, n.Message = notObserved, fmt.Sprintf("the operator has not processed generation %d of %s yet", o.GetGeneration(), n.Title())
 	}
-	if c := meta.FindStatusCondition(n.conditions, status.ReasonInUse); c != nil && c.Status == metav1.ConditionTrue && n.Reason == status.ReasonDeleting {
-		n.Reason, n.Message = c.Reason, c.Message
-	}
+	n.explainUse()
 	if res, ok := o.(v1alpha1.Resource); ok && n.ARN == "" {
 		n.ARN = cmp.Or(res.CommonStatus().ARN, res.CommonStatus().ID)
 	}

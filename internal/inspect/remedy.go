@@ -63,28 +63,53 @@ func commandsFor(path []*Node) []string {
 
 // commandTemplates are the commands for a cause. Only what is under way without a person is waited for.
 func commandTemplates(root, cause *Node) []string {
-	templates, known := remedies[cause.Reason]
-	switch underWay := cause.Health == Progressing || cause.Health == Deleting; {
-	case known:
+	if templates, known := remedies[cause.Reason]; known {
 		return templates
+	}
+	if needsPerson(cause.Reason) {
+		return commandsForPerson(cause)
+	}
+	switch {
 	case cause.Health == Missing:
 		return []string{"kubectl get {kinds} {-n}", "kubectl edit {root}"}
 	case cause.waitsForUsers():
 		return []string{"nexusctl tree {cause}", "kubectl edit {root}"}
-	case needsPerson(cause.Reason) && cause.deleting && IsOurs(cause.gvk()):
-		return []string{"kubectl edit {owner}", "nexusctl tree {root}"}
 	case cause.Health == Failed && IsOurs(cause.gvk()):
 		return []string{"kubectl edit {owner}", "nexusctl reconcile {cause} --wait"}
-	case cause.Health == Waiting && !needsPerson(cause.Reason):
+	case cause.Health == Waiting:
 		return []string{"nexusctl tree {root}", "kubectl describe {cause}"}
-	case needsPerson(cause.Reason), !underWay:
+	case cause.Health == Progressing || cause.Health == Deleting:
+		return commandsToWait(root, cause)
+	default:
 		return []string{"kubectl describe {cause}", "nexusctl tree {root}"}
+	}
+}
+
+// commandsToWait are the commands for a cause that is under way.
+func commandsToWait(root, cause *Node) []string {
+	switch {
 	case root.deleting:
 		return []string{"nexusctl tree {root}", "kubectl wait --for=delete {root} --timeout=10m"}
 	case cause.deleting && cause.Relation == Uses: // the object needs another one, or is to go as well
 		return []string{"kubectl edit {root}"}
 	default:
 		return []string{"nexusctl tree {root}", "kubectl wait --for=condition=Ready {root} --timeout=10m"}
+	}
+}
+
+// commandsForPerson are the commands for a cause that stays until a person acts.
+func commandsForPerson(cause *Node) []string {
+	switch {
+	case cause.Health == Missing:
+		return []string{"kubectl get {kinds} {-n}", "kubectl edit {root}"}
+	case cause.waitsForUsers():
+		return []string{"nexusctl tree {cause}", "kubectl edit {root}"}
+	case cause.deleting && IsOurs(cause.gvk()):
+		return []string{"kubectl edit {owner}", "nexusctl tree {root}"}
+	case cause.Health == Failed && IsOurs(cause.gvk()):
+		return []string{"kubectl edit {owner}", "nexusctl reconcile {cause} --wait"}
+	default:
+		return []string{"kubectl describe {cause}", "nexusctl tree {root}"}
 	}
 }
 

@@ -97,6 +97,7 @@ func TestDropEmpty_LeavesOutStructsWithoutAValue(t *testing.T) {
 		On bool
 		noSerde
 	}
+	_ = flag{}.noSerde
 	type thing struct {
 		Name       *string
 		Empty, Set *sdkPart

@@ -124,7 +124,7 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 			return p.resolve(ctx, kind, name)
 		},
 		OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
-		Signer:   kind.SignerWith(func() ([][]byte, error) { return p.r.Signing.Ensured(ctx) }),
+		Signer: kind.SignerWith(func() ([][]byte, error) { return p.r.Signing.Ensured(ctx) }),
 		Secret: func(name, key string) ([]byte, error) {
 			if p.r.watchSecrets != nil {
 				p.r.watchSecrets(ctx, p.obj.GetNamespace())

@@ -416,14 +416,8 @@ func (i *instance) readProfile(ctx context.Context, want InstanceState, have *In
 		return nil
 	}
 	if have.Profile != nil {
-		out, err := i.api.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: []string{have.ID}}}})
-		if err != nil {
+		if err := i.readAssociation(ctx, have); err != nil {
 			return err
-		}
-		for _, a := range out.IamInstanceProfileAssociations {
-			if a.State != types.IamInstanceProfileAssociationStateDisassociated {
-				have.Association = aws.ToString(a.AssociationId)
-			}
 		}
 	}
 	if *want.Profile == "" {
@@ -440,6 +434,20 @@ func (i *instance) readProfile(ctx context.Context, want InstanceState, have *In
 		return &status.Waiting{Reason: status.ReasonWaiting, For: "the instance profile " + *want.Profile + " to have a role", After: gatewayInterval}
 	}
 	have.Refusal = whyNotGiven(want, out.InstanceProfile.Roles)
+	return nil
+}
+
+// readAssociation finds what binds the present profile to the instance.
+func (i *instance) readAssociation(ctx context.Context, have *InstanceState) error {
+	out, err := i.api.DescribeIamInstanceProfileAssociations(ctx, &ec2.DescribeIamInstanceProfileAssociationsInput{Filters: []types.Filter{{Name: aws.String("instance-id"), Values: []string{have.ID}}}})
+	if err != nil {
+		return err
+	}
+	for _, a := range out.IamInstanceProfileAssociations {
+		if a.State != types.IamInstanceProfileAssociationStateDisassociated {
+			have.Association = aws.ToString(a.AssociationId)
+		}
+	}
 	return nil
 }
 

@@ -117,10 +117,16 @@ func (n *natGateway) describe(ctx context.Context, want NATGatewayState, look ki
 		s := &seen.State
 		s.AllocationID, s.PublicIP, s.PrivateIP, s.NetworkInterfaceID = a.AllocationId, aws.ToString(a.PublicIp), aws.ToString(a.PrivateIp), aws.ToString(a.NetworkInterfaceId)
 	}
-	if d.State == types.NatGatewayStatePending || d.State == types.NatGatewayStateDeleting || !look.Deleting {
-		seen.Busy = kind.BusyUnless("the NAT gateway", d.State, types.NatGatewayStateAvailable)
-	}
+	seen.Busy = busyGateway(d.State, look)
 	return seen, nil
+}
+
+// busyGateway says that EC2 works on a gateway. One that failed can be deleted.
+func busyGateway(state types.NatGatewayState, look kind.Look) string {
+	if look.Deleting && state != types.NatGatewayStatePending && state != types.NatGatewayStateDeleting {
+		return ""
+	}
+	return kind.BusyUnless("the NAT gateway", state, types.NatGatewayStateAvailable)
 }
 
 // list leaves out deleted gateways, which EC2 describes for about an hour.

@@ -178,22 +178,33 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 		return absent, err
 	}
 	seen := kind.Seen[ClusterState]{Exists: true, State: have, Created: aws.ToTime(out.CacheClusters[0].CacheClusterCreateTime), Holds: holds(want, state, broken)}
-	seen.Busy = kind.Either(state == available || broken, "", "the cache cluster is "+state)
 	seen.Usable = slices.Contains(usableStates, state)
-	if want.EngineVersion != nil && state == available {
-		seen.Notes = []kind.Note{versionNote(*want.EngineVersion, have.Version)}
+	switch {
+	case broken || state == available && look.Deleting:
+		return seen, nil
+	case state == available:
+		seen.Notes = notesOn(want, have)
+		seen.Busy, seen.Usable = busyTopic(out.CacheClusters[0]), true
+		return seen, nil
 	}
-	if tell := kind.NonNil(out.CacheClusters[0].NotificationConfiguration); seen.Busy == "" && !broken && !look.Deleting {
-		if seen.Busy = kind.BusyUnless("the topic of the cache cluster", aws.ToString(tell.TopicStatus), "active", "inactive"); seen.Busy != "" {
-			seen.Usable = true
-			return seen, nil
-		}
-	}
+	seen.Busy = "the cache cluster is " + state
 	// ElastiCache shows no tags of a cluster that is not available, and without them its owner is unknown.
-	if seen.Busy != "" && !look.TagsKnown {
+	if !look.TagsKnown {
 		return absent, &status.Waiting{Reason: status.ReasonBusy, For: "the cache cluster to be available: it is " + state, Usable: seen.Usable}
 	}
 	return seen, nil
+}
+
+func notesOn(want, have ClusterState) []kind.Note {
+	if want.EngineVersion == nil {
+		return nil
+	}
+	return []kind.Note{versionNote(*want.EngineVersion, have.Version)}
+}
+
+// busyTopic says that ElastiCache has not carried out a change of the notifications.
+func busyTopic(d types.CacheCluster) string {
+	return kind.BusyUnless("the topic of the cache cluster", aws.ToString(kind.NonNil(d.NotificationConfiguration).TopicStatus), "active", "inactive")
 }
 
 // refuseCluster refuses a cluster that the operator cannot manage: a member of a replication group, and one that ElastiCache could not make.

@@ -96,7 +96,7 @@ func (s *shared) delete(ctx context.Context, f *deleteFlags) error {
 		return err
 	}
 	if len(d.objects) > 0 && f.cascade == "" {
-		return precondition(fmt.Errorf("%d objects are there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", len(d.objects), namesOf(roots(d.objects))))
+		return precondition(fmt.Errorf("%s there that only the operator can delete: %s; delete them first, or use --cascade=delete or --cascade=orphan", objectsAre(len(d.objects)), namesOf(roots(d.objects))))
 	}
 	if f.dryRun {
 		return nil
@@ -349,7 +349,7 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 // print says what is to be removed.
 func (d *deleter) print() error {
 	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
-		text := wrapText(fmt.Sprintf("%d objects are deleted first, by their deletion policies: %s.", len(d.objects), namesOf(roots(d.objects))), "")
+		text := wrapText(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), namesOf(roots(d.objects))), "")
 		if _, err := d.Out.Write([]byte(text)); err != nil {
 			return err
 		}
@@ -399,8 +399,8 @@ func (d *deleter) deleteObjects(ctx context.Context) error {
 		return len(left) == 0, err
 	})
 	if limited.Err() != nil && ctx.Err() == nil {
-		return &failure{code: exitTimeout, err: fmt.Errorf("after %s, %d objects are still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
-			d.flags.timeout, len(left), namesOf(left))}
+		return &failure{code: exitTimeout, err: fmt.Errorf("after %s, %s still being deleted, and the operator was not removed: %s; see nexusctl explain KIND/NAME, and run the command again",
+			d.flags.timeout, objectsAre(len(left)), namesOf(left))}
 	}
 	return err
 }

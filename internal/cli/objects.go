@@ -63,6 +63,8 @@ func readFailure(err error) error {
 		return err
 	case meta.IsNoMatchError(err):
 		return precondition(fmt.Errorf("%w: install the operator's CustomResourceDefinitions first", err))
+	case strings.Contains(err.Error(), "recognized file extensions are"):
+		return usage("%w; for the folders below it, add --recursive (-R)", err)
 	case os.IsNotExist(err), slices.ContainsFunc(inputMistakes, func(text string) bool { return strings.Contains(err.Error(), text) }):
 		return usage("%w", err)
 	default:

@@ -93,7 +93,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	}
 	code := codeOf(ctx, err)
 	if text := err.Error(); text != "" {
-		p.say("%s: %s", root.Name(), withStableCode(code, shortened(code, err)))
+		p.say("%s: %s", root.DisplayName(), withStableCode(code, shortened(code, onOneLine(err))))
 	}
 	if code == exitInterrupted {
 		interrupted, _ := errors.AsType[*interruption](err)
@@ -101,6 +101,18 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	}
 	return code
 }
+
+// onOneLine puts what cobra says of an unknown command, with the commands whose names are alike, on one line.
+func onOneLine(err error) error {
+	text, alike, found := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
+	if !found || !isUnknownCommand(err) {
+		return err
+	}
+	return fmt.Errorf("%s: did you mean %s?", text, strings.Join(strings.Fields(alike), ", "))
+}
+
+// isUnknownCommand reports whether cobra knows no such command; it has no type for the error.
+func isUnknownCommand(err error) bool { return strings.HasPrefix(err.Error(), "unknown command") }
 
 // shortened leaves out of an interruption which read it ended: nothing failed there. Errors that came with it stay.
 func shortened(code int, err error) error {
@@ -141,7 +153,7 @@ func codeOf(ctx context.Context, err error) int {
 		return f.code
 	case noAccess, apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), isUnreachable(err):
 		return exitPrecondition
-	case strings.HasPrefix(err.Error(), "unknown command"): // cobra has no type for it
+	case isUnknownCommand(err):
 		return exitUsage
 	default:
 		return exitFailed
@@ -181,12 +193,31 @@ func (p Program) Command(name string) *cobra.Command {
 	flags.StringVar(&s.region, "region", "", "AWS region of capabilities that name none; default: the operator's own (AWS_REGION)")
 	flags.StringVar(&s.endpoint, "endpoint-url", "", "base URL of AWS, for an emulator or a private endpoint (AWS_ENDPOINT_URL)")
 	flags.StringVar(&s.operatorNamespace, "operator-namespace", "", "namespace of the operator (OPERATOR_NAMESPACE; default nexus-system)")
-	root.AddCommand(s.planCommand(), s.renderCommand(), s.validateCommand(), s.versionCommand(), s.importCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(),
-		s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.driftCommand(), s.iamCommand(), s.secretsCommand(), s.monitorCommand(), s.verifyCommand(),
-		s.fixIRSACommand(), s.scanCommand(), s.updateCommand(), s.deployCommand(), s.deleteCommand(), s.installControllerCommand(), s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand(), s.buildCommand(), s.rolloutCommand(), s.e2eCommand(),
-		s.diffCommand(), s.docsCommand(), s.devCommand())
+	s.addCommands(root)
 	s.addCompletions(root)
 	return root
+}
+
+// addCommands adds the commands in the groups in which the help lists them.
+func (s *shared) addCommands(root *cobra.Command) {
+	for _, g := range []struct {
+		id, title string
+		commands  []*cobra.Command
+	}{
+		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.importCommand(), s.iamCommand()}},
+		{"look", "See what is:", []*cobra.Command{s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand()}},
+		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.secretsCommand(), s.rolloutCommand()}},
+		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),
+			s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand()}},
+		{"build", "Build and try:", []*cobra.Command{s.buildCommand(), s.e2eCommand(), s.devCommand()}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, cmd := range g.commands {
+			cmd.GroupID = g.id
+			root.AddCommand(cmd)
+		}
+	}
+	root.AddCommand(s.versionCommand(), s.docsCommand())
 }
 
 // arguments makes a validator of positional arguments whose mistakes are mistakes of usage.

@@ -83,12 +83,7 @@ func verdictOf(problems []string, ours bool) string {
 	}
 }
 
-func objectsAre(n int) string {
-	if n == 1 {
-		return "1 object is"
-	}
-	return fmt.Sprintf("%d objects are", n)
-}
+func objectsAre(n int) string { return status.Counted(n, "object is", "objects are") }
 
 // problemsOf returns every mistake of an object, with its field.
 func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *unstructured.Unstructured) ([]string, error) {

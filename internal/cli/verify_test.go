@@ -27,7 +27,7 @@ func everyOutcome() verification {
 	v := newVerification(lookAt(nexusv1.PhaseRunning), midday)
 	for _, r := range []checkResult{
 		pass("S3Bucket/a is in AWS as declared", "a in 123456789012/eu-west-1"), warn("every secret has its value", "PlaceholdersEmpty: myapp/dev/openai", "fill the secrets in"),
-		fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "kubectl annotate s3bucket b"), skip("the security intents are in force", "none is declared"),
+		fail("S3Bucket/b is in AWS as declared", "Versioning.Enabled: false, declared is true <&>", "nexusctl reconcile s3bucket/b"), skip("the security intents are in force", "none is declared"),
 		lacks("backend answers its health check", `services "http:b:80" is forbidden`, "ask for the right to get services/proxy in the namespace"),
 	} {
 		r.Group, r.Number, r.DurationSeconds = "resources", len(v.Checks)+1, 0.2

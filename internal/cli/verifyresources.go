@@ -18,7 +18,6 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
-	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
@@ -111,8 +110,7 @@ func judgeItem(it plan.Item) checkResult {
 	if it.AWS == nil || it.Problem != nil || it.Waits != "" {
 		return judgeObstacle(title, it)
 	}
-	ask := fmt.Sprintf("the operator corrects it at its next check; at once: kubectl annotate %s %s -n %s %s=\"$(date +%%s)\" --overwrite",
-		strings.ToLower(it.Kind), it.Name, it.Namespace, wellknown.AnnotationReconcileAt)
+	ask := fmt.Sprintf("the operator corrects it at its next check; at once: nexusctl reconcile %s/%s -n %s --wait", strings.ToLower(it.Kind), it.Name, it.Namespace)
 	switch {
 	case slices.Contains(unsettledCauses, it.AWS.Cause):
 		return warn(title, it.AWS.Cause+prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")

@@ -69,7 +69,7 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "check that the operator runs: it makes the object again"))
+		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see nexusctl explain ncap/"+v.subject.Name+" -n "+v.subject.Namespace+": the operator makes the object once nothing is in the way"))
 	}
 	if apierrors.IsForbidden(err) {
 		return false, v.add(lacks(title, err.Error(), "ask for the right that the API server names"))

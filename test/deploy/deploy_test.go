@@ -440,7 +440,7 @@ func TestDelete_RefusesWhileObjectsNeedTheOperator(t *testing.T) {
 	c := x.Capability("examples/test-capability.yaml")
 	x.Create(c)
 	x.Running(c)
-	x.wants(x.runs("delete", "--yes"), 4, "objects are there that only the operator can delete", "NexusAICapability myapp-dev/"+c.Name)
+	x.wants(x.runs("delete", "--yes"), 4, "there that only the operator can delete", "NexusAICapability myapp-dev/"+c.Name)
 	x.wants(x.runs("delete", "--yes", "--full", "--cascade", "orphan"), 2, "--cascade=orphan does not go with --full")
 	x.Op.Stop() // fails when a right was missing
 	x.wants(x.runs("delete", "--yes", "--cascade", "orphan"), 0, "The operator was removed.")

@@ -123,7 +123,7 @@ func (x *person) cleansUp(env, run []string, d *appsv1.Deployment) {
 	x.Helper()
 	clean := []string{"e2e", run[1], run[2], "--to-step", "1"}
 	x.wants(x.with(env, clean...), 2, "add --yes, or --skip-clean")
-	x.wants(x.with(env, append(clean, "--yes")...), 4, "step 1, Cleanup", "objects are there that only the operator can delete")
+	x.wants(x.with(env, append(clean, "--yes")...), 4, "step 1, Cleanup", "there that only the operator can delete")
 	ended := x.endsWithItsPods(d)
 	x.wants(x.with(env, append(clean, "--yes", "--cascade=delete")...), 0, "The operator was removed.", "[1/7] Cleanup: done in")
 	<-ended

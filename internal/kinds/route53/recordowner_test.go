@@ -84,6 +84,10 @@ func TestASignatureHoldsForOneRecordSet(t *testing.T) {
 	if got, err := state.believed(maps.Clone(tags)); !maps.Equal(got, tags) || err != nil {
 		t.Errorf("%v, %v", got, err)
 	}
+	state.Ownership.Signer = nil // as in a plan by a person who may not read the keys
+	if got, err := state.believed(maps.Clone(tags)); !maps.Equal(got, state.Tags) || err != nil {
+		t.Errorf("without keys: %v, %v", got, err)
+	}
 }
 
 // An earlier version wrote owner records without a signature.

@@ -33,10 +33,10 @@ func TestReconcile_RunsACapabilityAndThenWritesNothing(t *testing.T) {
 		t.Errorf("the finalizer is not written before the first child: %q", writes)
 	}
 	b.is(c, status.Ready, metav1.ConditionFalse, status.ReasonProgressing)
-	if events := b.run(c); len(events) != 1 || !strings.HasPrefix(events[0], "Normal Running everything runs") {
+	if events := b.run(c); len(events) != 1 || !strings.HasPrefix(events[0], "Normal Running the workloads run without AWS credentials") {
 		t.Errorf("events %q", events)
 	}
-	if c.Status.Phase != nexusv1.PhaseRunning || !strings.HasPrefix(c.Status.Message, "everything runs") {
+	if c.Status.Phase != nexusv1.PhaseRunning || !strings.HasPrefix(c.Status.Message, "the workloads run") {
 		t.Errorf("%s: %s", c.Status.Phase, c.Status.Message)
 	}
 	for range 2 {

@@ -60,6 +60,9 @@ func TestManifests_AreAppliedAsAFolder(t *testing.T) {
 	b := bed.Empty(t)
 	kubectl(t, b, "delete", "namespace", operator.Namespace, "--ignore-not-found", "--wait")
 	kubectl(t, b, "delete", "clusterrole", "nexus-operator", "--ignore-not-found")
+	t.Cleanup(func() { // other tests install with another field manager
+		kubectl(t, b, "delete", "-f", manifestsFolder+"/deployment.yaml", "-f", manifestsFolder+"/rbac.yaml", "--ignore-not-found")
+	})
 	d := &appsv1.Deployment{}
 	d.Name, d.Namespace = "nexus-operator", operator.Namespace
 	for _, step := range []struct {

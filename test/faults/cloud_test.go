@@ -76,7 +76,10 @@ func (c *account) layDecoys(t *testing.T) map[string]string {
 		must(c.IAM.CreateRole(ctx, &iam.CreateRoleInput{RoleName: &name, Tags: tags, AssumeRolePolicyDocument: aws.String(`{"Version":"2012-10-17","Statement":[]}`)}))
 	}
 	for name, tags := range map[string][]ssmtypes.Tag{"/myapp/dev/decoy": nil, "/myapp/dev/foreign": ssmTags} {
-		must(c.SSM.PutParameter(ctx, &ssm.PutParameterInput{Name: &name, Value: aws.String("precious"), Type: "String", Tags: tags}))
+		_, err := c.SSM.PutParameter(ctx, &ssm.PutParameterInput{Name: &name, Value: aws.String("precious"), Type: "String", Tags: tags})
+		if _, repeated := errors.AsType[*ssmtypes.ParameterAlreadyExists](err); !repeated { // the SDK repeats a request whose answer was lost
+			must(nil, err)
+		}
 	}
 	for name, tags := range map[string][]secretstypes.Tag{"myapp/dev/decoy": nil, "myapp/dev/foreign": secretTags} {
 		must(c.Secrets.CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &name, SecretString: aws.String("precious"), Tags: tags}))

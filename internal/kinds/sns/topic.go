@@ -132,6 +132,9 @@ func (t *topic) describe(ctx context.Context, want TopicState, _ kind.Look) (kin
 			*field(&s, name) = &v
 		}
 	}
+	if strings.HasSuffix(want.Name, ".fifo") && s.ContentBasedDeduplication == nil { // SNS may leave out what is off
+		s.ContentBasedDeduplication = kind.Text(aws.Bool(false))
+	}
 	s.KmsMasterKeyId, s.DeliveryPolicy = kind.KMSKeyAs(want.KmsMasterKeyId, s.KmsMasterKeyId), deliveryAs(want.DeliveryPolicy, s.DeliveryPolicy)
 	return kind.Seen[TopicState]{Exists: true, State: s}, nil
 }

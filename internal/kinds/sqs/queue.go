@@ -194,6 +194,9 @@ func seenQueue(want QueueState, found map[string]string) QueueState {
 	if s.SqsManagedSseEnabled == nil { // SQS may leave out what is off
 		s.SqsManagedSseEnabled = kind.Text(aws.Bool(false))
 	}
+	if want.ContentBasedDeduplication != nil && s.ContentBasedDeduplication == nil {
+		s.ContentBasedDeduplication = kind.Text(aws.Bool(false))
+	}
 	var redrive struct {
 		Target string      `json:"deadLetterTargetArn"`
 		Count  json.Number `json:"maxReceiveCount"` // SQS returns a number or a text, as it was set

@@ -70,7 +70,7 @@ var notSettings = map[string][]string{
 		"Clusters.ActiveServicesCount", "Clusters.Attachments", "Clusters.AttachmentsStatus", "Clusters.PendingTasksCount", "Clusters.RegisteredContainerInstancesCount",
 		"Clusters.RunningTasksCount", "Clusters.Statistics", "Clusters.Status",
 	},
-	"EKSCluster": {
+	"EKSCluster": {"AccessEntries",
 		"Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets", "Cluster.Health", "Cluster.Identity",
 		"Cluster.KubernetesNetworkConfig.IpFamily=ipv4", "Cluster.Logging.ClusterLogging.Types", "Cluster.PlatformVersion", "Cluster.ResourcesVpcConfig.ClusterSecurityGroupId",
 		"Cluster.ResourcesVpcConfig.PublicAccessCidrs=0.0.0.0/0", "Cluster.ResourcesVpcConfig.VpcId", "Cluster.Status", "Cluster.UpgradePolicy.SupportType=EXTENDED",

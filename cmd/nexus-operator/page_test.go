@@ -19,7 +19,7 @@ import (
 // prerequisitesPage links the files of policies between marks that name the files, and the commands that print them.
 const prerequisitesPage = "../../docs/aws-prerequisites.md"
 
-// policiesFolder is where the files are, beside the page.
+// policiesFolder holds the policies as files, which the page links to.
 const policiesFolder = "../../docs/policies"
 
 // withPolicies returns a page with links to the policies that each command in its marks prints, and the policies by the names of

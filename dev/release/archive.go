@@ -19,7 +19,7 @@ type packedFile struct {
 	content []byte
 }
 
-// pack returns a zip archive or a compressed tar archive, by the name. All files have the same time and belong to nobody, so that
+// pack returns a zip archive or a compressed tar archive, by the name. All files have the same time and no owner, so that
 // the same content gives the same bytes.
 func pack(name string, at time.Time, files []packedFile) ([]byte, error) {
 	if strings.HasSuffix(name, ".zip") {

@@ -57,7 +57,7 @@ func (r *release) addKrew(context.Context, string) error {
 	return err
 }
 
-// address is where a file of the release will be downloaded from.
+// address returns the URL from which krew downloads a file.
 func (r *release) address(name string) string {
 	return strings.ReplaceAll(r.url, "{version}", r.version) + "/" + name
 }

@@ -36,7 +36,7 @@ func main() {
 	}
 }
 
-// defaultURL is where the files of a version are downloaded from.
+// defaultURL names the downloads of a release on GitHub, with its version to be filled in.
 const defaultURL = "https://github.com/nexus-operator/nexus-operator/releases/download/v{version}"
 
 func run(ctx context.Context, args []string, out io.Writer) error {

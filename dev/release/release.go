@@ -22,7 +22,7 @@ type platform struct{ system, arch string }
 
 func (p platform) String() string { return p.system + "-" + p.arch }
 
-// allPlatforms are those of nexusctl.
+// allPlatforms lists the platforms that nexusctl is built for.
 var allPlatforms = []platform{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"}}
 
 // release is a release that is being made.
@@ -30,7 +30,7 @@ type release struct {
 	// root is the source tree, and dir the folder of the files.
 	root, dir string
 	version   string
-	// url is where the files will be downloaded from.
+	// url begins the addresses of the files, as krew downloads them.
 	url string
 	// repository is that of the operator's image; empty for the chart's own.
 	repository string

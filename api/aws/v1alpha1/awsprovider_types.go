@@ -76,11 +76,11 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:Pattern=`^/([\x21-\x7e]+/)?$`
 	// +kubebuilder:validation:MaxLength=512
 	RolePathPrefix string `json:"rolePathPrefix,omitempty"`
-	// AllowAdoption lets objects of every kind with adoptionPolicy Always take resources that nobody owns. Prefer adoptableKinds, which
+	// AllowAdoption lets objects of every kind with adoptionPolicy Always take resources without an owner. Prefer adoptableKinds, which
 	// names the kinds.
 	// +optional
 	AllowAdoption bool `json:"allowAdoption,omitempty"`
-	// AdoptableKinds are the kinds whose objects with adoptionPolicy Always may take resources that nobody owns, such as S3Bucket. With
+	// AdoptableKinds are the kinds whose objects with adoptionPolicy Always may take resources without an owner, such as S3Bucket. With
 	// an entry, the list alone decides; absent or empty, allowAdoption does, for all kinds.
 	// +optional
 	// +kubebuilder:validation:MaxItems=64
@@ -93,7 +93,7 @@ type AWSProviderSpec struct {
 // +kubebuilder:validation:MaxLength=63
 type KindName string
 
-// AllowsAdoptionOf reports whether objects of a kind may take resources that nobody owns.
+// AllowsAdoptionOf reports whether objects of a kind may take resources without an owner.
 func (s AWSProviderSpec) AllowsAdoptionOf(kind string) bool {
 	if len(s.AdoptableKinds) == 0 {
 		return s.AllowAdoption

@@ -218,7 +218,7 @@ type CommonStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	Drift []DriftEntry `json:"drift,omitempty"`
-	// LastSyncTime is when AWS was last brought in line or found changed. A periodic check that finds nothing new does not change
+	// LastSyncTime changes when AWS was brought in line or found changed. A periodic check that finds nothing new does not change
 	// it; nexusctl reconcile --wait asks for a check and shows its result.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`

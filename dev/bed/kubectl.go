@@ -39,7 +39,7 @@ set -e
 here=$(cd "$(dirname "$0")" && pwd)
 if [ ! -x "$here/module/kubectl" ]; then
 	echo 'compiling kubectl, which takes about a minute once' >&2
-	CGO_ENABLED=0 GOWORK=off GOFLAGS= GOGC=400 GOMAXPROCS=1 go build -C "$here/module" %s -ldflags "%s" -o "$here/module/kubectl.$$" k8s.io/kubernetes/cmd/kubectl
+	CGO_ENABLED=0 GOWORK=off GOFLAGS= GOGC=off GOMEMLIMIT=2GiB GOMAXPROCS=1 go build -C "$here/module" %s -ldflags "%s" -o "$here/module/kubectl.$$" k8s.io/kubernetes/cmd/kubectl
 	mv "$here/module/kubectl.$$" "$here/module/kubectl"
 fi
 exec "$here/module/kubectl" "$@"

@@ -252,5 +252,5 @@ func (s *session) buildPrograms() {
 
 // compiler is the environment of go commands that compile, as in the Makefile.
 func compiler(further ...string) []string {
-	return append(append(os.Environ(), "GOMAXPROCS=1", "GOGC=200"), further...)
+	return append(append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=2GiB"), further...)
 }

@@ -24,6 +24,8 @@ const (
 	Unknown Class = "Unknown"
 	// NotFound: the resource, or the part of it asked for, is not there.
 	NotFound Class = "NotFound"
+	// Missing: the request names something of another owner that AWS does not find, such as an image that is not pushed yet.
+	Missing Class = "Missing"
 	// Exists: a create found a resource of that name in our own account.
 	Exists Class = "Exists"
 	// NameTaken: the name is global and somebody else's, or our own in another region.
@@ -100,7 +102,7 @@ func HadNoEffect(err error) bool {
 	}
 	f := Classify(err)
 	switch f.Class {
-	case NotFound, NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
+	case NotFound, Missing, NameTaken, Throttled, Denied, Unauthenticated, Expired, Invalid, Propagating, Limit, NotEmpty, Protected, ScheduledForDeletion:
 		return true
 	default:
 		return f.Status >= http.StatusBadRequest && f.Status < http.StatusInternalServerError && f.Status != http.StatusRequestTimeout &&

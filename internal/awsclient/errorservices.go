@@ -32,7 +32,9 @@ var s3Rows = []row{
 	{service: "s3", code: "MethodNotAllowed", class: Denied},
 	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported", class: Invalid},
 	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},
-	{service: "s3", code: "InvalidTargetBucketForLogging|MalformedACL", class: Invalid},
+	// A bucket that was just made, or whose policy was just set; it is refused for good after a while.
+	{service: "s3", code: "InvalidTargetBucketForLogging", class: Propagating},
+	{service: "s3", code: "MalformedACL", class: Invalid},
 }
 
 // docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -127,6 +129,8 @@ var queueRows = []row{
 	{service: "sqs", code: "QueueNameExists|QueueAlreadyExists", class: Exists},
 	{service: "sqs", code: "QueueDeletedRecently", class: Busy, after: time.Minute},
 	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidAttributeValue|InvalidParameterValue", message: "parameter policy", class: Propagating},
+	// "Value {…} for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist."
+	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidParameterValue", message: "target does not exist", class: Missing},
 	{service: "sqs", code: "OverLimit", class: Limit},
 	{service: "sqs", code: "InvalidAttributeName|InvalidAttributeValue|InvalidAddress", class: Invalid},
 	{service: "sns", code: "NotFound|ResourceNotFound", class: NotFound},
@@ -171,6 +175,9 @@ var databaseRows = []row{
 	{service: "rds", code: "DBInstanceNotReady", class: Busy},
 	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
 	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
+	// Networks of another tool: "Invalid security group , groupId= sg-1, groupName=.", "Some input subnets in :[subnet-1] are invalid."
+	{service: "rds", code: "InvalidParameterValue", message: "invalid security group", class: Missing},
+	{service: "rds", code: "InvalidParameterValue|InvalidSubnet", message: "some input subnets", class: Missing},
 	{service: "rds", code: "InvalidSubnet|InvalidVPCNetworkState|DBSubnetGroupDoesNotCoverEnoughAZs|SubnetAlreadyInUse|DBSubnetGroupNotAllowed", class: Invalid},
 	{service: "rds", code: "UnsupportedDBEngineVersion|InsufficientAvailableIPsInSubnet", class: Invalid},
 	{service: "rds", code: "StorageTypeNotSupported|ProvisionedIopsNotAvailableInAZ|KMSKeyNotAccessible|InvalidDBInstanceClass", class: Invalid},
@@ -209,6 +216,8 @@ var computeRows = []row{
 	{service: "ec2", code: "ResourceCountExceeded", class: Limit},
 	{service: "ec2", code: "ConcurrentTagAccess", class: Transient},
 	{service: "ec2", code: "Blocked|PendingVerification|AccountDisabled", class: Denied},
+	// An image that is still being made, or that was deregistered.
+	{service: "ec2", operation: "RunInstances", code: "InvalidAMIID.Unavailable", class: Missing},
 	{service: "ec2", code: "*.Malformed|*.Format|*.Unavailable|*.Range|InvalidVpcRange|InvalidSubnet.Conflict", class: Invalid},
 	{service: "ec2", code: "InvalidBlockDeviceMapping|VPCIdNotSpecified|VPCResourceNotSpecified|InvalidInstanceAttributeValue", class: Invalid},
 	{service: "ec2", code: "InsufficientFreeAddressesInSubnet|UnsupportedHostConfiguration|InvalidParameterDependency|CannotDelete", class: Invalid},
@@ -219,8 +228,10 @@ var computeRows = []row{
 	{service: "lambda", code: "InvalidParameterValue", message: "because the function's role", class: Propagating},
 	{service: "lambda", code: "InvalidParameterValue", message: "kms key is invalid for creategrant", class: Propagating},
 	{service: "lambda", code: "InvalidParameterValue", message: "throttled by ec2", class: Throttled},
-	// An image, a subnet or a security group that comes later, such as by another pipeline.
-	{service: "lambda", code: "InvalidParameterValue", message: "does not exist", class: NotFound},
+	// An image, a layer, a subnet or a security group that comes later, such as by another pipeline.
+	{service: "lambda", code: "InvalidParameterValue", message: "does not exist", class: Missing},
+	// "Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: The specified key does not exist."
+	{service: "lambda", code: "InvalidParameterValue|InvalidRequestContent", message: "s3 error code: nosuch", class: Missing},
 	{service: "lambda", code: "ResourceConflict", message: "already exist", class: Exists},
 	{service: "lambda", code: "ResourceConflict|ResourceNotReady|ResourceInUse", class: Busy},
 	{service: "lambda", code: "CodeStorageExceeded", class: Limit},
@@ -259,6 +270,9 @@ var otherRows = []row{
 	// One message for each change that Route 53 cannot make; it makes none of the batch.
 	{service: "route53", code: "InvalidChangeBatch", message: "already exists", class: Exists},
 	{service: "route53", code: "InvalidChangeBatch", message: "but it was not found", class: NotFound},
+	// "Tried to create an alias that targets a.example.com., type A in zone Z1, but that target was not found"
+	{service: "route53", code: "InvalidChangeBatch", message: "target was not found", class: Missing},
+	{service: "route53", code: "InvalidChangeBatch", message: "target name was not found", class: Missing},
 	{service: "route53", code: "InvalidChangeBatch", message: "do not match the current values", class: Conflict},
 	{service: "route53", code: "InvalidChangeBatch", class: Invalid},
 	{service: "route53", code: "NoSuchChange", class: NotFound},
@@ -288,7 +302,7 @@ var otherRows = []row{
 	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "error in role params", class: Propagating},
 	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "managed policies associated", class: Propagating},
 	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "iam role's policy must include", class: Propagating},
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "does not exist", class: Propagating},
+	{service: "eks", operation: "CreateCluster|UpdateClusterConfig", code: "InvalidParameter|InvalidRequest", message: "does not exist", class: Missing},
 	{service: "eks", code: "UnsupportedAvailabilityZone", class: Invalid},
 	{service: "eks", code: "ResourceLimitExceeded", class: Limit},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
@@ -297,6 +311,8 @@ var otherRows = []row{
 	// The create of a cluster that exists with other settings: "Arguments on this idempotent request are inconsistent with
 	// arguments used in previous request(s)."
 	{service: "ecs", operation: "CreateCluster", code: "InvalidParameter", message: "idempotent request", class: Exists},
+	// "The specified capacity provider 'spot' was not found. Specify a valid name or ARN and try again."
+	{service: "ecs", code: "InvalidParameter", message: "was not found", class: Missing},
 	{service: "ecs", code: "ClusterContains*", class: NotEmpty},
 	{service: "ecs", code: "UpdateInProgress|ResourceInUse", class: Busy},
 	{service: "resourcegroupstaggingapi", code: "PaginationTokenExpired", class: Transient},

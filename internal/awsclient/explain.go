@@ -17,8 +17,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// busyAfter is how long work that AWS has in hand takes at least.
-const busyAfter = 5 * time.Second
+const (
+	// busyAfter is how long work that AWS has in hand takes at least.
+	busyAfter = 5 * time.Second
+	// laggingAfter is the pause before a create that names what AWS may not have spread yet.
+	laggingAfter = 15 * time.Second
+	// missingAfter is the pause before a call that names what a pipeline or a person has yet to make.
+	missingAfter = time.Minute
+)
 
 // Explain turns the error of an AWS call into the kind of failure that steers the controllers. The
 // action is the IAM action that was tried, such as "s3:CreateBucket"; empty is the error's own
@@ -131,8 +137,10 @@ var explanations = map[Class]func(explanation) error{
 	},
 	Throttled: explanation.throttled,
 	Transient: explanation.transient,
-	NotFound: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.text())
+	NotFound:  explanation.notFound,
+	Missing: func(e explanation) error {
+		e.failure.After = max(e.failure.After, missingAfter)
+		return e.missing()
 	},
 	Exists: func(e explanation) error {
 		return e.retrying(status.ReasonRetrying, "%s found that the resource already exists%s", e.action, e.text())
@@ -223,6 +231,22 @@ func (e explanation) notEmpty() error {
 	return e.waiting(reason, "what it still holds to go before %s%s", e.action, e.text())
 }
 
+// creates are the operations that make a resource, so that a "not found" is about something else that they name.
+const creates = "Create*|Run*|Subscribe|Request*|Import*"
+
+// notFound waits for what a create names, because other pipelines and tools make it, too.
+func (e explanation) notFound() error {
+	if !matchesAnyOf(creates, e.failure.Operation) {
+		return e.retrying(status.ReasonRetrying, "%s names what AWS does not find (yet)%s", e.action, e.text())
+	}
+	e.failure.After = max(e.failure.After, laggingAfter)
+	return e.missing()
+}
+
+func (e explanation) missing() error {
+	return e.waiting(status.ReasonWaiting, "what %s names to exist%s", e.action, e.text())
+}
+
 // refusal takes AWS's text apart:
 // docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot_access-denied.html.
 var refusal = regexp.MustCompile(`(?is)user: (\S+) is not authorized to perform: ([\w-]+:\w+)(?: on (?:the )?resource:? "?([^"\s]+)"?)?`)
@@ -294,10 +318,10 @@ func (w *waitingFor) Unwrap() []error { return []error{w.Waiting, w.err} }
 
 // AwaitMissing returns a wait for what AWS does not find yet and somebody else makes, and any other error as it is.
 func AwaitMissing(err error, what string) error {
-	if !IsNotFound(err) {
+	if !Is(err, Missing) {
 		return err
 	}
 	e := explanation{err: err, failure: Classify(err)}
-	e.failure.After = time.Minute
+	e.failure.After = missingAfter
 	return e.waiting(status.ReasonWaiting, "%s%s", what, e.text())
 }

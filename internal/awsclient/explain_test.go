@@ -115,6 +115,24 @@ func describe(err error) string {
 	return fmt.Sprint(err)
 }
 
+// Other pipelines and tools make images, networks and queues. A request that names one of them too early is no mistake of a person.
+func TestMissing_IsWaitedForAndNeverStalls(t *testing.T) {
+	for _, a := range answers {
+		isCreate := a.want == NotFound && matchesAnyOf(creates, a.operation)
+		if a.want != Missing && !isCreate {
+			continue
+		}
+		err := Explain(failed(a.service, a.operation, a.code, a.message, a.status), "")
+		w, ok := status.AsWaiting(err)
+		if !ok || w.After > time.Minute || !strings.Contains(err.Error(), a.message[:min(len(a.message), 25)]) {
+			t.Errorf("%s %s %s: %v", a.service, a.operation, a.code, err)
+		}
+		if !HadNoEffect(failed(a.service, a.operation, a.code, a.message, a.status)) {
+			t.Errorf("%s %s %s may have had an effect", a.service, a.operation, a.code)
+		}
+	}
+}
+
 func TestEveryClassIsExplained(t *testing.T) {
 	for _, r := range table {
 		if _, ok := explanations[r.class]; !ok && r.class != Unknown {

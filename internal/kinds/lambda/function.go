@@ -232,19 +232,22 @@ func publish(cr *v1alpha1.LambdaFunction, s FunctionState) {
 }
 
 func (f *function) create(ctx context.Context, want, have FunctionState) error {
-	return awaitImage(want, kind.Send(f.api.CreateFunction, creation)(ctx, want, have))
+	return awaitCode(want, kind.Send(f.api.CreateFunction, creation)(ctx, want, have))
 }
 
 func (f *function) updateCode(ctx context.Context, want, have FunctionState) error {
-	return awaitImage(want, kind.Send(f.api.UpdateFunctionCode, code)(ctx, want, have))
+	return awaitCode(want, kind.Send(f.api.UpdateFunctionCode, code)(ctx, want, have))
 }
 
-// awaitImage returns a wait for an image that does not exist yet, because a pipeline pushes it.
-func awaitImage(want FunctionState, err error) error {
-	if !strings.Contains(strings.ToLower(awsclient.Classify(err).Message), "source image") {
-		return err
+// awaitCode returns a wait for an image or an archive that does not exist yet, because a pipeline makes it.
+func awaitCode(want FunctionState, err error) error {
+	switch text := strings.ToLower(awsclient.Classify(err).Message); {
+	case strings.Contains(text, "source image"):
+		return awsclient.AwaitMissing(err, "image "+aws.ToString(want.Location.ImageUri)+" to be pushed")
+	case strings.Contains(text, "getobject"):
+		return awsclient.AwaitMissing(err, fmt.Sprintf("archive s3://%s/%s to be uploaded", aws.ToString(want.Location.S3Bucket), aws.ToString(want.Location.S3Key)))
 	}
-	return awsclient.AwaitMissing(err, "image "+aws.ToString(want.Location.ImageUri)+" to be pushed")
+	return err
 }
 
 func creation(want, _ FunctionState) *lambda.CreateFunctionInput {

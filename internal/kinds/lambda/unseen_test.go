@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -89,6 +90,24 @@ func TestAnImageThatIsNotPushedYetIsWaitedFor(t *testing.T) {
 	}
 	s.Rig.AWS.SetImagesMissing("")
 	kindtest.Settled(t, s)
+}
+
+func TestAnArchiveThatIsNotUploadedYetIsWaitedFor(t *testing.T) {
+	s := subject(t, functionOf(zipped("later.zip")))
+	s.Rig.AWS.SetImagesMissing("later.zip")
+	waits := func(key string) {
+		t.Helper()
+		_, err := s.Pass(t.Context(), nil)
+		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "archive s3://"+bucket+"/"+key+" to be uploaded") || w.After > time.Minute {
+			t.Errorf("got %v", err)
+		}
+		s.Rig.AWS.SetImagesMissing("")
+		kindtest.Settled(t, s)
+	}
+	waits("later.zip")
+	s.Rig.AWS.SetImagesMissing("next.zip")
+	s.Edit(functionOf(zipped("next.zip")))
+	waits("next.zip")
 }
 
 func TestStatesInWhichAFunctionDoesNotServe(t *testing.T) {

@@ -88,21 +88,26 @@ func refuseFunctionRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	return nil
 }
 
-// SetImagesMissing lets images of this tag not exist. Empty, the default, lets all exist.
+// SetImagesMissing lets images of this tag, and archives of this key, not exist. Empty, the default, lets all exist.
 func (p *Proxy) SetImagesMissing(tag string) {
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
 	p.state.imagesMissing = tag
 }
 
-// refuseMissingImage: moto takes any image.
+// refuseMissingImage: moto takes any image and any archive.
 func refuseMissingImage(_ context.Context, p *Proxy, x *exchange) *answer {
-	image := text(x.json["ImageUri"])
-	if code, ok := x.json["Code"].(map[string]any); ok {
-		image = text(code["ImageUri"])
+	code, isCreate := x.json["Code"].(map[string]any)
+	if !isCreate {
+		code = x.json
 	}
+	image := text(code["ImageUri"])
 	p.state.mu.Lock()
 	defer p.state.mu.Unlock()
+	if key := p.state.imagesMissing; key != "" && text(code["S3Key"]) == key {
+		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterValueException",
+			"Error occurred while GetObject. S3 Error Code: NoSuchKey. S3 Error Message: The specified key does not exist."})
+	}
 	if tag := p.state.imagesMissing; tag != "" && strings.HasSuffix(image, ":"+tag) {
 		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterValueException", "Source image " + image + " does not exist. Provide a valid source image."})
 	}

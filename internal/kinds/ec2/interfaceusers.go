@@ -8,12 +8,14 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // interfaceUsers are the descriptions that services of AWS give the network interfaces that they make, with the noun of what
@@ -33,20 +35,73 @@ var interfaceUsers = []struct {
 	{"ElastiCache cluster", regexp.MustCompile(`^ElastiCache (.+)$`)},
 	{"directory", regexp.MustCompile(`directory (d-\w+)`)},
 	{"RDS instances", regexp.MustCompile(`^RDSNetworkInterface$`)},
+	{"RDS proxy", regexp.MustCompile(`^Network interface for DBProxy (.+)$`)},
+	{"DMS replication instances", regexp.MustCompile(`^DMSNetworkInterface$`)},
+	{"Redshift clusters", regexp.MustCompile(`^RedshiftNetworkInterface$`)},
+	{"OpenSearch domain", regexp.MustCompile(`^ES (.+)$`)},
+	{"DAX cluster", regexp.MustCompile(`^DAX (.+)$`)},
+	{"MSK cluster", regexp.MustCompile(`^Amazon MSK network interface for cluster (\S+)`)},
+	{"ECS task attachment", regexp.MustCompile(`^arn:[\w-]+:ecs:\S+:attachment/([\w-]+)`)},
+	{"Glue jobs with role", regexp.MustCompile(`^Attached to Glue using role: (\S+)`)},
+	{"WorkSpaces", regexp.MustCompile(`(?i)^created by amazon workspaces`)},
 	{"node", regexp.MustCompile(`^aws-K8S-(i-\w+)`)},
 }
 
-// userOf names what uses a network interface: an instance, what its description names, or the interface itself.
+// interfaceTypes are the nouns of what interfaces of a type are made for, where AWS describes them in no known way; empty for types
+// that AWS gives to interfaces of instances, tasks and pods.
+var interfaceTypes = map[types.NetworkInterfaceType]string{
+	types.NetworkInterfaceTypeInterface:                     "",
+	types.NetworkInterfaceTypeEfa:                           "",
+	types.NetworkInterfaceTypeEfaOnly:                       "",
+	types.NetworkInterfaceTypeTrunk:                         "",
+	types.NetworkInterfaceTypeBranch:                        "",
+	types.NetworkInterfaceTypeNatGateway:                    "a NAT gateway",
+	types.NetworkInterfaceTypeLoadBalancer:                  "a load balancer",
+	types.NetworkInterfaceTypeNetworkLoadBalancer:           "a Network Load Balancer",
+	types.NetworkInterfaceTypeGatewayLoadBalancer:           "a Gateway Load Balancer",
+	types.NetworkInterfaceTypeGatewayLoadBalancerEndpoint:   "a Gateway Load Balancer endpoint",
+	types.NetworkInterfaceTypeVpcEndpoint:                   "a VPC endpoint",
+	types.NetworkInterfaceTypeTransitGateway:                "a transit gateway attachment",
+	types.NetworkInterfaceTypeLambda:                        "Lambda functions",
+	types.NetworkInterfaceTypeQuicksight:                    "QuickSight",
+	types.NetworkInterfaceTypeGlobalAcceleratorManaged:      "Global Accelerator",
+	types.NetworkInterfaceTypeApiGatewayManaged:             "an API Gateway VPC link",
+	types.NetworkInterfaceTypeIotRulesManaged:               "rules of AWS IoT",
+	types.NetworkInterfaceTypeAwsCodestarConnectionsManaged: "a connection to a code repository",
+}
+
+// userOf names what uses a network interface: what its description names, an instance, the service for which AWS made it, or
+// otherwise the interface itself with AWS's words about it.
 func userOf(n types.NetworkInterface) (user string, ofLambda bool) {
+	ofLambda = n.InterfaceType == types.NetworkInterfaceTypeLambda
 	for _, u := range interfaceUsers {
 		if m := u.description.FindStringSubmatch(aws.ToString(n.Description)); m != nil {
-			return strings.TrimSpace(u.noun + " " + strings.Join(m[1:], "")), strings.HasPrefix(u.noun, "Lambda")
+			return strings.TrimSpace(u.noun + " " + strings.Join(m[1:], "")), ofLambda || strings.HasPrefix(u.noun, "Lambda")
 		}
 	}
 	if n.Attachment != nil && aws.ToString(n.Attachment.InstanceId) != "" {
 		return "instance " + *n.Attachment.InstanceId, false
 	}
-	return aws.ToString(n.NetworkInterfaceId), false
+	if noun := interfaceTypes[n.InterfaceType]; noun != "" {
+		return noun, ofLambda
+	}
+	return aws.ToString(n.NetworkInterfaceId) + aboutInterface(n), false
+}
+
+// aboutInterface returns what AWS says about an interface whose user is not known, in parentheses.
+func aboutInterface(n types.NetworkInterface) string {
+	var words []string
+	if d := aws.ToString(n.Description); d != "" {
+		words = append(words, strconv.Quote(status.Truncate(d, 80)))
+	}
+	maker := cmp.Or(aws.ToString(kind.NonNil(n.Operator).Principal), aws.ToString(n.RequesterId))
+	if isManaged := aws.ToBool(n.RequesterManaged) || aws.ToBool(kind.NonNil(n.Operator).Managed); isManaged && maker != "" {
+		words = append(words, "made by "+maker)
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(words, ", ") + ")"
 }
 
 // interfacesInWords names what uses network interfaces, with the number of interfaces of each. Lambda removes its interfaces

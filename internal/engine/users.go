@@ -12,10 +12,13 @@ import (
 )
 
 // fieldsNaming are the fields of specs that name a resource of another kind, in lower case: by a reference, an identifier, a
-// name or an ARN. They are searched at every depth. A test compares them with the definitions of all kinds.
+// name or an ARN. They are searched at every depth. One with a kind before it counts for that kind only. A test compares them with
+// the definitions of all kinds.
 var fieldsNaming = map[string][]string{
-	"KMSKey":  {"kmskeyref", "kmsmasterkeyref", "kmskey", "kmskeyid", "kmskeyarn", "kmsmasterkeyid", "providerkeyarn", "keyid"},
-	"IAMRole": {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "iaminstanceprofile"},
+	"KMSKey": {"kmskeyref", "kmsmasterkeyref", "kmskey", "kmskeyid", "kmskeyarn", "kmsmasterkeyid", "providerkeyarn", "keyid"},
+	// The role that trusts a ServiceAccount names the cluster, too, and its trust outlives the cluster.
+	"EKSCluster": {"podidentityassociation.clustername"},
+	"IAMRole":    {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "iaminstanceprofile"},
 }
 
 // Identified is implemented by objects whose resource has more names than its ID and its ARN, such as a key with aliases.
@@ -26,12 +29,27 @@ type Identified interface {
 
 // MayUse reports whether objects of a kind can name a resource of another kind.
 func MayUse(user v1alpha1.Resource, targetKind string) bool {
-	return hasNamingField(specOf(user).Type(), fieldsNaming[targetKind])
+	return hasNamingField(specOf(user).Type(), fieldsOf(user, targetKind))
+}
+
+// fieldsOf returns the fields of a kind of user that name a resource of another kind.
+func fieldsOf(user v1alpha1.Resource, targetKind string) (out []string) {
+	kindName := strings.ToLower(reflect.TypeOf(user).Elem().Name())
+	for _, field := range fieldsNaming[targetKind] {
+		of, name, isQualified := strings.Cut(field, ".")
+		switch {
+		case !isQualified:
+			out = append(out, field)
+		case of == kindName:
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // NamesAny reports whether an object names some resource of a kind.
 func NamesAny(user v1alpha1.Resource, targetKind string) bool {
-	n := naming{fields: fieldsNaming[targetKind]}
+	n := naming{fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
 	return len(n.references)+len(n.literals) > 0
 }
@@ -43,7 +61,7 @@ func Uses(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) b
 	if !mayExist(user, intent, err) {
 		return false
 	}
-	n := naming{fields: fieldsNaming[targetKind]}
+	n := naming{fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
 	if user.GetNamespace() == target.GetNamespace() {
 		_, recorded := intent.recordedRefs()[targetKind+"/"+target.GetName()]

@@ -406,7 +406,7 @@ func (s Scope) eks(operation string) target {
 	switch operation {
 	case "CreateCluster":
 		return target{everywhere, given}
-	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles", "ListUpdates", "DescribeUpdate",
+	case "DescribeCluster", "UpdateClusterConfig", "UpdateClusterVersion", "DeleteCluster", "ListNodegroups", "ListFargateProfiles", "ListCapabilities", "ListUpdates", "DescribeUpdate",
 		"CreateAccessEntry", "ListAccessEntries":
 		return target{resources: clusters}
 	case "DescribeAccessEntry", "UpdateAccessEntry", "DeleteAccessEntry", "ListAssociatedAccessPolicies", "AssociateAccessPolicy", "DisassociateAccessPolicy":

@@ -208,6 +208,29 @@ func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
 	}
 }
 
+func TestClusters_GoAfterTheAssociationsThatNameThem(t *testing.T) {
+	association := func(cluster string) *v1alpha1.PodIdentityAssociation {
+		return existing(&v1alpha1.PodIdentityAssociation{}, "shop", "orders", "a-1", "arn:aws:eks:eu-central-1:123456789012:podidentityassociation/prod/a-1",
+			func(o *v1alpha1.PodIdentityAssociation) { o.Spec.ClusterName = cluster })
+	}
+	role := aRole() // its trust names the cluster, and the cluster's own role may be this one
+	role.Spec.PodIdentity = &v1alpha1.IAMRolePodIdentity{ClusterName: "prod", ServiceAccount: "orders"}
+	for name, tc := range map[string]struct {
+		other client.Object
+		says  string // empty: nothing holds it
+	}{
+		"its association":         {association("prod"), "PodIdentityAssociation shop/orders"},
+		"one of another cluster":  {association("other"), ""},
+		"a role that trusts pods": {role, ""},
+	} {
+		cluster := existing(&v1alpha1.EKSCluster{}, "shop", "prod", "prod", "arn:aws:eks:eu-central-1:123456789012:cluster/prod")
+		going(cluster)
+		if _, message := holdOf(t, "EKSCluster", cluster, tc.other); !strings.Contains(message, tc.says) || message != "" && tc.says == "" {
+			t.Errorf("%s: held with %q", name, message)
+		}
+	}
+}
+
 // An object records what it leaves in AWS before it is gone, so that a key in deletion sees one of the two at any time.
 func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 	for name, tc := range map[string]struct {

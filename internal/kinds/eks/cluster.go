@@ -12,8 +12,10 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
+	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
@@ -53,14 +55,19 @@ type ClusterState struct {
 // modes are the ways to authenticate users, in the order in which EKS changes them. Read only.
 var modes = []types.AuthenticationMode{types.AuthenticationModeConfigMap, types.AuthenticationModeApiAndConfigMap, types.AuthenticationModeApi}
 
-type cluster struct{ api *eks.Client }
+type cluster struct {
+	api *eks.Client
+	// ec2 and tags find what controllers in a cluster made.
+	ec2  *ec2.Client
+	tags *resourcegroupstaggingapi.Client
+}
 
 // NewCluster binds the EKSCluster kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonelastickubernetesservice.html
 func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
-	c := &cluster{api: eks.NewFromConfig(cfg)}
+	c := &cluster{api: eks.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), tags: resourcegroupstaggingapi.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.EKSCluster, ClusterState]{
-		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"},
+		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, Users: kind.UsersOfNamespace, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"},
 			Reads: []string{"eks:ListUpdates", "eks:DescribeUpdate", "eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {
@@ -79,7 +86,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 			}),
 		},
 		Parts: append(c.parts(), c.accessParts()...),
-		Holds: c.holds, HoldsReads: []string{"eks:ListNodegroups", "eks:ListFargateProfiles"},
+		Holds: c.holds, HoldsReads: append([]string{"eks:ListNodegroups", "eks:ListFargateProfiles"}, leftoverReads...),
 		// EKS deletes no cluster that it is updating, so a look precedes the delete.
 		Delete: []kind.Ending[ClusterState]{
 			{When: func(want, have ClusterState) bool {
@@ -331,11 +338,13 @@ func clusterOf(want ClusterState, d types.Cluster) ClusterState {
 	return s
 }
 
+// keepCluster ends the message of each hold.
+const keepCluster = ", or set deletionPolicy: Retain to keep the cluster"
+
 // holds keeps a cluster that is used: EKS would refuse to delete one with node groups or Fargate profiles.
 func (c *cluster) holds(ctx context.Context, want ClusterState, seen *kind.Seen[ClusterState]) error {
-	const keep = ", or set deletionPolicy: Retain to keep the cluster"
 	hold := func(reason, message string) {
-		seen.Holds = append(seen.Holds, kind.Hold{Reason: reason, Message: message + keep})
+		seen.Holds = append(seen.Holds, kind.Hold{Reason: reason, Message: message + keepCluster})
 	}
 	switch {
 	case seen.Busy != "": // it is being deleted, or cannot be yet
@@ -356,10 +365,15 @@ func (c *cluster) holds(ctx context.Context, want ClusterState, seen *kind.Seen[
 	fargate, err := kind.Pages(ctx, c.api.ListFargateProfiles, profiles, &profiles.NextToken, func(out *eks.ListFargateProfilesOutput) ([]string, *string) {
 		return out.FargateProfileNames, out.NextToken
 	})
+	if err = unlessGone(err); err != nil {
+		return err
+	}
 	if len(nodes)+len(fargate) > 0 {
 		hold(status.ReasonInUse, fmt.Sprintf("the cluster to be unused: it has %d node groups and %d Fargate profiles (%s); delete them", len(nodes), len(fargate), named(slices.Concat(nodes, fargate))))
 	}
-	return unlessGone(err)
+	left, err := c.leftovers(ctx, want.Name)
+	seen.Holds = append(seen.Holds, left...)
+	return err
 }
 
 // unlessGone drops the error about a cluster that was deleted after it was described.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	ec2types "github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -437,6 +439,56 @@ func TestAClusterWithNodesIsHeld(t *testing.T) {
 	}
 }
 
+// Nobody deletes what controllers in the cluster made once the cluster is gone, and it keeps the networks.
+func TestAClusterIsHeldByWhatItsControllersMade(t *testing.T) {
+	s := clusterSubject(t)
+	kindtest.Settled(t, s)
+	network := ec2.NewFromConfig(s.Rig.Config)
+	vpc, err := network.CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String("10.0.0.0/16")})
+	must(t, err)
+	subnet, err := network.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc.Vpc.VpcId, CidrBlock: aws.String("10.0.0.0/24")})
+	must(t, err)
+	interfaceOf := func(description string, tags ...ec2types.Tag) func() {
+		in := &ec2.CreateNetworkInterfaceInput{SubnetId: subnet.Subnet.SubnetId, Description: &description}
+		if len(tags) > 0 {
+			in.TagSpecifications = []ec2types.TagSpecification{{ResourceType: ec2types.ResourceTypeNetworkInterface, Tags: tags}}
+		}
+		made, err := network.CreateNetworkInterface(t.Context(), in)
+		must(t, err)
+		return func() {
+			_, err := network.DeleteNetworkInterface(t.Context(), &ec2.DeleteNetworkInterfaceInput{NetworkInterfaceId: made.NetworkInterface.NetworkInterfaceId})
+			must(t, err)
+		}
+	}
+	arn := "arn:aws:elasticloadbalancing:" + kindtest.Region + ":" + kindtest.Account + ":loadbalancer/"
+	s.Rig.AWS.SetTagged("elbv2.k8s.aws/cluster", platform, arn+"app/k8s-shop/50dc6c495c0c9188", arn+"net/deleted-before/60dc6c495c0c9188")
+	s.Rig.AWS.SetTagged("kubernetes.io/cluster/"+platform, "owned", arn+"classic")
+	s.Rig.AWS.SetClusterCapabilities("argocd")
+	deleteALB, deleteClassic := interfaceOf("ELB app/k8s-shop/50dc6c495c0c9188"), interfaceOf("ELB classic")
+	deletePods := interfaceOf("aws-K8S-i-1", ec2types.Tag{Key: aws.String("cluster.k8s.amazonaws.com/name"), Value: aws.String(platform)})
+	interfaceOf("ELB app/others/70dc6c495c0c9188")
+	s.Deleting = true
+	for _, step := range []struct {
+		says string
+		end  func()
+	}{
+		{"the EKS capabilities of the cluster to be deleted: 1 (argocd)", func() { s.Rig.AWS.SetClusterCapabilities() }},
+		{"the load balancers that controllers in the cluster made to be deleted: 2 (classic, k8s-shop)", deleteALB},
+		{"1 (classic); delete the Services, Ingresses and Gateways", deleteClassic},
+		{"the network interfaces that nodes of the cluster made to be deleted: 1 (eni-", deletePods},
+	} {
+		_, err := s.Pass(t.Context(), nil)
+		if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, step.says) {
+			t.Errorf("%s: got %v", step.says, err)
+		}
+		step.end()
+	}
+	kindtest.Settled(t, s)
+	if clusterExists(t, s.Rig) {
+		t.Error("the cluster is left")
+	}
+}
+
 func TestTheOperatorDoesNotDeleteTheClusterThatItRunsIn(t *testing.T) {
 	s := clusterSubject(t, func(s *clusterSpec) { s.ClusterName = kindtest.EKSCluster })
 	kindtest.Settled(t, s)
@@ -498,5 +550,5 @@ func TestClusterCosts(t *testing.T) {
 		kindtest.Cost{Name: "logs and a version", Calls: map[string]int{describe: 3, "ListUpdates": 2, "DescribeUpdate": 1, "UpdateClusterConfig": 1, "UpdateClusterVersion": 1}, Change: func() {
 			s.Edit(clusterWith(running("1.32"), logs("api"), labeled("team", "a")))
 		}},
-		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, "ListNodegroups": 1, "ListFargateProfiles": 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
+		kindtest.Cost{Name: "delete", Calls: map[string]int{describe: 2, "ListNodegroups": 1, "ListFargateProfiles": 1, "ListCapabilities": 1, "GetResources": 3, "DescribeNetworkInterfaces": 1, "DeleteCluster": 1}, Change: func() { s.Deleting = true }})
 }

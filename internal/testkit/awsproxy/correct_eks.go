@@ -23,6 +23,8 @@ type controlPlanes struct {
 	take   time.Duration            // how long they are CREATING, UPDATING and DELETING
 	broken string                   // why all are FAILED
 	fails  string                   // why updates fail
+
+	capabilities []string // the names of those of each cluster
 }
 
 // controlPlane is what moto does not know of a cluster: what was set and changed, and what EKS does until when.
@@ -56,6 +58,13 @@ func (p *Proxy) FailControlPlaneUpdates(why string) {
 	p.state.controlPlanes.fails = why
 }
 
+// SetClusterCapabilities lets each cluster have capabilities of EKS of these names.
+func (p *Proxy) SetClusterCapabilities(names ...string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.controlPlanes.capabilities = names
+}
+
 // eksRoutes are the operations of EKS by method and path, in which * is a name.
 // https://docs.aws.amazon.com/eks/latest/APIReference/API_Operations_Amazon_Elastic_Kubernetes_Service.html
 var eksRoutes = map[string]string{
@@ -64,7 +73,8 @@ var eksRoutes = map[string]string{
 	"GET clusters/*/updates": "ListUpdates", "GET clusters/*/updates/*": "DescribeUpdate",
 	"GET clusters/*/node-groups": "ListNodegroups", "POST clusters/*/node-groups": "CreateNodegroup", "DELETE clusters/*/node-groups/*": "DeleteNodegroup",
 	"GET clusters/*/fargate-profiles": "ListFargateProfiles", "POST clusters/*/fargate-profiles": "CreateFargateProfile", "DELETE clusters/*/fargate-profiles/*": "DeleteFargateProfile",
-	"POST tags/*": "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
+	"GET clusters/*/capabilities": "ListCapabilities",
+	"POST tags/*":                 "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTagsForResource",
 }
 
 const updateClusterConfig, updateClusterVersion = "UpdateClusterConfig", "UpdateClusterVersion"
@@ -117,7 +127,7 @@ func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
 			return a
 		}
 	}
-	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles", "ListUpdates", "DescribeUpdate"}, x.op) {
+	if !slices.Contains([]string{"CreateCluster", "DeleteCluster", updateClusterConfig, updateClusterVersion, "ListNodegroups", "ListFargateProfiles", "ListCapabilities", "ListUpdates", "DescribeUpdate"}, x.op) {
 		return nil
 	}
 	found, err := p.ask(ctx, x, http.MethodGet, path, http.Header{}, nil)
@@ -136,6 +146,8 @@ func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
 		return found
 	case x.op == "ListUpdates", x.op == "DescribeUpdate":
 		return p.readUpdates(x)
+	case x.op == "ListCapabilities":
+		return p.listCapabilities(x)
 	case strings.HasPrefix(x.op, "List"):
 		return nil
 	case x.op == "DeleteCluster":
@@ -144,6 +156,17 @@ func (p *Proxy) controlPlane(ctx context.Context, x *exchange) *answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.updateControlPlane(x, d)
+}
+
+// listCapabilities answers in the place of moto, which knows no capabilities.
+func (p *Proxy) listCapabilities(x *exchange) *answer {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	all := []any{}
+	for _, name := range p.state.controlPlanes.capabilities {
+		all = append(all, map[string]any{"capabilityName": name, "type": "ARGOCD", "status": "ACTIVE"})
+	}
+	return jsonAnswer(map[string]any{"capabilities": all})
 }
 
 // endedControlPlane reports whether the deletion of the cluster of a request is over, for the first time.

@@ -18,6 +18,39 @@ type taggedResource struct {
 	Tags        []map[string]string
 }
 
+// SetTagged lets a search for a tag with a value find resources of these ARNs, such as load balancers, which the tests do not make.
+func (p *Proxy) SetTagged(key, value string, arns ...string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.state.tagged == nil {
+		p.state.tagged = map[string][]string{}
+	}
+	p.state.tagged[key+"="+value] = arns
+}
+
+// resourcesByTag answers a search with the resources of SetTagged.
+func (p *Proxy) resourcesByTag(_ context.Context, x *exchange) *answer {
+	filters, _ := x.json["TagFilters"].([]any)
+	if x.service != "tag" || x.op != "GetResources" || len(filters) != 1 {
+		return nil
+	}
+	filter, _ := filters[0].(map[string]any)
+	values := list(filter["Values"])
+	if len(values) != 1 {
+		return nil
+	}
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	var found []taggedResource
+	for _, arn := range p.state.tagged[text(filter["Key"])+"="+text(values[0])] {
+		found = append(found, taggedResource{arn, []map[string]string{{"Key": text(filter["Key"]), "Value": text(values[0])}}})
+	}
+	if found == nil {
+		return nil
+	}
+	return jsonAnswer(map[string]any{"PaginationToken": "", "ResourceTagMappingList": found})
+}
+
 // resourcesByARN answers GetResources with ResourceARNList, which moto ignores, and shows addresses, repositories and hosted zones, which moto
 // leaves out: https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html. AWS shows hosted zones in
 // us-east-1 only.

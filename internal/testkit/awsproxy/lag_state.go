@@ -55,6 +55,8 @@ type state struct {
 	functionsFail string                     // why their updates fail
 	functionsTake time.Duration              // how long they are Pending, and their updates in progress
 	// The state that functions show, why they show no variables, and the tag of images that do not exist; empty as they are.
+	// tagged are ARNs that a search by a tag finds, by key=value.
+	tagged                                        map[string][]string
 	functionState, variablesHidden, imagesMissing string
 	clustersTake                                  time.Duration            // how long changes of their capacity providers take
 	caches                                        map[string]*cacheCluster // of ElastiCache, by identity
@@ -114,6 +116,7 @@ func (s *state) clear() {
 	s.instances, s.instancesTake = map[string]*instance{}, 0
 	s.certificates, s.associations = certificates{}, map[string]*association{}
 	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
+	s.tagged = nil
 	s.functionState, s.variablesHidden, s.imagesMissing = "", "", ""
 	s.clusters, s.clustersTake = map[string]*ecsCluster{}, 0
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0

@@ -216,7 +216,7 @@ func (p *Proxy) send(ctx context.Context, x *exchange) (*answer, error) {
 	if x.double != nil {
 		return askHandler(ctx, x.double, x)
 	}
-	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.accessEntries, p.controlPlane, p.resourcesByARN} {
+	for _, instead := range []func(context.Context, *exchange) *answer{p.podIdentity, p.accessEntries, p.controlPlane, p.resourcesByTag, p.resourcesByARN} {
 		if a := instead(ctx, x); a != nil {
 			return a, nil
 		}

@@ -121,7 +121,8 @@ func arnsOf(sc kind.Scope, named []Named) (out []string) {
 	return out
 }
 
-// arn returns the ARN of what is named; empty for a resource of another account, and for what is no identifier of a resource.
+// arn returns the ARN of what is named; empty for a resource of another account, and for what is no identifier of a resource. RDS finds
+// Shop and shop by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
 func (n Named) arn(sc kind.Scope) string {
 	service, resource, _ := strings.Cut(n.Type, ":")
 	value := n.Value
@@ -133,15 +134,15 @@ func (n Named) arn(sc kind.Scope) string {
 	case n.Type == "ec2:internet-gateway" && !strings.HasPrefix(value, "igw-"), n.Type == "arn":
 		return ""
 	case n.Type == "s3:bucket":
-		return strings.Join([]string{"arn", sc.Partition, "s3", "", "", value}, ":")
+		return strings.Join([]string{"arn", sc.Partition, "s3", "", "", strings.ToLower(value)}, ":")
 	case n.Type == "iam:role":
 		return strings.Join([]string{"arn", sc.Partition, "iam", "", sc.Account, "role/" + strings.TrimPrefix(value, "/")}, ":")
 	case n.Type == "route53:hostedzone":
 		return strings.Join([]string{"arn", sc.Partition, "route53", "", "", "hostedzone/" + value}, ":")
 	case n.Type == "kms:key":
-		return strings.Join([]string{"arn", sc.Partition, "kms", sc.Region, sc.Account, kind.Either(strings.HasPrefix(value, "alias/"), value, "key/"+value)}, ":")
+		return strings.Join([]string{"arn", sc.Partition, "kms", sc.Region, sc.Account, kind.Either(strings.HasPrefix(value, "alias/"), value, "key/"+strings.ToLower(value))}, ":")
 	default:
-		return strings.Join([]string{"arn", sc.Partition, service, sc.Region, sc.Account, resource + kind.Either(service == "rds", ":", "/") + value}, ":")
+		return strings.Join([]string{"arn", sc.Partition, service, sc.Region, sc.Account, resource + kind.Either(service == "rds", ":", "/") + strings.ToLower(value)}, ":")
 	}
 }
 
@@ -154,6 +155,10 @@ func (n Named) canonicalARN(sc kind.Scope) string {
 	switch parts[2] {
 	case "s3":
 		parts[5], _, _ = strings.Cut(parts[5], "/")
+	case "kms":
+		if id, isKey := strings.CutPrefix(parts[5], "key/"); isKey {
+			parts[5] = "key/" + strings.ToLower(id)
+		}
 	case "lambda":
 		if words := strings.Split(parts[5], ":"); len(words) > 2 {
 			parts[5] = strings.Join(words[:2], ":")
@@ -162,9 +167,12 @@ func (n Named) canonicalARN(sc kind.Scope) string {
 	return strings.Join(parts, ":")
 }
 
-// repositoryOf returns the ARN of the repository of an image, in the form ACCOUNT.dkr.ecr.REGION.DOMAIN/REPOSITORY:TAG.
+// repositoryOf returns the ARN of the repository of an image, in the form ACCOUNT.dkr.ecr.REGION.DOMAIN/REPOSITORY:TAG, with dkr.ecr-fips
+// for the endpoints that meet FIPS, and with dkr-ecr for those that serve IPv6 too:
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
 func repositoryOf(sc kind.Scope, image string) string {
 	host, path, _ := strings.Cut(image, "/")
+	host = strings.NewReplacer(".dkr.ecr-fips.", ".dkr.ecr.", ".dkr-ecr.", ".dkr.ecr.", ".dkr-ecr-fips.", ".dkr.ecr.").Replace(strings.ToLower(host))
 	words := strings.SplitN(host, ".", 5)
 	if len(words) < 5 || words[0] != sc.Account || words[2] != "ecr" {
 		return ""

@@ -51,6 +51,15 @@ func TestNamed_ARNs(t *testing.T) {
 		{"ecr:image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/shop@sha256:12", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
 		{"ecr:image", "999999999999.dkr.ecr.eu-west-1.amazonaws.com/shop:v1", ""},
 		{"ecr:image", "shop:v1", ""},
+		{"ecr:image", "123456789012.dkr.ecr-fips.eu-west-1.amazonaws.com/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
+		{"ecr:image", "123456789012.dkr-ecr.eu-west-1.on.aws/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
+		{"ecr:image", "123456789012.DKR.ECR.eu-west-1.amazonaws.com/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
+		{"rds:subgrp", "SHOP", "arn:aws:rds:eu-west-1:123456789012:subgrp:shop"},
+		{"ec2:security-group", "sg-0ABC", "arn:aws:ec2:eu-west-1:123456789012:security-group/sg-0abc"},
+		{"s3:bucket", "Code", "arn:aws:s3:::code"},
+		{"kms:key", "AB12", "arn:aws:kms:eu-west-1:123456789012:key/ab12"},
+		{"kms:key", "alias/Shop", "arn:aws:kms:eu-west-1:123456789012:alias/Shop"},
+		{"kms:key", "arn:aws:kms:us-east-1:123456789012:key/AB12", "arn:aws:kms:us-east-1:123456789012:key/ab12"},
 	} {
 		if got := (Named{Value: c.value, Type: c.resource}).arn(sc); got != c.want {
 			t.Errorf("%s %s: %q, want %q", c.resource, c.value, got, c.want)

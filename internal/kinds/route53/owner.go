@@ -53,6 +53,8 @@ func isReserved(name string) bool {
 type ownership struct {
 	// Signer signs owner records; nil in a plan that believes them.
 	Signer kind.Signer
+	// MayUse is that of kind.Scope; nil where nothing is judged.
+	MayUse func(tags map[string]string) bool
 	// Recorded is true where the status says that the record set was the object's at the last look.
 	Recorded bool
 }
@@ -144,8 +146,12 @@ func refuseClaimed(want, have RecordSetState) error {
 	if have.Owner == nil || isOwn(want.Tags, have.Tags) || have.Tags[wellknown.TagOwner] == want.Tags[wellknown.TagOwner] && have.Tags[wellknown.TagCluster] == want.Tags[wellknown.TagCluster] {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf("the record set does not exist, and its owner record %s names another owner: %s=%s; delete that TXT record if its owner is gone",
-		want.ownerName(), wellknown.TagOwner, have.Tags[wellknown.TagOwner])}
+	owner := "an object of another namespace, which the record names for those who may read the zone"
+	if want.Ownership.MayUse == nil || want.Ownership.MayUse(have.Tags) {
+		owner = fmt.Sprintf("another owner: %s=%s", wellknown.TagOwner, have.Tags[wellknown.TagOwner])
+	}
+	return &status.Stalled{Reason: status.ReasonConflict, Message: fmt.Sprintf("the record set does not exist, and its owner record %s names %s; delete that TXT record if its owner is gone",
+		want.ownerName(), owner)}
 }
 
 // explainBatch moves the messages of a refused batch to where every other error has its message; the SDK has a fixed text there.

@@ -84,7 +84,7 @@ func NewRecordSet(cfg aws.Config) kind.Kind[*v1alpha1.Route53RecordSet, RecordSe
 	r := &recordSet{api: route53.NewFromConfig(cfg)}
 	const changes = "route53:ChangeResourceRecordSets"
 	return kind.FromTable(kind.Table[*v1alpha1.Route53RecordSet, RecordSetState]{
-		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"Route53HostedZone", "Certificate"}},
+		Meta:     kind.Meta{Identity: kind.ByName, References: []string{"Route53HostedZone", "Certificate"}},
 		Identify: identifyRecords, Declare: declareRecords, Publish: publishRecords,
 		Export:   kind.Export[*v1alpha1.Route53RecordSet, RecordSetState]{Identity: []string{"hostedZoneID", "name", "type", "setIdentifier" + kind.OptionalIdentity}, Spec: exportedRecords},
 		Describe: kind.Read[RecordSetState]{Actions: []string{"route53:ListResourceRecordSets", "route53:GetChange"}, Do: r.describe},
@@ -111,7 +111,7 @@ func identifyRecords(sc kind.Scope, cr *v1alpha1.Route53RecordSet) (RecordSetSta
 		}
 		s.ZoneID = target.ID
 	}
-	s.Ownership = ownership{Signer: sc.Signer, Recorded: sc.Recorded != nil && sc.Recorded(s.id())}
+	s.Ownership = ownership{Signer: sc.Signer, MayUse: sc.MayUse, Recorded: sc.Recorded != nil && sc.Recorded(s.id())}
 	var err error
 	s.Tags, err = s.signed(s.Tags)
 	return s, err
@@ -245,7 +245,9 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 	case look.Deleting:
 		seen.Exists = isOwn(want.Tags, s.Tags)
 	default:
-		err = refuseClaimed(want, s)
+		if err = refuseClaimed(want, s); err == nil {
+			err = r.refuseNeighbors(ctx, want)
+		}
 	}
 	if err == nil && d != nil && !look.Deleting {
 		s.Change, err = r.change(ctx, want)

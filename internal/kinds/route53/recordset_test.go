@@ -455,7 +455,7 @@ func TestAnOwnerRecordHoldsAnyTag(t *testing.T) {
 func TestRecordSetCosts(t *testing.T) {
 	s, _ := recordSubject(t, recordsOf())
 	kindtest.Costs(t, s,
-		kindtest.Cost{Name: "create", Calls: map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 2, "GetChange": 1}},
+		kindtest.Cost{Name: "create", Calls: map[string]int{"ChangeResourceRecordSets": 1, "ListResourceRecordSets": 5, "GetChange": 1}},
 		kindtest.Cost{Name: "check", Calls: map[string]int{"ListResourceRecordSets": 2}, Change: s.Forget},
 		kindtest.Cost{Name: "delete", Calls: map[string]int{"ListResourceRecordSets": 2, "ChangeResourceRecordSets": 1}, Change: func() { s.Deleting = true }})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -206,6 +207,20 @@ func transportFailure(err error) string {
 		return noAnswer
 	}
 	return brokenConnection(err)
+}
+
+// endpointOf names, in parentheses, the endpoint to which the call of an error was sent; empty where the error does not tell. An endpoint is
+// the name that somebody configured, not the address behind it, and stays the same from one attempt to the next.
+func endpointOf(err error) string {
+	sent, ok := errors.AsType[*url.Error](err)
+	if !ok {
+		return ""
+	}
+	to, err := url.Parse(sent.URL)
+	if err != nil || to.Host == "" {
+		return ""
+	}
+	return " (" + to.Scheme + "://" + to.Host + ")"
 }
 
 func dnsTrouble(err *net.DNSError) string {

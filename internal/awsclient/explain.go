@@ -32,7 +32,7 @@ const (
 // SDK wrapped around it: credentials that are not available fail every call with their own reason.
 //
 // Messages are fit for conditions: stable from one attempt to the next, at most 512 bytes, without
-// request ids, addresses and credentials. The AWS error stays in the chain: Classify and Is work on
+// request ids, IP addresses and credentials. The AWS error stays in the chain: Classify and Is work on
 // the result.
 func Explain(err error, action string) error { return operatorWords.explain(err, action) }
 
@@ -218,7 +218,7 @@ func (e explanation) transient() error {
 	case e.failure.Code != "":
 		return e.retrying(status.ReasonRetrying, "%s failed%s", e.action, e.text())
 	case words != "":
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s: "+e.words.passes+", check the way to AWS", e.action, words)
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s%s: "+e.words.passes+", check the way to AWS", e.action, words, endpointOf(e.err))
 	}
 	return e.retrying(status.ReasonUnreachable, "%s failed: the answer was broken: "+e.words.passes+", check the way to AWS", e.action)
 }

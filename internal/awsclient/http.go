@@ -13,6 +13,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go/logging"
 )
 
@@ -48,6 +49,7 @@ func buildableClient() *awshttp.BuildableClient {
 // docs.aws.amazon.com/sdkref/latest/guide/standardized-credentials.html. It is also where
 // AWS_ENDPOINT_URL and AWS_CA_BUNDLE are honored: the HTTP client of its configuration trusts the bundle.
 func LoadAmbient(ctx context.Context, more ...func(*config.LoadOptions) error) (aws.Config, error) {
+	var endpoint *string // read when a role is assumed, after the configuration is complete
 	own := []func(*config.LoadOptions) error{
 		// Not frozen yet: the SDK refuses a CA bundle for a client it cannot change.
 		config.WithHTTPClient(buildableClient()),
@@ -59,13 +61,33 @@ func LoadAmbient(ctx context.Context, more ...func(*config.LoadOptions) error) (
 			if o.RoleSessionName == "" {
 				o.RoleSessionName = appID
 			}
+			if o.Client != nil { // the SDK asks once for a client before it makes its own
+				o.Client = signIn{o.Client, &endpoint}
+			}
 		}),
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, append(own, more...)...)
 	if buildable, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok {
 		cfg.HTTPClient = buildable.Freeze()
 	}
+	endpoint = cfg.BaseEndpoint
 	return cfg, err
+}
+
+// signIn exchanges the token of a pod for credentials at the endpoint of the configuration. The SDK makes the client for it before it has
+// read that endpoint, and otherwise heeds AWS_ENDPOINT_URL_STS only.
+type signIn struct {
+	stscreds.AssumeRoleWithWebIdentityAPIClient
+	endpoint **string
+}
+
+// AssumeRoleWithWebIdentity implements stscreds.AssumeRoleWithWebIdentityAPIClient.
+func (s signIn) AssumeRoleWithWebIdentity(ctx context.Context, in *sts.AssumeRoleWithWebIdentityInput, more ...func(*sts.Options)) (*sts.AssumeRoleWithWebIdentityOutput, error) {
+	return s.AssumeRoleWithWebIdentityAPIClient.AssumeRoleWithWebIdentity(ctx, in, append(more, func(o *sts.Options) {
+		if o.BaseEndpoint == nil {
+			o.BaseEndpoint = *s.endpoint
+		}
+	})...)
 }
 
 // newRetryer makes the retryer of every client. A failed call goes back to the workqueue, so that a worker

@@ -12,30 +12,31 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // irsa prepares the environment of a pod with its own role, before the fake STS.
-// The SDK's sign-in heeds AWS_ENDPOINT_URL_STS only: it is set up before AWS_ENDPOINT_URL is read.
 func irsa(t *testing.T, f *fakeSTS) *Sessions {
 	token := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(token, []byte("jwt"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, value := range map[string]string{
-		"AWS_ROLE_ARN": irsaRole, "AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ENDPOINT_URL": f.URL, "AWS_ENDPOINT_URL_STS": f.URL, "AWS_REGION": "eu-west-1",
+		"AWS_ROLE_ARN": irsaRole, "AWS_WEB_IDENTITY_TOKEN_FILE": token, "AWS_ENDPOINT_URL": f.URL, "AWS_REGION": "", "AWS_DEFAULT_REGION": "",
 		"AWS_CONFIG_FILE": filepath.Join(t.TempDir(), "none"), "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(t.TempDir(), "none"),
 		"AWS_EC2_METADATA_DISABLED": "true", "AWS_CA_BUNDLE": "", "AWS_PROFILE": "", "AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_SESSION_TOKEN": "",
 	} {
 		t.Setenv(name, value)
 	}
 	return f.sessions(t, "", func(o *Options) {
-		o.Ambient, o.HTTPClient = nil, nil
+		o.Ambient, o.HTTPClient, o.Region = nil, nil, "ap-southeast-1"
 	})
 }
 
@@ -83,6 +84,44 @@ func TestAnOperatorThatCannotSignInSaysWhy(t *testing.T) {
 			f.failing("AssumeRoleWithWebIdentity", c.answer)
 			_, err := irsa(t, f).Open(t.Context(), static(ambient))
 			c.check(t, err)
+		})
+	}
+}
+
+// The SDK fails before it calls STS: the message has its words, and says nothing of the role.
+func TestSignIn_ThatFailsBeforeSTSAnswersBlamesNoRole(t *testing.T) {
+	for name, c := range map[string]struct {
+		variable, value, reason string
+		words                   []string
+	}{
+		"no region":            {"AWS_ENDPOINT_URL", "", status.ReasonCredentialsMissing, []string{"Missing Region"}},
+		"no token":             {"AWS_WEB_IDENTITY_TOKEN_FILE", "/nowhere/token", status.ReasonCredentialsMissing, []string{"/nowhere/token"}},
+		"nobody at the agent":  {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:1/v1/credentials", status.ReasonUnreachable, []string{"credentials (http://127.0.0.1:1)", "connection refused"}},
+		"nobody at the server": {"AWS_ENDPOINT_URL", "http://127.0.0.1:1", status.ReasonUnreachable, []string{"STS (http://127.0.0.1:1)", "connection refused"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newSTS(t)
+			s := irsa(t, f)
+			s.ambient = func(ctx context.Context) (aws.Config, error) {
+				if name == "no region" {
+					return LoadAmbient(ctx)
+				}
+				return LoadAmbient(ctx, config.WithDefaultRegion("ap-southeast-1"))
+			}
+			t.Setenv(c.variable, c.value)
+			if c.variable == "AWS_CONTAINER_CREDENTIALS_FULL_URI" {
+				t.Setenv("AWS_ROLE_ARN", "")
+				t.Setenv("AWS_WEB_IDENTITY_TOKEN_FILE", "")
+			}
+			_, err := s.Open(t.Context(), static(ambient))
+			if strings.Contains(fmt.Sprint(err), "trust policy") {
+				t.Errorf("blames the role: %v", err)
+			}
+			if c.reason == status.ReasonUnreachable {
+				retryingWith(t, err, c.reason, c.words...)
+				return
+			}
+			stalledWith(t, err, c.reason, c.words...)
 		})
 	}
 }

@@ -206,7 +206,7 @@ func (e explanation) unreachable(what string) error {
 	case words == "":
 		words = "its answer was broken"
 	}
-	return e.retrying(status.ReasonUnreachable, "%s cannot be reached: %s: "+e.words.passes+", check the way to AWS", what, words)
+	return e.retrying(status.ReasonUnreachable, "%s%s cannot be reached: %s: "+e.words.passes+", check the way to AWS", what, endpointOf(e.err), words)
 }
 
 func brokenAnswer(action string) error {
@@ -242,7 +242,7 @@ func (w *identityWords) refusedRole(err error, id Identity, who caller, to hop) 
 	return e.unreachable("STS")
 }
 
-// checkAmbient proves that there is an ambient identity at all.
+// checkAmbient checks that there is an ambient identity, and that its credentials can be retrieved.
 func (w *identityWords) checkAmbient(ctx context.Context, credentials aws.CredentialsProvider) error {
 	missing := &status.Stalled{
 		Reason:  status.ReasonCredentialsMissing,
@@ -256,14 +256,33 @@ func (w *identityWords) checkAmbient(ctx context.Context, credentials aws.Creden
 		return nil
 	}
 	e := explanation{err: err, failure: Classify(err), action: w.signIn, words: w}
+	if ctx.Err() == nil && e.failure.Service == metadataService { // the last place the SDK looks at: no other has credentials
+		missing.Cause = err
+		return missing
+	}
+	return e.failedSignIn(ctx)
+}
+
+// metadataService is the service name in errors of the SDK's client for the instance metadata of EC2.
+const metadataService = "ec2imds"
+
+// failedSignIn explains why the credentials of a configured identity cannot be retrieved. Only an answer of STS is about the role: an
+// error without one comes from the SDK, such as a region that is missing or a token that cannot be read.
+func (e explanation) failedSignIn(ctx context.Context) error {
+	f := e.failure
+	service := "the source of the credentials"
+	if f.Service == "sts" {
+		service = "STS"
+	}
 	switch {
 	case ctx.Err() != nil:
-		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transportFailure(err))
-	case e.failure.Service == "sts" && (e.failure.Class == Throttled || e.failure.Class == Transient):
-		return e.unreachable("STS")
-	case e.failure.Service == "sts":
-		return e.stalled(status.ReasonCredentialsInvalid, "%s does not accept it: check that role's trust policy%s", w.role, e.text())
+		return e.retrying(status.ReasonUnreachable, "%s failed: %s", e.action, transportFailure(e.err))
+	case f.Class == Throttled || f.Class == Transient:
+		return e.unreachable(service)
+	case f.Status != 0 && f.Service == "sts":
+		return e.stalled(status.ReasonCredentialsInvalid, "%s does not accept it: check that role's trust policy%s", e.words.role, e.text())
+	case f.Status != 0 && f.Code != "":
+		return e.stalled(status.ReasonCredentialsMissing, "%s failed%s", e.action, e.text())
 	}
-	missing.Cause = err
-	return missing
+	return e.stalled(status.ReasonCredentialsMissing, "%s failed: %s", e.action, scrub(causeOf(e.err)))
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
@@ -21,6 +22,8 @@ type Options struct {
 	Now func() time.Time
 	// Ambient loads the operator's own identity; nil is LoadAmbient. Called once, until it succeeds.
 	Ambient func(context.Context) (aws.Config, error)
+	// Region is where LoadAmbient signs in if neither the environment nor the AWS files name a region; empty is nowhere.
+	Region string
 	// Person is true where Ambient is the identity of a person at a command line. Errors then name what a person sets.
 	Person bool
 	// HTTPClient carries every call; nil is Ambient's, or else NewHTTPClient.
@@ -94,7 +97,9 @@ func NewSessions(o Options) *Sessions {
 		return s
 	}
 	if s.ambient == nil {
-		s.ambient = func(ctx context.Context) (aws.Config, error) { return LoadAmbient(ctx) }
+		s.ambient = func(ctx context.Context) (aws.Config, error) {
+			return LoadAmbient(ctx, config.WithDefaultRegion(o.Region))
+		}
 	}
 	meter, err := newMeter(o.Registerer)
 	s.miswired = errors.Join(err, metrics.Replace(o.Registerer, sessionExpiry{s}))

@@ -228,10 +228,7 @@ func TestSTSThatIsNotThereIsUnreachable(t *testing.T) {
 	s := f.sessions(t, "")
 	f.Server.Close()
 	_, err := s.Open(t.Context(), static())
-	retryingWith(t, err, status.ReasonUnreachable, "STS cannot be reached: connection refused")
-	if strings.Contains(err.Error(), "127.0.0.1") {
-		t.Errorf("an address in %q", err)
-	}
+	retryingWith(t, err, status.ReasonUnreachable, "STS ("+f.URL+") cannot be reached: connection refused")
 }
 
 func TestFailuresAreHeldForAMomentOnly(t *testing.T) {

@@ -160,6 +160,9 @@ func (s *shared) ambient(ctx context.Context) (aws.Config, error) {
 	if s.profile != "" {
 		more = append(more, awsconfig.WithSharedConfigProfile(s.profile))
 	}
+	if s.region != "" {
+		more = append(more, awsconfig.WithDefaultRegion(s.region))
+	}
 	if s.endpoint != "" {
 		more = append(more, awsconfig.WithBaseEndpoint(s.endpoint))
 	}

@@ -89,7 +89,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	env.Metrics, env.Failures = recorder, failures
-	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
+	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
 	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
 	if err != nil {
 		return nil, err

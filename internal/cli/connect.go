@@ -141,6 +141,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 		Operator: plan.Operator{Settings: capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...)),
 			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
 	}
+	p.Looking = s.work.note
 	if !skipAWS {
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: region + " " + endpoint, Region: region, Endpoint: endpoint})

@@ -8,13 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -104,15 +101,11 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 
 // canvas is the terminal to draw on; nil when lines are to be printed.
 func (s *shared) canvas(output string) *canvas {
-	out, isFile := s.Out.(*os.File)
-	if output != "text" || !isFile || s.Getenv("CI") != "" || s.Getenv("TERM") == "dumb" || !term.IsTerminal(int(out.Fd())) {
+	out := s.terminal(s.Out)
+	if output != "text" || out == nil {
 		return nil
 	}
-	width, _, err := term.GetSize(int(out.Fd()))
-	if err != nil {
-		width = 0
-	}
-	return &canvas{width: width, colored: s.Getenv("NO_COLOR") == ""}
+	return &canvas{width: widthOf(out), colored: s.Getenv("NO_COLOR") == ""}
 }
 
 // monitor is a run of the verb.
@@ -242,7 +235,7 @@ func (m *monitor) timedOut(ctx context.Context, p progress) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()
 	}
-	text := fmt.Sprintf("not within %s: still waiting for %s", m.timeout, strings.TrimPrefix(p.missing(m.until), "waiting for "))
+	text := fmt.Sprintf("not within %s: %s", m.timeout, p.missing(m.until))
 	if err := m.printChange(m.result(p, m.Clock.Now(), resultTimedOut, text)); err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,6 +40,20 @@ func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Uns
 		}
 	}
 	return objects, schemas, nil
+}
+
+// checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
+// exist, or that is no YAML. Standard input can be read only once, and a URL need not be read twice.
+func (s *shared) checkFiles(files *resource.FilenameOptions) error {
+	local := *files
+	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool {
+		return name == "-" || strings.Contains(name, "://")
+	})
+	if len(local.Filenames) == 0 && local.Kustomize == "" {
+		return nil
+	}
+	_, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, &local).Flatten())
+	return err
 }
 
 // capabilityOf reads a capability as the API server would, with its defaults.

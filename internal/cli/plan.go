@@ -91,6 +91,9 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
+	if err := s.checkFiles(&f.files); err != nil {
+		return err
+	}
 	found, err := s.findPlan(ctx, f, args)
 	if err != nil {
 		return err

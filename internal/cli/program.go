@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,6 +81,8 @@ type shared struct {
 
 	profile, endpoint, region, operatorNamespace string
 	operatorArgs                                 []string
+	// work shows on a terminal what the command works on; nil where nothing shows it.
+	work *working
 }
 
 // Run runs the program with arguments, of which the first is its name, and returns the exit code.
@@ -198,6 +201,9 @@ func (p Program) Command(name string) *cobra.Command {
 	return root
 }
 
+// slowVerbs print their result when they have read everything.
+var slowVerbs = []string{"plan", "diff", "import", "status", "tree", "explain", "drift", "verify-capability", "scan"}
+
 // addCommands adds the commands in the groups in which the help lists them.
 func (s *shared) addCommands(root *cobra.Command) {
 	for _, g := range []struct {
@@ -214,6 +220,9 @@ func (s *shared) addCommands(root *cobra.Command) {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
 		for _, cmd := range g.commands {
 			cmd.GroupID = g.id
+			if slices.Contains(slowVerbs, cmd.Name()) {
+				s.showing(cmd)
+			}
 			root.AddCommand(cmd)
 		}
 	}

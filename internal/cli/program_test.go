@@ -59,6 +59,8 @@ func TestMistakesInTheCommandLineExitWith2(t *testing.T) {
 		"two things to plan":     {[]string{"plan", "-f", "x.yaml", "--all"}, "one of them"},
 		"namespaces without all": {[]string{"plan", "ncap/x", "-A"}, "--all-namespaces"},
 		"format":                 {[]string{"plan", "ncap/x", "-o", "xml"}, `--output: "xml"`},
+		"no manifest to plan":    {[]string{"plan", "-f", "nowhere.yaml"}, "nowhere.yaml"},
+		"no YAML to plan":        {[]string{"plan", "-f", "../../Makefile"}, "unable to decode"},
 		"arguments":              {[]string{"version", "x"}, `"x"`},
 		"version format":         {[]string{"version", "--client", "-o", "xml"}, `--output: "xml"`},
 		"nothing to validate":    {[]string{"validate"}, "-f FILE"},

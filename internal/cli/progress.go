@@ -304,22 +304,22 @@ func (p progress) endOf(until string) end {
 func (p progress) missing(until string) string {
 	switch {
 	case !p.seen:
-		return "the operator to see the last edit: check that it runs"
+		return "still waiting for the operator to see the last edit: check that it runs"
 	case !p.running:
-		return cmp.Or(p.message, "the phase to be Running")
+		return cmp.Or(p.message, "still waiting for the phase to be Running")
 	case until == untilRunning:
 		return ""
 	}
 	if len(p.workloads) == 0 {
-		return "the Deployments of the capability"
+		return "still waiting for the Deployments of the capability"
 	}
 	for _, w := range p.workloads {
 		if !w.settled {
-			return fmt.Sprintf("the pods of Deployment/%s, of which %d of %d are available", w.name, w.current, w.desired)
+			return fmt.Sprintf("still waiting for the pods of Deployment/%s, of which %d of %d are available", w.name, w.current, w.desired)
 		}
 	}
 	if until == untilAddress && p.wantsAddress && p.address == "" {
-		return "the address of the load balancer"
+		return "still waiting for the address of the load balancer"
 	}
 	return ""
 }

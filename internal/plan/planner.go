@@ -67,6 +67,8 @@ type Planner struct {
 	Clock clock.PassiveClock
 	// Planned is called with each object of a capability as soon as it is planned; nil for nobody.
 	Planned func(Item)
+	// Looking is called with the name of each object before its resource is read in AWS; nil for nobody.
+	Looking func(object string)
 
 	// declared are the objects that are to exist once the plan was carried out, by what References call them.
 	declared map[string]*unstructured.Unstructured

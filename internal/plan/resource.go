@@ -67,6 +67,9 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		return problemOf(it, err)
 	}
 	l := &look{p: p, entry: e, obj: obj, session: session}
+	if p.Looking != nil {
+		p.Looking(it.Kind + " " + it.Namespace + "/" + it.Name)
+	}
 	return l.decide(ctx, it, provider, trusted)
 }
 

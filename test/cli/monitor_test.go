@@ -158,7 +158,7 @@ func TestMonitor_EndsInTimeOrWhenInterrupted(t *testing.T) {
 	x.World.AWS().Fault(awsproxy.Match{Service: "s3", Op: "CreateBucket"}, awsproxy.Fail(500, "InternalError", "not now"))
 	x.apply(x.manifest(c))
 	a := x.run("", "monitor", "-n", c.Namespace, "--timeout", "3s", "-o", "json")
-	if a.code != 124 || !strings.Contains(a.err, "not within 3s: still waiting for ") {
+	if a.code != 124 || !strings.Contains(a.err, "not within 3s: waiting for ") {
 		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	if all := changesOf(t, a.out); all[len(all)-1].State != "TimedOut" {

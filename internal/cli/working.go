@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// patience is how long a command is silent before a terminal shows that it is at work.
+const patience = 2 * time.Second
+
+// working shows on a line of a terminal how long a command has been at work, and on what. Output of the command erases the line.
+type working struct {
+	mu      sync.Mutex
+	line    canvas
+	to      io.Writer
+	command string
+	began   time.Time
+	on      string
+	// shown is true while the line stands on the terminal, over once the command has begun to print its result.
+	shown, over bool
+}
+
+// note says what the command works on. Nil notes nothing.
+func (w *working) note(on string) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.on = on
+}
+
+// draw writes the line anew.
+func (w *working) draw(now time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	took := now.Sub(w.began)
+	if w.over || took < patience {
+		return
+	}
+	w.shown = true
+	_, _ = io.WriteString(w.to, eraseLine+w.line.cut(fmt.Sprintf("%s: at work for %s%s", w.command, took.Round(time.Second), prefixed(", now on ", w.on))))
+}
+
+// eraseLine goes to the beginning of a terminal's line and empties it.
+const eraseLine = "\r\x1b[K"
+
+// erase makes room for other output; last ends the display.
+func (w *working) erase(last bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.shown {
+		_, _ = io.WriteString(w.to, eraseLine)
+	}
+	w.shown, w.over = false, w.over || last
+}
+
+// erasing is a stream of the command, whose output erases the line first.
+type erasing struct {
+	io.Writer
+	work *working
+	last bool
+}
+
+// Write implements io.Writer.
+func (e erasing) Write(b []byte) (int, error) {
+	e.work.erase(e.last)
+	return e.Writer.Write(b)
+}
+
+// showing has a command show on a terminal that it is at work.
+func (s *shared) showing(cmd *cobra.Command) *cobra.Command {
+	run := cmd.RunE
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if to := s.terminal(s.ErrOut); to != nil && !readsTerminal(cmd) {
+			defer s.show(&working{to: to, line: canvas{width: widthOf(to)}, command: cmd.CommandPath(), began: s.Clock.Now()})()
+		}
+		return run(cmd, args)
+	}
+	return cmd
+}
+
+// readsTerminal reports whether a command reads standard input, which a person may be typing.
+func readsTerminal(cmd *cobra.Command) bool {
+	files, err := cmd.Flags().GetStringSlice("filename")
+	state := cmd.Flags().Lookup("from-terraform")
+	return err == nil && slices.Contains(files, "-") || state != nil && state.Value.String() == "-"
+}
+
+// show draws the line again and again until the function that it returns is called.
+func (s *shared) show(w *working) (stop func()) {
+	out, errOut := s.Out, s.ErrOut
+	s.work, s.Out, s.ErrOut = w, erasing{out, w, true}, erasing{errOut, w, false}
+	ended, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(patience / 4)
+		defer t.Stop()
+		for {
+			select {
+			case <-ended:
+				return
+			case <-t.C:
+				w.draw(s.Clock.Now())
+			}
+		}
+	}()
+	return func() {
+		close(ended)
+		<-done
+		w.erase(true)
+		s.Out, s.ErrOut = out, errOut
+	}
+}
+
+// terminal returns the terminal that a stream is, if it may be drawn on; otherwise nil.
+func (s *shared) terminal(stream io.Writer) *os.File {
+	if e, ok := stream.(erasing); ok {
+		stream = e.Writer
+	}
+	f, isFile := stream.(*os.File)
+	if !isFile || s.Getenv("CI") != "" || s.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return f
+}
+
+// widthOf is the number of columns of a terminal; 0 if it does not say.
+func widthOf(f *os.File) int {
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

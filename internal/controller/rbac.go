@@ -60,8 +60,9 @@ package controller
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
 
-// The agent of EKS Pod Identity shows whether pods get credentials.
+// The agent of EKS Pod Identity, and the nodes that have it built in, show whether pods get credentials.
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=eks-pod-identity-agent,verbs=get
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch

@@ -42,8 +42,9 @@ var allowed = map[string][]string{
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
-	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/health", "internal/intent", "internal/options", "internal/status"},
-	"internal/intentfacts":     {"api", "internal/apply", "internal/intent", "internal/options", "internal/status"},
+	"internal/clusterfacts":    {},
+	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/clusterfacts", "internal/health", "internal/intent", "internal/options", "internal/status"},
+	"internal/intentfacts":     {"api", "internal/apply", "internal/clusterfacts", "internal/intent", "internal/options", "internal/status"},
 	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/iampolicy", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},
 	"internal/inhabitants":     {},
 	"internal/install":         {"api", "manifests", "internal/awsclient", "internal/iampolicy", "internal/kind"},
@@ -69,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/devworld", "internal/helmrelease", "internal/image", "internal/inhabitants", "internal/install", "internal/inspect", "internal/intent", "internal/intentfacts", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
+	"internal/cli":                       {"api", "internal/clusterfacts", "internal/devworld", "internal/helmrelease", "internal/image", "internal/inhabitants", "internal/install", "internal/inspect", "internal/intent", "internal/intentfacts", "internal/status", "internal/permissions", "internal/iampolicy", "internal/kind", "internal/plan", "internal/importer", "internal/capability", "internal/capabilityfacts", "internal/awsclient", "internal/awssession", "internal/crdschema", "internal/engine", "internal/options"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

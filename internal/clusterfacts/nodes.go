@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package clusterfacts reads what a cluster is: which nodes EKS Auto Mode runs, where the cluster's DNS is, whether pods get
+// credentials from EKS Pod Identity, and what enforces NetworkPolicies. Security intents and capabilities share it.
+package clusterfacts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The label by which EKS marks nodes, and its value on nodes of Auto Mode.
+// https://docs.aws.amazon.com/eks/latest/userguide/associate-workload.html
+const (
+	LabelComputeType = "eks.amazonaws.com/compute-type"
+	computeAuto      = "auto"
+)
+
+// The DaemonSet of the EKS Pod Identity Agent. Nodes of Auto Mode have the agent built in, without a pod.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
+const (
+	AgentNamespace = "kube-system"
+	AgentName      = "eks-pod-identity-agent"
+)
+
+// Nodes are the names of a cluster's nodes by sort, each list sorted.
+type Nodes struct {
+	// Auto are the nodes of EKS Auto Mode, and Others all others.
+	Auto, Others []string
+	// WithAgent are those of Others on which a ready pod of the EKS Pod Identity Agent runs.
+	WithAgent []string
+}
+
+// NodesOf sorts nodes by their labels, and by the pods of the EKS Pod Identity Agent that run on them.
+func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
+	var out Nodes
+	for _, n := range nodes {
+		switch {
+		case n.Labels[LabelComputeType] == computeAuto:
+			out.Auto = append(out.Auto, n.Name)
+		default:
+			out.Others = append(out.Others, n.Name)
+			if slices.ContainsFunc(agents, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name && isReady(p) }) {
+				out.WithAgent = append(out.WithAgent, n.Name)
+			}
+		}
+	}
+	slices.Sort(out.Auto)
+	slices.Sort(out.Others)
+	slices.Sort(out.WithAgent)
+	return out
+}
+
+// IsAuto reports whether EKS Auto Mode runs all nodes; a cluster without nodes is not known to be one.
+func (n Nodes) IsAuto() bool { return len(n.Auto) > 0 && len(n.Others) == 0 }
+
+// IsMixed reports whether EKS Auto Mode runs some of the nodes.
+func (n Nodes) IsMixed() bool { return len(n.Auto) > 0 && len(n.Others) > 0 }
+
+// GiveCredentials reports whether pods get credentials from EKS Pod Identity on at least one node.
+func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 }
+
+// WithoutAgent returns the names of the nodes on which pods get no credentials from EKS Pod Identity, sorted.
+func (n Nodes) WithoutAgent() []string {
+	return slices.DeleteFunc(slices.Clone(n.Others), func(name string) bool { return slices.Contains(n.WithAgent, name) })
+}
+
+func isReady(p corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// ReadNodes reads the metadata of all nodes, and the pods of the EKS Pod Identity Agent. It needs an uncached reader: the
+// operator's cache has neither.
+func ReadNodes(ctx context.Context, live client.Reader) (Nodes, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	if err := live.List(ctx, list); err != nil {
+		return Nodes{}, fmt.Errorf("listing nodes: %w", err)
+	}
+	agents, err := agentPods(ctx, live)
+	return NodesOf(list.Items, agents), err
+}
+
+// agentPods lists the pods of the EKS Pod Identity Agent; none without its DaemonSet.
+func agentPods(ctx context.Context, live client.Reader) ([]corev1.Pod, error) {
+	d := &appsv1.DaemonSet{}
+	err := live.Get(ctx, client.ObjectKey{Namespace: AgentNamespace, Name: AgentName}, d)
+	if err != nil || d.Spec.Selector == nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	pods := &corev1.PodList{}
+	if err := live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+		return nil, fmt.Errorf("listing pods of DaemonSet %s/%s: %w", AgentNamespace, AgentName, err)
+	}
+	return pods.Items, nil
+}

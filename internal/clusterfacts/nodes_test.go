@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterfacts_test
+
+import (
+	"slices"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+)
+
+func apiWith(objects ...client.Object) client.Client {
+	return fake.NewClientBuilder().WithObjects(objects...).Build()
+}
+
+func node(name, compute string) *corev1.Node {
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{}}}
+	if compute != "" {
+		n.Labels[clusterfacts.LabelComputeType] = compute
+	}
+	return n
+}
+
+func podOf(app, nodeName string, ready corev1.ConditionStatus) *corev1.Pod {
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: app + "-" + nodeName, Labels: map[string]string{"app": app}},
+		Spec:       corev1.PodSpec{NodeName: nodeName},
+		Status:     corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}},
+	}
+}
+
+func agentDaemonSet() *appsv1.DaemonSet {
+	return &appsv1.DaemonSet{
+		ObjectMeta: metav1.ObjectMeta{Namespace: clusterfacts.AgentNamespace, Name: clusterfacts.AgentName},
+		Spec:       appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "agent"}}},
+	}
+}
+
+func TestReadNodes_NamesThoseWithoutTheAgent(t *testing.T) {
+	api := apiWith(node("b", ""), node("a", ""), node("auto", "auto"), node("fargate", "fargate"), agentDaemonSet(),
+		podOf("agent", "a", corev1.ConditionTrue), podOf("agent", "b", corev1.ConditionFalse), podOf("web", "fargate", corev1.ConditionTrue))
+	got, err := clusterfacts.ReadNodes(t.Context(), api)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Auto, []string{"auto"}) || !slices.Equal(got.Others, []string{"a", "b", "fargate"}) || !slices.Equal(got.WithoutAgent(), []string{"b", "fargate"}) {
+		t.Errorf("%+v lacks %v", got, got.WithoutAgent())
+	}
+	if !got.IsMixed() || got.IsAuto() || !got.GiveCredentials() {
+		t.Errorf("mixed=%t auto=%t credentials=%t", got.IsMixed(), got.IsAuto(), got.GiveCredentials())
+	}
+}
+
+func TestReadNodes_AutoModeNeedsNoDaemonSet(t *testing.T) {
+	got, err := clusterfacts.ReadNodes(t.Context(), apiWith(node("auto", "auto")))
+	if err != nil || !got.IsAuto() || got.IsMixed() || !got.GiveCredentials() || len(got.WithoutAgent()) > 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	none, err := clusterfacts.ReadNodes(t.Context(), apiWith())
+	if err != nil || none.IsAuto() || none.GiveCredentials() {
+		t.Errorf("a cluster without nodes: %+v, %v", none, err)
+	}
+}

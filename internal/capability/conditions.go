@@ -159,7 +159,7 @@ const maxHistory = 20
 
 // outlastsFailure reports whether the phase stays as it is although the capability is stalled.
 func (r Report) outlastsFailure() bool {
-	return r.Phase == nexusv1.PhaseDeleting || r.Phase == nexusv1.PhaseSuspended || r.Serving && r.Phase == nexusv1.PhaseUpdating
+	return r.Phase == nexusv1.PhaseDeleting || r.Phase == nexusv1.PhaseSuspended || r.Serving && r.Phase == nexusv1.PhaseDegraded
 }
 
 // WriteTo puts the report into a status. When it says what the status says already nothing changes, not

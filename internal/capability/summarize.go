@@ -219,18 +219,26 @@ func (s summary) phase(err error) nexusv1.Phase {
 	case s.Capability.Spec.Suspend:
 		return nexusv1.PhaseSuspended
 	case isStalled && s.serving():
-		return nexusv1.PhaseUpdating
+		return nexusv1.PhaseDegraded
 	case isStalled:
 		return nexusv1.PhaseFailed
 	case err == nil:
 		return nexusv1.PhaseRunning
 	case !isWaiting && was != "": // a failure that passes changes nothing
 		return was
-	case s.hasRun():
+	case s.hasRun() && (s.updating() || s.rollsOut()):
 		return nexusv1.PhaseUpdating
+	case s.hasRun():
+		return nexusv1.PhaseDegraded
 	default:
 		return s.provisioning()
 	}
+}
+
+// rollsOut reports whether all that is not done serves in its previous version, as after an update of the operator, which may change
+// the pods although nobody edited the capability.
+func (s summary) rollsOut() bool {
+	return s.Graph != nil && !slices.ContainsFunc(s.nodes, func(v view) bool { return !v.isDone() && !v.Serving })
 }
 
 // serving reports whether what was declared before still works although an update failed or was refused: every object
@@ -240,7 +248,7 @@ func (s summary) serving() bool {
 		return false
 	}
 	if s.Graph != nil {
-		return !slices.ContainsFunc(s.nodes, func(v view) bool { return !v.isDone() && !v.Serving })
+		return s.rollsOut()
 	}
 	return !slices.ContainsFunc(partConditions, func(t string) bool {
 		return !meta.IsStatusConditionTrue(s.Capability.Status.Conditions, t)
@@ -302,7 +310,7 @@ func (s summary) firstTrouble() string {
 		return ""
 	}
 	out := troubled[0].explain()
-	if troubled[0].Reason != status.ReasonAutoscalerInactive {
+	if kind := troubled[0].Object.GetKind(); kind != kindAutoscaler && kind != kindDeployment {
 		out = "not seen lately: " + out
 	}
 	if more := len(troubled) - 1; more > 0 {

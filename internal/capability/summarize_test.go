@@ -127,9 +127,21 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 		"the load balancer comes": {[]func(*capability.Observed){
 			state("Ingress/myapp-dev-app-ingress", capability.State{Applied: true, Message: "the load balancer has no address yet"})},
 			"DeployingFrontend 10/11 Ingress ready=False/Progressing", "waiting for Ingress/myapp-dev-app-ingress: the load balancer has no address yet"},
-		"an update of what ran": {[]func(*capability.Observed){ran,
+		"an update of what ran": {[]func(*capability.Observed){ran, edited,
 			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Message: "1 of 2 replicas are available"})},
 			"Updating 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: 1 of 2 replicas are available"},
+		"a pod of what ran dies": {[]func(*capability.Observed){ran, settled,
+			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Message: "1 of 2 replicas are available"})},
+			"Degraded 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: 1 of 2 replicas are available"},
+		"the operator rolls out pods that it makes anew": {[]func(*capability.Observed){ran, settled,
+			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Serving: true, Message: "updating, the previous version is serving: 2 of 2"})},
+			"Updating 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: updating, the previous version is serving: 2 of 2"},
+		"an update stalls while the previous version serves": {[]func(*capability.Observed){ran, edited,
+			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Stalled: true, Serving: true, Reason: "ImagePullBackOff", Message: "update failed, the previous version is serving: no image"})},
+			"Degraded 10/11 Backend ready=False/ImagePullBackOff", "Deployment/myapp-dev-backend: update failed, the previous version is serving: no image (NX-K8S-001)"},
+		"an autoscaler wants more than there is room for": {[]func(*capability.Observed){ran,
+			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Ready: true, Reason: "Unschedulable", Message: "4 of the 6 replicas"})},
+			"Running 11/11 Ingress ready=True/Ready", "everything runs; Deployment/myapp-dev-backend: 4 of the 6 replicas"},
 		"a child stalls": {[]func(*capability.Observed){ran, without(apps...),
 			state("S3Bucket/myapp-dev-call-data", capability.State{Applied: true, Stalled: true, Reason: "NameTaken", Message: "the name is taken: choose another"})},
 			"Failed 7/11 S3 ready=False/NameTaken", "S3Bucket/myapp-dev-call-data: the name is taken: choose another (NX-SPEC-003)"},
@@ -173,6 +185,16 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// edited is a capability whose last edit is not rolled out yet.
+func edited(o *capability.Observed) {
+	o.Capability.Generation = o.Capability.Status.ObservedGeneration + 1
+}
+
+// settled is a capability whose last edit was looked at before.
+func settled(o *capability.Observed) {
+	o.Capability.Status.ObservedGeneration = o.Capability.Generation
 }
 
 func leaving(ids ...string) func(*capability.Observed) {
@@ -408,7 +430,7 @@ var (
 	knownPhase = map[nexusv1.Phase]bool{
 		nexusv1.PhasePending: true, nexusv1.PhaseProvisioningDataServices: true, nexusv1.PhaseProvisioningSSM: true, nexusv1.PhaseProvisioningSecrets: true,
 		nexusv1.PhaseProvisioningCognito: true, nexusv1.PhaseProvisioningIAM: true, nexusv1.PhaseDeploying: true, nexusv1.PhaseDeployingBackend: true, nexusv1.PhaseDeployingFrontend: true,
-		nexusv1.PhaseUpdating: true, nexusv1.PhaseRunning: true, nexusv1.PhaseFailed: true,
+		nexusv1.PhaseUpdating: true, nexusv1.PhaseDegraded: true, nexusv1.PhaseRunning: true, nexusv1.PhaseFailed: true,
 	}
 )
 

@@ -118,7 +118,8 @@ func (v *verifier) checkEndpoints(ctx context.Context) error {
 
 func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, name string) error {
 	title := "Service/" + name + " has ready endpoints"
-	if ok, err := v.get(ctx, &corev1.Service{}, name, title); err != nil || !ok {
+	s := &corev1.Service{}
+	if ok, err := v.get(ctx, s, name, title); err != nil || !ok {
 		return err
 	}
 	list := &discoveryv1.EndpointSliceList{}
@@ -126,8 +127,8 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, nam
 		return err
 	}
 	ready, all := 0, 0
-	for _, s := range list.Items {
-		for _, e := range s.Endpoints {
+	for i := range list.Items {
+		for _, e := range list.Items[i].Endpoints {
 			all++
 			if e.Conditions.Ready == nil || *e.Conditions.Ready {
 				ready++
@@ -141,7 +142,11 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, nam
 	case w.isIdle():
 		return v.add(skip(title, "0 replicas are declared"))
 	default:
-		return v.add(fail(title, seen, "the readiness probes of the pods fail: see the check of the workloads, and kubectl get endpointslices -n "+v.workloadKey("").Namespace))
+		fix, err := v.fixOfPods(ctx, s, "kubectl get endpointslices -n "+s.Namespace+" -l "+discoveryv1.LabelServiceName+"="+name)
+		if err != nil {
+			return err
+		}
+		return v.add(fail(title, seen, fix))
 	}
 }
 
@@ -185,6 +190,11 @@ func (v *verifier) checkAnswer(ctx context.Context, title string, s *corev1.Serv
 	}
 	if result.Outcome == outcomeFail && v.isSimulated(ctx, s) {
 		result = skip(title, "its pods run on nodes that kwok simulates, where no container answers")
+	}
+	if result.Outcome == outcomeFail {
+		if result.Fix, err = v.fixOfPods(ctx, s, result.Fix); err != nil {
+			return err
+		}
 	}
 	return v.add(result)
 }

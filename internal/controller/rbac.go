@@ -66,6 +66,9 @@ package controller
 
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
+
+// The node of a pod that is not ready may be dead.
+// +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=list;watch
 
 // A namespace that we made is removed only when nothing of anybody else is in it (ADR 0060). The jobs of CronJobs are ours, too.

@@ -48,7 +48,9 @@ type Health struct {
 // Reader judges objects by their status and by what it reads beside them: pods of Deployments and IngressClasses.
 type Reader struct {
 	Client client.Reader
-	Clock  clock.PassiveClock
+	// Live reads Nodes, which Client may not cache; nil is Client.
+	Live  client.Reader
+	Clock clock.PassiveClock
 }
 
 // Of reads an object's own status. Kinds without one are fit for use once they exist.

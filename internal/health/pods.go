@@ -4,7 +4,6 @@ package health
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,41 +11,9 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
-
-// deployment is ready when every replica is of the newest template and available.
-func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, error) {
-	want := int32(1)
-	if d.Spec.Replicas != nil {
-		want = *d.Spec.Replicas
-	}
-	pods := &corev1.PodList{}
-	if err := r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
-		return Health{}, err
-	}
-	if rolledOut(d, want) {
-		return Health{Ready: true, NoCredentials: lackCredentials(d, pods.Items)}, nil
-	}
-	if d.Status.ObservedGeneration < d.Generation {
-		// The status still speaks of the previous template: what its pods report says nothing of the edit yet.
-		return Health{Reason: status.ReasonProgressing, Serving: want > 0 && d.Status.AvailableReplicas >= want,
-			Message: "the Deployment's controller has not observed the last change yet"}, nil
-	}
-	h := r.notRolledOut(d, want, ofNewestTemplate(d, pods.Items))
-	if previousServes(d, want) {
-		h.Serving = true
-		if h.Stalled {
-			h.Message = "update failed, the previous version is serving: " + h.Message
-		} else {
-			h.Message = "updating, the previous version is serving: " + h.Message
-		}
-	}
-	return h, nil
-}
 
 // ofNewestTemplate leaves the pods of the template that is being rolled out: what the pods of an earlier one suffer from
 // is what an edit may just have repaired. The newest pod names the template by its hash; among pods of one second, those
@@ -74,31 +41,6 @@ func foreignImages(d *appsv1.Deployment, p corev1.Pod) int {
 	return n
 }
 
-// notRolledOut says what a Deployment lacks that is not rolled out.
-func (r Reader) notRolledOut(d *appsv1.Deployment, want int32, pods []corev1.Pod) Health {
-	st := d.Status
-	for i := range pods {
-		if h, sick := r.sickPod(&pods[i]); sick {
-			h.Stalled = h.Stalled || h.Reason == status.ReasonProbeFailing && isOverdue(d)
-			return h
-		}
-	}
-	for _, c := range st.Conditions {
-		if c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue {
-			return Health{Reason: status.ReasonPodsRefused, Stalled: true, Message: "its pods are refused: " +
-				strings.TrimRight(status.Truncate(c.Message, 512), ".") + "; raise the quota, or change what refuses them"}
-		}
-	}
-	return Health{Reason: status.ReasonProgressing, Message: fmt.Sprintf("%d of %d replicas are available", min(st.AvailableReplicas, want), want)}
-}
-
-// previousServes reports whether pods of an earlier template keep every replica available while the newest one is
-// rolled out.
-func previousServes(d *appsv1.Deployment, want int32) bool {
-	st := d.Status
-	return want > 0 && st.ObservedGeneration >= d.Generation && st.AvailableReplicas >= want && st.UpdatedReplicas < st.Replicas
-}
-
 // annotationIdentity on pods is the mode in which they get credentials, where that is not IRSA.
 const annotationIdentity = "nexus.ai/identity-mode"
 
@@ -106,7 +48,7 @@ const annotationIdentity = "nexus.ai/identity-mode"
 // that its template is for.
 func RolledOutWithCredentials(d *appsv1.Deployment, pods []corev1.Pod) bool {
 	lacks := func(p corev1.Pod) bool { return !hasCredentialEnv(d, p) }
-	return rolledOut(d, ptr.Deref(d.Spec.Replicas, 1)) && !slices.ContainsFunc(runningPods(pods), lacks)
+	return rolledOut(d, neededReplicas(d)) && !slices.ContainsFunc(runningPods(pods), lacks)
 }
 
 // lackCredentials says how many of the running pods have no way to AWS credentials, as "1 of 2 pods"; empty where all have one. A pod needs
@@ -148,28 +90,12 @@ func hasCredentialEnv(d *appsv1.Deployment, p corev1.Pod) bool {
 	return d.Spec.Template.Annotations[annotationIdentity] == "" && has("AWS_ROLE_ARN") && token
 }
 
-// rolledOut reports whether every replica is of the newest template, is available, and is the only one.
-func rolledOut(d *appsv1.Deployment, want int32) bool {
-	st := d.Status
-	return st.ObservedGeneration >= d.Generation && st.UpdatedReplicas >= want && st.AvailableReplicas >= want && st.Replicas == st.UpdatedReplicas
-}
-
-// isOverdue reports whether the rollout took longer than its progressDeadlineSeconds.
-func isOverdue(d *appsv1.Deployment) bool {
-	return slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
-		return c.Type == appsv1.DeploymentProgressing && c.Reason == "ProgressDeadlineExceeded"
-	})
-}
-
 // OfPod judges one pod: it is ready, sick, or on its way.
 func (r Reader) OfPod(p *corev1.Pod) Health {
 	if p.DeletionTimestamp != nil {
 		return Health{Reason: status.ReasonDeleting, Message: "the pod is being deleted"}
 	}
-	ready := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-	if ready || p.Status.Phase == corev1.PodSucceeded {
+	if isReady(p) || p.Status.Phase == corev1.PodSucceeded {
 		return Health{Ready: true}
 	}
 	if h, sick := r.sickPod(p); sick {

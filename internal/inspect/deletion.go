@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,15 +22,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// nodeNotReady is the reason of a node of the cluster that does not answer.
-const nodeNotReady = "NodeNotReady"
-
 // passing are the reasons with an error code that usually end without a person, as their remedies say.
 var passing = []string{status.ReasonThrottled, status.ReasonRetrying, status.ReasonOwnedByCapability, status.ReasonStoreKept, "NotCovered", "Overlaps", "NotLive"}
 
 // needsPerson reports whether an object with the reason stays as it is until a person acts.
 func needsPerson(reason string) bool {
-	return reason == status.ReasonPaused || reason == nodeNotReady || status.CodeOf(reason) != "" && !slices.Contains(passing, reason)
+	return reason == status.ReasonPaused || status.CodeOf(reason) != "" && !slices.Contains(passing, reason)
 }
 
 // waitsForUsers reports whether a provider is only kept by the objects that use it.
@@ -118,9 +116,10 @@ func (r *Reader) addDeadNode(ctx context.Context, n *Node, p *corev1.Pod) error 
 		if c.Type != corev1.NodeReady || c.Status == corev1.ConditionTrue {
 			continue
 		}
-		n.Children = append(n.Children, &Node{APIVersion: "v1", Kind: "Node", Name: machine.Name, Relation: Uses, Health: Failed, Reason: nodeNotReady,
+		n.Children = append(n.Children, &Node{APIVersion: "v1", Kind: "Node", Name: machine.Name, Relation: Uses, Health: Failed, Reason: status.ReasonNodeNotReady,
 			Created: &metav1.Time{Time: machine.CreationTimestamp.Time},
-			Message: fmt.Sprintf("the node is not ready (%s: %s), so its pods neither start nor end: repair it, or delete the Node if the machine is gone", c.Reason, c.Message)})
+			Message: fmt.Sprintf("node %s is not ready since %s (%s: %s), so its pods neither start nor end: repair it, or delete the Node if the machine is gone",
+				machine.Name, c.LastTransitionTime.UTC().Format(time.RFC3339), c.Reason, c.Message)})
 	}
 	return nil
 }

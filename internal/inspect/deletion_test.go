@@ -47,7 +47,7 @@ func TestExplain_FindsWhatHoldsADeletion(t *testing.T) {
 		"a living object of a provider that goes":  {node("S3Bucket/b", Waiting, "ProviderDeleting", "waiting for another provider", provider()), "S3Bucket/b AWSProvider/p"},
 		"an object under way after one that holds": {going(node("NexusAICapability/c", Deleting, "Deleting", "", going(node("IAMRole/r", Deleting, "Busy", "")), bucket())), "NexusAICapability/c S3Bucket/b"},
 		"a pod of a node that does not answer": {going(node("NexusAICapability/c", Deleting, "Deleting", "", bucketUnderWay(),
-			going(node("Pod/p", Deleting, "Deleting", "", used(node("Node/n", Failed, nodeNotReady, "")))))), "NexusAICapability/c Pod/p Node/n"},
+			going(node("Pod/p", Deleting, "Deleting", "", used(node("Node/n", Failed, status.ReasonNodeNotReady, "")))))), "NexusAICapability/c Pod/p Node/n"},
 	} {
 		if got := pathOf(explain(tc.root)); got != tc.path {
 			t.Errorf("%s: %s, want %s", name, got, tc.path)
@@ -67,7 +67,7 @@ func pathOf(e *Explanation) string {
 
 // Each reason, with each health, of a living object and of one in deletion: the advice acts on the cause, and its commands end.
 func TestExplain_AdviceEndsForEveryCause(t *testing.T) {
-	reasons := []string{"", status.ReasonProgressing, status.ReasonWaiting, status.ReasonDeleting, status.ReasonBusy, status.ReasonPaused, notObserved, nodeNotReady}
+	reasons := []string{"", status.ReasonProgressing, status.ReasonWaiting, status.ReasonDeleting, status.ReasonBusy, status.ReasonPaused, notObserved, status.ReasonNodeNotReady}
 	for _, c := range status.Codes() {
 		reasons = append(reasons, c.Reason)
 	}

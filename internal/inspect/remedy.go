@@ -35,7 +35,7 @@ var remedies = map[string][]string{
 	status.ReasonConflict:            {"nexusctl plan {cause}", "kubectl edit {owner}"},
 	status.ReasonBucketNotEmpty:      {"aws s3 rm s3://{aws} --recursive", "kubectl edit {owner}"},
 	status.ReasonProviderDeleting:    {"kubectl edit {owner}"},
-	nodeNotReady:                     {"kubectl describe node {name}", "kubectl delete node {name}  # only if the machine is gone"},
+	status.ReasonNodeNotReady:        {"kubectl get nodes", "kubectl describe {cause}"},
 }
 
 // commandsFor are the commands for the cause at the end of a path.
@@ -63,6 +63,9 @@ func commandsFor(path []*Node) []string {
 
 // commandTemplates are the commands for a cause. Only what is under way without a person is waited for.
 func commandTemplates(root, cause *Node) []string {
+	if cause.Kind == "Node" {
+		return []string{"kubectl describe node {name}", "kubectl delete node {name}  # only if the machine is gone"}
+	}
 	if templates, known := remedies[cause.Reason]; known {
 		return templates
 	}

@@ -171,6 +171,8 @@ var codes = [...]Code{
 		"Add nodes, lower requests, check selectors and taints."},
 	{"NX-K8S-008", ReasonAutoscalerInactive, "A HorizontalPodAutoscaler does not scale, for example because the cluster has no metrics. The pods go on serving.",
 		"Install the Kubernetes Metrics Server, or read `kubectl describe hpa`."},
+	{"NX-K8S-009", ReasonNodeNotReady, "The node of pods that are not ready does not answer. After five minutes Kubernetes starts them on another node, if one has room.",
+		"Read `kubectl describe node` of the node that the message names; repair it, or delete the Node if the machine is gone."},
 	{"NX-NET-001", ReasonIngressClassMissing, "There is no IngressClass `alb`, so no controller creates a load balancer.",
 		"Install the AWS Load Balancer Controller, or set `ingress.enabled: false`."},
 	{"NX-NET-002", ReasonControllerMissing, "A Service of type LoadBalancer has no address, and there is no IngressClass `alb`.",

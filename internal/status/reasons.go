@@ -86,6 +86,8 @@ const (
 	ReasonProbeFailing            = "ProbeFailing"
 	ReasonPodsRefused             = "PodsRefused"
 	ReasonAutoscalerInactive      = "AutoscalerInactive"
+	ReasonScaling                 = "Scaling"
+	ReasonNodeNotReady            = "NodeNotReady"
 	ReasonIngressClassMissing     = "IngressClassMissing"
 	ReasonIngressControllerGone   = "IngressControllerGone"
 	ReasonIssuerUnknown           = "IssuerUnknown"

@@ -33,7 +33,7 @@ func TestRollout_ABadImageLeavesThePreviousVersionServing(t *testing.T) {
 			t.Errorf("the message does not say %q: %s", want, message)
 		}
 	}
-	if c.Status.Phase != nexusv1.PhaseUpdating || c.Status.Ready {
+	if c.Status.Phase != nexusv1.PhaseDegraded || c.Status.Ready {
 		t.Errorf("phase %s, ready %t", c.Status.Phase, c.Status.Ready)
 	}
 	if k := meta.FindStatusCondition(c.Status.Conditions, "BackendReady"); k == nil || k.Status != metav1.ConditionTrue || k.Reason != "PreviousVersionServing" {
@@ -82,7 +82,7 @@ func TestRollout_ARefusedEditLeavesEverythingRunning(t *testing.T) {
 	b.Running(c)
 	b.Edit(c, func() { c.Spec.Backend.Image = "registry.example/Backend:2" })
 	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "InvalidSpec")
-	if !strings.Contains(message, "spec.backend.image") || c.Status.Phase != nexusv1.PhaseUpdating || !strings.Contains(c.Status.Message, "update refused, the previous version is serving") {
+	if !strings.Contains(message, "spec.backend.image") || c.Status.Phase != nexusv1.PhaseDegraded || !strings.Contains(c.Status.Message, "update refused, the previous version is serving") {
 		t.Errorf("phase %s: %s; %s", c.Status.Phase, c.Status.Message, message)
 	}
 	for _, part := range []string{"BackendReady", "FrontendReady", "IngressReady"} {

@@ -19,10 +19,13 @@ const (
 	PhaseDeployingBackend         Phase = "DeployingBackend"
 	PhaseDeployingFrontend        Phase = "DeployingFrontend"
 	PhaseUpdating                 Phase = "Updating"
-	PhaseRunning                  Phase = "Running"
-	PhaseFailed                   Phase = "Failed"
-	PhaseDeleting                 Phase = "Deleting"
-	PhaseSuspended                Phase = "Suspended"
+	// PhaseDegraded is that of a capability that has run and is not ready although no edit is being rolled out, and of one whose last edit
+	// failed while what was declared before serves on.
+	PhaseDegraded  Phase = "Degraded"
+	PhaseRunning   Phase = "Running"
+	PhaseFailed    Phase = "Failed"
+	PhaseDeleting  Phase = "Deleting"
+	PhaseSuspended Phase = "Suspended"
 )
 
 // The conditions of a capability beside Ready, Reconciling and Stalled.

@@ -56,7 +56,9 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 }
 
 // health judges children.
-func (r *Reconciler) health() health.Reader { return health.Reader{Client: r.Client, Clock: r.Clock} }
+func (r *Reconciler) health() health.Reader {
+	return health.Reader{Client: r.Client, Live: r.Live, Clock: r.Clock}
+}
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"errors"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
+	homeless := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-9", Labels: map[string]string{"app": "app"}},
+		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available."}}}}
+	type st = appsv1.DeploymentStatus
+	for name, tc := range map[string]struct {
+		replicas int32
+		status   st
+		pods     []client.Object
+		ready    bool
+		reason   string
+		serving  bool
+		says     string
+	}{
+		"the autoscaler adds pods":           {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4 replicas that the autoscaler asks for are available, at least 2 are needed"},
+		"no node has room for more":          {6, st{ObservedGeneration: 2, Replicas: 6, UpdatedReplicas: 6, AvailableReplicas: 4}, []client.Object{homeless}, true, status.ReasonUnschedulable, false, "at least 2 are needed: a pod finds no node"},
+		"all that it asks for":               {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4}, nil, true, "", false, ""},
+		"the new ReplicaSet has begun":       {4, st{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4"},
+		"the pods vanish":                    {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 1}, nil, false, status.ReasonProgressing, false, "1 of 2 replicas are available"},
+		"an update under load":               {4, st{ObservedGeneration: 2, Replicas: 5, UpdatedReplicas: 2, AvailableReplicas: 4}, nil, false, status.ReasonProgressing, true, "the previous version is serving"},
+		"a person scaled it to nothing":      {0, st{ObservedGeneration: 2}, nil, true, "", false, ""},
+		"fewer than the minimum by a person": {1, st{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, nil, true, "", false, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := deployment(tc.replicas, tc.status)
+			d.Annotations = map[string]string{wellknown.AnnotationMinReplicas: "2"}
+			h, err := lookingAt(t, nil, tc.pods...).Of(t.Context(), d)
+			if err != nil || h.Serving != tc.serving {
+				t.Errorf("serving %v, %v", h.Serving, err)
+			}
+			looksLike(t, h, tc.ready, tc.reason, false, tc.says)
+		})
+	}
+	// Without an autoscaler the declared number is needed.
+	h, _ := lookingAt(t, nil).Of(t.Context(), deployment(4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}))
+	looksLike(t, h, false, status.ReasonProgressing, false, "2 of 4")
+}
+
+func TestDeployment_NamesTheNodeThatDied(t *testing.T) {
+	machine := func(name string, ready corev1.ConditionStatus) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{
+			Type: corev1.NodeReady, Status: ready, Reason: "NodeStatusUnknown", LastTransitionTime: metav1.NewTime(noon)}}}}
+	}
+	pod := func(name, node string, ready corev1.ConditionStatus) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "app"}}, Spec: corev1.PodSpec{NodeName: node},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}}}
+	}
+	st := appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		reason  string
+		says    string
+	}{
+		"the node is dead": {[]client.Object{machine("a", corev1.ConditionUnknown), machine("b", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse), pod("app-2", "b", corev1.ConditionTrue)},
+			status.ReasonNodeNotReady, "1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it"},
+		"the pod alone is not ready": {[]client.Object{machine("a", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
+		"the node is gone":           {[]client.Object{pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
+		"many nodes": {[]client.Object{machine("a", "False"), machine("b", "False"), machine("c", "False"), machine("d", "False"),
+			pod("app-1", "a", "False"), pod("app-2", "b", "False"), pod("app-3", "c", "False"), pod("app-4", "d", "False")}, status.ReasonNodeNotReady, "and perhaps more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, err := lookingAt(t, nil, tc.objects...).Of(t.Context(), deployment(2, st))
+			if err != nil {
+				t.Fatal(err)
+			}
+			looksLike(t, h, false, tc.reason, false, tc.says)
+		})
+	}
+	r := lookingAt(t, nil, pod("app-1", "a", "False"))
+	r.Live = lookingAt(t, errors.New("no connection")).Client
+	if _, err := r.Of(t.Context(), deployment(2, st)); err == nil {
+		t.Error("a node that could not be read counts as ready")
+	}
+}

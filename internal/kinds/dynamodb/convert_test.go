@@ -80,7 +80,7 @@ func TestTableStates(t *testing.T) {
 	for _, state := range types.TableStatus("").Values() {
 		why, stalls := unusable[state]
 		passes := slices.Contains(passing, state)
-		usable := state == types.TableStatusActive || state == types.TableStatusReplicationNotAuthorized
+		usable := state == types.TableStatusActive
 		if n := count(passes, stalls, usable); n != 1 {
 			t.Errorf("%s: passing %v, unusable %v: want exactly one of passing, unusable and usable", state, passes, stalls)
 		}

@@ -254,6 +254,10 @@ var unusable = map[types.TableStatus]status.Stalled{
 		"enable the key and its grants within seven days, or DynamoDB archives the table"},
 	types.TableStatusArchived: {Reason: status.ReasonMissing, Message: "DynamoDB archived the table because it could not use its KMS key: " +
 		"delete the archived table and restore it from the backup that DynamoDB made"},
+	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/globaltables-security.html
+	types.TableStatusReplicationNotAuthorized: {Reason: status.ReasonAccessDenied, Message: "the table is REPLICATION_NOT_AUTHORIZED: DynamoDB may not replicate it: " +
+		"allow the actions of AWSServiceRoleForDynamoDBReplication, or of replication.dynamodb.amazonaws.com, in the resource policy of the table and in the key policy, " +
+		"within 20 hours; afterwards DynamoDB makes the replica a table of its region alone, for good"},
 }
 
 // explain turns "not found" for the tags of a table that AWS is creating or deleting into waiting:

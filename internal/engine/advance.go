@@ -174,6 +174,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	now := a.h.Now()
 	a.o.Recent.Created = a.mem.created(a.settleTime(), now)
 	a.o.Recent.New = a.o.Recent.Created && a.mem.untouched
+	a.o.Recent.Wrote = now.Sub(a.mem.lastWrite()) < wroteFor
 	a.o.Recent.Untagged = a.mem.untagged()
 	a.o.Recent.Members = a.mem.members(a.settleTime(), now)
 	a.o.Recent.UntaggedSettled = !a.mem.untaggedSince.IsZero() && now.Sub(a.mem.untaggedSince) >= a.settleTime()

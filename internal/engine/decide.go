@@ -173,7 +173,7 @@ func wantedTags(want any, all map[string]string) map[string]string {
 // look says how the resource is looked at.
 func (d decider[CR, S]) look() kind.Look {
 	r := d.o.Recent
-	return kind.Look{Deleting: d.o.Deleting, TagsKnown: r.TagsKnown, New: r.New, Contents: r.NotEmpty, Created: r.createdWith(d.sc.Tags), Check: d.o.Check}
+	return kind.Look{Deleting: d.o.Deleting, TagsKnown: r.TagsKnown, New: r.New, Wrote: r.Wrote, Contents: r.NotEmpty, Created: r.createdWith(d.sc.Tags), Check: d.o.Check}
 }
 
 // publish adds to the plan what the status is to hold of the resource. The status is proof of ownership, so

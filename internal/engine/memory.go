@@ -21,6 +21,8 @@ const (
 	settleDefault = 30 * time.Second
 	// absenceGap is how far the two looks lie apart that verify the absence of a resource.
 	absenceGap = 5 * time.Second
+	// wroteFor is how long after a write a change that AWS is about to make may be that write.
+	wroteFor = 10 * time.Minute
 	// maxWritePause bounds the growing pauses between two writes of the same value.
 	maxWritePause = 10 * time.Minute
 	// maxUnsettledWrites is how often a value is written before the object is reported as NotSettling.

@@ -85,6 +85,8 @@ type Recent struct {
 	// First is true when nothing suggests that a resource of the object exists, so that the create may come
 	// before any look.
 	First bool
+	// Wrote is true for some time after an acknowledged create or change of a setting.
+	Wrote bool
 	// TagsKnown is true within the pass that created the resource.
 	TagsKnown bool
 	// New is true as long as Created and nothing else was sent to the resource since.

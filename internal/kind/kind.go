@@ -70,6 +70,8 @@ type Look struct {
 	// New is true for the settle time after a create call was acknowledged, while no further write was sent to
 	// the resource: it still has the settings that it was created with.
 	New bool
+	// Wrote is true for ten minutes after AWS acknowledged a create or a change of a setting: what AWS is about to change may be that.
+	Wrote bool
 	// Contents is true while deleting, once a call returned a *NotEmptyError: Observe reads the contents
 	// too, so that Remove can empty the resource or Seen.Holds can report them.
 	Contents bool

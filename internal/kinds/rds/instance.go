@@ -239,16 +239,27 @@ func (i *instance) describe(ctx context.Context, want InstanceState, look kind.L
 		seen.Notes = []kind.Note{versionNote(want, have.Version)}
 	}
 	seen.Notes = append(seen.Notes, parametersNote(*d)...)
-	judgeState(want, pending, &seen)
+	if look.Wrote {
+		awaitPending(want, pending, &seen)
+	}
+	judgeState(want, &seen)
 	return seen, nil
 }
 
+// awaitPending waits for changes that the operator has just sent, and that RDS is about to make. What others left for the
+// maintenance window, up to a week, is a difference like any other: RDS makes it at once when it is sent again.
+func awaitPending(want InstanceState, pending []string, seen *kind.Seen[InstanceState]) {
+	if len(pending) == 0 || !slices.Contains(settledStates, seen.State.DBInstanceStatus) {
+		return
+	}
+	seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", "), true
+	seen.Writable = differsBeside(pending, want, seen.State)
+}
+
 // judgeState says what the state of the instance keeps from being done.
-func judgeState(want InstanceState, pending []string, seen *kind.Seen[InstanceState]) {
+func judgeState(want InstanceState, seen *kind.Seen[InstanceState]) {
 	switch s := seen.State.DBInstanceStatus; {
-	case slices.Contains(settledStates, s) && len(pending) > 0:
-		seen.Busy, seen.Usable = "the DB instance is about to change "+strings.Join(pending, ", ")+", now or in its maintenance window", true
-		seen.Writable = differsBeside(pending, want, seen.State)
+	case seen.Busy != "":
 	case s == storageOptimization && postponeStorage(want, &seen.State):
 		seen.Busy, seen.Writable = "the DB instance optimizes its storage after a change, and accepts the next change of its storage afterwards", true
 	case !slices.Contains(settledStates, s) && !isBroken(s):

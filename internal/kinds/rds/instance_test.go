@@ -496,6 +496,25 @@ func TestAPendingChangeKeepsNoOtherEditBack(t *testing.T) {
 	}
 }
 
+// Nobody waits up to a week for the declared value that somebody scheduled for the maintenance window.
+func TestAPendingChangeOfOthersIsMadeAtOnce(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	slow(s, time.Hour)
+	s.Clock = s.Clock.Add(2 * time.Hour) // long after the create
+	_, err := api(r).ModifyDBInstance(t.Context(), &rds.ModifyDBInstanceInput{DBInstanceIdentifier: aws.String(id), DBInstanceClass: aws.String("db.t4g.small")})
+	must(t, err)
+	mark := r.AWS.Mark()
+	s.Edit(instanceOf(func(s *spec) { s.DBInstanceClass = "db.t4g.small" }))
+	waitsBusy(t, s, "about to change DBInstanceClass")
+	waitsBusy(t, s, "about to change DBInstanceClass")
+	s.Clock = s.Clock.Add(time.Hour)
+	settled(t, s)
+	if n := r.AWS.Since(mark).Match("rds", "ModifyDBInstance", "").Count(); n != 1 {
+		t.Errorf("%d changes:\n%s", n, r.AWS.Since(mark))
+	}
+}
+
 func TestParametersThatWaitForARebootAreShown(t *testing.T) {
 	group := func(state string) types.DBInstance {
 		return types.DBInstance{DBInstanceIdentifier: aws.String("orders"), DBParameterGroups: []types.DBParameterGroupStatus{{DBParameterGroupName: aws.String("tuned"), ParameterApplyStatus: &state}}}

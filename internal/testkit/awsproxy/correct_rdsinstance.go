@@ -19,6 +19,8 @@ type database struct {
 	// modify is a change that RDS accepted and makes later, and accepted is when.
 	modify   url.Values
 	accepted time.Time
+	// scheduled is true for a change that waits for the maintenance window, which never comes here.
+	scheduled bool
 	// optimized is when the optimization after the last change of the storage ends.
 	optimized time.Time
 	// last is the description of an instance that is being deleted since gone.
@@ -58,7 +60,7 @@ func (s *state) databaseOf(x *exchange) (*database, time.Time, time.Duration) {
 func refuseDatabaseRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	p.state.mu.Lock()
 	d, now, delay := p.state.databaseOf(x)
-	busy := d.modify != nil || !d.gone.IsZero() && now.Sub(d.gone) < delay
+	busy := d.modify != nil && !d.scheduled || !d.gone.IsZero() && now.Sub(d.gone) < delay
 	p.state.mu.Unlock()
 	refuse := func(code, message string) *answer {
 		return errorAnswer(x.request, awsError{http.StatusBadRequest, code, message})
@@ -103,9 +105,22 @@ func holdModification(ctx context.Context, p *Proxy, x *exchange) *answer {
 		return a
 	}
 	p.state.mu.Lock()
-	d.modify, d.accepted = x.form, now
+	d.takeChange(x.form, now)
 	p.state.mu.Unlock()
 	return describedAs(x.op, databaseElement.Find(a.body))
+}
+
+// takeChange accepts a change. One that is made at once takes those along that were left for the maintenance window.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_ModifyInstance.ApplyImmediately.html
+func (d *database) takeChange(form url.Values, now time.Time) {
+	if d.modify != nil {
+		for name, values := range d.modify {
+			if _, ok := form[name]; !ok {
+				form[name] = values
+			}
+		}
+	}
+	d.modify, d.accepted, d.scheduled = form, now, form.Get("ApplyImmediately") != "true"
 }
 
 // databaseElement is a described instance, of which the answers that are corrected have one.
@@ -123,7 +138,7 @@ func prepareDatabase(ctx context.Context, p *Proxy, x *exchange) *answer {
 	p.state.mu.Lock()
 	d, now, delay := p.state.databaseOf(x)
 	var due url.Values
-	if d.modify != nil && now.Sub(d.accepted) >= delay {
+	if d.modify != nil && !d.scheduled && now.Sub(d.accepted) >= delay {
 		due, d.modify = d.modify, nil
 		if port := due.Get("DBPortNumber"); port != "" {
 			d.port = port
@@ -184,7 +199,7 @@ func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 		}
 		body = databasePendings.ReplaceAll(body, nil)
 		body = bytes.Replace(body, []byte("</DBInstance>"), []byte("<PendingModifiedValues>"+pending.String()+"</PendingModifiedValues></DBInstance>"), 1)
-		if now.Sub(d.accepted) >= delay/2 {
+		if !d.scheduled && now.Sub(d.accepted) >= delay/2 {
 			body = databaseStatus.ReplaceAll(body, []byte("<DBInstanceStatus>modifying</DBInstanceStatus>"))
 		}
 	}

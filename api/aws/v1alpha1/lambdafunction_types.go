@@ -68,7 +68,8 @@ type LambdaFunctionSpec struct {
 	// ImageConfig overrides settings of the container image. Absent: not managed; {} removes all of them.
 	// +optional
 	ImageConfig *LambdaImageConfig `json:"imageConfig,omitempty"`
-	// KMSKeyARN is the ARN of the KMS key that encrypts the variables; "" returns to a key of AWS. Absent: not managed.
+	// KMSKeyARN is the ARN of the KMS key that encrypts the variables, or of an alias of it; "" returns to a key of AWS. Lambda keeps the key
+	// that the alias stood for, so that another key under the alias needs another edit. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^(arn:[a-z-]+:kms:[a-z0-9-]+:[0-9]{12}:(key|alias)/.+)?$`

@@ -39,7 +39,9 @@ type FunctionState struct {
 	Role, Runtime, Handler, Description *string
 	// RoleID is the unique ID of the role, as a value that is written when it changes: Lambda binds a function to the role that
 	// had the name then, and not to one that was created again.
-	RoleID                       *kind.WriteOnly
+	RoleID *kind.WriteOnly
+	// KeyAlias is the alias that Key names, as a value that is written when it changes: Lambda may show the key that it stood for.
+	KeyAlias                     *kind.WriteOnly
 	Timeout, MemorySize, Storage *int32
 	// Variables are no secrets, but people put some there.
 	Variables       map[string]string `drift:"exact,secret"`
@@ -103,7 +105,7 @@ func (f *function) parts() []kind.Part[FunctionState] {
 		{Fields: []string{"Source", "ImageURI", "CodeSHA256", "Architecture"}, InCreate: true, LookAfter: true, Stage: afterRole,
 			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionCode", Do: f.updateCode}},
 		{Fields: []string{"Role", "RoleID", "Runtime", "Handler", "Description", "Timeout", "MemorySize", "Storage", "Variables", "Subnets", "Groups", "Layers",
-			"Command", "EntryPoint", "Directory", "DeadLetters", "Key", "Tracing"}, InCreate: true, LookAfter: true, Stage: stage(2),
+			"Command", "EntryPoint", "Directory", "DeadLetters", "Key", "KeyAlias", "Tracing"}, InCreate: true, LookAfter: true, Stage: stage(2),
 			Write: kind.Call[FunctionState]{Action: "lambda:UpdateFunctionConfiguration", DoDiff: kind.SendDiff(f.api.UpdateFunctionConfiguration, changes)}},
 		{Fields: []string{"Reserved"}, When: reserves, Stage: stage(4),
 			Write: kind.Call[FunctionState]{Action: "lambda:PutFunctionConcurrency", Do: kind.Send(f.api.PutFunctionConcurrency, func(want, _ FunctionState) *lambda.PutFunctionConcurrencyInput {
@@ -161,12 +163,23 @@ func declareRole(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState
 }
 
 func declareKey(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
-	if s.Key = in.KMSKeyARN; in.KMSKeyRef == nil {
+	if s.Key = in.KMSKeyARN; isAlias(s.Key) {
+		s.KeyAlias = kind.NewWriteOnly(sc.UID, *s.Key)
+	}
+	if in.KMSKeyRef == nil {
 		return nil
 	}
 	target, err := sc.Ref("KMSKey", in.KMSKeyRef.Name)
 	s.Key = &target.ARN
 	return err
+}
+
+// isAlias reports whether a key is named by the ARN of an alias.
+func isAlias(key *string) bool { return strings.Contains(aws.ToString(key), ":alias/") }
+
+// keyAs returns the wanted alias where Lambda shows a key, which may be the one that the alias stands for.
+func keyAs(want, have *string) *string {
+	return kind.Either(isAlias(want) && !isAlias(have) && aws.ToString(have) != "", want, have)
 }
 
 func declareCode(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState) error {
@@ -315,6 +328,7 @@ func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfig
 	kind.SetChanged(diff, "Tracing", &in.TracingConfig, &types.TracingConfig{Mode: types.TracingMode(aws.ToString(want.Tracing))})
 	kind.SetChanged(diff, "Storage", &in.EphemeralStorage, storage(want))
 	kind.SetChanged(diff, "Key", &in.KMSKeyArn, want.Key)
+	kind.SetChanged(diff, "KeyAlias", &in.KMSKeyArn, want.Key)
 	if diff.Under("RoleID") {
 		renewGrant(in, want)
 	}
@@ -417,7 +431,7 @@ func stateOf(want FunctionState, out *lambda.GetFunctionOutput) FunctionState {
 		ImageURI: kind.NonNil(out.Code).ImageUri, Role: d.Role, Runtime: kind.Ptr(string(d.Runtime)), Handler: d.Handler, Description: d.Description, Timeout: d.Timeout, MemorySize: d.MemorySize,
 		Variables: kind.NonNil(d.Environment).Variables, Subnets: listOf(vpc.SubnetIds), Groups: listOf(vpc.SecurityGroupIds), Layers: listOf(nil),
 		Command: listOf(image.Command), EntryPoint: listOf(image.EntryPoint), Directory: kind.Ptr(aws.ToString(image.WorkingDirectory)),
-		Storage: kind.NonNil(d.EphemeralStorage).Size, Key: kind.Ptr(aws.ToString(d.KMSKeyArn)),
+		Storage: kind.NonNil(d.EphemeralStorage).Size, Key: keyAs(want.Key, kind.Ptr(aws.ToString(d.KMSKeyArn))),
 		DeadLetters: kind.NonNil(d.DeadLetterConfig).TargetArn, Tracing: kind.Ptr(string(kind.NonNil(d.TracingConfig).Mode)),
 		Reserved: cmp.Or(kind.NonNil(out.Concurrency).ReservedConcurrentExecutions, aws.Int32(unreserved))}
 	for _, l := range d.Layers {

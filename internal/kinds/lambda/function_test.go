@@ -35,6 +35,7 @@ const (
 	stored = "team-resize"
 	of     = kindtest.Region + ":" + kindtest.Account
 	roles  = "arn:aws:iam::" + kindtest.Account + ":role/"
+	alias  = "arn:aws:kms:" + kindtest.Region + ":" + kindtest.Account + ":alias/"
 	image  = kindtest.Account + ".dkr.ecr." + kindtest.Region + ".amazonaws.com/team/resize:"
 	bucket = "team-code"
 	key    = "arn:aws:kms:" + of + ":key/"
@@ -327,6 +328,8 @@ func edits() []kindtest.Case {
 			Before: change(lambda.UpdateFunctionConfigurationInput{EphemeralStorage: &types.EphemeralStorage{Size: aws.Int32(2048)}, KMSKeyArn: aws.String(key + "b")}),
 			Cause:  engine.Drifted, Diff: []string{"Storage", "Key"}, Actions: []string{configure}},
 		{Name: "a key by reference", Existing: functionOf(), Object: functionOf(func(s *spec) { s.KMSKeyRef = &v1alpha1.ObjectReference{Name: "secrets"} }), Cause: engine.Edited, Diff: []string{"Key"}, Actions: []string{configure}},
+		{Name: "an alias, which Lambda may show as the key", Object: functionOf(encrypted(alias + "own")), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{create}},
+		{Name: "another alias", Existing: functionOf(encrypted(alias + "own")), Object: functionOf(encrypted(alias + "other")), Facts: func(*kindtest.Subject) {}, Cause: engine.Edited, Diff: []string{"KeyAlias"}, Actions: []string{configure}},
 		{Name: "back to a key of AWS", Existing: functionOf(encrypted(key + "a")), Object: functionOf(encrypted("")), Cause: engine.Edited, Diff: []string{"Key"}, Actions: []string{configure}},
 		{Name: "another role", Existing: functionOf(), Object: functionOf(ref("other")), Cause: engine.Edited, Diff: []string{"Role"}, Actions: []string{configure}},
 		{Name: "another role by hand is corrected", Existing: functionOf(), Object: functionOf(), Drift: true, Before: change(lambda.UpdateFunctionConfigurationInput{Role: aws.String(roles + "other")}),

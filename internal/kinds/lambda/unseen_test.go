@@ -110,6 +110,21 @@ func TestAnArchiveThatIsNotUploadedYetIsWaitedFor(t *testing.T) {
 	waits("next.zip")
 }
 
+// The documentation leaves open in which form Lambda answers with a key that was named by an alias.
+func TestAKeyNamedByItsAliasIsAtRestInBothForms(t *testing.T) {
+	want := alias + "own"
+	for _, shown := range []string{want, key + "a"} {
+		if got := keyAs(&want, &shown); *got != want {
+			t.Errorf("%s counts as %s", shown, *got)
+		}
+	}
+	for _, shown := range []string{"", alias + "other"} {
+		if got := keyAs(&want, &shown); *got != shown {
+			t.Errorf("%s counts as %s", shown, *got)
+		}
+	}
+}
+
 func TestStatesInWhichAFunctionDoesNotServe(t *testing.T) {
 	s := subject(t, functionOf())
 	kindtest.Settled(t, s)

@@ -37,6 +37,13 @@ var rewrites = []Rewrite{
 	{Kind: "ECRRepository", Field: "encryptionConfiguration.kmsKey", What: "every identifier of a key, and none, becomes the key's ARN", service: "ecr",
 		ops: []string{"DescribeRepositories"}, members: showKeysOfRepositories},
 	{Kind: "ECRRepository", Field: "repositoryPolicy", What: rewrittenPolicy, service: "ecr", ops: []string{"GetRepositoryPolicy"}, member: "policyText", text: rewritePolicy},
+	{Kind: "LambdaFunction", Field: "kmsKeyArn", What: "the ARN of an alias becomes that of its key", service: "lambda", ops: []string{"GetFunction"},
+		members: func(body map[string]any) {
+			configuration, _ := body["Configuration"].(map[string]any)
+			if before, _, isAlias := strings.Cut(text(configuration["KMSKeyArn"]), ":alias/"); isAlias {
+				configuration["KMSKeyArn"] = before + ":key/0d0d0d0d-0000-4000-8000-00000000000a"
+			}
+		}},
 	{Kind: "S3Bucket", Field: "policy", What: rewrittenPolicy + "; canonical users become ARNs", service: "s3", ops: []string{"GetBucketPolicy"}, text: rewritePolicy},
 	{Kind: "SQSQueue", Field: "policy", What: rewrittenPolicy, service: "sqs", ops: []string{"GetQueueAttributes"}, member: "Attributes.Policy", text: rewritePolicy},
 	{Kind: "SNSTopic", Field: "policy", What: rewrittenPolicy, service: "sns", ops: []string{"GetTopicAttributes"}, member: "Policy", text: rewritePolicy},

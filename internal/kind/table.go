@@ -46,6 +46,8 @@ type Table[CR any, S any] struct {
 	Roles Roles[S]
 	// WhyNotAdopted says what else speaks against an adoption; nil is nothing.
 	WhyNotAdopted func(sc Scope, want, have S) (string, error)
+	// Notes returns what is to be reported of the parts; nil for nothing.
+	Notes func(want, have S) []Note
 	// Holds reads why the resource must not be deleted now. It is called only while deleting.
 	Holds func(ctx context.Context, want S, seen *Seen[S]) error
 	// HoldsReads are the IAM actions that Holds uses.
@@ -272,6 +274,9 @@ func (t *table[CR, S]) Observe(ctx context.Context, want S, look Look) (Seen[S],
 		}
 		return Seen[S]{}, err
 	}
+	if t.Table.Notes != nil && !look.Deleting {
+		seen.Notes = append(seen.Notes, t.Table.Notes(want, seen.State)...)
+	}
 	if t.tagged() {
 		fieldOf(&seen.State, "Tags").Set(reflect.ValueOf(seen.Tags))
 	}
@@ -298,29 +303,6 @@ func (t *table[CR, S]) readParts(ctx context.Context, want S, look Look, seen *S
 	err := group.Wait()
 	seen.State = have
 	return err
-}
-
-// writesWhenNew reports whether the defaults of a new resource are known and a part is to be written to it.
-func (t *table[CR, S]) writesWhenNew(want S) bool {
-	return t.DefaultsWhenNew && slices.ContainsFunc(t.Parts, func(p Part[S]) bool { return p.afterCreate(want) && !isDefault(p, want) })
-}
-
-// afterCreate reports whether the part is declared and is not set by the create.
-func (p Part[S]) afterCreate(want S) bool { return !p.InCreate && isDeclared(want, p.Fields) }
-
-// mayBeAssumed reports whether the fields of a new resource need no look: they have their defaults.
-func (p Part[S]) mayBeAssumed(want S) bool {
-	return p.afterCreate(want) && (!p.NeedsLook || isDefault(p, want))
-}
-
-// assumeDefault fills in the fields of a new resource: as wanted where that is the default, and otherwise none,
-// which differs from what is wanted.
-func (p Part[S]) assumeDefault(want S, have *S) {
-	if isDefault(p, want) {
-		for _, f := range p.Fields {
-			fieldOf(have, f).Set(fieldOf(&want, f))
-		}
-	}
 }
 
 func (t *table[CR, S]) readTags(ctx context.Context, want S, look Look, seen *Seen[S]) error {

@@ -165,3 +165,6 @@ type SNSTopicList struct {
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []SNSTopic `json:"items"`
 }
+
+// ConditionSubscriptionsConfirmed is False while declared subscriptions wait until their endpoints confirm them.
+const ConditionSubscriptionsConfirmed = "SubscriptionsConfirmed"

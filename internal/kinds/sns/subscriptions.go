@@ -231,6 +231,28 @@ func (t *topic) set(ctx context.Context, want, have TopicState, key string) erro
 	return err
 }
 
+// notes reports the subscriptions that wait for their endpoints. SNS deletes them after two days.
+// https://docs.aws.amazon.com/sns/latest/dg/SendMessageToHttp.confirm.html
+func notes(want, have TopicState) []kind.Note {
+	if len(want.Subscriptions) == 0 || have.Subscriptions == nil {
+		return nil
+	}
+	var pending []string
+	for _, key := range have.Declared {
+		if arn := have.ARNs[key]; arn != "" && !isConfirmed(arn) {
+			pending = append(pending, key)
+		}
+	}
+	n := len(pending)
+	if n == 0 {
+		return []kind.Note{{Type: v1alpha1.ConditionSubscriptionsConfirmed, Reason: status.ReasonReady, True: true, Message: "every declared subscription is confirmed"}}
+	}
+	return []kind.Note{{Type: v1alpha1.ConditionSubscriptionsConfirmed, Reason: status.ReasonWaiting, Recheck: true, Message: fmt.Sprintf(
+		"%d of %d subscriptions wait until their endpoints confirm them (%s): confirm them, or remove them from subscriptions; "+
+			"SNS deletes them after two days, and the operator then subscribes again, with another message to the endpoint",
+		n, len(have.Declared), strings.Join(pending[:min(n, 5)], ", ")+kind.Either(n > 5, ", …", ""))}}
+}
+
 // publishSubscriptions records the subscriptions that the operator made, so that they are removed when the spec
 // drops them. A look that did not read them changes nothing.
 func publishSubscriptions(st *v1alpha1.SNSTopicStatus, s TopicState) {

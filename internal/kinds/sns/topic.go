@@ -72,6 +72,7 @@ func NewTopic(cfg aws.Config) kind.Kind[*v1alpha1.SNSTopic, TopicState] {
 				return &sns.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
 			}),
 		},
+		Notes: notes,
 		Parts: append(t.subscriptionParts(), t.attributeParts()...),
 		// SNS removes the subscriptions of a topic with it.
 		Delete: []kind.Ending[TopicState]{{Call: kind.Call[TopicState]{Action: "sns:DeleteTopic", Effect: kind.Deletes, Do: kind.Send(t.api.DeleteTopic, func(_, have TopicState) *sns.DeleteTopicInput {

@@ -5,12 +5,15 @@ package sns
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sns/types"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
@@ -478,10 +481,19 @@ func TestAPendingSubscriptionIsLeftToItsEndpoint(t *testing.T) {
 	if st := s.Object.(*v1alpha1.SNSTopic).Status; st.SubscriptionsPending != 1 || st.SubscriptionsConfirmed != 1 || len(st.SubscriptionARNs) != 1 {
 		t.Errorf("%+v", st)
 	}
+	shown := func() *metav1.Condition {
+		return meta.FindStatusCondition(s.Object.(*v1alpha1.SNSTopic).Status.Conditions, v1alpha1.ConditionSubscriptionsConfirmed)
+	}
+	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || !strings.Contains(c.Message, "1 of 2 subscriptions") || !strings.Contains(c.Message, mail) {
+		t.Errorf("%+v", c)
+	}
 	s.Edit(topicOf(to("email", mail, filter(done)), toQueue()))
 	kindtest.Settled(t, s)
 	s.Edit(topicOf(toQueue()))
 	kindtest.Settled(t, s)
+	if c := shown(); c == nil || c.Status != metav1.ConditionTrue {
+		t.Errorf("%+v", c)
+	}
 	if n := kindtest.Operations(r.AWS.Calls()); n["Subscribe"] != 2 || n["SetSubscriptionAttributes"]+n["Unsubscribe"] > 0 {
 		t.Errorf("%v\n%s", n, r.AWS.Calls())
 	}

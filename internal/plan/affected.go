@@ -4,6 +4,7 @@ package plan
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -17,11 +18,16 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
+// mostAffected bounds the objects that a plan does not have and that it plans because they are affected: each costs reads of the API
+// server or of AWS.
+const mostAffected = 500
+
 // affectedBindings plans the bindings that the plan does not have and whose policies become others by it: those that name an
-// edited intent, and those that share the pods of a namespace. It returns the items of those alone that change.
+// edited intent, and those that share the pods of a namespace. It returns the items of those alone that change, and says in the item
+// of an edited object that it stopped.
 func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, error) {
-	edited, changed := editedIntents(found)
-	if !changed || p.bindings == nil && len(edited) == 0 {
+	edited, cause := editedIntents(found)
+	if cause == nil || p.bindings == nil && len(edited) == 0 {
 		return nil, nil
 	}
 	s, err := p.posture(ctx)
@@ -29,57 +35,85 @@ func (p *Planner) affectedBindings(ctx context.Context, found []Item) ([]Item, e
 		return nil, err
 	}
 	var out []Item
-	for {
+	for planned := 0; ; {
 		next, err := p.nextAffected(ctx, s, edited)
-		if next == nil || err != nil {
+		if len(next) == 0 || err != nil {
 			return out, err
 		}
-		it := itemOf(next, None)
-		follow, err := p.binding(ctx, &it, next)
-		if err != nil {
-			return nil, err
-		}
-		s.planned[keyOf(it.Kind, it.Namespace, it.Name)] = true // also where it waits
-		follow = slices.DeleteFunc(follow, func(f Item) bool { return !f.Changes() })
-		if len(follow) > 0 {
-			out = append(append(out, it), follow...)
+		for _, u := range next {
+			if planned++; planned > mostAffected {
+				cause.addNote(fmt.Sprintf("more than %d bindings are affected, and the others are not in this plan", mostAffected))
+				return out, nil
+			}
+			items, err := p.affectedBinding(ctx, s, u)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, items...)
 		}
 	}
 }
 
-// editedIntents are the SecurityIntents that a plan changes. Changed is true where it changes anything of the security intents.
-func editedIntents(found []Item) (edited map[string]bool, changed bool) {
+// affectedBinding plans a binding that the plan does not have. It returns no items where nothing changes.
+func (p *Planner) affectedBinding(ctx context.Context, s *posture, u *unstructured.Unstructured) ([]Item, error) {
+	it := itemOf(u, None)
+	follow, err := p.binding(ctx, &it, u)
+	if err != nil {
+		return nil, err
+	}
+	s.planned[keyOf(it.Kind, it.Namespace, it.Name)] = true // also where it waits
+	follow = slices.DeleteFunc(follow, func(f Item) bool { return !f.Changes() })
+	if len(follow) == 0 {
+		return nil, nil
+	}
+	return append([]Item{it}, follow...), nil
+}
+
+// editedIntents are the SecurityIntents that a plan changes. Cause is the first object of the security intents that it changes; nil for none.
+func editedIntents(found []Item) (edited map[string]bool, cause *Item) {
 	edited = map[string]bool{}
-	for _, it := range found {
+	for i := range found {
+		it := &found[i]
 		if !strings.HasPrefix(it.APIVersion, intentv1alpha1.GroupName+"/") || !it.Changes() {
 			continue
 		}
-		changed = true
+		if cause == nil {
+			cause = it
+		}
 		if it.Kind == "SecurityIntent" {
 			edited[it.Name] = true
 		}
 	}
-	return edited, changed
+	return edited, cause
 }
 
-// nextAffected returns a binding that is affected and not planned yet; nil when there is none.
-func (p *Planner) nextAffected(ctx context.Context, s *posture, edited map[string]bool) (*unstructured.Unstructured, error) {
+// nextAffected returns the bindings that are affected and not planned yet. To plan them may affect others.
+func (p *Planner) nextAffected(ctx context.Context, s *posture, edited map[string]bool) ([]*unstructured.Unstructured, error) {
 	namespaces := []string{metav1.NamespaceAll}
 	if len(edited) == 0 {
 		namespaces = slices.Sorted(maps.Keys(s.divisions))
 	}
+	var out []*unstructured.Unstructured
+	seen := map[string]bool{}
 	for _, namespace := range namespaces {
 		bindings, err := p.bindingsIn(ctx, namespace)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range bindings {
-			if o.GetDeletionTimestamp() == nil && s.isAffected(intentfacts.BindingOf(o), edited) {
-				return toManifest(o)
+			b := intentfacts.BindingOf(o)
+			key := keyOf(b.Kind, b.Namespace, b.Name)
+			if o.GetDeletionTimestamp() != nil || seen[key] || !s.isAffected(b, edited) {
+				continue
 			}
+			u, err := toManifest(o)
+			if err != nil {
+				return nil, err
+			}
+			seen[key], out = true, append(out, u)
 		}
 	}
-	return nil, nil
+	return out, nil
 }
 
 // isAffected reports whether a binding that is not planned yet names an edited intent, or restricts the network in a namespace

@@ -185,6 +185,14 @@ func (it Item) change() Action {
 	return it.Action
 }
 
+// addNote adds a sentence to the note of the item.
+func (it *Item) addNote(text string) {
+	if it.Note != "" {
+		it.Note += "; "
+	}
+	it.Note += text
+}
+
 // Changes reports whether anything happens to the item.
 func (it Item) Changes() bool { return it.change() != None }
 

@@ -127,6 +127,7 @@ func (p *Planner) Apply(ctx context.Context, manifests []*unstructured.Unstructu
 
 // begin forgets the plan before this one.
 func (p *Planner) begin() {
+	p.Client = newBatched(p.Client, p.Engines)
 	p.declared, p.newNamespaces, p.bindings, p.doomed = map[string]*unstructured.Unstructured{}, map[string]bool{}, nil, map[string]bool{}
 }
 

@@ -30,6 +30,8 @@ type posture struct {
 	divisions map[string]intent.Facts
 	// planned are the bindings that the plan has.
 	planned map[string]bool
+	// spaces are the namespaces that were read, each with itself if it exists or will.
+	spaces map[string][]intent.Namespace
 }
 
 // posture gathers the intents once a plan.
@@ -41,7 +43,7 @@ func (p *Planner) posture(ctx context.Context) (*posture, error) {
 	if err := (ahead{p.Client, p}).List(ctx, list); err != nil {
 		return nil, fmt.Errorf("listing SecurityIntents: %w", err)
 	}
-	s := &posture{intents: map[string]*intentv1alpha1.SecurityIntent{}, divisions: map[string]intent.Facts{}, planned: map[string]bool{}}
+	s := &posture{intents: map[string]*intentv1alpha1.SecurityIntent{}, divisions: map[string]intent.Facts{}, planned: map[string]bool{}, spaces: map[string][]intent.Namespace{}}
 	for i := range list.Items {
 		s.intents[list.Items[i].Name] = &list.Items[i]
 	}
@@ -113,9 +115,13 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 	if policy.Namespace == "" {
 		return f, nil
 	}
-	only, err := p.only(ctx, policy.Namespace)
-	if err != nil {
-		return f, err
+	only, known := p.bindings.spaces[policy.Namespace]
+	if !known {
+		var err error
+		if only, err = p.only(ctx, policy.Namespace); err != nil {
+			return f, err
+		}
+		p.bindings.spaces[policy.Namespace] = only
 	}
 	for _, ns := range only {
 		f.NamespaceLabels = ns.Labels
@@ -126,7 +132,7 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 	if known, ok := p.bindings.divisions[policy.Namespace]; ok {
 		return known, nil
 	}
-	f, err = p.divide(ctx, policy.Namespace, only, f)
+	f, err := p.divide(ctx, policy.Namespace, only, f)
 	if err == nil {
 		p.bindings.divisions[policy.Namespace] = f
 	}

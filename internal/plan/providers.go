@@ -24,17 +24,18 @@ func (p *Planner) affectedByProviders(ctx context.Context, found []Item) ([]Item
 		planned[keyOf(it.Kind, it.Namespace, it.Name)] = true
 	}
 	var out []Item
-	for _, it := range found {
-		if it.Kind != "AWSProvider" || it.Action != Update || it.Problem != nil {
+	for i := range found {
+		cause := &found[i]
+		if cause.Kind != "AWSProvider" || cause.Action != Update || cause.Problem != nil {
 			continue
 		}
-		users, err := p.usersOf(ctx, it.Namespace, it.Name)
+		users, leftOut, err := p.usersOf(ctx, cause.Namespace, cause.Name, planned)
 		if err != nil {
 			return nil, err
 		}
-		users = slices.DeleteFunc(users, func(u *unstructured.Unstructured) bool {
-			return planned[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())]
-		})
+		if leftOut > 0 {
+			cause.addNote(fmt.Sprintf("%d objects that use the provider are not in this plan, which has the first %d: plan them without the provider", leftOut, mostAffected))
+		}
 		items := make([]Item, len(users))
 		for i, u := range users {
 			items[i] = itemOf(u, None)
@@ -48,43 +49,58 @@ func (p *Planner) affectedByProviders(ctx context.Context, found []Item) ([]Item
 	return out, nil
 }
 
-// usersOf returns the objects that use a provider, and for those of a capability the capability.
-func (p *Planner) usersOf(ctx context.Context, namespace, provider string) ([]*unstructured.Unstructured, error) {
-	capabilities, err := p.listed(ctx, nexusv1.GroupVersion.WithKind("NexusAICapability"), namespace)
-	if err != nil {
-		return nil, err
-	}
-	out := slices.DeleteFunc(capabilities, func(u *unstructured.Unstructured) bool { return !refersTo(u, provider) })
+// usersOf returns the objects that use a provider and are not planned yet, and for those of a capability the capability: as many as a
+// plan has, and how many more there are.
+func (p *Planner) usersOf(ctx context.Context, namespace, provider string, planned map[string]bool) (out []*unstructured.Unstructured, leftOut int, err error) {
+	kinds := []schema.GroupVersionKind{nexusv1.GroupVersion.WithKind("NexusAICapability")}
 	for _, e := range p.Kinds {
-		if !p.Operator.Kinds.Serves(e.Name()) {
-			continue
-		}
-		objects, err := p.listed(ctx, v1alpha1.GroupVersion.WithKind(e.Name()), namespace)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range objects {
-			if refersTo(u, provider) && !isOfCapability(u) {
-				out = append(out, u)
-			}
+		if p.Operator.Kinds.Serves(e.Name()) {
+			kinds = append(kinds, v1alpha1.GroupVersion.WithKind(e.Name()))
 		}
 	}
-	return out, nil
+	for _, gvk := range kinds {
+		err := p.eachOf(ctx, gvk, namespace, func(u *unstructured.Unstructured) {
+			switch {
+			case !refersTo(u, provider) || isOfCapability(u) || planned[keyOf(u.GetKind(), u.GetNamespace(), u.GetName())]:
+			case len(out) < mostAffected:
+				out = append(out, u)
+			default:
+				leftOut++
+			}
+		})
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	return out, leftOut, nil
+}
+
+// pageSize is how many objects are in memory at a time while those that use a provider are looked for.
+const pageSize = 250
+
+// eachOf calls do with each object of a kind in a namespace, its kind named.
+func (p *Planner) eachOf(ctx context.Context, gvk schema.GroupVersionKind, namespace string, do func(*unstructured.Unstructured)) error {
+	for next := ""; ; {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
+		if err := p.Client.List(ctx, list, client.InNamespace(namespace), client.Limit(pageSize), client.Continue(next)); err != nil {
+			return fmt.Errorf("listing %s objects: %w", gvk.Kind, err)
+		}
+		for i := range list.Items {
+			u := &unstructured.Unstructured{Object: list.Items[i].Object} // a pointer into the page would keep all of it
+			u.SetGroupVersionKind(gvk)
+			do(u)
+		}
+		if next = list.GetContinue(); next == "" {
+			return nil
+		}
+	}
 }
 
 // listed returns the objects of a kind in a namespace, their kind named.
-func (p *Planner) listed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) ([]*unstructured.Unstructured, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(gvk.GroupVersion().WithKind(gvk.Kind + "List"))
-	if err := p.Client.List(ctx, list, client.InNamespace(namespace)); err != nil {
-		return nil, fmt.Errorf("listing %s objects: %w", gvk.Kind, err)
-	}
-	out := make([]*unstructured.Unstructured, len(list.Items))
-	for i := range list.Items {
-		out[i] = &list.Items[i]
-		out[i].SetGroupVersionKind(gvk)
-	}
-	return out, nil
+func (p *Planner) listed(ctx context.Context, gvk schema.GroupVersionKind, namespace string) (out []*unstructured.Unstructured, err error) {
+	err = p.eachOf(ctx, gvk, namespace, func(u *unstructured.Unstructured) { out = append(out, u) })
+	return out, err
 }
 
 func refersTo(u *unstructured.Unstructured, provider string) bool {

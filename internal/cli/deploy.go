@@ -94,7 +94,7 @@ func (f *deployFlags) addSettings(cmd *cobra.Command, s *shared) {
 	flags.StringVar(&f.scope.NamePrefix, "name-prefix", "", "beginning of the names of all AWS resources that the operator may touch; default: every name")
 	flags.StringVar(&f.scope.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
 	flags.StringVar(&f.scope.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
-	flags.BoolVar(&f.scope.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with allowAdoption")
+	flags.BoolVar(&f.scope.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
 	flags.StringSliceVar(&f.scope.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
 	flags.StringVar(&f.cluster, "cluster-name", "", "EKS cluster, asked for its issuer where the API server names none that AWS can reach (EKS_CLUSTER_NAME; default: that of the kubeconfig)")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator is to run with, such as --operator-arg=--capability-namespaces=team-*; may be repeated")

@@ -35,8 +35,8 @@ func (s *shared) importCommand() *cobra.Command {
 		Long: "import reads AWS resources with your own credentials and prints a manifest of each. Before that it asks the\n" +
 			"code that the operator runs what it would change: nothing, or the differences are listed.\n\n" +
 			"The objects only observe the resources (managementPolicy: Observe), so that applying them changes nothing. With\n" +
-			"--adopt they manage them: the operator then writes its owner tags, and nothing else. That needs allowAdoption: true\n" +
-			"on the AWSProvider. In both cases the resources outlive the objects (deletionPolicy: Retain).\n\n" +
+			"--adopt they manage them: the operator then writes its owner tags, and nothing else. That needs their kinds in\n" +
+			"adoptableKinds of the AWSProvider. In both cases the resources outlive the objects (deletionPolicy: Retain).\n\n" +
 			"NAME is the name in AWS: the identifier of a network resource, DATABASE/TABLE of a GlueTable.\n" +
 			"With --tag, the resources of all kinds, or of the kinds that you name, that carry all these tags are imported.",
 		Example: "  nexusctl import s3bucket/my-bucket dynamodbtable/orders -n team-a > resources.yaml\n" +

@@ -287,7 +287,7 @@ func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	case o.onRecord():
 		return Unproven, o.whyUnproven()
 	}
-	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider, or " + o.elsewhere()
+	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider, or " + o.elsewhere()
 }
 
 // elsewhere is the remedy that leaves a resource of another owner alone.
@@ -321,7 +321,7 @@ func (o Owner) whyUnproven() string {
 	if o.Deleting {
 		return message + "; otherwise set deletionPolicy: Retain to leave the resource as it is"
 	}
-	return message + "; otherwise " + o.elsewhere() + ", or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and allowAdoption on the provider"
+	return message + "; otherwise " + o.elsewhere() + ", or adopt it with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider"
 }
 
 // ofMember returns the owner for the judgment of one member of a resource: facts about the resource as a

@@ -31,7 +31,7 @@ func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.RolePath, "role-path", "", "path of all roles that the operator may touch, such as /teams/")
 	fs.StringVar(&s.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
 	fs.StringSliceVar(&s.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
-	fs.BoolVar(&s.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with allowAdoption")
+	fs.BoolVar(&s.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
 	fs.StringVar(&s.EKSCluster, "eks-cluster-name", "", "name of the EKS cluster whose OIDC issuer the operator reads, and in which it makes associations of EKS Pod Identity")
 	fs.StringVar(&s.Repository, "repository", "nexus-operator", "name of the ECR repository of the operator's image; installer only")
 	fs.StringVar(&s.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin; installer only")

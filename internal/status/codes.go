@@ -128,7 +128,7 @@ var codes = [...]Code{
 	{"NX-SPEC-004", ReasonNameConflict, "Another capability of the same `capabilityName` and `environment` runs, or is older; or `spec.path` of an SSMParameterSet leads below the parameter path of a capability of another namespace. The operator's log names that capability.",
 		"Choose another `capabilityName` or `environment`, or another path."},
 	{"NX-SPEC-005", ReasonConflict, "Something of this name exists and has another owner, or the object was restored from another cluster.",
-		"Choose another name, name the earlier cluster in `--previous-cluster-ids`, or import it (`adoptionPolicy: Always`, a `deletionPolicy`, and `allowAdoption` on the provider)."},
+		"Choose another name, name the earlier cluster in `--previous-cluster-ids`, or import it (`adoptionPolicy: Always`, a `deletionPolicy`, and the kind in `adoptableKinds` of the provider)."},
 	{"NX-DATA-001", ReasonMissing, "A store that existed is gone, and its data with it.",
 		"Restore it under the same name, or set `recreateOnLoss: true` to have it created again, empty."},
 	{"NX-DATA-002", ReasonDataWouldBeLost, "An edit, or the deletion of a generated object, would delete a store that holds data; or a key is to be deleted that other objects, or what they left in AWS, need.",

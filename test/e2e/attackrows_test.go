@@ -231,7 +231,7 @@ finalizers: [aws-infra-operator.runner.codes/s3bucket-finalizer]`
 
 var attacksOnOwnership = []attack{
 	{wants: "a bucket of nobody", kind: "S3Bucket", spec: `bucketName: finance-reports`, reason: "Conflict", says: []string{"adoptionPolicy"}},
-	{wants: "to adopt a bucket that the provider does not let be adopted", kind: "S3Bucket", spec: "bucketName: finance-reports\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"allowAdoption"}},
+	{wants: "to adopt a bucket that the provider does not let be adopted", kind: "S3Bucket", spec: "bucketName: finance-reports\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"adoptableKinds"}},
 	{wants: "another namespace's bucket", kind: "S3Bucket", spec: "bucketName: victims-bucket\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"another namespace"}},
 	{wants: "to have another namespace's bucket emptied", kind: "S3Bucket", spec: "bucketName: victims-bucket\nforceDestroy: true", reason: "Conflict", says: []string{"another namespace"}},
 	{wants: "another namespace's bucket by a forged label", kind: "S3Bucket", spec: `bucketName: victims-bucket`, meta: `labels: {nexus.ai/owner: victims-bucket, nexus.ai/managed-by: nexus-operator}`, reason: "Conflict", says: []string{"another namespace"}},
@@ -244,9 +244,9 @@ var attacksOnOwnership = []attack{
 		meta: `annotations: {nexus.ai/orphaned-from: NexusAICapability/victim-dev/victim-dev, nexus.ai/owner-uid: VICTIM}`},
 	{wants: "to have another namespace's bucket given up", kind: "S3Bucket", spec: `bucketName: victims-bucket`, meta: `annotations: {nexus.ai/abandon: VICTIM, nexus.ai/delete-data: call-data}`,
 		reason: "Conflict", says: []string{"another namespace"}},
-	{wants: "a table of nobody", kind: "DynamoDBTable", spec: "tableName: finance-ledger\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"allowAdoption"}},
-	{wants: "a role of nobody", kind: "IAMRole", spec: "roleName: finance-admin\nadoptionPolicy: Always\ndeletionPolicy: Delete\n" + forApp, reason: "Conflict", says: []string{"allowAdoption"}},
-	{wants: "a secret of nobody", kind: "SecretsManagerSecret", spec: "secretName: finance/db\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"allowAdoption"}},
+	{wants: "a table of nobody", kind: "DynamoDBTable", spec: "tableName: finance-ledger\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"adoptableKinds"}},
+	{wants: "a role of nobody", kind: "IAMRole", spec: "roleName: finance-admin\nadoptionPolicy: Always\ndeletionPolicy: Delete\n" + forApp, reason: "Conflict", says: []string{"adoptableKinds"}},
+	{wants: "a secret of nobody", kind: "SecretsManagerSecret", spec: "secretName: finance/db\nadoptionPolicy: Always\ndeletionPolicy: Delete", reason: "Conflict", says: []string{"adoptableKinds"}},
 	{wants: "another capability's role", kind: "IAMRole", spec: "roleName: victim-dev-app-role\n" + forApp, reason: "Conflict", says: []string{"another namespace"}},
 	{wants: "another capability's secret", kind: "SecretsManagerSecret", spec: `secretName: victim/dev/openai`, reason: "Conflict", says: []string{"another namespace"}},
 	{wants: "another capability's parameters", kind: "SSMParameterSet", spec: `{path: /victim/dev, parameters: {app/version: {value: mine}}}`, reason: "NameConflict", says: []string{"spec.path", "capability of another namespace"}},

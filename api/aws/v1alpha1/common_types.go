@@ -134,7 +134,7 @@ type CommonSpec struct {
 // +kubebuilder:validation:XValidation:rule="has(self.importID) == has(oldSelf.importID) && (!has(self.importID) || self.importID == oldSelf.importID)",message="importID is immutable"
 type ImportSpec struct {
 	// ImportID is the identifier of an existing AWS resource that this object adopts instead of creating
-	// one. It needs adoptionPolicy Always, an explicit deletionPolicy and allowAdoption on the provider,
+	// one. It needs adoptionPolicy Always, an explicit deletionPolicy and the kind in adoptableKinds of the provider,
 	// unless the resource carries the tags of an earlier object of this name. Absent: the operator creates
 	// a resource. Immutable.
 	// +optional

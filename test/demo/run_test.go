@@ -12,6 +12,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/docblocks"
 )
 
 // runFence is a block of commands of a page that is marked to be run: ```sh run, or ```sh run fails.
@@ -62,6 +67,7 @@ func TestTheCommandsOfTheDocumentationWork(t *testing.T) {
 			d.runCommands(page, f, x.programs)
 		}
 	}
+	d.acceptsManifests()
 	if run < 8 {
 		t.Errorf("only %d blocks of commands are marked", run)
 	}
@@ -83,4 +89,56 @@ func (d demo) runCommands(page string, f runFence, programs string) {
 		d.Fatalf("%s:%d: %v\n%s\n%s", page, f.line, err, f.commands, out)
 	}
 	d.Logf("%s:%d\n%s", page, f.line, out)
+}
+
+// acceptsManifests sends every manifest of the pages and of the examples to the API server as a dry run, in namespace default. It leaves out
+// those that other products serve.
+func (d demo) acceptsManifests() {
+	d.Helper()
+	blocks, err := docblocks.Pages(".")
+	if err != nil {
+		d.Fatal(err)
+	}
+	all, err := docblocks.Examples(".", "examples")
+	if err != nil {
+		d.Fatal(err)
+	}
+	var text strings.Builder
+	for _, m := range append(docblocks.Manifests(blocks), all...) {
+		text.WriteString("---\n" + d.inDefault(m))
+	}
+	file := filepath.Join(d.TempDir(), "manifests.yaml")
+	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
+		d.Fatal(err)
+	}
+	d.runCommands("every page and example", runFence{commands: "kubectl apply --server-side --dry-run=server --force-conflicts -f " + file}, "")
+}
+
+// served are groups that the API server of the demo serves, and that pages have manifests of.
+var served = []string{"v1", "networking.k8s.io/v1", "nexus.ai/v1", "aws-infra-operator.runner.codes/v1alpha1", "intent.security.nimbus.com/v1alpha1"}
+
+// inDefault returns a manifest as one of namespace default, which exists; empty for one that is not served.
+func (d demo) inDefault(m docblocks.Manifest) string {
+	if _, isOfChart, _ := m.ChartValues(); isOfChart {
+		return ""
+	}
+	whole, err := m.Whole()
+	u := &unstructured.Unstructured{}
+	if err == nil {
+		err = yaml.Unmarshal([]byte(whole), &u.Object)
+	}
+	if err != nil {
+		d.Fatalf("%s: %v", m.Place, err)
+	}
+	if !slices.Contains(served, u.GetAPIVersion()) || u.GetName() == "" {
+		return ""
+	}
+	if u.GetNamespace() != "" {
+		u.SetNamespace("default")
+	}
+	out, err := yaml.Marshal(u.Object)
+	if err != nil {
+		d.Fatal(err)
+	}
+	return string(out)
 }

@@ -179,7 +179,9 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	a.o.Recent.Members = a.mem.members(a.settleTime(), now)
 	a.o.Recent.UntaggedSettled = !a.mem.untaggedSince.IsZero() && now.Sub(a.mem.untaggedSince) >= a.settleTime()
 	a.o.Recent.NotEmpty = a.mem.notEmpty
-	a.o.Recent.Provided = a.mem.provided
+	if a.mem.provided != nil {
+		a.o.Recent.Provided = *a.mem.provided
+	}
 	a.o.Recent.First = a.isFirstCreate()
 	decision, span := tracing.Span(ctx, "decide")
 	p, err := a.decideByCheck(decision)
@@ -190,7 +192,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	if !p.Unseen {
 		a.mem.recordLook(p, err, a.settleTime(), a.h.Now())
 		if p.Cause == InSync && err == nil {
-			a.mem.provided = a.o.Provided
+			a.mem.provided = new(a.o.Provided)
 		}
 	}
 	return p, err

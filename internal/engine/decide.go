@@ -62,6 +62,8 @@ type Plan struct {
 	Duplicates []string
 	// TagKeys are the tag keys that the resource carries once the plan is done.
 	TagKeys []string
+	// Provided is the hash of what the provider adds to the declared state.
+	Provided string
 	// Written are the versions of the write-only values that the resource has once the plan is done.
 	Written map[string]string
 	// Identity is what identifies the resource in AWS.
@@ -141,6 +143,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
 		d.publish(p)
 	}
 	p.Ownership = d.ownership(verdict)
+	p.Provided = d.o.Provided
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 }

@@ -51,8 +51,9 @@ type Memory struct {
 	untouched bool
 	// retried is the last request of a person for which writes that were given up were forgotten.
 	retried string
-	// provided is the hash of what the provider added to the desired state when AWS was last seen as declared.
-	provided string
+	// provided is the hash of what the provider added to the desired state when AWS was last seen as declared; nil before that, and then
+	// the status tells.
+	provided *string
 	// notEmpty is true once AWS refused to delete the resource because of its contents.
 	notEmpty bool
 }

@@ -72,7 +72,7 @@ type Owner struct {
 	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.
 	Check *kind.Check
-	// Provided is the hash of what the provider adds to the desired state, such as its defaultTags.
+	// Provided is the hash of what the provider adds to the desired state, such as its defaultTags; empty for nothing.
 	Provided string
 	// Recent is what this process remembers of its last calls.
 	Recent Recent
@@ -98,8 +98,7 @@ type Recent struct {
 	Members map[string]string
 	// UntaggedSettled is true once the resource was seen without owner tags over the whole settle time.
 	UntaggedSettled bool
-	// Provided is the hash of what the provider added to the desired state when AWS was last seen as declared; empty while that
-	// is not known.
+	// Provided is the hash of what the provider added to the desired state when AWS was last seen as declared; empty for nothing.
 	Provided string
 	// NotEmpty is true once AWS refused to delete the resource because of its contents.
 	NotEmpty bool
@@ -111,10 +110,10 @@ func (o Owner) ReportsOnly(p Plan) bool {
 	return o.Management == v1alpha1.ManageObserve || o.Drift == v1alpha1.DriftReport && outside && !o.Deleting
 }
 
-// providerEdited reports whether a difference follows from an edit of the provider. Without a memory of what the provider said before,
-// the keys of tags tell: nobody but an editor wants a key that was never written, or no longer wants one that was.
+// providerEdited reports whether a difference follows from an edit of the provider. Where an edit was not yet applied when AWS was last as
+// declared, the keys of tags tell: nobody but an editor wants a key that was never written, or no longer wants one that was.
 func (o Owner) providerEdited(diff kind.Diff) bool {
-	if o.Recent.Provided != "" && o.Recent.Provided != o.Provided {
+	if o.Recent.Provided != o.Provided {
 		return true
 	}
 	return slices.ContainsFunc(diff, func(c kind.Change) bool {

@@ -97,7 +97,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
 		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
 	}
-	o.Provided = sumOf([]any{f.Provider.DefaultTags, f.Provider.PermissionsBoundaryARN, f.Provider.RolePathPrefix})
+	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
 	if st.CreationTime != nil {
 		o.CreatedAt = st.CreationTime.Time
 	}
@@ -108,6 +108,14 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	// Where no capability vouches for the object, only its UID counts, which its author cannot choose.
 	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
 	return o
+}
+
+// providedBy is the hash of what a provider adds to the desired state; empty for nothing.
+func providedBy(p v1alpha1.AWSProviderSpec) string {
+	if len(p.DefaultTags) == 0 && p.PermissionsBoundaryARN == "" && p.RolePathPrefix == "" {
+		return ""
+	}
+	return sumOf([]any{p.DefaultTags, p.PermissionsBoundaryARN, p.RolePathPrefix})
 }
 
 // Published reports whether an object's status has what references need. An ID without an ARN records a create whose result
@@ -321,7 +329,7 @@ func readyMessage(obj v1alpha1.Resource, out Outcome) string {
 func recordSynced(st *v1alpha1.CommonStatus, p Plan, generation int64) {
 	st.SyncedGeneration = generation
 	if p.Cause == InSync {
-		st.ManagedTagKeys, st.WrittenVersions = p.TagKeys, p.Written
+		st.ManagedTagKeys, st.WrittenVersions, st.Provided = p.TagKeys, p.Written, p.Provided
 	}
 }
 

@@ -229,6 +229,10 @@ type CommonStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	ManagedTagKeys []string `json:"managedTagKeys,omitempty"`
+	// Provided is a hash of what the AWSProvider added to the spec, such as its defaultTags, when AWS was last observed to be as
+	// declared; empty for nothing. What differs after the provider was edited was not changed outside.
+	// +optional
+	Provided string `json:"provided,omitempty"`
 }
 
 // Resource is what the engine needs of any AWS resource object.

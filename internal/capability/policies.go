@@ -119,8 +119,8 @@ func (o Observed) stateOf(n graph.Node) State {
 	}
 	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
-		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter otherEgress to allow, " +
-			"or add the addresses of AWS to its allowCIDRs, or bind it to component frontend"
+		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter awsCIDRs to the networks at which " +
+			"the backend reaches AWS on port 443, STS included, such as [10.20.0.0/16] of VPC endpoints or [0.0.0.0/0] for all, or bind it to component frontend"
 	}
 	return s
 }

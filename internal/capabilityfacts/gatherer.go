@@ -21,6 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -143,11 +144,25 @@ func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability
 		si := &intentv1alpha1.SecurityIntent{}
 		if err := g.Client.Get(ctx, client.ObjectKey{Name: name}, si); client.IgnoreNotFound(err) != nil {
 			return nil, err
-		} else if err == nil && intent.ClosesEgressToAWS(si) {
+		} else if err != nil || !intent.ClosesEgressToAWS(si, false) {
+			continue
+		}
+		if open, err := g.isOpenByIPv6(ctx, si); err != nil {
+			return nil, err
+		} else if !open {
 			out = append(out, name)
 		}
 	}
 	return out, nil
+}
+
+// isOpenByIPv6 reports whether pods have IPv6 addresses and an intent leaves the way to AWS open to those. It reads the API
+// server only where that makes the difference.
+func (g Gatherer) isOpenByIPv6(ctx context.Context, si *intentv1alpha1.SecurityIntent) (bool, error) {
+	if intent.ClosesEgressToAWS(si, true) {
+		return false, nil
+	}
+	return clusterfacts.IsIPv6(ctx, g.Live)
 }
 
 // IntentsOf returns the names of the SecurityIntents that the capability names, sorted and distinct.

@@ -53,6 +53,7 @@ var scanGroups = []struct {
 	{"network", "the load balancer controller finds subnets", (*scanner).scanNetwork},
 	{"ingress", "a load balancer controller serves Ingresses", (*scanner).scanIngress},
 	{"engines", "policy engines are present", (*scanner).scanEngines},
+	{"facts", "DNS is where intents keep it open, and something enforces NetworkPolicies", (*scanner).scanFacts},
 	{"access", "you may install the operator", (*scanner).scanAccess},
 }
 

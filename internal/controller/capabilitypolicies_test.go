@@ -103,7 +103,7 @@ func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
 	h.shows(c, "PoliciesReady", "False", "IntentMissing")
 	si := intentNamed("closed-dns", "dnsManipulation")
 	h.make(si)
-	if m := h.shows(c, "PoliciesReady", "False", "EgressToAWSBlocked"); !strings.Contains(m, "closed-dns") || !strings.Contains(m, "otherEgress") {
+	if m := h.shows(c, "PoliciesReady", "False", "EgressToAWSBlocked"); !strings.Contains(m, "closed-dns") || !strings.Contains(m, "awsCIDRs") {
 		t.Errorf("the message names neither the intent nor the remedy: %s", m)
 	}
 	h.shows(c, "Stalled", "True", "EgressToAWSBlocked")

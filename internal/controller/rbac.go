@@ -64,6 +64,10 @@ package controller
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=eks-pod-identity-agent,verbs=get
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
 
+// DaemonSets show what enforces NetworkPolicies and whether nodes cache DNS, EndpointSlices where the cluster's DNS answers.
+// +kubebuilder:rbac:groups=apps,resources=daemonsets,verbs=list
+// +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
+
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 

@@ -109,9 +109,11 @@ func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Directio
 	return d
 }
 
-// ClosesEgressToAWS reports whether a SecurityIntent closes TCP 443 to public addresses, where AWS is. Invalid
-// parameters leave nothing open, and an intent that this does not know closes what its entry restricts.
-func ClosesEgressToAWS(i *v1alpha1.SecurityIntent) bool {
+// ClosesEgressToAWS reports whether a SecurityIntent closes TCP 443 to AWS. The way is open where the intent names the networks
+// at which AWS is reached (awsCIDRs, or private networks of VPC endpoints among allowEgressCIDRs), or where its networks
+// together cover all public addresses: of IPv4 or, in a cluster whose pods have IPv6 addresses, of IPv6. Invalid parameters
+// leave nothing open, and an intent that this does not know closes what its entry restricts.
+func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, ipv6 bool) bool {
 	if i == nil {
 		return false
 	}
@@ -125,9 +127,11 @@ func ClosesEgressToAWS(i *v1alpha1.SecurityIntent) bool {
 	}
 	switch e.ID {
 	case "dnsManipulation":
-		return r.Param("otherEgress", "deny") != "allow"
+		return r.Param("otherEgress", "deny") != "allow" && len(r.Params["awsCIDRs"]) == 0
 	case "denyExternalNetworkAccess":
-		return !slices.Contains(slices.Concat(r.Params["allowCIDRs"], r.Params["allowEgressCIDRs"]), "0.0.0.0/0")
+		outward := prefixesOf(r.Params["allowEgressCIDRs"])
+		open := append(prefixesOf(r.Params["allowCIDRs"]), outward...)
+		return len(r.Params["awsCIDRs"]) == 0 && !slices.ContainsFunc(outward, isPrivate) && !coverPublic(open, ipv6)
 	default:
 		return true
 	}

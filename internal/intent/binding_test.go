@@ -3,6 +3,9 @@
 package intent_test
 
 import (
+	"fmt"
+	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -70,6 +73,28 @@ func TestOnlyTheBlockingRulesOfAPolicyRestrict(t *testing.T) {
 	}
 }
 
+// publicIPv4 are networks that hold all public addresses of IPv4, and no private ones.
+func publicIPv4() []string {
+	var out []string
+	for i := 1; i < 224; i++ {
+		switch {
+		case slices.Contains([]int{10, 100, 127, 169, 172, 192}, i):
+		default:
+			out = append(out, fmt.Sprintf("%d.0.0.0/8", i))
+		}
+	}
+	for _, i := range []int{100, 169, 172, 192} {
+		for j := range 256 {
+			network := netip.MustParsePrefix(fmt.Sprintf("%d.%d.0.0/16", i, j))
+			private := network.Addr().IsPrivate() || i == 100 && j >= 64 && j < 128 || network.Addr().IsLinkLocalUnicast()
+			if !private {
+				out = append(out, network.String())
+			}
+		}
+	}
+	return out
+}
+
 func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 	const dns, external = "dnsManipulation", "denyExternalNetworkAccess"
 	for name, tc := range map[string]struct {
@@ -77,32 +102,45 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 		action v1alpha1.Action
 		params v1alpha1.Params
 		want   bool
+		ipv6   bool
 	}{
-		"DNS only":                                  {dns, v1alpha1.Block, nil, true},
-		"DNS only, enforced":                        {dns, v1alpha1.Enforce, nil, true},
-		"DNS only, by default":                      {dns, "", nil, true},
-		"DNS only, audited":                         {dns, v1alpha1.Audit, nil, false},
-		"DNS, others denied":                        {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"deny"}}, true},
-		"DNS, others allowed":                       {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}}, false},
-		"DNS, others allowed, peers":                {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeers": {"169.254.20.10/32"}}, false},
-		"DNS, others misspelled":                    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"Allow"}}, true},
-		"DNS, others allowed and a typing error":    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeer": {"x"}}, true},
-		"DNS, others allowed and denied":            {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow", "deny"}}, true},
-		"external":                                  {external, v1alpha1.Block, nil, true},
-		"external, audited":                         {external, v1alpha1.Audit, nil, false},
-		"external, some network":                    {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"52.0.0.0/8"}}, true},
-		"external, every address":                   {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"1.2.3.4/32", "0.0.0.0/0"}}, false},
-		"external, only IPv6":                       {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"::/0"}}, true},
-		"external, every address and no network":    {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"0.0.0.0/0", "x"}}, true},
-		"ingress only":                              {"networkSegmentation", v1alpha1.Block, nil, false},
-		"nothing of the network, invalid parameter": {"pkgMgrs", v1alpha1.Block, v1alpha1.Params{"x": {"y"}}, false},
-		"unknown":                                   {"unheardOf", v1alpha1.Block, nil, false},
+		"DNS only":                                  {dns, v1alpha1.Block, nil, true, false},
+		"DNS only, enforced":                        {dns, v1alpha1.Enforce, nil, true, false},
+		"DNS only, by default":                      {dns, "", nil, true, false},
+		"DNS only, audited":                         {dns, v1alpha1.Audit, nil, false, false},
+		"DNS, others denied":                        {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"deny"}}, true, false},
+		"DNS, others allowed":                       {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}}, false, false},
+		"DNS, others allowed, peers":                {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeers": {"169.254.20.10/32"}}, false, false},
+		"DNS, others misspelled":                    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"Allow"}}, true, false},
+		"DNS, others allowed and a typing error":    {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow"}, "dnsPeer": {"x"}}, true, false},
+		"DNS, others allowed and denied":            {dns, v1alpha1.Block, v1alpha1.Params{"otherEgress": {"allow", "deny"}}, true, false},
+		"external":                                  {external, v1alpha1.Block, nil, true, false},
+		"external, audited":                         {external, v1alpha1.Audit, nil, false, false},
+		"external, some network":                    {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"52.0.0.0/8"}}, true, false},
+		"external, every address":                   {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"1.2.3.4/32", "0.0.0.0/0"}}, false, false},
+		"external, only IPv6":                       {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"::/0"}}, true, false},
+		"external, every address and no network":    {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"0.0.0.0/0", "x"}}, true, false},
+		"ingress only":                              {"networkSegmentation", v1alpha1.Block, nil, false, false},
+		"nothing of the network, invalid parameter": {"pkgMgrs", v1alpha1.Block, v1alpha1.Params{"x": {"y"}}, false, false},
+		"unknown":                                   {"unheardOf", v1alpha1.Block, nil, false, false},
+		"external, two halves":                      {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"0.0.0.0/1", "128.0.0.0/1"}}, false, false},
+		"external, one half":                        {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"0.0.0.0/1"}}, true, false},
+		"external, all public addresses":            {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": publicIPv4()}, false, false},
+		"external, halves in both parameters":       {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"0.0.0.0/1"}, "allowCIDRs": {"128.0.0.0/1"}}, false, false},
+		"external, VPC endpoints":                   {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"10.20.0.0/16"}}, false, false},
+		"external, VPC endpoints of IPv6":           {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"fd00:1::/64"}}, false, false},
+		"external, more than a private network":     {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"10.0.0.0/7"}}, true, false},
+		"external, the networks of a prefix list":   {external, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"3.5.0.0/19", "52.219.0.0/16"}}, false, false},
+		"external, IPv6 where pods have it":         {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"::/0"}}, false, true},
+		"external, public IPv6 where pods have it":  {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"2000::/4", "3000::/4"}}, false, true},
+		"external, half of IPv6":                    {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"2000::/4"}}, true, true},
+		"DNS, the networks of a prefix list":        {dns, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"3.5.0.0/19"}}, false, false},
 	} {
-		if got := intent.ClosesEgressToAWS(securityIntent("i", tc.id, tc.action, tc.params)); got != tc.want {
+		if got := intent.ClosesEgressToAWS(securityIntent("i", tc.id, tc.action, tc.params), tc.ipv6); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if intent.ClosesEgressToAWS(nil) {
+	if intent.ClosesEgressToAWS(nil, false) {
 		t.Error("an intent that does not exist closes nothing")
 	}
 }
@@ -111,7 +149,7 @@ func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
 	// A new entry that restricts egress counts as closing; whoever adds it decides here what opens the way.
 	var closing []string
 	for _, e := range intent.Catalog() {
-		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil)) {
+		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil), true) {
 			closing = append(closing, e.ID)
 		}
 	}

@@ -71,6 +71,7 @@ func Catalog() []Entry {
 		{ID: "dnsManipulation", Title: "Pods resolve names only by the cluster's DNS, and cannot change how", Restricts: Egress, Params: []Param{
 			{Name: "otherEgress", Values: []string{"deny", "allow"}, Strict: Ordered, Strictest: []string{"deny", "allow"}, Default: "deny"},
 			{Name: "dnsPeers", Many: true, Check: cidr, Strict: Fewer},
+			{Name: "awsCIDRs", Many: true, Check: cidr, Strict: Fewer},
 		}},
 		{ID: "swDeploymentTools", Aliases: []string{"pkgManagerExecution"}, Title: "No package manager runs in a container, nor a tool to download with"},
 		{ID: "pkgMgrs", Title: "No package manager runs in a container"},
@@ -80,6 +81,7 @@ func Catalog() []Entry {
 		{ID: "denyExternalNetworkAccess", Title: "Pods talk only to pods and private networks", Restricts: Ingress | Egress, Params: []Param{
 			{Name: "allowCIDRs", Many: true, Check: cidr, Strict: Fewer},
 			{Name: "allowEgressCIDRs", Many: true, Check: cidr, Strict: Fewer},
+			{Name: "awsCIDRs", Many: true, Check: cidr, Strict: Fewer},
 		}},
 		{ID: "cocoWorkload", Title: "Pods run in a confidential container runtime", Params: []Param{{Name: "runtimeClass", Check: dnsSubdomain}}},
 		{ID: "virtualPatch", Title: "Known vulnerabilities cannot be exploited before the image is patched", Params: []Param{{Name: "cveList", Many: true, Check: cve, Strict: More}, {Name: "schedule"}}},

@@ -3,6 +3,8 @@
 package intent
 
 import (
+	"net/netip"
+
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -76,6 +78,10 @@ type Facts struct {
 	Divided map[string]any
 	// DNS is where the cluster's DNS is; its zero value is kube-dns on port 53.
 	DNS ClusterDNS
+	// Credentials are the networks at which nodes give pods credentials of EKS Pod Identity; none where they do not.
+	Credentials []netip.Prefix
+	// Enforcer reports whether something enforces NetworkPolicies; its zero value is that something does.
+	Enforcer Enforcer
 	// Patches is the catalog of virtual patches, for policies with a rule that uses it.
 	Patches Patches
 	// TLS is about TLS assessments, for policies with a rule that asks for them.
@@ -94,10 +100,27 @@ type ClusterDNS struct {
 	Labels    map[string]string
 	// Ports are those of the pods, beside 53.
 	Ports []int32
+	// Networks answer on port 53 without being pods that can be selected, such as a resolver on the node. With them and an
+	// empty Namespace, no pods answer.
+	Networks []netip.Prefix
 	// Source says how this is known, for people: such as Service kube-system/kube-dns.
 	Source string
-	// Problem says why it is not known for sure, or nothing.
+	// Problem says why it is not known for sure, or nothing. A rule that closes other DNS is then not Enforced.
 	Problem string
+}
+
+// Enforcer reports whether something enforces NetworkPolicies.
+type Enforcer struct {
+	// Problem says why nothing does, on some nodes or on all, and what to do; empty where something does.
+	Problem string
+	// Off says that nothing does on any node; otherwise it is not known, or so on some nodes only.
+	Off bool
+}
+
+// PodIdentityNetworks are the addresses of the EKS Pod Identity Agent on each node; it listens on port 80.
+// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
+func PodIdentityNetworks() []netip.Prefix {
+	return []netip.Prefix{netip.MustParsePrefix("169.254.170.23/32"), netip.MustParsePrefix("fd00:ec2::23/128")}
 }
 
 // Translation is an engine's answer.
@@ -174,6 +197,10 @@ const (
 	ReasonResultOutdated = "ResultOutdated"
 	// ReasonReportsOnly: the engine can only report, and the intent asks to block.
 	ReasonReportsOnly = "ReportsOnly"
+	// ReasonDNSNotFound: the cluster's DNS cannot be located, so the rule may close it.
+	ReasonDNSNotFound = "DNSNotFound"
+	// ReasonNoEnforcer: nothing is known to enforce the engine's objects on some nodes, or on any.
+	ReasonNoEnforcer = "NoEnforcer"
 	// ReasonOnCreateOnly: only what is created from now on is changed.
 	ReasonOnCreateOnly = "OnCreateOnly"
 )

@@ -80,7 +80,7 @@ func TestAParameterWithOneValueRefusesTwo(t *testing.T) {
 }
 
 func TestAnUnknownParameterIsRefusedAndTheKnownOnesAreNamed(t *testing.T) {
-	if problem := check(t, "dnsManipulation", map[string][]string{"dnsPeer": {"x"}}); problem != "params.dnsPeer is not a parameter of dnsManipulation; it has otherEgress, dnsPeers" {
+	if problem := check(t, "dnsManipulation", map[string][]string{"dnsPeer": {"x"}}); problem != "params.dnsPeer is not a parameter of dnsManipulation; it has otherEgress, dnsPeers, awsCIDRs" {
 		t.Errorf("the problem is %q", problem)
 	}
 	if problem := check(t, "pkgMgrs", map[string][]string{"x": nil}); problem != "params.x is not a parameter of pkgMgrs, which has none" {

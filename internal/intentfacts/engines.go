@@ -43,6 +43,8 @@ type Settings struct {
 	// does not tell them.
 	DNSService string
 	DNSPorts   []int
+	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
+	Enforcer string
 	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
 	VirtualPatches string
 }
@@ -50,5 +52,5 @@ type Settings struct {
 // SettingsOf returns the settings that the operator's options say.
 func SettingsOf(o options.Options) Settings {
 	return Settings{OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
-		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, VirtualPatches: o.VirtualPatches}
+		TLSAssessorImage: o.TLSAssessorImage, DNSService: o.ClusterDNSService, DNSPorts: o.ClusterDNSPorts, Enforcer: o.NetworkPolicyEnforcer, VirtualPatches: o.VirtualPatches}
 }

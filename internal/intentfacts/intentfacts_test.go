@@ -4,6 +4,7 @@ package intentfacts
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -41,39 +41,22 @@ func dnsService(selector map[string]string, ports ...corev1.ServicePort) *corev1
 	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "dns"}, Spec: corev1.ServiceSpec{Selector: selector, Ports: ports}}
 }
 
-func TestReadDNS_TakesThePortsOfThePods(t *testing.T) {
-	pods := map[string]string{"app": "dns"}
-	port := func(p int32, target intstr.IntOrString) corev1.ServicePort {
-		return corev1.ServicePort{Port: p, TargetPort: target}
+func TestReadCluster_GivesPoliciesTheFactsOfAutoMode(t *testing.T) {
+	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
+	auto := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
+	got, err := ReadCluster(t.Context(), api(t, first, auto), Settings{DNSService: "kube-system/kube-dns"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, tc := range map[string]struct {
-		service *corev1.Service
-		flag    []int
-		ports   []int32
-		problem string
-	}{
-		"port 53 alone, once": {dnsService(pods, port(53, intstr.FromInt32(1053)), port(53, intstr.FromInt32(1053)), port(9153, intstr.FromInt32(9153))), nil, []int32{1053}, ""},
-		"a named target port": {dnsService(pods, port(53, intstr.FromString("dns-tcp"))), nil, nil, "named target port dns-tcp"},
-		"the flag decides":    {dnsService(pods, port(53, intstr.FromString("dns-tcp"))), []int{5353}, []int32{5353}, ""},
-		"no pods selected":    {dnsService(nil, port(53, intstr.FromInt32(53))), nil, nil, "set --cluster-dns-service"},
-		"no such Service":     {nil, nil, nil, "does not exist"},
-	} {
-		c := api(t)
-		if tc.service != nil {
-			c = api(t, tc.service)
-		}
-		got, err := ReadDNS(t.Context(), c, "kube-system/dns", tc.flag)
-		if err != nil || !slices.Equal(got.Ports, tc.ports) || !strings.Contains(got.Problem, tc.problem) || tc.problem == "" && got.Problem != "" {
-			t.Errorf("%s: %+v %v", name, got, err)
-		}
-		if found := tc.service != nil && tc.service.Spec.Selector != nil; found != reflect.DeepEqual(got.Labels, pods) {
-			t.Errorf("%s: the labels are %v", name, got.Labels)
-		}
+	var f intent.Facts
+	got.AddTo(&f)
+	if fmt.Sprint(f.DNS.Networks) != "[10.100.0.10/32]" || f.DNS.Problem != "" || len(f.Credentials) != 2 || !f.Enforcer.Off {
+		t.Errorf("%+v", f)
 	}
 	c := api(t)
 	c.Fail("get Service", errors.New("not now"))
-	if _, err := ReadDNS(t.Context(), c, "kube-system/dns", nil); err == nil || !strings.Contains(err.Error(), "Service kube-system/dns") {
-		t.Errorf("a failed read is taken for an answer: %v", err)
+	if _, err := ReadCluster(t.Context(), c, Settings{DNSService: "kube-system/kube-dns"}); err == nil {
+		t.Error("a failed read is taken for an answer")
 	}
 }
 

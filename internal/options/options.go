@@ -90,6 +90,8 @@ type Options struct {
 	// open; ClusterDNSPorts are the pods' ports where the Service does not tell them.
 	ClusterDNSService string
 	ClusterDNSPorts   []int
+	// NetworkPolicyEnforcer is the name of what enforces NetworkPolicies in the cluster; empty finds the common ones.
+	NetworkPolicyEnforcer string
 	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
 	VirtualPatches string
 	// TLSAssessorImage is the container image that assesses TLS for intent assessTLS; empty is none.
@@ -228,6 +230,7 @@ func addIntentFlags(fs *pflag.FlagSet, o *Options) {
 	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio and tlsassessor; objects of other engines are removed")
 	fs.StringVar(&o.ClusterDNSService, "cluster-dns-service", "kube-system/kube-dns", "namespace/name of the Service of the cluster DNS; security intents always allow traffic to its pods")
 	fs.IntSliceVar(&o.ClusterDNSPorts, "cluster-dns-ports", nil, "ports on which the pods of the cluster DNS listen; default: the target ports of the Service")
+	fs.StringVar(&o.NetworkPolicyEnforcer, "network-policy-enforcer", "", "name of what enforces NetworkPolicies in the cluster; default: found by the DaemonSets of the common network plugins and the settings of EKS")
 	fs.StringVar(&o.VirtualPatches, "virtual-patches", "", "namespace/name of the ConfigMap with the catalog of virtual patches; without it, the intent virtualPatch is not enforced")
 	fs.StringVar(&o.TLSAssessorImage, "tls-assessor-image", "", "container image that runs TLS assessments for the intent assessTLS; without it, that intent is not enforced")
 	fs.StringVar(&o.MeshRootNamespace, "mesh-root-namespace", "istio-system", "root namespace of Istio, in which the operator creates no policies")

@@ -142,10 +142,11 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 // divide gathers what the policies of a namespace that restrict the network depend on, and divides the pods among them.
 func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
 	s := p.Operator.Intents
-	var err error
-	if f.DNS, err = intentfacts.ReadDNS(ctx, p.Client, s.DNSService, s.DNSPorts); err != nil {
+	cluster, err := intentfacts.ReadCluster(ctx, p.Client, s)
+	if err != nil {
 		return f, err
 	}
+	cluster.AddTo(&f)
 	if f.NetworkPolicies, err = p.foreignPolicies(ctx, namespace); err != nil {
 		return f, err
 	}

@@ -56,7 +56,7 @@ func TestScan_SeesWhatIsMissingAndThenThere(t *testing.T) {
 	got, r, a := x.scan()
 	for title, want := range map[string]string{"AWS accepts your credentials": "PASS", "Kubernetes is of version 1.29 or later": "PASS", "the OIDC issuer of the cluster is known": "PASS",
 		accepts: "PASS", injected: "WARN", "nodes are ready and take pods": "PASS", room: "PASS", tagged: "SKIP", serving: "WARN", install: "PASS",
-		"policy engines for security intents are present": "WARN"} {
+		"policy engines for security intents are present": "WARN", "the sort of nodes is known": "PASS", "the cluster's DNS is located": "PASS", "NetworkPolicies are enforced": "PASS"} {
 		if got[title] != want {
 			t.Errorf("%s: %q, want %s", title, got[title], want)
 		}

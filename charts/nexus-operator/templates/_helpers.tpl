@@ -56,6 +56,7 @@ tls-assessor-image: {{ .Values.intents.tlsAssessorImage | toJson }}
 virtual-patches: {{ .Values.intents.virtualPatches | toJson }}
 cluster-dns-service: {{ .Values.intents.clusterDNSService | toJson }}
 cluster-dns-ports: {{ .Values.intents.clusterDNSPorts | toJson }}
+network-policy-enforcer: {{ .Values.intents.networkPolicyEnforcer | toJson }}
 mesh-root-namespace: {{ .Values.intents.meshRootNamespace | toJson }}
 mesh-trust-domain: {{ .Values.intents.meshTrustDomain | toJson }}
 shard: {{ ternary (printf "$(POD_INDEX)/%d" (int .Values.sharding.count)) nil (gt (int .Values.sharding.count) 1) | toJson }}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -139,7 +140,15 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// newBed makes namespace team, all engines of the operator, and the objects.
+// usualCluster are objects of a cluster with a DNS and a network plugin that enforces NetworkPolicies.
+func usualCluster() []client.Object {
+	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns"}}
+	dns.Spec.Selector, dns.Spec.Ports = map[string]string{"k8s-app": "kube-dns"}, []corev1.ServicePort{{Port: 53}}
+	plugin := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-router"}}
+	return []client.Object{dns, plugin}
+}
+
+// newBed makes namespace team, a usual cluster, all engines of the operator, and the objects.
 func newBed(t *testing.T, objs ...client.Object) *bed { return newBedOf(t, options.Options{}, objs...) }
 
 func newBedOf(t *testing.T, o options.Options, objs ...client.Object) *bed {
@@ -148,7 +157,7 @@ func newBedOf(t *testing.T, o options.Options, objs ...client.Object) *bed {
 	for _, e := range catalog.Engines() {
 		engines = append(engines, Engine{Engine: e, Enabled: true})
 	}
-	builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithGlobalResourceVersionCounter().WithObjects(namespaceOf(team, nil)).WithObjects(objs...).
+	builder := fake.NewClientBuilder().WithScheme(newScheme(t)).WithGlobalResourceVersionCounter().WithObjects(namespaceOf(team, nil)).WithObjects(usualCluster()...).WithObjects(objs...).
 		WithStatusSubresource(&v1alpha1.SecurityIntentBinding{}, &v1alpha1.ClusterSecurityIntentBinding{}, &v1alpha1.NimbusPolicy{}, &v1alpha1.ClusterNimbusPolicy{})
 	for _, kind := range []client.Object{&v1alpha1.NimbusPolicy{}, &v1alpha1.ClusterNimbusPolicy{}, &networkingv1.NetworkPolicy{}, &batchv1.CronJob{}, &kubeArmorObject{}} {
 		builder.WithIndex(kind, ownerIndex, ownerUID)

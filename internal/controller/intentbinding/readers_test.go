@@ -3,7 +3,6 @@
 package intentbinding
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,62 +24,31 @@ func dnsService(target intstr.IntOrString) *corev1.Service {
 	return s
 }
 
-func TestClusterDNS_IsReadFromItsService(t *testing.T) {
-	empty := dnsService(intstr.FromInt32(53))
-	empty.Spec.Selector = nil
-	for _, c := range []struct {
-		name    string
-		service *corev1.Service
-		flags   []int
-		// namespace is empty where the usual one is assumed.
-		namespace string
-		ports     []int32
-		problem   string
-	}{
-		{"port 53", dnsService(intstr.FromInt32(53)), nil, "dns", []int32{53}, ""},
-		{"another port of the pods, once", dnsService(intstr.FromInt32(8053)), nil, "dns", []int32{8053}, ""},
-		{"no target port, which is the port itself", dnsService(intstr.IntOrString{}), nil, "dns", nil, ""},
-		{"a named port", dnsService(intstr.FromString("dns")), nil, "dns", nil, "--cluster-dns-ports"},
-		{"ports by flag", dnsService(intstr.FromString("dns")), []int{1053}, "dns", []int32{1053}, ""},
-		{"no Service", nil, nil, "", nil, "--cluster-dns-service"},
-		{"a Service without a selector", empty, nil, "", nil, "--cluster-dns-service"},
-	} {
-		b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver", ClusterDNSPorts: c.flags})
-		if c.service != nil {
-			b.must(b.api.Store.Create(t.Context(), c.service))
-		}
-		got, err := b.dns.read(t.Context())
-		if err != nil || got.Namespace != c.namespace || !slices.Equal(got.Ports, c.ports) || (got.Problem == "") != (c.problem == "") || !strings.Contains(got.Problem, c.problem) {
-			t.Errorf("%s: %+v %v", c.name, got, err)
-		}
-	}
-}
-
-func TestClusterDNS_IsAskedOnceAMinute(t *testing.T) {
+func TestClusterFacts_AreReadOnceAMinute(t *testing.T) {
 	b := newBedOf(t, options.Options{ClusterDNSService: "dns/resolver"}, dnsService(intstr.FromInt32(8053)))
-	b.api.Fail("live get Service", errOutage)
+	b.api.Fail("live get Service dns/resolver", errOutage)
 	for range 2 { // a failure is not remembered
-		if _, err := b.dns.read(t.Context()); err == nil || !strings.Contains(err.Error(), "Service dns/resolver") {
+		if _, err := b.cluster.read(t.Context()); err == nil || !strings.Contains(err.Error(), "Service dns/resolver") {
 			t.Errorf("got %v", err)
 		}
 	}
-	b.api.Fail("live get Service", nil)
+	b.api.Fail("live get Service dns/resolver", nil)
 	b.api.Calls()
 	for _, c := range []struct {
 		after time.Duration
 		asked int
 	}{{0, 1}, {59 * time.Second, 0}, {time.Minute, 1}} {
 		b.clock.SetTime(start.Add(c.after))
-		if got, err := b.dns.read(t.Context()); err != nil || got.Namespace != "dns" {
+		if got, err := b.cluster.read(t.Context()); err != nil || got.DNS.Namespace != "dns" {
 			t.Errorf("%+v %v", got, err)
 		}
-		if got := b.api.Calls("live get Service"); len(got) != c.asked {
+		if got := b.api.Calls("live get Service dns/resolver"); len(got) != c.asked {
 			t.Errorf("after %v: asked %q", c.after, got)
 		}
 	}
 	b.clock.SetTime(start.Add(3 * time.Minute))
-	b.api.Fail("live get Service", errOutage)
-	if got, err := b.dns.read(t.Context()); err == nil || got.Namespace != "dns" {
+	b.api.Fail("live get Service dns/resolver", errOutage)
+	if got, err := b.cluster.read(t.Context()); err == nil || got.DNS.Namespace != "dns" {
 		t.Errorf("what was known last is lost: %+v %v", got, err)
 	}
 }
@@ -146,4 +114,28 @@ func TestReconcile_ReadsNoCatalogForOtherIntents(t *testing.T) {
 	if got := b.api.Calls("live get ConfigMap"); len(got) != 0 {
 		t.Errorf("asked %q", got)
 	}
+}
+
+func TestReconcile_ClaimsWhatAutoModeEnforces(t *testing.T) {
+	web := bindingTo("web", "dnsmanipulation")
+	b := newBed(t, web, intentOf("dnsManipulation", "Block", nil))
+	b.passed(web)
+	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+	// The cluster becomes one of Auto Mode, without CoreDNS and without what enforced policies.
+	for _, o := range usualCluster() {
+		b.must(b.api.Store.Delete(t.Context(), o))
+	}
+	b.must(b.api.Store.Create(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}))
+	b.must(b.api.Store.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}))
+	b.clock.SetTime(start.Add(time.Minute))
+	b.passed(web)
+	b.covers(web, "dnsManipulation", "NetworkPolicy", "None", "NoEnforcer")
+	text, err := b.there(networkPolicy, team, "web-dnsmanipulation").MarshalJSON()
+	if err != nil || !strings.Contains(string(text), `"10.100.0.10/32"`) || !strings.Contains(string(text), "169.254.170.23/32") || strings.Contains(string(text), "kube-dns") {
+		t.Errorf("%s %v", text, err)
+	}
+	b.must(b.api.Store.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}))
+	b.clock.SetTime(start.Add(2 * time.Minute))
+	b.passed(web)
+	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
 }

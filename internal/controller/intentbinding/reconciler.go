@@ -55,7 +55,7 @@ type Reconciler struct {
 	kinds *EngineKinds
 	// informers are those of the manager's cache.
 	informers cache.Informers
-	dns       *dnsReader
+	cluster   *clusterReader
 	patch     *patchReader
 	retries   *reconciler.Backoff
 	// policies holds since when the policies of each binding have failed.
@@ -77,7 +77,7 @@ func New(env reconciler.Environment, o options.Options, engines []Engine, kinds 
 		Applier:           &apply.Applier{Client: kinds.client, Live: env.Live, OperatorNamespace: o.Namespace, OwnerIndex: ownerIndex},
 		OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
 		TLSAssessorImage: o.TLSAssessorImage,
-		dns:              &dnsReader{service: o.ClusterDNSService, ports: o.ClusterDNSPorts, live: env.Live, clock: env.Clock},
+		cluster:          &clusterReader{settings: intentfacts.SettingsOf(o), live: env.Live, clock: env.Clock},
 		patch:            &patchReader{configMap: o.VirtualPatches, live: env.Live, clock: env.Clock},
 		retries:          reconciler.NewBackoff(env.Intervals, env.Clock), policies: newPolicySeries(), spaces: newSpaces(), neighborEvents: make(chan event.GenericEvent),
 	}

@@ -73,6 +73,9 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		}
 		return ctx.Err() // a source whose wait is canceled says nothing
 	}
+	if err := mgr.Add(manager.RunnableFunc(r.followCluster)); err != nil {
+		return err
+	}
 	return ctrl.NewControllerManagedBy(mgr).Named("policyengines").
 		Watches(&apiextensionsv1.CustomResourceDefinition{}, each(anyDefinition), builder.WithPredicates(predicate.NewPredicateFuncs(r.kinds.concerns))).
 		Complete(r.Counted("policyengines", r.kinds))

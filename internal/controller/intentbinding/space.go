@@ -124,14 +124,16 @@ func (r *Reconciler) refresh(ctx context.Context, sp *space, s *clusterFacts) er
 		return err
 	}
 	base := s.base(sp.name)
-	if base.DNS, err = r.dns.read(ctx); err != nil {
+	cluster, err := r.cluster.read(ctx)
+	if err != nil {
 		return err
 	}
+	cluster.AddTo(&base)
 	inputs := declared
 	for _, np := range sp.foreign {
 		inputs.addObject(np)
 	}
-	inputs.add(base.NamespaceLabels, base.DNS, s.terminating(sp.name))
+	inputs.add(base.NamespaceLabels, base.DNS, base.Credentials, base.Enforcer, s.terminating(sp.name))
 	if sp.policies == nil || inputs != sp.inputs {
 		bindings, intents, err := r.lists(ctx, sp.name)
 		if err != nil {

@@ -86,7 +86,7 @@ func noParams(intent.Entry) map[string][]string { return nil }
 func sampleParams(e intent.Entry) map[string][]string {
 	samples := map[string][]string{
 		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "allowEgressCIDRs": {"198.51.100.0/24"}, "runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
-		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "fromNamespaces": {"web", "ops"},
+		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "awsCIDRs": {"10.20.0.0/16"}, "fromNamespaces": {"web", "ops"},
 		"fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}, "allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/admin"},
 	}
 	out := map[string][]string{}

@@ -5,17 +5,26 @@ package world
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// seed creates what a cluster has before anybody uses it (nodes, the class of
-// the load balancer controller) and waits for what the controllers add.
+// autoModeVariable makes the nodes those of EKS Auto Mode, on which DNS and
+// network policies are part of the node.
+const autoModeVariable = "NEXUS_BED_AUTO_MODE"
+
+// seed creates what a cluster has before anybody uses it (nodes, the cluster's
+// DNS, what enforces NetworkPolicies, the class of the load balancer controller)
+// and waits for what the controllers add.
 func (w *World) seed(ctx context.Context) error {
 	for i := range w.options.Nodes {
 		if err := w.createNode(ctx, i); err != nil {
@@ -29,6 +38,9 @@ func (w *World) seed(ctx context.Context) error {
 	if _, err := w.clientset.NetworkingV1().IngressClasses().Create(ctx, class, metav1.CreateOptions{}); ignoreExists(err) != nil {
 		return fmt.Errorf("creating the IngressClass alb: %w", err)
 	}
+	if err := w.createNetwork(ctx); err != nil {
+		return err
+	}
 	for i := range w.options.Nodes {
 		if err := w.waitNode(ctx, nodeName(i)); err != nil {
 			return err
@@ -38,6 +50,36 @@ func (w *World) seed(ctx context.Context) error {
 		_, err := w.clientset.CoreV1().ServiceAccounts(metav1.NamespaceDefault).Get(ctx, "default", metav1.GetOptions{})
 		return err
 	})
+}
+
+// createNetwork creates the signs of a cluster's DNS and of what enforces
+// NetworkPolicies, which nothing plays.
+func (w *World) createNetwork(ctx context.Context) error {
+	var err error
+	if os.Getenv(autoModeVariable) != "" {
+		on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
+		_, err = w.clientset.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, on, metav1.CreateOptions{})
+		return ignoreExists(err)
+	}
+	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "kube-dns", Labels: map[string]string{"k8s-app": "kube-dns"}}}
+	dns.Spec.Selector = map[string]string{"k8s-app": "kube-dns"}
+	for _, protocol := range []corev1.Protocol{corev1.ProtocolUDP, corev1.ProtocolTCP} {
+		dns.Spec.Ports = append(dns.Spec.Ports, corev1.ServicePort{Name: "dns-" + strings.ToLower(string(protocol)), Protocol: protocol, Port: 53, TargetPort: intstr.FromInt32(53)})
+	}
+	if _, err = w.clientset.CoreV1().Services(metav1.NamespaceSystem).Create(ctx, dns, metav1.CreateOptions{}); ignoreExists(err) != nil {
+		return fmt.Errorf("creating the Service kube-dns: %w", err)
+	}
+	app := map[string]string{"k8s-app": "kube-router"}
+	plugin := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "kube-router", Labels: app}}
+	plugin.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
+	plugin.Spec.Template.Labels = app
+	plugin.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kube-router", Image: "kube-router", Args: []string{"--run-firewall=true"}}}
+	// No node takes a pod of it: tests count pods.
+	plugin.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
+	if _, err = w.clientset.AppsV1().DaemonSets(metav1.NamespaceSystem).Create(ctx, plugin, metav1.CreateOptions{}); ignoreExists(err) != nil {
+		return fmt.Errorf("creating the DaemonSet kube-router: %w", err)
+	}
+	return nil
 }
 
 func nodeName(i int) string { return fmt.Sprintf("node-%d", i) }
@@ -55,6 +97,9 @@ func (w *World) createNode(ctx context.Context, i int) error {
 			},
 		},
 		Spec: corev1.NodeSpec{ProviderID: fmt.Sprintf("aws:///%s/i-%017x", zone, i)},
+	}
+	if os.Getenv(autoModeVariable) != "" {
+		node.Labels["eks.amazonaws.com/compute-type"] = "auto"
 	}
 	if _, err := w.clientset.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); ignoreExists(err) != nil {
 		return fmt.Errorf("creating %s: %w", node.Name, err)

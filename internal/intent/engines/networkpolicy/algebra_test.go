@@ -116,7 +116,7 @@ func anyFlows() *rapid.Generator[flows] {
 		for range rapid.IntRange(0, 3).Draw(t, "parts") {
 			out = append(out, allowance{
 				peers: rapid.SliceOfN(rapid.SampledFrom([]peer{
-					{kind: everybody}, {kind: podPeer}, clusterDNS(intent.ClusterDNS{}), {kind: podPeer, namespaces: namespacesNamed("front", "shop")}, {kind: podPeer, namespaces: namespacesNamed("shop")},
+					{kind: everybody}, {kind: podPeer}, dnsPods(intent.ClusterDNS{})[0], {kind: podPeer, namespaces: namespacesNamed("front", "shop")}, {kind: podPeer, namespaces: namespacesNamed("shop")},
 					{kind: podPeer, pods: podsWith("k8s-app", values{absent: true, others: true, listed: []string{"kube-dns"}})},
 					{kind: networkPeer, network: netip.MustParsePrefix("10.0.0.0/8")}, {kind: networkPeer, network: netip.MustParsePrefix("10.1.0.0/16")},
 					{kind: networkPeer, network: netip.MustParsePrefix("8.8.8.8/32")}, {kind: networkPeer, network: netip.MustParsePrefix("::/0")},

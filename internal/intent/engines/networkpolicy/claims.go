@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -42,9 +43,24 @@ func claim(demands []demand, i int, directions ...allocation) intent.Claim {
 	if d.short != "" {
 		return intent.Partly(d.rule, intent.ReasonNotCovered, joinStandings(d.short, held))
 	}
+	if d.unlocated != "" {
+		return intent.Partly(d.rule, intent.ReasonDNSNotFound, joinStandings(d.unlocated, held))
+	}
 	c := intent.Enforces(d.rule)
 	c.Message = joinStandings(d.note, held)
 	return c
+}
+
+// enforcedBy lowers a claim where nothing is known to enforce NetworkPolicies: the objects are there, and act once something does.
+func enforcedBy(e intent.Enforcer, r intent.Rule, c intent.Claim) intent.Claim {
+	if e.Problem == "" || c.Level == v1alpha1.LevelNone {
+		return c
+	}
+	message := joinStandings(e.Problem, []standing{{message: c.Message}})
+	if e.Off {
+		return intent.Not(r, intent.ReasonNoEnforcer, message)
+	}
+	return intent.Partly(r, intent.ReasonNoEnforcer, message)
 }
 
 // joinStandings is one message, no longer than a status takes.

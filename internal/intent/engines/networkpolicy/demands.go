@@ -34,6 +34,8 @@ type demand struct {
 	ingress, egress *flows
 	// note is added to a claim that holds.
 	note string
+	// unlocated says why the cluster's DNS, which the demand keeps open, may be closed by it, or nothing.
+	unlocated string
 	// short says what of the intent NetworkPolicies cannot hold, or nothing.
 	short string
 }
@@ -89,7 +91,7 @@ func demandOf(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, reason,
 	case r.Audit():
 		return d, intent.ReasonAuditUnsupported, "a NetworkPolicy can only block: use action Block, or an engine that can watch"
 	}
-	d, problem := reader(r, f.DNS)
+	d, problem := reader(r, f)
 	if checked := entry.Check(r.Params); checked != "" {
 		problem = checked
 	}
@@ -101,8 +103,8 @@ func demandOf(p intent.Policy, r intent.Rule, f intent.Facts) (d demand, reason,
 
 // readers holds, for each intent that NetworkPolicies can hold, how its parameters become flows. The string
 // says what is wrong with them.
-func readers() map[string]func(intent.Rule, intent.ClusterDNS) (demand, string) {
-	return map[string]func(intent.Rule, intent.ClusterDNS) (demand, string){
+func readers() map[string]func(intent.Rule, intent.Facts) (demand, string) {
+	return map[string]func(intent.Rule, intent.Facts) (demand, string){
 		"dnsManipulation":           onlyClusterDNS,
 		"denyExternalNetworkAccess": onlyInternal,
 		"networkSegmentation":       onlyFrom,
@@ -128,28 +130,71 @@ func unsupportedReasons() map[string]string {
 }
 
 // onlyClusterDNS is dnsManipulation.
-func onlyClusterDNS(r intent.Rule, where intent.ClusterDNS) (demand, string) {
+func onlyClusterDNS(r intent.Rule, facts intent.Facts) (demand, string) {
 	networks, problem := networksOf(r.Params["dnsPeers"])
-	f := flows{{peers: append([]peer{clusterDNS(where)}, networks...), ports: dnsPorts()}}
-	if more := podPorts(where); more != nil {
-		f = append(f, allowance{peers: []peer{clusterDNS(where)}, ports: more})
-	}
+	aws, wrong := networksOf(r.Params["awsCIDRs"])
+	f := clusterDNS(facts.DNS, networks...)
 	if r.Param("otherEgress", "deny") == "allow" {
 		var rest ports
 		for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
 			rest = append(rest, portRange{protocol, 1, 52}, portRange{protocol, 54, 65535})
 		}
 		f = append(f, allowance{peers: []peer{{kind: everybody}}, ports: rest})
+	} else {
+		f = slices.Concat(f, https(aws), credentials(facts.Credentials))
 	}
-	return demand{egress: &f, note: dnsNote(where)}, problem
+	d := demand{egress: &f, note: dnsNote(facts.DNS)}
+	if len(networks) == 0 {
+		d.unlocated = facts.DNS.Problem
+	}
+	return d, cmp.Or(problem, wrong)
 }
 
-func clusterDNS(where intent.ClusterDNS) peer {
-	if where.Namespace == "" {
-		return peer{kind: podPeer, namespaces: namespacesNamed("kube-system"), pods: podsWith(dnsLabel, values{listed: []string{dnsApp}})}
+// https are the flows to networks on the port of AWS.
+func https(to []peer) flows {
+	if len(to) == 0 {
+		return nil
 	}
-	pods, _, _ := podSetOf(&metav1.LabelSelector{MatchLabels: where.Labels})
-	return peer{kind: podPeer, namespaces: namespacesNamed(where.Namespace), pods: pods}
+	return flows{{peers: to, ports: ports{{corev1.ProtocolTCP, 443, 443}}}}
+}
+
+// dnsPods are the pods of the cluster's DNS: those that are known, or else, where nothing is known, the usual ones.
+func dnsPods(where intent.ClusterDNS) []peer {
+	switch {
+	case where.Namespace != "":
+		pods, _, _ := podSetOf(&metav1.LabelSelector{MatchLabels: where.Labels})
+		return []peer{{kind: podPeer, namespaces: namespacesNamed(where.Namespace), pods: pods}}
+	case len(where.Networks) > 0:
+		return nil
+	}
+	return []peer{{kind: podPeer, namespaces: namespacesNamed("kube-system"), pods: podsWith(dnsLabel, values{listed: []string{dnsApp}})}}
+}
+
+// clusterDNS are the flows to the cluster's DNS: to its pods, on their ports, and to what else answers on port 53, with more
+// networks that do.
+func clusterDNS(where intent.ClusterDNS, more ...peer) flows {
+	pods := dnsPods(where)
+	f := flows{{peers: slices.Concat(pods, networkPeers(where.Networks), more), ports: dnsPorts()}}
+	if ports := podPorts(where); ports != nil && len(pods) > 0 {
+		f = append(f, allowance{peers: pods, ports: ports})
+	}
+	return f
+}
+
+// credentials are the flows to the agent of EKS Pod Identity on the node.
+func credentials(at []netip.Prefix) flows {
+	if len(at) == 0 {
+		return nil
+	}
+	return flows{{peers: networkPeers(at), ports: ports{{corev1.ProtocolTCP, 80, 80}}}}
+}
+
+func networkPeers(networks []netip.Prefix) []peer {
+	var out []peer
+	for _, n := range networks {
+		out = append(out, peer{kind: networkPeer, network: n})
+	}
+	return out
 }
 
 // podPorts are the ports of the DNS pods beside 53, or nil.
@@ -166,12 +211,20 @@ func podPorts(where intent.ClusterDNS) ports {
 // dnsNote says where the cluster's DNS is when that is not where it usually is, or not known.
 func dnsNote(where intent.ClusterDNS) string {
 	switch {
-	case where.Problem != "":
-		return where.Problem
+	case where.Namespace == "" && len(where.Networks) > 0:
+		return fmt.Sprintf("DNS is open at %s: %s", networkNames(where.Networks), where.Source)
 	case podPorts(where) != nil:
 		return fmt.Sprintf("%s: its pods answer on port %d, which is open beside 53", where.Source, where.Ports)
 	}
 	return ""
+}
+
+func networkNames(networks []netip.Prefix) string {
+	names := make([]string, len(networks))
+	for i, n := range networks {
+		names[i] = n.String()
+	}
+	return joinNames(names)
 }
 
 func dnsPorts() ports {
@@ -185,16 +238,18 @@ func namespacesNamed(names ...string) podSet {
 
 // onlyInternal is denyExternalNetworkAccess. Among "all pods" are those of the cluster's DNS; the rule for
 // them is said all the same, as it is what people look for first.
-func onlyInternal(r intent.Rule, where intent.ClusterDNS) (demand, string) {
+func onlyInternal(r intent.Rule, facts intent.Facts) (demand, string) {
 	networks, problem := networksOf(slices.Concat(
 		[]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}, r.Params["allowCIDRs"]))
 	outward, wrong := networksOf(r.Params["allowEgressCIDRs"])
+	aws, wrongAWS := networksOf(r.Params["awsCIDRs"])
 	inside := allowance{peers: append([]peer{{kind: podPeer}}, networks...)}
-	to := flows{inside, {peers: []peer{clusterDNS(where)}, ports: append(dnsPorts(), podPorts(where)...)}}
+	to := append(flows{inside}, clusterDNS(facts.DNS)...)
 	if len(outward) > 0 {
 		to = append(to, allowance{peers: outward})
 	}
-	return demand{ingress: &flows{inside}, egress: &to}, cmp.Or(problem, wrong)
+	to = slices.Concat(to, https(aws), credentials(facts.Credentials))
+	return demand{ingress: &flows{inside}, egress: &to, unlocated: facts.DNS.Problem}, cmp.Or(problem, wrong, wrongAWS)
 }
 
 // networksOf reads networks, in order and each once.
@@ -213,7 +268,7 @@ func networksOf(cidrs []string) ([]peer, string) {
 }
 
 // onlyFrom is networkSegmentation. Where namespaces and accounts are given, either may talk.
-func onlyFrom(r intent.Rule, _ intent.ClusterDNS) (demand, string) {
+func onlyFrom(r intent.Rule, _ intent.Facts) (demand, string) {
 	whole := r.Params["fromNamespaces"]
 	var partly []string
 	for _, account := range r.Params["fromServiceAccounts"] {

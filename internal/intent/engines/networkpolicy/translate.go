@@ -47,7 +47,7 @@ func (e engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 			continue
 		}
 		t.Objects = append(t.Objects, objects(p, divided.demands[i], divided.ingress.of(i), divided.egress.of(i))...)
-		t.Claims = append(t.Claims, claim(divided.demands, i, divided.ingress, divided.egress))
+		t.Claims = append(t.Claims, enforcedBy(f.Enforcer, r, claim(divided.demands, i, divided.ingress, divided.egress)))
 	}
 	return t
 }

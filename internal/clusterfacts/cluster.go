@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterfacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Cluster holds what is known of a cluster.
+type Cluster struct {
+	Nodes Nodes
+	// Families are the IP families of Services, the primary one first: IPv4, IPv6 or both.
+	Families []corev1.IPFamily
+	DNS      DNS
+	Enforcer Enforcer
+}
+
+// IsIPv6 reports whether pods have IPv6 addresses first, as in an IPv6 cluster of EKS.
+func (c Cluster) IsIPv6() bool { return len(c.Families) > 0 && c.Families[0] == corev1.IPv6Protocol }
+
+// Reader reads the facts of a cluster.
+type Reader struct {
+	// Live reads the API server itself.
+	Live client.Reader
+	// DNSService is namespace/name of the Service of the cluster's DNS, and DNSPorts are its pods' ports; none are read
+	// from the Service.
+	DNSService string
+	DNSPorts   []int
+	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
+	Enforcer string
+}
+
+// Read reads all facts. A right that the reader lacks makes the facts that need it unknown, which the problems of DNS and
+// Enforcer say; every other error is returned.
+func (r Reader) Read(ctx context.Context) (Cluster, error) {
+	var out Cluster
+	var err error
+	var denied error
+	if out.Nodes, err = ReadNodes(ctx, r.Live); err != nil && !apierrors.IsForbidden(err) {
+		return out, err
+	}
+	denied = err
+	sets := &appsv1.DaemonSetList{}
+	if err = r.Live.List(ctx, sets); err != nil && !apierrors.IsForbidden(err) {
+		return out, fmt.Errorf("listing DaemonSets: %w", err)
+	}
+	denied = errors.Join(denied, err)
+	addresses, err := r.serviceAddresses(ctx)
+	if err != nil {
+		return out, err
+	}
+	for _, a := range addresses {
+		family := corev1.IPv4Protocol
+		if a.Is6() {
+			family = corev1.IPv6Protocol
+		}
+		out.Families = append(out.Families, family)
+	}
+	if out.DNS, err = r.dns(ctx, out.Nodes, sets.Items, addresses); err != nil {
+		return out, err
+	}
+	out.Enforcer, err = r.enforcer(ctx, out.Nodes, sets.Items, denied)
+	return out, err
+}
+
+// IsIPv6 reports whether the pods of a cluster have IPv6 addresses first.
+func IsIPv6(ctx context.Context, live client.Reader) (bool, error) {
+	addresses, err := Reader{Live: live}.serviceAddresses(ctx)
+	return len(addresses) > 0 && addresses[0].Is6(), err
+}
+
+// serviceAddresses are the cluster IPs of Service default/kubernetes, the first address of each network of Services.
+func (r Reader) serviceAddresses(ctx context.Context) ([]netip.Addr, error) {
+	s := &corev1.Service{}
+	if err := r.Live.Get(ctx, client.ObjectKey{Namespace: metav1.NamespaceDefault, Name: "kubernetes"}, s); client.IgnoreNotFound(err) != nil && !apierrors.IsForbidden(err) {
+		return nil, fmt.Errorf("reading Service default/kubernetes: %w", err)
+	}
+	return clusterIPs(s), nil
+}
+
+// clusterIPs are the addresses of a Service; none of one without.
+func clusterIPs(s *corev1.Service) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range append([]string{s.Spec.ClusterIP}, s.Spec.ClusterIPs...) {
+		if a, err := netip.ParseAddr(text); err == nil && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	return out
+}

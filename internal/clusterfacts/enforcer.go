@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clusterfacts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Enforcer reports whether something enforces NetworkPolicies.
+type Enforcer struct {
+	// Names are those of what enforces them.
+	Names []string
+	// Problem says why nothing enforces them, on some nodes or on all; empty where something does on all.
+	Problem string
+	// Off says that nothing enforces them on any node, because what could is switched off.
+	Off bool
+}
+
+// The ConfigMap by which EKS switches network policies on, of the Amazon VPC CNI and of Auto Mode.
+// https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html
+const (
+	cniConfigMap  = "amazon-vpc-cni"
+	cniController = "enable-network-policy-controller"
+	switchOnCNI   = `aws eks update-addon --addon-name vpc-cni --configuration-values '{"enableNetworkPolicy": "true"}'`
+	switchOnAuto  = "kubectl create configmap " + cniConfigMap + " -n kube-system --from-literal=" + cniController + "=true"
+)
+
+// plugin is a network plugin that enforces NetworkPolicies.
+type plugin struct {
+	// set is the name of its DaemonSet, in any namespace.
+	set, name string
+	// off says why it does not enforce although it runs, or nothing.
+	off func(appsv1.DaemonSet) string
+}
+
+// plugins lists the plugins that are known, by the DaemonSet that runs on their nodes.
+func plugins() []plugin {
+	return []plugin{
+		{set: "aws-node", name: "Amazon VPC CNI", off: vpcCNIOff},
+		{set: "cilium", name: "Cilium"},
+		{set: "calico-node", name: "Calico"},
+		{set: "canal", name: "Canal"},
+		{set: "rke2-canal", name: "Canal"},
+		{set: "kube-router", name: "kube-router", off: kubeRouterOff},
+		{set: "antrea-agent", name: "Antrea"},
+		{set: "weave-net", name: "Weave Net"},
+		{set: "ovnkube-node", name: "OVN-Kubernetes"},
+		{set: "kube-ovn-cni", name: "Kube-OVN"},
+		{set: "azure-npm", name: "Azure Network Policy Manager"},
+		{set: "anetd", name: "GKE Dataplane V2"},
+		{set: "kindnet", name: "kindnet"},
+		{set: "kube-network-policies", name: "kube-network-policies"},
+	}
+}
+
+// vpcCNIOff reads the argument of the node agent, which does nothing without it.
+func vpcCNIOff(d appsv1.DaemonSet) string {
+	for _, a := range argumentsOf(d) {
+		if name, value, _ := strings.Cut(strings.TrimLeft(a, "-"), "="); name == "enable-network-policy" && (value == "true" || value == "") {
+			return ""
+		}
+	}
+	return "the Amazon VPC CNI runs with network policies off: run " + switchOnCNI
+}
+
+func kubeRouterOff(d appsv1.DaemonSet) string {
+	if slices.Contains(argumentsOf(d), "--run-firewall=false") {
+		return "kube-router runs with --run-firewall=false: set it to true"
+	}
+	return ""
+}
+
+// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others. Denied is why nodes or
+// DaemonSets could not be listed.
+func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, denied error) (Enforcer, error) {
+	if r.Enforcer != "" {
+		return Enforcer{Names: []string{r.Enforcer}}, nil
+	}
+	if denied != nil {
+		return Enforcer{Problem: "it is not known whether something enforces NetworkPolicies: " + strings.ReplaceAll(denied.Error(), "\n", "; ")}, nil
+	}
+	var out Enforcer
+	var problems []string
+	off := true
+	if len(nodes.Auto) > 0 {
+		on, err := r.holds(ctx, AgentNamespace, cniConfigMap, cniController, "true")
+		if err != nil {
+			return out, err
+		}
+		if on {
+			out.Names = append(out.Names, "EKS Auto Mode")
+		} else {
+			problems = append(problems, "EKS Auto Mode runs with network policies off: run "+switchOnAuto)
+		}
+	}
+	if !nodes.IsAuto() {
+		names, problem, known, err := r.pluginOf(ctx, sets)
+		if err != nil {
+			return out, err
+		}
+		off = known
+		out.Names = append(out.Names, names...)
+		if problem != "" {
+			problems = append(problems, problem)
+		}
+	}
+	out.Off = off && len(out.Names) == 0
+	out.Problem = strings.Join(problems, "; ")
+	if len(out.Names) > 0 && out.Problem != "" {
+		out.Problem = "only " + strings.Join(out.Names, ", ") + " enforces NetworkPolicies, on its nodes: " + out.Problem
+	}
+	return out, nil
+}
+
+// pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.
+func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []string, problem string, known bool, err error) {
+	for _, p := range plugins() {
+		for _, d := range sets {
+			if d.Name != p.set {
+				continue
+			}
+			why, err := r.whyOff(ctx, p, d)
+			switch {
+			case err != nil:
+				return nil, "", false, err
+			case why == "":
+				names = append(names, p.name)
+			case problem == "":
+				problem, known = why, true
+			}
+		}
+	}
+	switch {
+	case len(names) > 0:
+		return slices.Compact(names), "", false, nil
+	case problem == "":
+		problem = "nothing found that enforces NetworkPolicies: install a network plugin that does, or, if one does that is not known, set --network-policy-enforcer to its name"
+	}
+	return nil, problem, known, nil
+}
+
+// whyOff says why a plugin does not enforce, or nothing.
+func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (string, error) {
+	switch {
+	case d.Status.DesiredNumberScheduled > 0 && d.Status.NumberReady == 0:
+		return fmt.Sprintf("no pod of DaemonSet %s/%s, which enforces NetworkPolicies, is ready: see kubectl describe daemonset %s -n %s", d.Namespace, d.Name, d.Name, d.Namespace), nil
+	case p.off != nil:
+		return p.off(d), nil
+	case p.set == "cilium":
+		never, err := r.holds(ctx, d.Namespace, "cilium-config", "enable-policy", "never")
+		if never {
+			return "Cilium runs with enable-policy: never: set it to default", err
+		}
+		return "", err
+	}
+	return "", nil
+}
+
+// holds reports whether an entry of a ConfigMap has a value.
+func (r Reader) holds(ctx context.Context, namespace, name, key, value string) (bool, error) {
+	m := &corev1.ConfigMap{}
+	err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
+		return false, fmt.Errorf("reading ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	return m.Data[key] == value, nil
+}

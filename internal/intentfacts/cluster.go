@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intentfacts
+
+import (
+	"context"
+	"net/netip"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+)
+
+// Cluster holds the facts of the cluster that policies are translated in.
+type Cluster struct {
+	DNS         intent.ClusterDNS
+	Credentials []netip.Prefix
+	Enforcer    intent.Enforcer
+}
+
+// ReadCluster reads the facts of the cluster with an uncached reader.
+func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, error) {
+	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer}.Read(ctx)
+	if err != nil {
+		return Cluster{}, err
+	}
+	d := read.DNS
+	out := Cluster{
+		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
+		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off},
+	}
+	for _, a := range d.Addresses {
+		out.DNS.Networks = append(out.DNS.Networks, netip.PrefixFrom(a, a.BitLen()))
+	}
+	if read.Nodes.GiveCredentials() {
+		out.Credentials = intent.PodIdentityNetworks()
+	}
+	return out, nil
+}
+
+// AddTo adds the facts of the cluster to those of a policy that restricts the network.
+func (c Cluster) AddTo(f *intent.Facts) {
+	f.DNS, f.Credentials, f.Enforcer = c.DNS, c.Credentials, c.Enforcer
+}

@@ -43,6 +43,8 @@ type Facts struct {
 	EKSCluster, EKSRegion string
 	// Identity is what is seen of the ways to credentials; zero for a capability that has and had only IRSA.
 	Identity IdentityFacts
+	// NoDrain is true on an API server that does not know the hook with which pods drain.
+	NoDrain bool
 	// OperatorNamespace is never used for workloads.
 	OperatorNamespace string
 	// ClusterID names the cluster in tags of what Kubernetes controllers make in AWS.

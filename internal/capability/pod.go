@@ -69,9 +69,8 @@ func (k *compiler) probe(c component, declared *nexusv1.Probe, byDefault *corev1
 	return translate[*corev1.Probe](k, p)
 }
 
-// placement sets where pods run and how long they have to end.
+// placement sets where pods run.
 func (k *compiler) placement(c component, pod *corev1.PodSpec) {
-	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
 	pod.NodeSelector = translate[map[string]string](k, c.NodeSelector)
 	pod.Tolerations = translate[[]corev1.Toleration](k, c.Tolerations)
 	pod.Affinity = translate[*corev1.Affinity](k, c.Affinity)

@@ -285,6 +285,9 @@ func (s summary) message(err error) string {
 	if names := s.unpopulatedSecrets(); len(names) > 0 {
 		said = append(said, "secrets to be filled in: "+strings.Join(names, ", "))
 	}
+	if s.cannotDrain() {
+		said = append(said, "pods do not drain before they end, which needs Kubernetes 1.30 or later")
+	}
 	if trouble := s.firstTrouble(); trouble != "" {
 		said = append(said, trouble)
 	}
@@ -310,7 +313,7 @@ func (s summary) firstTrouble() string {
 		return ""
 	}
 	out := troubled[0].explain()
-	if kind := troubled[0].Object.GetKind(); kind != kindAutoscaler && kind != kindDeployment {
+	if kind := troubled[0].Object.GetKind(); !slices.Contains([]string{kindAutoscaler, kindDeployment, kindDisruptionBudget}, kind) {
 		out = "not seen lately: " + out
 	}
 	if more := len(troubled) - 1; more > 0 {

@@ -240,6 +240,7 @@ var wrong = map[string]struct {
 	"a relative probe":     {liveness(nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "x"}}), "spec.backend.probes.liveness.httpGet.path"},
 	"no command":           {liveness(nexusv1.Probe{Exec: &nexusv1.ExecProbe{}}), "spec.backend.probes.liveness.exec.command"},
 	"a negative delay":     {liveness(nexusv1.Probe{TCPSocket: &nexusv1.TCPProbe{}, InitialDelaySeconds: -1}), "spec.backend.probes.liveness.initialDelaySeconds"},
+	"a negative drain":     {component(func(c *nexusv1.ComponentSpec) { c.DrainSeconds = new(int64(-1)) }), "spec.backend.drainSeconds"},
 	"no grace":             {component(func(c *nexusv1.ComponentSpec) { c.TerminationGracePeriodSeconds = new(int64(0)) }), "spec.backend.terminationGracePeriodSeconds"},
 	"no label of a node":   {component(func(c *nexusv1.ComponentSpec) { c.NodeSelector = map[string]nexusv1.LabelValue{"disk": "a b"} }), "spec.backend.nodeSelector.disk"},
 	"a toleration of all":  {component(func(c *nexusv1.ComponentSpec) { c.Tolerations = []nexusv1.Toleration{{Operator: "Equal"}} }), "spec.backend.tolerations[0]"},

@@ -13,6 +13,9 @@ import (
 
 // placement checks where pods run and how they end.
 func (v *verdict) placement(at string, c nexusv1.ComponentSpec) {
+	if c.DrainSeconds != nil {
+		v.within(at+".drainSeconds", *c.DrainSeconds, 0, 3600)
+	}
 	if c.TerminationGracePeriodSeconds != nil {
 		v.within(at+".terminationGracePeriodSeconds", *c.TerminationGracePeriodSeconds, 1, 7200)
 	}

@@ -183,6 +183,7 @@ func (k *compiler) pod(c component) corev1.PodSpec {
 	k.environment(c, &pod)
 	k.probes(c, &pod.Containers[0])
 	k.placement(c, &pod)
+	k.termination(c, &pod)
 	return pod
 }
 

@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,9 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	podsecurity "k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
+	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 )
 
 // componentFields are the groups of optional fields of a component.
@@ -42,7 +45,7 @@ func setPlacement(c *nexusv1.ComponentSpec) {
 		Liveness:  &nexusv1.Probe{Exec: &nexusv1.ExecProbe{Command: []nexusv1.CommandArgument{"/bin/check", "--fast"}}, InitialDelaySeconds: 5},
 		Readiness: &nexusv1.Probe{HTTPGet: &nexusv1.HTTPProbe{Path: "/ready", Port: new(intstr.FromInt32(9090)), Scheme: "HTTPS", HTTPHeaders: []nexusv1.HTTPHeader{{Name: "X-Probe", Value: "1"}}}, SuccessThreshold: 2, TimeoutSeconds: 3},
 	}
-	c.TerminationGracePeriodSeconds = new(int64(90))
+	c.TerminationGracePeriodSeconds, c.DrainSeconds = new(int64(90)), new(int64(20))
 	c.NodeSelector = map[string]nexusv1.LabelValue{"kubernetes.io/arch": "arm64"}
 	c.Tolerations = []nexusv1.Toleration{{Key: "dedicated", Value: "ai", Effect: "NoSchedule"}, {Operator: "Exists", Effect: "NoExecute", TolerationSeconds: new(int64(30))}}
 	zone := nexusv1.NodeSelectorTerm{MatchExpressions: []nexusv1.NodeRequirement{{Key: "topology.kubernetes.io/zone", Operator: "In", Values: []nexusv1.LabelValue{"a", "b"}}}}
@@ -102,4 +105,46 @@ func TestPods_MeetPodSecurityRestricted(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestPods_DrainBeforeTheyEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		drain, grace *int64
+		noDrain      bool
+		sleep, ends  int64
+		cannot       bool
+	}{
+		"by default":                {nil, nil, false, 5, 35, false},
+		"with a grace of its own":   {nil, new(int64(1)), false, 5, 6, false},
+		"longer":                    {new(int64(20)), new(int64(90)), false, 20, 110, false},
+		"switched off":              {new(int64(0)), nil, false, 0, 0, false},
+		"switched off, with grace":  {new(int64(0)), new(int64(90)), false, 0, 90, false},
+		"on a server without hooks": {nil, new(int64(90)), true, 0, 90, true},
+		"off on such a server":      {new(int64(0)), nil, true, 0, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observe(t, func(o *capability.Observed) {
+				for _, s := range []*nexusv1.ComponentSpec{&o.Capability.Spec.Backend.ComponentSpec, &o.Capability.Spec.Frontend.ComponentSpec} {
+					s.DrainSeconds, s.TerminationGracePeriodSeconds = tc.drain, tc.grace
+				}
+				o.Facts.NoDrain = tc.noDrain
+			})
+			for _, u := range ofKind(compile(t, o.Capability, o.Facts), "Deployment") {
+				d := &appsv1.Deployment{}
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, d); err != nil {
+					t.Fatal(err)
+				}
+				pod, sleep := d.Spec.Template.Spec, int64(0)
+				if l := pod.Containers[0].Lifecycle; l != nil {
+					sleep = l.PreStop.Sleep.Seconds
+				}
+				if ends := ptr.Deref(pod.TerminationGracePeriodSeconds, 0); sleep != tc.sleep || ends != tc.ends {
+					t.Errorf("%s sleeps %d s and ends within %d s", d.Name, sleep, ends)
+				}
+			}
+			if st, _ := summary(o); strings.Contains(st.Message, "pods do not drain") != tc.cannot {
+				t.Error(st.Message)
+			}
+		})
+	}
 }

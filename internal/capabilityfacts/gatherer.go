@@ -44,6 +44,8 @@ type Settings struct {
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList
+	// NoDrain is true where the API server does not know the hook with which pods drain; see LacksDrain.
+	NoDrain bool
 	// Kinds are the AWS kinds that the operator serves. No object of another kind is read or applied.
 	Kinds options.Kinds
 }
@@ -57,7 +59,7 @@ func SettingsOf(o options.Options, clusterID string, regions []string) Settings 
 // Facts are those that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
-		NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion}
+		NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion, NoDrain: s.NoDrain}
 	if c.Spec.ProviderRef == nil {
 		f.DefaultBoundary, f.Boundary = s.DefaultBoundary, s.DefaultBoundary
 	}

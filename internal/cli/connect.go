@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -136,9 +137,13 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	if err != nil {
 		return nil, usage("the operator's flags: %w", err)
 	}
+	settings := capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...))
+	if settings.NoDrain, err = lacksDrain(cfg); err != nil {
+		return nil, err
+	}
 	p := &plan.Planner{
 		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
-		Operator: plan.Operator{Settings: capabilityfacts.SettingsOf(o, o.ClusterID, append(awsclient.Regions(), o.AdditionalRegions...)),
+		Operator: plan.Operator{Settings: settings,
 			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
 	}
 	p.Looking = s.work.note
@@ -148,6 +153,19 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 		}
 	}
 	return p, nil
+}
+
+// lacksDrain reports whether the cluster does not know the hook with which pods drain.
+func lacksDrain(cfg *rest.Config) (bool, error) {
+	d, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		return false, err
+	}
+	info, err := d.ServerVersion()
+	if err != nil {
+		return false, fmt.Errorf("reading the version of the API server: %w", err)
+	}
+	return capabilityfacts.LacksDrain(*info), nil
 }
 
 // sessions opens AWS accounts with the caller's own credentials.

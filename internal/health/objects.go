@@ -12,6 +12,7 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -82,6 +83,8 @@ func byItself(o client.Object) Health {
 		return quotaHealth(o)
 	case *autoscalingv2.HorizontalPodAutoscaler:
 		return autoscalerHealth(o)
+	case *policyv1.PodDisruptionBudget:
+		return budgetHealth(o)
 	case *corev1.Namespace:
 		if o.Status.Phase == corev1.NamespaceTerminating {
 			return Health{Reason: status.ReasonDeleting, Message: "the namespace is being deleted"}
@@ -120,6 +123,19 @@ func autoscalerHealth(a *autoscalingv2.HorizontalPodAutoscaler) Health {
 		}
 		h.Reason = status.ReasonAutoscalerInactive
 		h.Message = fmt.Sprintf("the autoscaler does not scale (%s): install the Kubernetes Metrics Server, or read kubectl describe hpa -n %s %s", c.Reason, a.Namespace, a.Name)
+	}
+	return h
+}
+
+// budgetHealth is ready in any case. A budget that can never allow an eviction, however healthy the pods are, says so: drains of nodes,
+// which upgrades and Karpenter make, wait for it without end.
+// https://kubernetes.io/docs/tasks/run-application/configure-pdb/
+func budgetHealth(b *policyv1.PodDisruptionBudget) Health {
+	h, st := Health{Ready: true}, b.Status
+	if st.ObservedGeneration == b.Generation && st.ExpectedPods > 0 && st.DesiredHealthy >= st.ExpectedPods {
+		h.Reason = status.ReasonEvictionsBlocked
+		h.Message = fmt.Sprintf("it wants %d of %d pods to stay, so that no pod can be evicted and the drain of a node never ends: declare more replicas, or pdb.maxUnavailable: 1 in place of pdb.minAvailable",
+			st.DesiredHealthy, st.ExpectedPods)
 	}
 	return h
 }

@@ -3,14 +3,17 @@
 package health
 
 import (
+	"strings"
 	"testing"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func TestRoleWithoutUsableTrustIsNotDone(t *testing.T) {
@@ -87,6 +90,25 @@ func TestAutoscaler_ThatDoesNotScaleIsReadyAndSaysSo(t *testing.T) {
 		}
 		if got, err := (Reader{}).Of(t.Context(), a); err != nil || got != want {
 			t.Errorf("%s: %+v %v, want %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestBudget_ThatAllowsNoEvictionIsReadyAndSaysSo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		status policyv1.PodDisruptionBudgetStatus
+		reason string
+	}{
+		"one of one must stay":    {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 1, DesiredHealthy: 1, CurrentHealthy: 1}, status.ReasonEvictionsBlocked},
+		"two of two must stay":    {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 2}, status.ReasonEvictionsBlocked},
+		"one of two may go":       {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, ExpectedPods: 2, DesiredHealthy: 1, CurrentHealthy: 1}, ""},
+		"no pods":                 {policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1}, ""},
+		"counted before the edit": {policyv1.PodDisruptionBudgetStatus{ExpectedPods: 1, DesiredHealthy: 1}, ""},
+	} {
+		b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: tc.status}
+		h, err := (Reader{}).Of(t.Context(), b)
+		if err != nil || !h.Ready || h.Reason != tc.reason || (h.Reason != "") != strings.Contains(h.Message, "pdb.maxUnavailable: 1") {
+			t.Errorf("%s: %+v, %v", name, h, err)
 		}
 	}
 }

@@ -87,6 +87,7 @@ const (
 	ReasonPodsRefused             = "PodsRefused"
 	ReasonAutoscalerInactive      = "AutoscalerInactive"
 	ReasonScaling                 = "Scaling"
+	ReasonEvictionsBlocked        = "EvictionsBlocked"
 	ReasonNodeNotReady            = "NodeNotReady"
 	ReasonIngressClassMissing     = "IngressClassMissing"
 	ReasonIngressControllerGone   = "IngressControllerGone"

@@ -315,6 +315,11 @@ func (in *ComponentSpec) DeepCopyInto(out *ComponentSpec) {
 		*out = new(ProbesSpec)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.DrainSeconds != nil {
+		in, out := &in.DrainSeconds, &out.DrainSeconds
+		*out = new(int64)
+		**out = **in
+	}
 	if in.TerminationGracePeriodSeconds != nil {
 		in, out := &in.TerminationGracePeriodSeconds, &out.TerminationGracePeriodSeconds
 		*out = new(int64)

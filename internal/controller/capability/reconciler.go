@@ -47,9 +47,11 @@ type Reconciler struct {
 
 // New prepares the reconciler. Regions are those that a capability may name.
 func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
+	settings := capabilityfacts.SettingsOf(o, env.ClusterID, regions)
+	settings.NoDrain = capabilityfacts.LacksDrain(env.Version)
 	return &Reconciler{
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
-		Facts:   capabilityfacts.Gatherer{Settings: capabilityfacts.SettingsOf(o, env.ClusterID, regions), Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
+		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
 		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(),
 	}

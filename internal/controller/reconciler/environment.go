@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,8 +29,10 @@ type Environment struct {
 	Live client.Reader
 	// Discovery asks the API server which kinds it serves.
 	Discovery discovery.DiscoveryInterfaceWithContext
-	Events    Events
-	Clock     clock.PassiveClock
+	// Version is that of the API server when the operator started.
+	Version version.Info
+	Events  Events
+	Clock   clock.PassiveClock
 	// ClusterID marks our resources in AWS; PreviousClusterIDs are clusters we may inherit from.
 	ClusterID          string
 	PreviousClusterIDs []string

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+)
+
+// The defaults of how pods end. Nodes take about a second to learn that a pod ends; the targets of a load balancer take longer.
+const (
+	defaultDrain int64 = 5
+	defaultGrace int64 = 30
+)
+
+// drain is for how many seconds a pod of a component serves on before it gets the signal to terminate.
+func drain(c component, f Facts) int64 {
+	if f.NoDrain {
+		return 0
+	}
+	return ptr.Deref(c.DrainSeconds, defaultDrain)
+}
+
+// termination sets how pods end: they serve on while the cluster stops sending them requests, and then have the grace period to end.
+// The grace period of Kubernetes includes the time of the hook.
+func (k *compiler) termination(c component, pod *corev1.PodSpec) {
+	pod.TerminationGracePeriodSeconds = c.TerminationGracePeriodSeconds
+	seconds := drain(c, k.facts)
+	if seconds == 0 {
+		return
+	}
+	pod.TerminationGracePeriodSeconds = new(seconds + ptr.Deref(c.TerminationGracePeriodSeconds, defaultGrace))
+	pod.Containers[0].Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: seconds}}}
+}
+
+// cannotDrain reports whether a component is to drain and the API server does not know how.
+func (s summary) cannotDrain() bool {
+	spec := &s.Capability.Spec
+	return s.Facts.NoDrain && (drain(backendOf(spec), Facts{}) > 0 || drain(frontendOf(spec), Facts{}) > 0)
+}

@@ -50,17 +50,9 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 	if p.Open == nil && p.Access == nil {
 		return nil
 	}
-	provider, err := p.provider(ctx, obj.GetNamespace(), obj.CommonSpec().ProviderRef.Name)
-	if err != nil {
+	provider, err := p.usedProvider(ctx, it, obj)
+	if err != nil || provider == nil {
 		return err
-	}
-	if provider == nil {
-		it.Waits = "AWSProvider/" + obj.CommonSpec().ProviderRef.Name + " to exist in namespace " + obj.GetNamespace()
-		return nil
-	}
-	if why, waits := p.notReady(provider); waits {
-		it.Waits = "AWSProvider/" + provider.Name + " to be ready" + why
-		return nil
 	}
 	session, err := p.session(ctx, provider, obj, trusted)
 	if err != nil {
@@ -71,6 +63,25 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		p.Looking(it.Kind + " " + it.Namespace + "/" + it.Name)
 	}
 	return l.decide(ctx, it, provider, trusted)
+}
+
+// usedProvider returns the provider of an object; nil, after it noted in the item what the object waits for, where there is none or
+// the operator uses it for nothing.
+func (p *Planner) usedProvider(ctx context.Context, it *Item, obj v1alpha1.Resource) (*v1alpha1.AWSProvider, error) {
+	name := obj.CommonSpec().ProviderRef.Name
+	provider, err := p.provider(ctx, obj.GetNamespace(), name)
+	if err != nil {
+		return nil, err
+	}
+	if provider == nil {
+		it.Waits = "AWSProvider/" + name + " to exist in namespace " + obj.GetNamespace()
+		return nil, nil
+	}
+	if why, waits := p.notReady(provider); waits {
+		it.Waits = "AWSProvider/" + name + " to be ready" + why
+		return nil, nil
+	}
+	return provider, nil
 }
 
 // notReady reports whether the operator uses a provider for nothing, such as one that is not allowed, and why. A provider that the plan

@@ -239,21 +239,29 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 		return kind.Seen[RecordSetState]{}, err
 	}
 	seen := kind.Seen[RecordSetState]{Exists: d != nil, Tags: s.Tags, Shared: want.Validation}
-	switch {
-	case d != nil:
-		s.settings(d)
-	case look.Deleting:
+	if d == nil && look.Deleting {
 		seen.Exists = isOwn(want.Tags, s.Tags)
-	default:
-		if err = refuseClaimed(want, s); err == nil {
-			err = r.refuseNeighbors(ctx, want)
-		}
 	}
-	if err == nil && d != nil && !look.Deleting {
-		s.Change, err = r.change(ctx, want)
+	if d != nil {
+		s.settings(d)
+	}
+	if !look.Deleting {
+		err = r.follow(ctx, want, d != nil, &s)
 	}
 	seen.Busy, seen.State = s.Change.pending(), s
 	return seen, err
+}
+
+// follow reads how far the last change of a record set is; where there is none, it refuses one that is another object's to make.
+func (r *recordSet) follow(ctx context.Context, want RecordSetState, exists bool, s *RecordSetState) (err error) {
+	if exists {
+		s.Change, err = r.change(ctx, want)
+		return err
+	}
+	if err := refuseClaimed(want, *s); err != nil {
+		return err
+	}
+	return r.refuseNeighbors(ctx, want)
 }
 
 // lookup returns the record set with the name, type and identifier of key, nil where there is none, and whether the zone exists.

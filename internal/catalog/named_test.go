@@ -81,7 +81,7 @@ type namedField struct {
 
 // fieldsOf lists the fields of a spec that hold texts and look as if they named a resource.
 func fieldsOf(t reflect.Type, path, name string, judged bool, seen []reflect.Type) []namedField {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	switch t {

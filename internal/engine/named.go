@@ -26,10 +26,11 @@ type Named struct {
 	Type string
 }
 
-// NamedIn returns the resources that the spec of an object names by identifiers, in the order of the fields.
+// NamedIn returns the resources that the spec of an object names by identifiers, in the order of their paths.
 func NamedIn(obj v1alpha1.Resource) []Named {
 	var out []Named
 	collectNamed(reflect.ValueOf(obj).Elem().FieldByName("Spec"), "spec", "", &out)
+	slices.SortStableFunc(out, func(a, b Named) int { return strings.Compare(a.Field, b.Field) }) // maps have no order
 	return out
 }
 
@@ -54,6 +55,10 @@ func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 		for i := range v.Len() {
 			collectNamed(v.Index(i), fmt.Sprintf("%s[%d]", path, i), resource, out)
 		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			collectNamed(v.MapIndex(key), fmt.Sprintf("%s[%v]", path, key), resource, out)
+		}
 	case reflect.String:
 		if resource != "" && v.String() != "" {
 			*out = append(*out, Named{Field: path, Value: v.String(), Type: resource})
@@ -67,7 +72,7 @@ var ownerLookups = map[string][]string{"iam:role": {"iam:GetRole"}, "kms:key": {
 
 // lookupsOf returns the actions that read the owners of what specs of a type name.
 func lookupsOf(t reflect.Type, seen map[reflect.Type]bool) []string {
-	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct || seen[t] {

@@ -29,6 +29,15 @@ func TestNamedIn_FindsIdentifiersWhereverTheyStand(t *testing.T) {
 	}
 }
 
+func TestNamedIn_FindsIdentifiersInMaps(t *testing.T) {
+	o := &v1alpha1.SSMParameterSet{}
+	o.Spec.Parameters = map[string]v1alpha1.SSMParameter{"b": {KeyID: "alias/b"}, "a": {KeyID: "alias/a"}, "plain": {}}
+	want := []Named{{Field: "spec.parameters[a].keyID", Value: "alias/a", Type: "kms:key"}, {Field: "spec.parameters[b].keyID", Value: "alias/b", Type: "kms:key"}}
+	if got := NamedIn(o); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestNamed_ARNs(t *testing.T) {
 	sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
 	for _, c := range []struct{ resource, value, want string }{

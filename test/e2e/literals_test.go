@@ -72,6 +72,7 @@ var attacksByIdentifiers = []attack{
 	{wants: "messages in another's queue", kind: "SNSTopic", spec: `subscriptions: [{protocol: sqs, endpoint: "SQSQueueARN!"}]`, says: []string{"spec.subscriptions[0].endpoint"}},
 	{wants: "another's key", kind: "SQSQueue", spec: `kmsMasterKeyId: KMSKey!`, says: []string{"spec.kmsMasterKeyId"}},
 	{wants: "another's key by its alias", kind: "SNSTopic", spec: `kmsMasterKeyId: alias/alice`, says: []string{"spec.kmsMasterKeyId"}},
+	{wants: "another's key for a parameter", kind: "SSMParameterSet", spec: `parameters: {a: {value: b, type: SecureString, keyID: KMSKey!}}`, says: []string{"spec.parameters[a].keyID"}},
 	{wants: "another's role below the path of the provider", kind: "GlueCrawler", spec: `role: team/alice-role` + "\n" + throughPath, says: []string{"spec.role"}},
 }
 

@@ -32,6 +32,9 @@ func CheckTrust(d Document) error {
 				if strings.Trim(name, "*") == "" {
 					return errors.New(`principal "*" trusts every AWS account: name the trusted accounts, roles or services`)
 				}
+				if strings.ContainsAny(name, "*?") { // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html
+					return fmt.Errorf("principal %q is a pattern, which IAM does not match: name the trusted accounts, roles or services", name)
+				}
 			}
 		}
 	}

@@ -75,7 +75,9 @@ func TestCheckTrust(t *testing.T) {
 		`"Effect":"DENY","Principal":"*"`:                                                 true,
 		`"Effect":"Deny","Principal":"*"`:                                                 false,
 		`"Effect":"Deny","NotPrincipal":{"AWS":"1"}`:                                      false,
-		`"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::1:role/*"}`:                    false,
+		`"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::1:role/*"}`:                    true,
+		`"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::*:root"}`:                      true,
+		`"Effect":"Allow","Principal":{"Service":"gl?e.amazonaws.com"}`:                   true,
 		`"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com","AWS":["1"]}`:       false,
 		`"Principal":{"AWS":"*"},"Action":"sts:AssumeRole","Sid":"has no effect, so far"`: true,
 	} {

@@ -29,7 +29,9 @@ func WhyNotPassed(sc Scope, role string) string {
 		return "needs rolePathPrefix on the AWSProvider, which says what roles may be given to AWS services"
 	case account != sc.Account:
 		return fmt.Sprintf("the role is in account %s and the provider in %s", account, sc.Account)
-	case !strings.HasPrefix(name, prefix):
+	case !isRoleOf(sc, role):
+		return "an ARN of a role begins with arn:" + sc.Partition + ":iam:"
+	case !strings.HasPrefix(name, prefix), strings.Contains(name, "/../"), strings.Contains(name, "/./"):
 		return fmt.Sprintf("the provider lets only roles under %s be given to AWS services", prefix)
 	default:
 		return ""
@@ -86,6 +88,11 @@ func IsCaller(sc Scope, role string) (bool, error) {
 		words := strings.Split(parts[5], "/")
 		return len(words) > 1 && words[0] == "assumed-role" && words[1] == role
 	}), err
+}
+
+// isRoleOf reports whether what names a role is no ARN of another partition or service, which leads nowhere.
+func isRoleOf(sc Scope, role string) bool {
+	return !strings.HasPrefix(role, "arn:") || sc.Partition == "" || strings.HasPrefix(role, "arn:"+sc.Partition+":iam:")
 }
 
 // roleOf splits a role's ARN, or a name with or without its path, into account and path with name.

@@ -26,9 +26,13 @@ func TestWhyNotPassed(t *testing.T) {
 		{"the prefix as a name", "/team", "", "arn:aws:iam::123456789012:role/team", "only roles under /team/"},
 		{"another account", "/", "", "arn:aws:iam::210987654321:role/admin", "in account 210987654321"},
 		{"a boundary", "/", "arn:aws:iam::123456789012:policy/bound", "admin", "bounds every role by arn:aws:iam::123456789012:policy/bound"},
+		{"another partition", "/team", "", "arn:aws-cn:iam::123456789012:role/team/crawler", "begins with arn:aws:iam:"},
+		{"another service", "/team", "", "arn:aws:s3::123456789012:role/team/crawler", "begins with arn:aws:iam:"},
+		{"a path that climbs", "/team", "", "/team/../admin", "only roles under /team/"},
+		{"a path of a dot", "/team", "", "arn:aws:iam::123456789012:role/team/./admin", "only roles under /team/"},
 		{"no role", "", "", "", ""},
 	} {
-		sc := Scope{Account: account, RolePath: tc.prefix, Boundary: tc.boundary}
+		sc := Scope{Partition: "aws", Account: account, RolePath: tc.prefix, Boundary: tc.boundary}
 		if why := WhyNotPassed(sc, tc.role); !strings.Contains(why, tc.want) || tc.want == "" && why != "" {
 			t.Errorf("%s: %q", tc.name, why)
 		}

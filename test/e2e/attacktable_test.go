@@ -284,7 +284,8 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 	victim := b.victims()
 	b.guards(keeper)
 	tenant := b.Tenant(b.Namespace)
-	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities, attacksByPlans, attacksOnIntents, attacksOfKeepers)
+	rows := slices.Concat(attacksOnNames, attacksOnRights, attacksOnReferences, attacksOnRoles, attacksOnOwnership, attacksOnCapabilities, attacksByPlans, attacksOnIntents, attacksOfKeepers,
+		attacksOfSpelling, attacksByPassing, attacksByRecords, attacksOnPods, attacksByLoad)
 	if len(rows) < leastAttacks {
 		t.Fatalf("%d rows, want at least %d", len(rows), leastAttacks)
 	}

@@ -10,21 +10,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Tenant returns a client of a user who has Kubernetes' own role edit in one namespace and no other right. The role
-// holds what config/rbac adds to it.
+// Tenant returns a client with the rights of Kubernetes' ClusterRole edit in one namespace, and with nothing else.
 func (b *Bed) Tenant(namespace string) client.Client {
 	b.Helper()
-	user := "tenant-of-" + namespace
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: user},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
-	}
-	if err := b.Client.Create(b.Ctx(), binding); err != nil && !apierrors.IsAlreadyExists(err) {
-		b.Fatal(err)
+	return b.User("tenant-of-"+namespace, "edit", namespace)
+}
+
+// User returns a client with the rights of a ClusterRole in some namespaces, and with nothing else.
+func (b *Bed) User(name, role string, namespaces ...string) client.Client {
+	b.Helper()
+	for _, namespace := range namespaces {
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+		}
+		if err := b.Client.Create(b.Ctx(), binding); err != nil && !apierrors.IsAlreadyExists(err) {
+			b.Fatal(err)
+		}
 	}
 	config := rest.CopyConfig(b.World.Config())
-	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
 	c, err := client.New(config, client.Options{Scheme: b.Client.Scheme()})
 	if err != nil {
 		b.Fatal(err)

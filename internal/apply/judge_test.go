@@ -43,7 +43,7 @@ func TestWhoseAnExistingObjectIs(t *testing.T) {
 		{name: "labeled as ours but controlled by another", have: metav1.ObjectMeta{Labels: mine, OwnerReferences: controlledBy("ReplicaSet", "r", "x")}, want: foreign, why: "controlled by ReplicaSet/r"},
 		{name: "controlled by another capability", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "other", "x")}, want: foreign, why: "NexusAICapability/other"},
 		{name: "controlled by an earlier capability of the name", have: metav1.ObjectMeta{Labels: past, OwnerReferences: controlledBy("NexusAICapability", "app", "then")}, want: doomed},
-		{name: "controlled by a namesake elsewhere", namespace: "other", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "x")}, want: foreign, why: "controlled by NexusAICapability/app"},
+		{name: "controlled by a namesake elsewhere", namespace: "other", have: metav1.ObjectMeta{OwnerReferences: controlledBy("NexusAICapability", "app", "x")}, want: foreign, why: "controlled by an object of another namespace"},
 		{name: "an owner that does not control", have: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{{UID: "now"}}}, want: foreign, why: "not made by this operator"},
 		{name: "made by nobody we know", want: foreign, why: "not made by this operator"},
 		{name: "annotated but not labeled", have: metav1.ObjectMeta{Annotations: names(me)}, want: foreign, why: "not made by this operator"},
@@ -68,6 +68,28 @@ func TestWhoseAnExistingObjectIs(t *testing.T) {
 				t.Errorf("verdict %d because %q, expected %d because %q", got, why, tc.want, tc.why)
 			}
 		})
+	}
+}
+
+// Whatever an object of another namespace, or of the cluster, says of its owner: the people of this namespace learn nothing of it.
+func TestJudgeOwnership_NamesNobodyOfAnotherNamespace(t *testing.T) {
+	const ns, name, uid = "their-namespace", "their-name", "their-uid"
+	for _, labeled := range []bool{false, true} {
+		for _, controller := range []bool{false, true} {
+			for _, annotation := range []string{"", "NexusAICapability/" + ns + "/" + name, "ClusterSecurityIntentBinding/" + name, name, ns + "/" + name, "/" + ns + "/", "a/b/c/" + name} {
+				have := &metav1.ObjectMeta{Namespace: ns, Name: "x", Annotations: map[string]string{AnnotationOwner: annotation, AnnotationOrphanedFrom: annotation}}
+				if labeled {
+					have.Labels = map[string]string{wellknown.LabelCapabilityUID: uid}
+				}
+				if controller {
+					have.OwnerReferences = controlledBy("NexusAICapability", name, uid)
+				}
+				got, why := judgeOwnership(owner, Ref{Kind: schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, Name: "x"}, have)
+				if got != foreign || strings.Contains(why, ns) || strings.Contains(why, name) || strings.Contains(why, uid) {
+					t.Errorf("labeled %v, controlled %v, %q: %d because %q", labeled, controller, annotation, got, why)
+				}
+			}
+		}
 	}
 }
 

@@ -173,7 +173,7 @@ func judgeOwnership(o Owner, ref Ref, have metav1.Object) (verdict, string) {
 	case owner == o.String() && !ref.isNamespace():
 		return inherited, ""
 	default:
-		return foreign, "it belongs to " + o.nameForeign(owner, uid)
+		return foreign, "it belongs to " + o.nameForeign(have, owner, uid)
 	}
 }
 
@@ -207,17 +207,26 @@ func judgeController(o Owner, c *metav1.OwnerReference, have metav1.Object) (ver
 		return ours, ""
 	case o.is(*c) && o.refersTo(have):
 		return doomed, ""
+	case o.Namespace != "" && have.GetNamespace() != o.Namespace:
+		return foreign, "it is controlled by " + hiddenOwner
 	default:
 		return foreign, fmt.Sprintf("it is controlled by %s/%s", c.Kind, c.Name)
 	}
 }
 
-// nameForeign names the owner of a foreign object to people who can see o. They may not be allowed to see an owner in another
-// namespace.
-func (o Owner) nameForeign(owner, uid string) string {
+// hiddenOwner stands for an owner that people who can see an object may not be allowed to see.
+const hiddenOwner = "an object of another namespace"
+
+// nameForeign names the owner of a foreign object to people who can see o: one of their namespace, and the UID that an object of it has
+// as its label.
+func (o Owner) nameForeign(have metav1.Object, owner, uid string) string {
 	_, object, _ := strings.Cut(owner, "/")
-	if ns, _, namespaced := strings.Cut(object, "/"); namespaced && o.Namespace != "" && ns != o.Namespace {
-		return "an object of another namespace"
+	ns, _, namespaced := strings.Cut(object, "/")
+	if owner == "" {
+		ns, namespaced = have.GetNamespace(), true
+	}
+	if o.Namespace != "" && (!namespaced || ns != o.Namespace) {
+		return hiddenOwner
 	}
 	return orUnknown(owner) + " with UID " + uid
 }

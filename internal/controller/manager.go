@@ -75,8 +75,8 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if !slices.Contains(regionsOf(o), o.Region) {
 		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
 	}
-	failures := reconciler.NewFailures(clock.RealClock{})
-	mgr, err := newManager(cfg, o, contents.Kinds, failures.Logger(log))
+	failures, large := reconciler.NewFailures(clock.RealClock{}), reconciler.NewLargeObjects()
+	mgr, err := newManager(cfg, o, contents.Kinds, large, failures.Logger(log))
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	env.Metrics, env.Failures = recorder, failures
+	env.Metrics, env.Failures, env.Large = recorder, failures, large
 	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
 	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
 	if err != nil {
@@ -135,7 +135,7 @@ func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Envir
 
 // newManager returns a manager without controllers. Its configuration is cfg with the options' rate, and with a
 // transport that waits out short outages of the API server.
-func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, log logr.Logger) (manager.Manager, error) {
+func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large *reconciler.LargeObjects, log logr.Logger) (manager.Manager, error) {
 	scheme, err := newScheme()
 	if err != nil {
 		return nil, err
@@ -148,7 +148,7 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, log l
 	}
 	options := managerOptions(scheme, o, log)
 	options.LeaderElectionResourceLockInterface = lock
-	maps.Copy(options.Cache.ByObject, cacheOfShard(o.Shard, kinds))
+	maps.Copy(options.Cache.ByObject, cacheOf(o.Shard, kinds, large))
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return outageTransport{next} })
 	mgr, err := ctrl.NewManager(cfg, options)
 	if err != nil {
@@ -158,18 +158,20 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, log l
 	return mgr, nil
 }
 
-// cacheOfShard has the cache keep nothing but the names of AWS resources that another shard serves. Nothing refers to them
-// from another namespace.
-func cacheOfShard(s shard.Shard, kinds []engine.Entry) map[client.Object]cache.ByObject {
+// cacheOf has the cache keep nothing but the names of AWS resources that another shard serves, to which nothing refers from another
+// namespace, and of the large objects of a namespace no more than it may have.
+func cacheOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObjects) map[client.Object]cache.ByObject {
 	out := map[client.Object]cache.ByObject{}
-	if s.Shards() == 1 {
-		return out
-	}
 	for _, e := range kinds {
 		out[e.New()] = cache.ByObject{Transform: func(o any) (any, error) {
 			obj, ok := o.(v1alpha1.Resource)
-			if !ok || s.Owns(obj.GetNamespace()) {
-				return apply.WithoutUnusedFields(o)
+			if !ok {
+				return o, nil
+			}
+			if s.Owns(obj.GetNamespace()) {
+				_, err := apply.WithoutUnusedFields(o)
+				large.Trim(e.Name(), obj)
+				return o, err
 			}
 			name := e.New()
 			name.SetNamespace(obj.GetNamespace())

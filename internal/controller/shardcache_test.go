@@ -4,6 +4,8 @@ package controller
 
 import (
 	"reflect"
+	"strconv"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
@@ -21,7 +24,7 @@ func TestCacheOfShard_KeepsOnlyTheNamesOfOtherShards(t *testing.T) {
 		t.Fatalf("shard %s owns both namespaces", owned)
 	}
 	kinds := catalog.Kinds()
-	caches := cacheOfShard(owned, kinds)
+	caches := cacheOf(owned, kinds, reconciler.NewLargeObjects())
 	if len(caches) != len(kinds) {
 		t.Errorf("%d of %d kinds are limited", len(caches), len(kinds))
 	}
@@ -47,7 +50,26 @@ func TestCacheOfShard_KeepsOnlyTheNamesOfOtherShards(t *testing.T) {
 			}
 		}
 	}
-	if got := cacheOfShard(shard.Shard{}, kinds); len(got) != 0 {
-		t.Errorf("without shards the caches of %d kinds are limited", len(got))
+}
+
+// A tenant may fill the cache with objects of a mebibyte.
+func TestCacheOf_TrimsWhatIsBeyondTheBoundOfANamespace(t *testing.T) {
+	for kind, cache := range cacheOf(shard.Shard{}, catalog.Kinds(), reconciler.NewLargeObjects()) {
+		trimmed := 0
+		for i := range 2 * reconciler.MostLarge >> 20 {
+			o := kind.DeepCopyObject().(v1alpha1.Resource)
+			o.SetNamespace("team-a")
+			o.SetName(strconv.Itoa(i))
+			o.SetAnnotations(map[string]string{"a": strings.Repeat("x", 1<<20)})
+			if _, err := cache.Transform(o); err != nil {
+				t.Fatal(err)
+			}
+			if len(o.GetAnnotations()["a"]) == 0 {
+				trimmed++
+			}
+		}
+		if trimmed < reconciler.MostLarge>>20 {
+			t.Errorf("%T: %d are trimmed", kind, trimmed)
+		}
 	}
 }

@@ -62,6 +62,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if trimmed, full := r.Large.Beyond(r.Entry.Name(), obj); full && obj.GetDeletionTimestamp() == nil {
+		return newPass(r, obj).finish(ctx, engine.Outcome{}, tooLarge(obj))
+	} else if trimmed {
+		obj = r.Entry.New()
+		if err := r.Live.Get(ctx, req.NamespacedName, obj); err != nil {
+			return reconcile.Result{}, client.IgnoreNotFound(err)
+		}
+	}
+	return r.reconcile(ctx, req, obj)
+}
+
+// tooLarge is the failure of an object for whose contents the operator has no memory.
+func tooLarge(obj v1alpha1.Resource) error {
+	return &status.Stalled{Reason: status.ReasonLimitExceeded, Message: fmt.Sprintf(
+		"the large objects of namespace %s have more than %d MiB together, and this one is beyond that: make it smaller, delete others, or divide them among namespaces. Its AWS resource stays as it is until then", obj.GetNamespace(), reconciler.MostLarge>>20)}
+}
+
+// reconcile brings the AWS resource of an object to what the object declares.
+func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v1alpha1.Resource) (reconcile.Result, error) {
 	if reconciler.IsPaused(obj) {
 		return reconcile.Result{}, newPass(r, obj).pause(ctx, "annotation "+wellknown.AnnotationPaused+" freezes this object; remove it to continue")
 	}
@@ -96,6 +115,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.tagged.Forget(key)
 	r.memories.forget(key)
 	r.drifts.forget(key)
+	r.Large.Forget(r.Entry.Name(), key)
 }
 
 // bindKind returns the kind bound to a session, built once for as long as the session lasts.

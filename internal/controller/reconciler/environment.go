@@ -54,6 +54,8 @@ type Environment struct {
 	Failures *Failures
 	// Shard is the part of the namespaces whose objects are reconciled.
 	Shard shard.Shard
+	// Large are the large objects of the cache; nil where none is trimmed.
+	Large *LargeObjects
 	// Schemas check objects against their CRDs once more, on servers that know no CEL rules as well.
 	Schemas *crdschema.Schemas
 }

@@ -306,6 +306,8 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 		}
 	}
 	b.refuses(rows, made)
+	b.plansOfOthers(tenant)
+	b.tellsNothing(b.Namespace, "victim-dev")
 	if w := awsWrites(b.World.AWS().Since(mark)); len(w) > 0 {
 		t.Errorf("AWS was written to:\n%s", w)
 	}

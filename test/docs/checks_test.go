@@ -24,20 +24,23 @@ var unchecked = map[string]string{
 	"aws": "not part of the test bed; the tests of the kinds make the calls", "jq": "not part of the test bed", "openssl": "not part of the test bed",
 	"sha256sum": "dev/release checks the file", "cosign": "dev/release checks the signature", "crane": "not part of the test bed; dev/release unpacks the layout",
 	"skopeo": "not part of the test bed", "velero": "not part of the test bed; test/e2e restores without it", "terraform": "not part of the test bed", "kubeconform": "dev/release checks the schemas",
-	"sudo": "installs on the reader's machine", "tar": "dev/release unpacks the archive",
+	"kubectl krew": "a plugin that is not part of the test bed; dev/release checks its manifest",
+	"sudo":         "installs on the reader's machine", "tar": "dev/release unpacks the archive",
 }
 
 // unix are programs that need no check.
 var unix = []string{"sed", "grep", "cat", "split", "read", "source", "xargs", "echo"}
 
 // given are the files that a page assumes the reader to have, and those that an earlier command writes.
-var given = []string{"capability.yaml", "provider.yaml", "state.json", "x.yaml"}
+var given = []string{"capability.yaml", "provider.yaml", "state.json", "x.yaml", "FILE", "deploy/"}
 
 // checker judges command lines by the programs that they call.
 type checker struct {
 	kubectl kubectl
 	// skipped counts the commands of programs that are not checked.
 	skipped map[string]int
+	// inSentence is true for a command within a sentence: it may be without arguments.
+	inSentence bool
 }
 
 // check returns what is wrong with a command.
@@ -48,9 +51,14 @@ func (c *checker) check(cmd docblocks.Command) error {
 	}
 	switch {
 	case program == "nexusctl":
-		return checkNexusctl(args)
+		return c.checkNexusctl(args)
 	case program == "nexus-operator" && len(args) > 0 && args[0] == "iam-policy": // has the flags of the command of nexusctl
-		return checkNexusctl(append([]string{"iam", "policy"}, args[1:]...))
+		return c.checkNexusctl(append([]string{"iam", "policy"}, args[1:]...))
+	case program == "kubectl" && len(args) > 0 && args[0] == "nexus": // nexusctl as a plugin
+		return c.checkNexusctl(args[1:])
+	case program == "kubectl" && len(args) > 0 && unchecked["kubectl "+args[0]] != "":
+		c.skipped["kubectl "+args[0]]++
+		return nil
 	case program == "kubectl":
 		return c.kubectl.check(args)
 	case program == "make":

@@ -35,14 +35,18 @@ func program(out, errs *bytes.Buffer) cli.Program {
 }
 
 // checkNexusctl reads a command line as the program would, and does not run it.
-func checkNexusctl(args []string) error {
+func (c *checker) checkNexusctl(args []string) error {
 	root := program(&bytes.Buffer{}, &bytes.Buffer{}).Command("nexusctl")
+	root.InitDefaultCompletionCmd("completion")
 	cmd, rest, err := root.Find(args)
 	if err != nil {
 		return err
 	}
 	if err := cmd.ParseFlags(rest); err != nil {
 		return fmt.Errorf("%s: %w", cmd.CommandPath(), err)
+	}
+	if isMention := c.inSentence && cmd.Flags().NArg() == 0; isMention {
+		return filesOf(cmd)
 	}
 	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
 		return fmt.Errorf("%s: %w", cmd.CommandPath(), err)
@@ -76,7 +80,7 @@ func filesOf(cmd *cobra.Command) error {
 }
 
 // builtinKinds are the names of kinds of Kubernetes and of other products on the pages.
-var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa"}
+var builtinKinds = []string{"pods", "deployment", "lease", "crd", "namespace", "networkpolicies", "clusterrolebinding", "hpa", "pod", "cronjob"}
 
 // kindNames returns the names under which kubectl knows our kinds, and those of Kubernetes on the pages.
 func kindNames(t *testing.T) map[string]bool {
@@ -129,6 +133,7 @@ func TestDocs_EveryCommandExistsWithItsFlags(t *testing.T) {
 	for _, b := range blocks(t) {
 		for _, cmd := range b.Commands() {
 			seen++
+			c.inSentence = b.Language == docblocks.Inline
 			if err := c.check(cmd); err != nil {
 				t.Errorf("%s:%d: %s\n    %v", b.Page, cmd.Line, strings.Join(cmd.Words, " "), err)
 			}

@@ -52,6 +52,11 @@ func Pages(root string) ([]Block, error) {
 	return out, err
 }
 
+// Inline is the language of a command within a sentence, which may be without the arguments that a reader adds.
+const Inline = "inline"
+
+var inline = regexp.MustCompile("`((?:nexusctl|kubectl|make|nexus-operator) [^`]+)`")
+
 var fence = regexp.MustCompile("^( *)```(\\S*)")
 
 // Of returns the blocks of one page, without the indentation of their fences.
@@ -61,6 +66,10 @@ func Of(page, text string) []Block {
 	for i, line := range strings.Split(text, "\n") {
 		m := fence.FindStringSubmatch(line)
 		switch {
+		case m == nil && !open:
+			for _, c := range inline.FindAllStringSubmatch(line, -1) {
+				out = append(out, Block{Page: page, Line: i + 1, Language: Inline, Text: c[1]})
+			}
 		case m != nil && !open:
 			open, indent = true, m[1]
 			out = append(out, Block{Page: page, Line: i + 2, Language: m[2]})
@@ -76,7 +85,7 @@ func Of(page, text string) []Block {
 // Commands returns the commands of a block: all of a block of shell, and those after the prompt of a transcript.
 func (b Block) Commands() []Command {
 	switch b.Language {
-	case "sh":
+	case "sh", Inline:
 		return Shell(b.Text, b.Line)
 	case "console":
 		var out []Command

@@ -22,6 +22,9 @@ const (
 	computeAuto      = "auto"
 )
 
+// labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: apparmor, bpf or selinux.
+const labelKubeArmor = "kubearmor.io/enforcer"
+
 // The DaemonSet of the EKS Pod Identity Agent. Nodes of Auto Mode have the agent built in, without a pod.
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
 const (
@@ -35,12 +38,15 @@ type Nodes struct {
 	Auto, Others []string
 	// WithAgent are those of Others on which a ready pod of the EKS Pod Identity Agent runs.
 	WithAgent []string
+	// AppArmor says that KubeArmor enforces by AppArmor on all nodes, as its operator marks them.
+	AppArmor bool
 }
 
 // NodesOf sorts nodes by their labels, and by the pods of the EKS Pod Identity Agent that run on them.
 func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
-	var out Nodes
+	out := Nodes{AppArmor: len(nodes) > 0}
 	for _, n := range nodes {
+		out.AppArmor = out.AppArmor && n.Labels[labelKubeArmor] == "apparmor"
 		switch {
 		case n.Labels[LabelComputeType] == computeAuto:
 			out.Auto = append(out.Auto, n.Name)

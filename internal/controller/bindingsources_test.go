@@ -60,7 +60,7 @@ func TestAMissingDNSServiceIsReported(t *testing.T) {
 	ns := h.namespace(nil)
 	b := h.binds(ns, "web", app, h.declared("dnsManipulation", intentv1alpha1.Block, nil))
 	h.make(b)
-	h.covers(b, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+	h.covers(b, "dnsManipulation", "NetworkPolicy", "Partial", "DNSNotFound")
 	if m := h.messageOf(b, "dnsManipulation", "NetworkPolicy"); !strings.Contains(m, "does not exist") || !strings.Contains(m, "--cluster-dns-service") {
 		t.Errorf("the message is %q", m)
 	}

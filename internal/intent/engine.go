@@ -82,6 +82,8 @@ type Facts struct {
 	Credentials []netip.Prefix
 	// Enforcer reports whether something enforces NetworkPolicies; its zero value is that something does.
 	Enforcer Enforcer
+	// AppArmor says that KubeArmor enforces by AppArmor on all nodes; otherwise it may do so by BPF-LSM on some.
+	AppArmor bool
 	// Patches is the catalog of virtual patches, for policies with a rule that uses it.
 	Patches Patches
 	// TLS is about TLS assessments, for policies with a rule that asks for them.
@@ -201,6 +203,8 @@ const (
 	ReasonDNSNotFound = "DNSNotFound"
 	// ReasonNoEnforcer: nothing is known to enforce the engine's objects on some nodes, or on any.
 	ReasonNoEnforcer = "NoEnforcer"
+	// ReasonEngineLimit: the engine has the means for this intent, with a known gap.
+	ReasonEngineLimit = "EngineLimit"
 	// ReasonOnCreateOnly: only what is created from now on is changed.
 	ReasonOnCreateOnly = "OnCreateOnly"
 )

@@ -17,6 +17,7 @@ type Cluster struct {
 	DNS         intent.ClusterDNS
 	Credentials []netip.Prefix
 	Enforcer    intent.Enforcer
+	AppArmor    bool
 }
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
@@ -28,7 +29,7 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	d := read.DNS
 	out := Cluster{
 		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
-		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off},
+		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off}, AppArmor: read.Nodes.AppArmor,
 	}
 	for _, a := range d.Addresses {
 		out.DNS.Networks = append(out.DNS.Networks, netip.PrefixFrom(a, a.BitLen()))
@@ -39,7 +40,7 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	return out, nil
 }
 
-// AddTo adds the facts of the cluster to those of a policy that restricts the network.
+// AddTo adds the facts of the cluster to those of a policy.
 func (c Cluster) AddTo(f *intent.Facts) {
-	f.DNS, f.Credentials, f.Enforcer = c.DNS, c.Credentials, c.Enforcer
+	f.DNS, f.Credentials, f.Enforcer, f.AppArmor = c.DNS, c.Credentials, c.Enforcer, c.AppArmor
 }

@@ -28,6 +28,8 @@ type posture struct {
 	intents map[string]*intentv1alpha1.SecurityIntent
 	// divisions are the facts of the namespaces in which policies that restrict the network were planned.
 	divisions map[string]intent.Facts
+	// cluster holds the facts of the cluster once they were read.
+	cluster *intentfacts.Cluster
 	// planned are the bindings that the plan has.
 	planned map[string]bool
 	// spaces are the namespaces that were read, each with itself if it exists or will.
@@ -127,7 +129,9 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 		f.NamespaceLabels = ns.Labels
 	}
 	if policy.Restricts() == 0 {
-		return f, nil
+		cluster, err := p.cluster(ctx)
+		cluster.AddTo(&f)
+		return f, err
 	}
 	if known, ok := p.bindings.divisions[policy.Namespace]; ok {
 		return known, nil
@@ -139,10 +143,21 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 	return f, err
 }
 
+// cluster reads the facts of the cluster once.
+func (p *Planner) cluster(ctx context.Context) (intentfacts.Cluster, error) {
+	if p.bindings.cluster == nil {
+		read, err := intentfacts.ReadCluster(ctx, p.Client, p.Operator.Intents)
+		if err != nil {
+			return read, err
+		}
+		p.bindings.cluster = &read
+	}
+	return *p.bindings.cluster, nil
+}
+
 // divide gathers what the policies of a namespace that restrict the network depend on, and divides the pods among them.
 func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Namespace, f intent.Facts) (intent.Facts, error) {
-	s := p.Operator.Intents
-	cluster, err := intentfacts.ReadCluster(ctx, p.Client, s)
+	cluster, err := p.cluster(ctx)
 	if err != nil {
 		return f, err
 	}

@@ -243,6 +243,8 @@ var codes = [...]Code{
 		"Set `--cluster-dns-service`, or name the addresses of the DNS in `params.dnsPeers`."},
 	{"NX-SEC-031", "NoEnforcer", "No network plugin is known to enforce NetworkPolicies, on some nodes or on all.",
 		"Run the command that the message names, install a network plugin, or set `--network-policy-enforcer`."},
+	{"NX-SEC-032", "EngineLimit", "The engine enforces the intent with a gap, which the message describes.",
+		"Enforce by AppArmor on the nodes, as far as the gap is one of BPF-LSM, or close it by other means."},
 	{"NX-OP-001", ReasonInternal, "The operator was built or started wrongly, which is a defect.",
 		"Report it at the project, with the message and the output of `kubectl logs -n nexus-system deployment/nexus-operator`. Until it is corrected, the previous version of the operator may help."},
 	{"NX-OP-002", ReasonKindNotServed, "The operator was started with `--kinds`, which leaves out the kind that the message names.",

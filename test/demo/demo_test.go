@@ -293,7 +293,7 @@ func TestTheDemoShowsTwoIntentsTheirPoliciesAndTheCoverage(t *testing.T) {
 Coverage in the status of guarded-dev/guarded-dev, PoliciesReady=True
   INTENT                         ENGINE         LEVEL     REASON
   dnsManipulation                NetworkPolicy  Enforced
-  dnsManipulation                KubeArmor      Enforced
+  dnsManipulation                KubeArmor      Partial   EngineLimit
   dnsManipulation                Kyverno        None      NotCovered
   dnsManipulation                Istio          None      EngineMissing
   dnsManipulation                TLSAssessor    None      NotCovered

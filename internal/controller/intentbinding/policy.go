@@ -76,6 +76,10 @@ func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFa
 			return fail(&lostRace{fmt.Errorf("policy %s has changed meanwhile", p.Name)})
 		}
 		w.facts = w.space.facts
+	} else if cluster, err := r.cluster.read(ctx); err != nil {
+		return fail(err)
+	} else {
+		cluster.AddTo(&w.facts)
 	}
 	if intentfacts.UsesPatches(p.Rules) {
 		if w.facts.Patches, err = r.patch.read(ctx); err != nil {

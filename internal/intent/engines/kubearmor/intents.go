@@ -3,7 +3,11 @@
 package kubearmor
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -18,6 +22,8 @@ type part struct {
 	// section of the spec that rules are in.
 	section string
 	rules   map[string]any
+	// shallow says that the kubelet alone fills the directories, with few levels.
+	shallow bool
 	// adorn adds what only this intent's objects have.
 	adorn func(*unstructured.Unstructured, intent.Policy, intent.Rule)
 }
@@ -33,7 +39,8 @@ func partsOf(r intent.Rule) []part {
 	case "pkgMgrs":
 		return []part{{section: "process", rules: paths(places(packageManagers()), nil), adorn: inSecondDialect}}
 	case "unAuthorizedSaTokenAccess":
-		return []part{{section: "file", rules: directories("/run/secrets/kubernetes.io/serviceaccount/")}}
+		// The kubelet mounts the token below /var/run, which is a link to /run in most images and a directory in others.
+		return []part{{section: "file", shallow: true, rules: directories("/run/secrets/kubernetes.io/serviceaccount/", "/var/run/secrets/kubernetes.io/serviceaccount/")}}
 	case "preventExecutionFromTempOrLogsFolders":
 		return []part{{section: "process", rules: directories("/var/tmp/", "/tmp/", "/var/log/", "/app/logs/", "/logs/", "/etc/")}}
 	case "escapeToHost":
@@ -44,6 +51,38 @@ func partsOf(r intent.Rule) []part {
 		}
 	}
 	return nil
+}
+
+// limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing.
+// https://docs.kubearmor.io/kubearmor/documentation/security_policy_specification
+func limitOf(parts []part) string {
+	var limits []string
+	for _, p := range parts {
+		if path := readOnlyPath(p.rules); path != "" {
+			limits = append(limits, "does not keep processes from writing "+path+", which is readOnly")
+		}
+		if _, found := p.rules["matchDirectories"]; found && !p.shallow {
+			limits = append(limits, "does not see files that are more than 20 directories deep in the folders")
+		}
+	}
+	if len(limits) == 0 {
+		return ""
+	}
+	return "where KubeArmor enforces by BPF-LSM, it " + strings.Join(slices.Compact(limits), ", and ")
+}
+
+// readOnlyPath is the first path that rules leave readable, or nothing.
+func readOnlyPath(rules map[string]any) string {
+	for _, list := range []string{"matchPaths", "matchDirectories"} {
+		items, _ := rules[list].([]any)
+		for _, item := range items {
+			entry, _ := item.(map[string]any)
+			if entry["readOnly"] == true {
+				return fmt.Sprint(cmp.Or(entry["path"], entry["dir"]))
+			}
+		}
+	}
+	return ""
 }
 
 func deploymentTools(suffix string) part {

@@ -38,6 +38,7 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 		if r.Canonical == "virtualPatch" {
 			parts, claim = patches(p, r, f)
 		}
+		claim = limited(r, f, parts, claim)
 		if claim.Level != v1alpha1.LevelNone {
 			for _, part := range parts {
 				t.Objects = append(t.Objects, object(p, r, part))
@@ -59,6 +60,18 @@ func claimOf(p intent.Policy, r intent.Rule, covered bool) intent.Claim {
 	}
 	return intent.Enforces(r)
 }
+
+// limited lowers a claim that KubeArmor enforces, unless it is known to have no gap on these nodes.
+func limited(r intent.Rule, f intent.Facts, parts []part, c intent.Claim) intent.Claim {
+	limit := limitOf(parts)
+	if limit == "" || f.AppArmor || c.Level != v1alpha1.LevelEnforced {
+		return c
+	}
+	return intent.Partly(r, intent.ReasonEngineLimit, limit+"; kubectl get nodes -L "+enforcerLabel+" shows by what it enforces")
+}
+
+// enforcerLabel is that by which KubeArmor's operator marks nodes.
+const enforcerLabel = "kubearmor.io/enforcer"
 
 // object makes a policy of one part. Sections that it does not use are there and empty, as KubeArmor's own
 // client writes them.

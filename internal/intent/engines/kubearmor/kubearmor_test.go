@@ -3,6 +3,7 @@
 package kubearmor_test
 
 import (
+	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
@@ -332,4 +333,51 @@ func valuesIn(v any, field string) []string {
 		}
 	}
 	return out
+}
+
+func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
+	patched := intent.Facts{Patches: intent.Patches{Known: map[string]intent.Patch{
+		"CVE-2021-4034": {Processes: []intent.PatchPath{{Path: "/usr/bin/pkexec"}}},
+		"CVE-2021-0001": {Files: []intent.PatchPath{{Path: "/etc/passwd", ReadOnly: true}}},
+		"CVE-2021-0002": {Processes: []intent.PatchPath{{Path: "/opt/tool/"}}},
+	}}}
+	for name, tc := range map[string]struct {
+		id, cve, limit string
+	}{
+		"a file that stays readable":    {"dnsManipulation", "", "does not keep processes from writing /etc/resolv.conf"},
+		"folders of any depth":          {"preventExecutionFromTempOrLogsFolders", "", "more than 20 directories deep"},
+		"the folder of the token":       {"unAuthorizedSaTokenAccess", "", ""},
+		"files":                         {"swDeploymentTools", "", ""},
+		"a patch of a file":             {"virtualPatch", "CVE-2021-4034", ""},
+		"a patch that leaves it open":   {"virtualPatch", "CVE-2021-0001", "/etc/passwd"},
+		"a patch of a folder":           {"virtualPatch", "CVE-2021-0002", "more than 20 directories deep"},
+		"files, chroot and privileges ": {"escapeToHost", "", ""},
+	} {
+		for _, appArmor := range []bool{false, true} {
+			for _, action := range []v1alpha1.Action{v1alpha1.Block, v1alpha1.Audit} {
+				r := intent.Rule{ID: tc.id, Canonical: tc.id, Action: action}
+				if tc.cve != "" {
+					r.Params = map[string][]string{"cveList": {tc.cve}}
+				}
+				facts := patched
+				facts.AppArmor = appArmor
+				c := kubearmor.New().Translate(intent.Policy{Name: "p", Namespace: "n", Rules: []intent.Rule{r}}, facts).Claims[0]
+				partly := tc.limit != "" && !appArmor && action == v1alpha1.Block
+				if (c.Reason == intent.ReasonEngineLimit) != partly || partly && !strings.Contains(c.Message, tc.limit) || !partly && !c.Holds() {
+					t.Errorf("%s, AppArmor %t, %s: %+v", name, appArmor, action, c)
+				}
+			}
+		}
+	}
+}
+
+func TestTheTokenIsKeptAtBothOfItsPaths(t *testing.T) {
+	r := intent.Rule{ID: "unAuthorizedSaTokenAccess", Canonical: "unAuthorizedSaTokenAccess", Action: v1alpha1.Block}
+	o := kubearmor.New().Translate(intent.Policy{Name: "p", Namespace: "n", Rules: []intent.Rule{r}}, intent.Facts{}).Objects[0]
+	text := fmt.Sprint(o.Object["spec"])
+	for _, dir := range []string{"dir:/run/secrets/", "dir:/var/run/secrets/"} {
+		if !strings.Contains(text, dir) {
+			t.Errorf("%s is not in %s", dir, text)
+		}
+	}
 }

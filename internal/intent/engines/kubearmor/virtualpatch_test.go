@@ -29,7 +29,7 @@ func TestVirtualPatchesComeFromTheCatalog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := intent.Rule{ID: "virtualPatch", Canonical: "virtualPatch", Action: v1alpha1.Block, Params: map[string][]string{"cveList": c.cves}}
-			tr := New().Translate(intent.Policy{Name: "web", Namespace: "shop", Rules: []intent.Rule{r}}, intent.Facts{Patches: c.patches})
+			tr := New().Translate(intent.Policy{Name: "web", Namespace: "shop", Rules: []intent.Rule{r}}, intent.Facts{Patches: c.patches, AppArmor: true})
 			if got := tr.Claims[0]; got.Level != c.level || got.Reason != c.reason || len(tr.Objects) != c.objects {
 				t.Fatalf("%+v, %d objects", got, len(tr.Objects))
 			}

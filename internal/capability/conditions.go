@@ -103,31 +103,6 @@ func (s summary) secretsPopulated() metav1.Condition {
 	return c
 }
 
-// credentials reports whether the pods have a way to the role of the capability. It is no part of Ready: they may have
-// credentials of another kind, such as a node's role.
-func (s summary) credentials() metav1.Condition {
-	c := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
-	var ids []string
-	for _, v := range s.nodes {
-		switch {
-		case v.NoCredentials != "":
-			ids = append(ids, v.NoCredentials+" of "+v.ID)
-		case v.Object.GetKind() == kindDeployment && !v.isDone() && !v.Serving:
-			c.Status, c.Reason = metav1.ConditionFalse, status.ReasonNotStarted
-		}
-	}
-	if len(ids) > 0 {
-		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonCredentialsNotInPods
-		c.Message = strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address: " +
-			"install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
-		if identityOf(s.Capability, s.Facts).pods == nexusv1.IdentityPodIdentity {
-			c.Message = strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation: " +
-				"restart them with kubectl rollout restart"
-		}
-	}
-	return c
-}
-
 // driftFree says where AWS differs. It is no part of Ready: with driftPolicy Report a difference stays.
 func (s summary) driftFree() metav1.Condition {
 	var ids, missing []string
@@ -229,7 +204,7 @@ func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 	isAt, is := rolloutOf(after)
 	return before.Phase == after.Phase && wasAt == isAt && was == is && !before.Ready && !after.Ready &&
 		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt &&
-		statesOf(before) == statesOf(after)
+		statesOf(before) == statesOf(after) && len(before.ReplacedPods) == len(after.ReplacedPods)
 }
 
 // statesOf are the states of the conditions that a person or a tool waits for, or must know of at once.

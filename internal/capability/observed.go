@@ -112,6 +112,10 @@ type Observed struct {
 	Deleting bool
 	// Agent is what is seen of the EKS Pod Identity Agent; zero for a capability without associations.
 	Agent Agent
+	// Healing is what is done about pods without credentials.
+	Healing Healing
+	// Evict are the pods to be evicted once the status has their records.
+	Evict []nexusv1.ReplacedPod
 	// Changes are what this look changed because the capability was edited.
 	Changes []nexusv1.RolloutChange
 	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or

@@ -144,7 +144,7 @@ func (s summary) err() error {
 		}
 		return &status.Waiting{Reason: reason, For: s.missing(v)}
 	}
-	return nil
+	return s.credentialError()
 }
 
 // tellingOf finds the first node that is not done and says more than that it is under way, else the first

@@ -71,6 +71,9 @@ package controller
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 
+// A pod that started without AWS credentials is evicted, so that its Deployment starts another one.
+// +kubebuilder:rbac:groups="",resources=pods/eviction,verbs=create
+
 // The node of a pod that is not ready may be dead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=list;watch

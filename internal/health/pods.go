@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -69,6 +70,46 @@ func lackCredentials(d *appsv1.Deployment, pods []corev1.Pod) string {
 	return fmt.Sprintf("%d of %d pods", lacking, len(running))
 }
 
+// Credentials are the pods of a Deployment's newest template that are to stay, by whether they have a way to AWS credentials.
+type Credentials struct {
+	Have, Lack []corev1.Pod
+}
+
+// CredentialsOf sorts the pods of a Deployment. Those of an earlier template, and those that end, say nothing of how new pods start. Pods
+// are of the Deployment by their controller, whatever their labels say.
+func CredentialsOf(d *appsv1.Deployment, pods []corev1.Pod) Credentials {
+	var out Credentials
+	for _, p := range ofNewestTemplate(d, slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return !isMadeBy(d, p) })) {
+		switch {
+		case p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed:
+		case p.Annotations[annotationIdentity] != d.Spec.Template.Annotations[annotationIdentity]:
+		case hasCredentialEnv(d, p):
+			out.Have = append(out.Have, p)
+		default:
+			out.Lack = append(out.Lack, p)
+		}
+	}
+	return out
+}
+
+// isMadeBy reports whether a ReplicaSet of the Deployment made the pod. The names of its ReplicaSets end with the hash of the template.
+func isMadeBy(d *appsv1.Deployment, p corev1.Pod) bool {
+	owner, hash := metav1.GetControllerOf(&p), p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	return hash != "" && owner != nil && owner.Kind == "ReplicaSet" && owner.Name == d.Name+"-"+hash
+}
+
+// WasInjected reports whether something in the cluster gave the pod credentials when it started: the pods of capabilities declare neither a
+// token nor the address of an agent.
+func WasInjected(p corev1.Pod) bool {
+	return hasCredentialEnv(&appsv1.Deployment{}, p) && !hasEnv(p, "AWS_ACCESS_KEY_ID")
+}
+
+func hasEnv(p corev1.Pod, name string) bool {
+	return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
+	})
+}
+
 func runningPods(pods []corev1.Pod) []corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool {
 		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
@@ -76,11 +117,7 @@ func runningPods(pods []corev1.Pod) []corev1.Pod {
 }
 
 func hasCredentialEnv(d *appsv1.Deployment, p corev1.Pod) bool {
-	has := func(name string) bool {
-		return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
-			return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
-		})
-	}
+	has := func(name string) bool { return hasEnv(p, name) }
 	if has("AWS_CONTAINER_CREDENTIALS_FULL_URI") || has("AWS_ACCESS_KEY_ID") {
 		return true
 	}

@@ -78,6 +78,7 @@ const (
 	ReasonImageRunsAsRoot         = "ImageRunsAsRoot"
 	ReasonImageUserNotNumeric     = "ImageUserNotNumeric"
 	ReasonPreviousVersion         = "PreviousVersionServing"
+	ReasonPodReplaced             = "PodReplaced"
 	ReasonCredentialsNotInPods    = "CredentialsNotInPods"
 	ReasonControllerMissing       = "LoadBalancerControllerMissing"
 	ReasonImagePull               = "ImagePullBackOff"

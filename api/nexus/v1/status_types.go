@@ -81,6 +81,11 @@ type NexusAICapabilityStatus struct {
 	// Identity is how pods get the credentials of their role; absent where spec.identity.mode is absent.
 	// +optional
 	Identity *IdentityStatus `json:"identity,omitempty"`
+	// ReplacedPods are the pods that the operator evicted in the last minutes because they had started without AWS credentials.
+	// +optional
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=atomic
+	ReplacedPods []ReplacedPod `json:"replacedPods,omitempty"`
 	// Endpoints at which the capability answers.
 	// +optional
 	Endpoints *EndpointsStatus `json:"endpoints,omitempty"`
@@ -117,6 +122,21 @@ type IdentityStatus struct {
 	// Requested is the spec.identity.mode that it follows from. What Auto has chosen stays until this changes.
 	// +kubebuilder:validation:MaxLength=32
 	Requested IdentityMode `json:"requested"`
+}
+
+// ReplacedPod is a pod that the operator evicted, so that its Deployment starts another one.
+type ReplacedPod struct {
+	// Deployment of the pod.
+	// +kubebuilder:validation:MaxLength=253
+	Deployment string `json:"deployment"`
+	// Name of the pod.
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// UID of the pod.
+	// +kubebuilder:validation:MaxLength=64
+	UID string `json:"uid"`
+	// Time of the eviction.
+	Time metav1.Time `json:"time"`
 }
 
 // RolloutState is how far an edit has come.

@@ -43,6 +43,7 @@ type Reconciler struct {
 	statusSpacing *spacing
 	steps         *stepTimes
 	doomed        *doomed
+	refusals      *refusals
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -53,7 +54,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(),
+		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(),
 	}
 }
 
@@ -76,6 +77,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.statusSpacing.forget(req.NamespacedName)
 		r.steps.forget(req.NamespacedName)
 		r.doomed.forget(req.NamespacedName)
+		r.refusals.set(req.NamespacedName, "")
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := c.DeepCopy()
@@ -104,6 +106,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return r.retries.Failed(req.NamespacedName, werr)
 	}
 	r.measureSteps(c, was, observed, began)
+	if err == nil && after == 0 {
+		err = r.evictPods(ctx, c, observed.Evict)
+	}
+	if err == nil && after == 0 && observed.Healing.Injects { // pods lack credentials, and no event tells that it is time to replace them
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
+	}
 	return r.requeue(c, after, err)
 }
 
@@ -152,7 +160,10 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	rollout := newRollout(r, c, g)
 	err = errors.Join(rollout.run(ctx), r.zoneServed(c))
 	observed.States, observed.Changes = rollout.states, rollout.changes
-	if err != nil || rollout.stopped || !rollout.complete() {
+	if err != nil || rollout.stopped {
+		return observed, err
+	}
+	if err := r.planReplacements(ctx, c, &observed); err != nil || !rollout.complete() {
 		return observed, err
 	}
 	if err := r.prune(ctx, c, &observed); err != nil {

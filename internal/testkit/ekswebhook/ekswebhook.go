@@ -35,16 +35,29 @@ type hook struct {
 	world   *world.World
 	kube    kubernetes.Interface
 	cluster string
+	// skips reports whether the webhook fails for a pod, which then starts without credentials: its failure policy is Ignore.
+	skips func(*corev1.Pod) bool
+}
+
+// StartFailing is Start with a webhook that fails for some pods. The namespace of the pod is set.
+func StartFailing(t testing.TB, w *world.World, cluster string, skips func(*corev1.Pod) bool) {
+	t.Helper()
+	start(t, w, cluster, skips)
 }
 
 // Start registers the webhook of an EKS cluster for the pods of the world until the test ends.
 func Start(t testing.TB, w *world.World, cluster string) {
 	t.Helper()
+	start(t, w, cluster, func(*corev1.Pod) bool { return false })
+}
+
+func start(t testing.TB, w *world.World, cluster string, skips func(*corev1.Pod) bool) {
+	t.Helper()
 	kube, err := kubernetes.NewForConfig(w.Config())
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewTLSServer(&hook{w, kube, cluster})
+	server := httptest.NewTLSServer(&hook{w, kube, cluster, skips})
 	t.Cleanup(server.Close)
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 	ignore, none := admissionregistrationv1.Ignore, admissionregistrationv1.SideEffectClassNone
@@ -75,6 +88,10 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 	pod := &corev1.Pod{}
 	if json.Unmarshal(review.Request.Object.Raw, pod) == nil {
+		if pod.Namespace = review.Request.Namespace; h.skips(pod) {
+			http.Error(w, "the webhook fails", http.StatusInternalServerError)
+			return
+		}
 		if patch := h.patch(r.Context(), review.Request.Namespace, pod); patch != nil {
 			kind := admissionv1.PatchTypeJSONPatch
 			answer.Patch, answer.PatchType = patch, &kind

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// Healing is what is done about pods that started without credentials.
+type Healing struct {
+	// Injects is true where the cluster is known to give pods credentials when they start.
+	Injects bool
+	// Held says why no pod is replaced although some lack credentials; empty while the operator replaces them, or need not.
+	Held string
+}
+
+// The bound of the replacements of pods without credentials: that many may have been of no use within the window.
+const (
+	maxReplacements   = 3
+	replacementWindow = 10 * time.Minute
+	// maxReplaced bounds status.replacedPods.
+	maxReplaced = 32
+	// credentialsSettle is how old a pod is before it is replaced. Associations of EKS Pod Identity take effect some seconds after EKS
+	// acknowledged them.
+	// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-association.html
+	credentialsSettle = 5 * time.Second
+)
+
+// CredentialPods are the pods of a Deployment's newest template, by whether they have a way to AWS credentials.
+type CredentialPods struct {
+	Have, Lack []corev1.Pod
+}
+
+// PodsToReplace chooses, among the pods of each Deployment that lack credentials, those to be replaced now. It returns the records of the
+// replacements with those of the window, and whether the bound leaves pods without credentials. A pod that a record names and that is
+// still there is chosen again, without a new record.
+func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
+	kept = slices.DeleteFunc(slices.Clone(records), func(r nexusv1.ReplacedPod) bool { return now.Sub(r.Time.Time) >= replacementWindow })
+	left := maxReplacements - useless(kept, of)
+	for _, d := range sortedKeys(of) {
+		for _, p := range of[d].Lack {
+			i := slices.IndexFunc(kept, func(r nexusv1.ReplacedPod) bool { return r.UID == string(p.UID) })
+			switch {
+			case i >= 0:
+				chosen = append(chosen, kept[i])
+			case now.Sub(p.CreationTimestamp.Time) < credentialsSettle:
+			case left <= 0 || len(kept) == maxReplaced:
+				bounded = true
+			default:
+				left--
+				r := nexusv1.ReplacedPod{Deployment: d, Name: p.Name, UID: string(p.UID), Time: metav1.NewTime(now)}
+				chosen, kept = append(chosen, r), append(kept, r)
+			}
+		}
+	}
+	return chosen, kept, bounded
+}
+
+// useless counts the replacements that no pod with credentials has followed yet.
+func useless(records []nexusv1.ReplacedPod, of map[string]CredentialPods) int {
+	n := 0
+	for _, d := range sortedKeys(of) {
+		var first time.Time
+		made := 0
+		for _, r := range records {
+			if r.Deployment == d {
+				if made++; first.IsZero() || r.Time.Time.Before(first) {
+					first = r.Time.Time
+				}
+			}
+		}
+		for _, p := range of[d].Have {
+			if made > 0 && !p.CreationTimestamp.Time.Before(first.Truncate(time.Second)) {
+				made--
+			}
+		}
+		n += made
+	}
+	return n
+}
+
+// ReplacementsExhausted says that the bound of replacements is reached.
+const ReplacementsExhausted = "3 pods that were replaced within 10 minutes have started without credentials again, so that the operator waits before it replaces more: " +
+	"look at what adds the credentials, on EKS the pod identity webhook of the control plane"
+
+// lackingPods names the Deployments whose pods lack credentials, with how many do.
+func (s summary) lackingPods() []string {
+	var ids []string
+	for _, v := range s.nodes {
+		if v.NoCredentials != "" {
+			ids = append(ids, v.NoCredentials+" of "+v.ID)
+		}
+	}
+	return ids
+}
+
+// credentials reports whether the pods have a way to the role of the capability.
+func (s summary) credentials() metav1.Condition {
+	c := metav1.Condition{Type: nexusv1.ConditionCredentialsInPods, Status: metav1.ConditionTrue, Reason: status.ReasonReady}
+	if slices.ContainsFunc(s.nodes, func(v view) bool { return v.Object.GetKind() == kindDeployment && !v.isDone() && !v.Serving }) {
+		c.Status, c.Reason = metav1.ConditionFalse, status.ReasonNotStarted
+	}
+	if ids := s.lackingPods(); len(ids) > 0 {
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, status.ReasonCredentialsNotInPods, status.Truncate(s.withoutCredentials(ids), 1024)
+	}
+	return c
+}
+
+func (s summary) withoutCredentials(ids []string) string {
+	out := strings.Join(ids, ", ") + " have neither AWS_ROLE_ARN with a projected token nor the EKS Pod Identity agent's address"
+	remedy := "install the EKS pod identity webhook (part of EKS), then restart the pods with kubectl rollout restart"
+	if identityOf(s.Capability, s.Facts).pods == nexusv1.IdentityPodIdentity {
+		out = strings.Join(ids, ", ") + " do not have AWS_CONTAINER_CREDENTIALS_FULL_URI, which EKS adds when they start after their PodIdentityAssociation"
+		remedy = "restart them with kubectl rollout restart"
+	}
+	switch {
+	case s.Healing.Held != "":
+		return out + ": " + s.Healing.Held
+	case s.Healing.Injects:
+		return out + ": the operator replaces them"
+	default:
+		return out + ": " + remedy
+	}
+}
+
+// credentialError keeps a capability from being Ready for the first time while pods lack credentials that the cluster gives others. Where
+// nothing is known to give credentials the pods may have some of another kind, such as a node's role; and pods that run and serve are no
+// less ready for a neighbor that started without.
+func (s summary) credentialError() error {
+	ids := s.lackingPods()
+	if len(ids) == 0 || !s.Healing.Injects || s.hasRun() || s.Deleting {
+		return nil
+	}
+	if s.Healing.Held != "" {
+		return &status.Stalled{Reason: status.ReasonCredentialsNotInPods, Message: s.withoutCredentials(ids)}
+	}
+	return &status.Waiting{Reason: status.ReasonCredentialsNotInPods, For: "AWS credentials: " + s.withoutCredentials(ids)}
+}

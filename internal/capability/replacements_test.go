@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// podsOf are n pods of that age, whose UIDs begin with a letter.
+func podsOf(letter string, n int, age time.Duration) []corev1.Pod {
+	var out []corev1.Pod
+	for i := range n {
+		name := fmt.Sprint(letter, i)
+		out = append(out, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(noon.Add(-age))}})
+	}
+	return out
+}
+
+func replacedAgo(d string, ages ...time.Duration) []nexusv1.ReplacedPod {
+	var out []nexusv1.ReplacedPod
+	for i, age := range ages {
+		out = append(out, nexusv1.ReplacedPod{Deployment: d, Name: "x", UID: fmt.Sprint("x", i), Time: metav1.NewTime(noon.Add(-age))})
+	}
+	return out
+}
+
+func TestPodsToReplace_StopAfterThreeThatWereOfNoUse(t *testing.T) {
+	type pods = map[string]capability.CredentialPods
+	minute := time.Minute
+	for name, tc := range map[string]struct {
+		records []nexusv1.ReplacedPod
+		of      pods
+		chosen  int
+		kept    int
+		bounded bool
+	}{
+		"nothing lacks":                   {nil, pods{"a": {Have: podsOf("h", 2, minute)}}, 0, 0, false},
+		"one of two lacks":                {nil, pods{"a": {Have: podsOf("h", 1, minute), Lack: podsOf("l", 1, minute)}}, 1, 1, false},
+		"a pod has just started":          {nil, pods{"a": {Lack: podsOf("l", 1, time.Second)}}, 0, 0, false},
+		"five lack":                       {nil, pods{"a": {Lack: podsOf("l", 2, minute)}, "b": {Lack: podsOf("m", 3, minute)}}, 3, 3, true},
+		"three were of no use":            {replacedAgo("a", minute, minute, minute), pods{"a": {Lack: podsOf("l", 1, 30*time.Second)}}, 0, 3, true},
+		"three were long ago":             {replacedAgo("a", 11*minute, 11*minute, 11*minute), pods{"a": {Lack: podsOf("l", 1, minute)}}, 1, 1, false},
+		"three helped":                    {replacedAgo("a", minute, minute, minute), pods{"a": {Have: podsOf("h", 3, 30*time.Second), Lack: podsOf("l", 1, 2*minute)}}, 1, 4, false},
+		"those that helped another":       {replacedAgo("a", minute, minute, minute), pods{"a": {Lack: podsOf("l", 1, minute)}, "b": {Have: podsOf("h", 3, 30*time.Second)}}, 0, 3, true},
+		"pods from before are no help":    {replacedAgo("a", minute, minute, minute), pods{"a": {Have: podsOf("h", 3, 2*minute), Lack: podsOf("l", 1, 30*time.Second)}}, 0, 3, true},
+		"the record was written, no more": {[]nexusv1.ReplacedPod{{Deployment: "a", Name: "l0", UID: "l0", Time: metav1.NewTime(noon)}}, pods{"a": {Lack: podsOf("l", 1, minute)}}, 1, 1, false},
+		"the list of records is full":     {replacedAgo("gone", make([]time.Duration, 32)...), pods{"a": {Lack: podsOf("l", 1, minute)}}, 0, 32, true},
+	} {
+		chosen, kept, bounded := capability.PodsToReplace(tc.records, tc.of, noon)
+		if len(chosen) != tc.chosen || len(kept) != tc.kept || bounded != tc.bounded {
+			t.Errorf("%s: %d chosen, %d records, bounded %t", name, len(chosen), len(kept), bounded)
+		}
+	}
+}
+
+func TestCredentials_ArePartOfReadyUntilTheFirstRollout(t *testing.T) {
+	lacks := state("Deployment/myapp-dev-backend", capability.State{Applied: true, Ready: true, NoCredentials: "1 of 2 pods"})
+	healing := func(h capability.Healing) func(*capability.Observed) {
+		return func(o *capability.Observed) { o.Healing = h }
+	}
+	for name, tc := range map[string]struct {
+		edits []func(*capability.Observed)
+		want  string
+		says  string
+	}{
+		"the operator replaces them": {[]func(*capability.Observed){lacks, healing(capability.Healing{Injects: true})}, "ready=False/CredentialsNotInPods", "1 of 2 pods of Deployment/myapp-dev-backend have neither"},
+		"the bound is reached":       {[]func(*capability.Observed){lacks, healing(capability.Healing{Injects: true, Held: "the bound"})}, "Failed 11/11 Ingress ready=False/CredentialsNotInPods", "the bound"},
+		"it has run before":          {[]func(*capability.Observed){lacks, ran, settled, healing(capability.Healing{Injects: true, Held: "the bound"})}, "Running 11/11 Ingress ready=True/Ready", "see condition CredentialsInPods"},
+		"nothing is known to inject": {[]func(*capability.Observed){lacks}, "Running 11/11 Ingress ready=True/Ready", "see condition CredentialsInPods"},
+	} {
+		st, got := summary(observe(t, tc.edits...))
+		c := meta.FindStatusCondition(st.Conditions, nexusv1.ConditionCredentialsInPods)
+		if !strings.Contains(got, tc.want) || !strings.Contains(st.Message, tc.says) || c.Status != metav1.ConditionFalse || c.Reason != "CredentialsNotInPods" {
+			t.Errorf("%s: %s\n%s\n%+v", name, got, st.Message, c)
+		}
+	}
+}

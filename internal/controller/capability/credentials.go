@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/health"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// refusals remember why the API server did not evict a pod of a capability: the pass after tells it.
+type refusals struct {
+	mu  sync.Mutex
+	all map[types.NamespacedName]string
+}
+
+func newRefusals() *refusals { return &refusals{all: map[types.NamespacedName]string{}} }
+
+func (r *refusals) get(key types.NamespacedName) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all[key]
+}
+
+func (r *refusals) set(key types.NamespacedName, text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text == "" {
+		delete(r.all, key)
+		return
+	}
+	r.all[key] = text
+}
+
+// planReplacements chooses the pods of a capability that started without credentials and are to be evicted once the status has their
+// records: an operator that ends in between finds them there, and counts none twice.
+func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
+	of, err := r.credentialsOf(ctx, c, *o)
+	if err != nil {
+		return err
+	}
+	lacking := false
+	for _, d := range of {
+		lacking = lacking || len(d.Lack) > 0
+	}
+	if !lacking {
+		r.refusals.set(client.ObjectKeyFromObject(c), "")
+		return nil
+	}
+	if o.Healing.Injects, err = r.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
+		return err
+	}
+	chosen, records, bounded := capability.PodsToReplace(c.Status.ReplacedPods, of, r.Clock.Now())
+	o.Evict = chosen
+	if len(chosen) > 0 {
+		c.Status.ReplacedPods = records
+	}
+	switch refused := r.refusals.get(client.ObjectKeyFromObject(c)); {
+	case refused != "" && len(chosen) > 0:
+		o.Healing.Held = refused
+	case bounded && len(chosen) == 0:
+		o.Healing.Held = capability.ReplacementsExhausted
+	}
+	return nil
+}
+
+// credentialsOf sorts the pods of the Deployments that are rolled out and whose pods lack credentials, by the name of the Deployment.
+func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) (map[string]capability.CredentialPods, error) {
+	out := map[string]capability.CredentialPods{}
+	for _, n := range o.Graph.Nodes() {
+		if n.Object.GetKind() != "Deployment" || !o.States[n.ID].Applied {
+			continue
+		}
+		d := &appsv1.Deployment{}
+		err := r.Client.Get(ctx, client.ObjectKeyFromObject(n.Object), d)
+		if apierrors.IsNotFound(err) || err == nil && (d.Labels[wellknown.LabelCapabilityUID] != string(c.UID) || d.Spec.Selector == nil) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		pods := &corev1.PodList{}
+		if err := r.Client.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels)); err != nil {
+			return nil, err
+		}
+		out[d.Name] = capability.CredentialPods(health.CredentialsOf(d, pods.Items))
+	}
+	return out, nil
+}
+
+// injects reports whether the cluster is known to give pods credentials: EKS does by associations, and any pod of any capability that
+// got some proves that there is a webhook. Elsewhere another pod would start without credentials as well.
+func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[string]capability.CredentialPods) (bool, error) {
+	if f.Identity.Associated {
+		return true, nil
+	}
+	for _, d := range of {
+		if slices.ContainsFunc(d.Have, health.WasInjected) {
+			return true, nil
+		}
+	}
+	pods := &corev1.PodList{}
+	if err := r.Client.List(ctx, pods, client.HasLabels{wellknown.LabelCapabilityUID}, client.UnsafeDisableDeepCopy); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(pods.Items, health.WasInjected), nil
+}
+
+// evictPods evicts pods by their UIDs, as far as their PodDisruptionBudgets allow.
+func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability, pods []nexusv1.ReplacedPod) error {
+	key := client.ObjectKeyFromObject(c)
+	refused := ""
+	for _, p := range pods {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, UID: types.UID(p.UID)}}
+		err := r.Client.SubResource("eviction").Create(ctx, pod, evictionOf(c, p))
+		switch {
+		case err == nil:
+			r.Events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", p.Name, p.Deployment))
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
+		case apierrors.IsTooManyRequests(err):
+			refused = "a PodDisruptionBudget does not allow to evict pod " + p.Name + " yet; where it never will, delete the pod"
+		case apierrors.IsForbidden(err):
+			refused = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + p.Name + ": " + err.Error()
+		default:
+			return fmt.Errorf("evicting pod %s: %w", p.Name, err)
+		}
+	}
+	r.refusals.set(key, refused)
+	return nil
+}
+
+// evictionOf carries the marks of the capability, by which the admission policy knows what the operator may write.
+func evictionOf(c *nexusv1.NexusAICapability, p nexusv1.ReplacedPod) *policyv1.Eviction {
+	return &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, Labels: map[string]string{wellknown.LabelCapabilityUID: string(c.UID)},
+			Annotations: map[string]string{apply.AnnotationOwner: c.Namespace + "/" + c.Name},
+		},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: new(types.UID(p.UID))}},
+	}
+}

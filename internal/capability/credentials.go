@@ -20,6 +20,8 @@ type Healing struct {
 	Injects bool
 	// Held says why no pod is replaced although some lack credentials; empty while the operator replaces them, or need not.
 	Held string
+	// Waits says what the replacement of a pod waits for, which may pass without a person.
+	Waits string
 }
 
 // The bound of the replacements of pods without credentials: that many may have been of no use within the window.
@@ -124,6 +126,8 @@ func (s summary) withoutCredentials(ids []string) string {
 	switch {
 	case s.Healing.Held != "":
 		return out + ": " + s.Healing.Held
+	case s.Healing.Waits != "":
+		return out + ": " + s.Healing.Waits
 	case s.Healing.Injects:
 		return out + ": the operator replaces them"
 	default:

@@ -5,6 +5,7 @@ package capability
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -20,7 +21,7 @@ const AnnotationIdentity = "nexus.ai/identity-mode"
 type IdentityFacts struct {
 	// Recorded is status.identity.
 	Recorded nexusv1.IdentityStatus
-	// AgentReady is true when the EKS Pod Identity Agent has ready pods; it is gathered only for a mode Auto that has not chosen.
+	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent; it is gathered only for a mode Auto that has not chosen.
 	AgentReady bool
 	// TrustsIssuer and TrustsPodIdentity are what the role of the workloads declares at present, and RoleReady whether it works.
 	TrustsIssuer, TrustsPodIdentity, RoleReady bool
@@ -132,9 +133,12 @@ func (v *verdict) podIdentity(c *nexusv1.NexusAICapability, f Facts) {
 type Agent struct {
 	// Known is false where nothing was looked at.
 	Known bool
-	// Found is true when the DaemonSet exists, and Ready is how many of its pods are ready.
+	// Found is true when the DaemonSet exists, and Ready is on how many nodes the agent is ready: those with a ready pod of the DaemonSet,
+	// and those of EKS Auto Mode, which have it built in.
 	Found bool
 	Ready int32
+	// Without are the nodes on which no agent is ready, and PodNodes those on which pods of the capability run, both sorted.
+	Without, PodNodes []string
 	// Err is why it could not be read.
 	Err error
 }
@@ -150,8 +154,10 @@ const (
 func (a Agent) reportIn(s State, cluster string) State {
 	what := "the EKS Pod Identity Agent (DaemonSet " + AgentNamespace + "/" + AgentName + ")"
 	switch {
-	case !a.Known || a.Err == nil && a.Ready > 0:
+	case !a.Known:
 		return s
+	case a.Err == nil && a.Ready > 0:
+		return a.reportNodesIn(s)
 	case a.Err != nil:
 		s.Unknown, s.Reason, s.Message = true, status.ReasonRetrying, "it is not known whether "+what+" runs: "+a.Err.Error()
 		if st, stalled := status.AsStalled(a.Err); stalled {
@@ -163,6 +169,30 @@ func (a Agent) reportIn(s State, cluster string) State {
 		s.Stalled, s.Reason = true, status.ReasonPodIdentityAgentMissing
 		s.Message = fmt.Sprintf("%s does not exist, so that pods get no credentials: install it with aws eks create-addon --cluster-name %s --addon-name %s, or set spec.identity.mode: IRSA", what, cluster, AgentName)
 	}
+	return s
+}
+
+// maxAgentless is how many nodes without the agent a message names.
+const maxAgentless = 5
+
+// reportNodesIn adds the nodes without the agent on which pods of the capability run: those get no credentials.
+func (a Agent) reportNodesIn(s State) State {
+	var lacking []string
+	for _, n := range a.PodNodes {
+		if slices.Contains(a.Without, n) {
+			lacking = append(lacking, n)
+		}
+	}
+	if len(lacking) == 0 {
+		return s
+	}
+	names := strings.Join(lacking[:min(len(lacking), maxAgentless)], ", ")
+	if more := len(lacking) - maxAgentless; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	s.Stalled, s.Reason = true, status.ReasonPodIdentityAgentMissing
+	s.Message = fmt.Sprintf("pods of the capability run on nodes on which no EKS Pod Identity Agent is ready, and get no credentials there: %s; let DaemonSet %s/%s run on these nodes, keep the pods off them by nodeSelector, or set spec.identity.mode: IRSA",
+		names, AgentNamespace, AgentName)
 	return s
 }
 

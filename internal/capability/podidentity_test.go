@@ -173,9 +173,13 @@ func TestPodIdentity_IdentityReadyReportsTheAgent(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"ready pods":    {capability.Agent{Known: true, Found: true, Ready: 3}, "True", "Ready", ""},
-		"no ready pods": {capability.Agent{Known: true, Found: true}, "False", "PodIdentityAgentMissing", "has no ready pods"},
-		"none":          {capability.Agent{Known: true}, "False", "PodIdentityAgentMissing", "aws eks create-addon --cluster-name production --addon-name eks-pod-identity-agent"},
+		"ready pods": {capability.Agent{Known: true, Found: true, Ready: 3}, "True", "Ready", ""},
+		"a node without the agent that has no pods": {capability.Agent{Known: true, Ready: 3, Without: []string{"a", "b"}, PodNodes: []string{"c"}}, "True", "Ready", ""},
+		"pods on nodes without the agent": {capability.Agent{Known: true, Found: true, Ready: 1, Without: []string{"a", "b", "c", "d", "e", "f", "g", "x"}, PodNodes: []string{"a", "b", "c", "d", "e", "f", "g", "y"}},
+			"False", "PodIdentityAgentMissing", "get no credentials there: a, b, c, d, e and 2 more; let DaemonSet kube-system/eks-pod-identity-agent"},
+		"nodes of Auto Mode alone": {capability.Agent{Known: true, Ready: 2, PodNodes: []string{"c"}}, "True", "Ready", ""},
+		"no ready pods":            {capability.Agent{Known: true, Found: true}, "False", "PodIdentityAgentMissing", "has no ready pods"},
+		"none":                     {capability.Agent{Known: true}, "False", "PodIdentityAgentMissing", "aws eks create-addon --cluster-name production --addon-name eks-pod-identity-agent"},
 		"no right": {capability.Agent{Known: true, Err: &status.Stalled{Reason: status.ReasonAccessDenied, Message: "cannot get daemonsets"}},
 			"Unknown", "AccessDenied", "it is not known whether"},
 		"a failure that passes": {capability.Agent{Known: true, Err: errors.New("timeout")}, "Unknown", "Retrying", "timeout"},

@@ -16,6 +16,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -100,15 +101,22 @@ func (g Gatherer) rolledIdentity(ctx context.Context, c *nexusv1.NexusAICapabili
 	return mode, nil
 }
 
-// Agent reads the DaemonSet of the EKS Pod Identity Agent from the API server: its errors are in the result.
+// Agent reads the DaemonSet of the EKS Pod Identity Agent, its pods and the nodes from the API server: errors are in the result.
 func (g Gatherer) Agent(ctx context.Context) capability.Agent {
-	d := &appsv1.DaemonSet{}
-	err := g.Live.Get(ctx, client.ObjectKey{Namespace: capability.AgentNamespace, Name: capability.AgentName}, d)
-	switch {
-	case apierrors.IsNotFound(err):
-		return capability.Agent{Known: true}
-	case apierrors.IsForbidden(err):
-		err = &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() + ": grant the right (config/rbac/role.yaml), or set spec.identity.mode: IRSA"}
+	nodes, err := clusterfacts.ReadNodes(ctx, g.Live)
+	if err != nil {
+		return capability.Agent{Known: true, Err: refusedRead(err)}
 	}
-	return capability.Agent{Known: true, Found: err == nil, Ready: d.Status.NumberReady, Err: err}
+	out := capability.Agent{Known: true, Ready: int32(len(nodes.Auto) + len(nodes.WithAgent)), Without: nodes.WithoutAgent()}
+	err = g.Live.Get(ctx, client.ObjectKey{Namespace: capability.AgentNamespace, Name: capability.AgentName}, &appsv1.DaemonSet{})
+	out.Found, out.Err = err == nil, refusedRead(client.IgnoreNotFound(err))
+	return out
+}
+
+// refusedRead says what to do about a read that RBAC refuses.
+func refusedRead(err error) error {
+	if !apierrors.IsForbidden(err) {
+		return err
+	}
+	return &status.Stalled{Reason: status.ReasonAccessDenied, Cause: err, Message: err.Error() + ": grant the right (config/rbac/role.yaml), or set spec.identity.mode: IRSA"}
 }

@@ -161,7 +161,9 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 	if total == 0 {
 		t.Error("the webhook failed for no pod")
 	}
-	b.removeAll(all)
+	for _, c := range all {
+		b.Remove(c)
+	}
 }
 
 func TestCredentials_ReplacementsAreBoundedAcrossRestarts(t *testing.T) {
@@ -193,5 +195,5 @@ func TestCredentials_ReplacementsAreBoundedAcrossRestarts(t *testing.T) {
 	f.mu.Unlock()
 	b.Edit(c, func() { c.Spec.Version = "2" }) // the pods of the edit get credentials
 	b.Running(c)
-	b.removeAll([]*nexusv1.NexusAICapability{c})
+	b.Remove(c)
 }

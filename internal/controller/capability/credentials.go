@@ -27,25 +27,28 @@ import (
 // refusals remember why the API server did not evict a pod of a capability: the pass after tells it.
 type refusals struct {
 	mu  sync.Mutex
-	all map[types.NamespacedName]string
+	all map[types.NamespacedName]refusal
 }
 
-func newRefusals() *refusals { return &refusals{all: map[types.NamespacedName]string{}} }
+// refusal is why a pod was not evicted; a disruption budget may allow it later.
+type refusal struct{ forbidden, budget string }
 
-func (r *refusals) get(key types.NamespacedName) string {
+func newRefusals() *refusals { return &refusals{all: map[types.NamespacedName]refusal{}} }
+
+func (r *refusals) get(key types.NamespacedName) refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.all[key]
 }
 
-func (r *refusals) set(key types.NamespacedName, text string) {
+func (r *refusals) set(key types.NamespacedName, why refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if text == "" {
+	if why == (refusal{}) {
 		delete(r.all, key)
 		return
 	}
-	r.all[key] = text
+	r.all[key] = why
 }
 
 // planReplacements chooses the pods of a capability that started without credentials and are to be evicted once the status has their
@@ -60,7 +63,7 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 		lacking = lacking || len(d.Lack) > 0
 	}
 	if !lacking {
-		r.refusals.set(client.ObjectKeyFromObject(c), "")
+		r.refusals.set(client.ObjectKeyFromObject(c), refusal{})
 		return nil
 	}
 	if o.Healing.Injects, err = r.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
@@ -72,9 +75,9 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 		c.Status.ReplacedPods = records
 	}
 	switch refused := r.refusals.get(client.ObjectKeyFromObject(c)); {
-	case refused != "" && len(chosen) > 0:
-		o.Healing.Held = refused
-	case bounded && len(chosen) == 0:
+	case len(chosen) > 0:
+		o.Healing.Held, o.Healing.Waits = refused.forbidden, refused.budget
+	case bounded:
 		o.Healing.Held = capability.ReplacementsExhausted
 	}
 	return nil
@@ -125,7 +128,7 @@ func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[str
 // evictPods evicts pods by their UIDs, as far as their PodDisruptionBudgets allow.
 func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability, pods []nexusv1.ReplacedPod) error {
 	key := client.ObjectKeyFromObject(c)
-	refused := ""
+	refused := refusal{}
 	for _, p := range pods {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, UID: types.UID(p.UID)}}
 		err := r.Client.SubResource("eviction").Create(ctx, pod, evictionOf(c, p))
@@ -134,9 +137,9 @@ func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability
 			r.Events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", p.Name, p.Deployment))
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
 		case apierrors.IsTooManyRequests(err):
-			refused = "a PodDisruptionBudget does not allow to evict pod " + p.Name + " yet; where it never will, delete the pod"
+			refused.budget = "a PodDisruptionBudget does not allow to evict pod " + p.Name + " yet; where it never will, delete the pod"
 		case apierrors.IsForbidden(err):
-			refused = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + p.Name + ": " + err.Error()
+			refused.forbidden = "the operator may not evict pods: grant it create of pods/eviction (config/rbac/role.yaml), or delete pod " + p.Name + ": " + err.Error()
 		default:
 			return fmt.Errorf("evicting pod %s: %w", p.Name, err)
 		}

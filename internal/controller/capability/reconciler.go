@@ -44,6 +44,7 @@ type Reconciler struct {
 	steps         *stepTimes
 	doomed        *doomed
 	refusals      *refusals
+	agents        *agents
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -54,7 +55,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(),
+		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(), agents: &agents{},
 	}
 }
 
@@ -77,7 +78,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		r.statusSpacing.forget(req.NamespacedName)
 		r.steps.forget(req.NamespacedName)
 		r.doomed.forget(req.NamespacedName)
-		r.refusals.set(req.NamespacedName, "")
+		r.refusals.set(req.NamespacedName, refusal{})
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := c.DeepCopy()
@@ -155,7 +156,9 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 	}
 	observed.Graph, observed.Facts = g, facts
 	if capability.HasAssociation(g) {
-		observed.Agent = r.Facts.Agent(ctx)
+		if observed.Agent, err = r.agentOf(ctx, c); err != nil {
+			return observed, err
+		}
 	}
 	rollout := newRollout(r, c, g)
 	err = errors.Join(rollout.run(ctx), r.zoneServed(c))

@@ -105,7 +105,7 @@ var notSettings = map[string][]string{
 		"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary", "NatGateways.NatGatewayAddresses.NetworkInterfaceId",
 		"NatGateways.NatGatewayAddresses.PrivateIp", "NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
 	},
-	"PodIdentityAssociation": {"eks.ListPodIdentityAssociations"},
+	"PodIdentityAssociation": {"eks.ListPodIdentityAssociations", "Association.ExternalId"},
 	"RDSInstance": {
 		"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default", "DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus",
 		"DBInstances.DBParameterGroups.ParameterApplyStatus", "DBInstances.DBSubnetGroup", "DBInstances.DbInstancePort", "DBInstances.DbiResourceId", "DBInstances.DedicatedLogVolume",

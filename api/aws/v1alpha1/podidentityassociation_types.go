@@ -7,6 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // PodIdentityAssociationSpec declares which role the pods of a ServiceAccount get through EKS Pod Identity.
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-identities.html
 // +kubebuilder:validation:XValidation:rule="has(self.roleARN) != has(self.roleRef)",message="set exactly one of roleARN and roleRef"
+// +kubebuilder:validation:XValidation:rule="!has(self.policy) || has(self.disableSessionTags) && self.disableSessionTags",message="policy requires disableSessionTags: true"
 type PodIdentityAssociationSpec struct {
 	CommonSpec `json:",inline"`
 
@@ -38,6 +39,22 @@ type PodIdentityAssociationSpec struct {
 	// RoleRef names the IAMRole object whose role the pods get; one that only observes a role cannot be used.
 	// +optional
 	RoleRef *ObjectReference `json:"roleRef,omitempty"`
+	// TargetRoleARN is the ARN of a role, in any account, that EKS assumes with the role of the association: the pods get the credentials of
+	// the target role. The first role needs the right to assume it, and it must trust the first. Absent: not managed. An association
+	// keeps its target role until the object is deleted and created again.
+	// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-assign-target-role.html
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$`
+	TargetRoleARN string `json:"targetRoleARN,omitempty"`
+	// Policy is a session policy in JSON: the pods may do what both it and the policies of the role allow, of the target role where there
+	// is one. It requires disableSessionTags: true. Absent: not managed. An association keeps its policy until the object is deleted
+	// and created again.
+	// https://docs.aws.amazon.com/eks/latest/APIReference/API_CreatePodIdentityAssociation.html
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=10240
+	Policy string `json:"policy,omitempty"`
 	// DisableSessionTags leaves out the session tags that name the cluster, the namespace and the ServiceAccount. A role whose
 	// trust policy asks for them, such as one with podIdentity, then cannot be assumed. Absent: not managed; EKS creates
 	// associations with false.

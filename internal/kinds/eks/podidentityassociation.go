@@ -12,6 +12,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -22,10 +23,11 @@ type AssociationState struct {
 	// ID is the recorded identifier, or the one that EKS shows.
 	ID  string `drift:"id"`
 	ARN string `drift:"id"`
-	// TargetRole is one that EKS assumes with Role; the spec declares none.
-	TargetRole *string `drift:"observed"`
 
-	Role               *string
+	Role *string
+	// TargetRole is one that EKS assumes with Role.
+	TargetRole         *string
+	Policy             *string `drift:"json"`
 	DisableSessionTags *bool
 	Tags               map[string]string `drift:"tags"`
 }
@@ -52,7 +54,7 @@ func NewPodIdentityAssociation(cfg aws.Config) kind.Kind[*v1alpha1.PodIdentityAs
 				return &eks.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
 			}),
 		},
-		Parts: []kind.Part[AssociationState]{{Fields: []string{"Role", "DisableSessionTags"}, InCreate: true,
+		Parts: []kind.Part[AssociationState]{{Fields: []string{"Role", "TargetRole", "Policy", "DisableSessionTags"}, InCreate: true,
 			Write: kind.Call[AssociationState]{Action: "eks:UpdatePodIdentityAssociation", DoDiff: kind.SendDiff(a.api.UpdatePodIdentityAssociation, update)}}},
 		Delete: []kind.Ending[AssociationState]{{Call: kind.Call[AssociationState]{Action: "eks:DeletePodIdentityAssociation", Effect: kind.Ends,
 			Do: kind.Send(a.api.DeletePodIdentityAssociation, func(want, have AssociationState) *eks.DeletePodIdentityAssociationInput {
@@ -75,6 +77,15 @@ func declare(sc kind.Scope, cr *v1alpha1.PodIdentityAssociation, want *Associati
 		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.roleARN", Message: why + ": name an IAMRole of this namespace in spec.roleRef"}
 	}
 	want.Role, want.DisableSessionTags = &in.RoleARN, in.DisableSessionTags
+	if in.TargetRoleARN != "" {
+		want.TargetRole = &in.TargetRoleARN
+	}
+	if in.Policy != "" {
+		if _, err := iampolicy.ParseOfUser(in.Policy); err != nil {
+			return status.Invalid("spec.policy", "%v", err)
+		}
+		want.Policy = &in.Policy
+	}
 	if in.RoleRef != nil {
 		target, err := sc.Ref("IAMRole", in.RoleRef.Name)
 		if err != nil {
@@ -93,6 +104,7 @@ func publish(cr *v1alpha1.PodIdentityAssociation, s AssociationState) {
 // exported declares an association as it is.
 func exported(cr *v1alpha1.PodIdentityAssociation, have AssociationState) {
 	cr.Spec.RoleARN = aws.ToString(have.Role)
+	cr.Spec.TargetRoleARN, cr.Spec.Policy = aws.ToString(have.TargetRole), aws.ToString(have.Policy)
 	if aws.ToBool(have.DisableSessionTags) {
 		cr.Spec.DisableSessionTags = have.DisableSessionTags
 	}
@@ -110,7 +122,7 @@ func (a *association) describe(ctx context.Context, want AssociationState, _ kin
 	}
 	return kind.Seen[AssociationState]{Exists: true, Tags: found.Tags, Created: aws.ToTime(found.CreatedAt), State: AssociationState{
 		Cluster: want.Cluster, Namespace: want.Namespace, ServiceAccount: want.ServiceAccount,
-		ID: aws.ToString(found.AssociationId), ARN: aws.ToString(found.AssociationArn), Role: found.RoleArn, TargetRole: found.TargetRoleArn, DisableSessionTags: aws.Bool(aws.ToBool(found.DisableSessionTags)),
+		ID: aws.ToString(found.AssociationId), ARN: aws.ToString(found.AssociationArn), Role: found.RoleArn, TargetRole: found.TargetRoleArn, Policy: found.Policy, DisableSessionTags: aws.Bool(aws.ToBool(found.DisableSessionTags)),
 	}}, nil
 }
 
@@ -144,7 +156,7 @@ func (a *association) byNames(ctx context.Context, want AssociationState) (*type
 
 func (a *association) create(ctx context.Context, want, _ AssociationState) error {
 	_, err := a.api.CreatePodIdentityAssociation(ctx, &eks.CreatePodIdentityAssociationInput{ClusterName: &want.Cluster, Namespace: &want.Namespace,
-		ServiceAccount: &want.ServiceAccount, RoleArn: want.Role, DisableSessionTags: want.DisableSessionTags, Tags: want.Tags})
+		ServiceAccount: &want.ServiceAccount, RoleArn: want.Role, TargetRoleArn: want.TargetRole, Policy: want.Policy, DisableSessionTags: want.DisableSessionTags, Tags: want.Tags})
 	if awsclient.IsNotFound(err) {
 		return &status.Stalled{Reason: status.ReasonInvalidSpec, Field: "spec.clusterName", Cause: err, Message: "the account and region of the provider have no EKS cluster " + want.Cluster +
 			": name a provider of the cluster's account and region"}
@@ -156,6 +168,8 @@ func (a *association) create(ctx context.Context, want, _ AssociationState) erro
 func update(want, have AssociationState, diff kind.Diff) *eks.UpdatePodIdentityAssociationInput {
 	in := &eks.UpdatePodIdentityAssociationInput{ClusterName: &want.Cluster, AssociationId: &have.ID}
 	kind.SetChanged(diff, "Role", &in.RoleArn, want.Role)
+	kind.SetChanged(diff, "TargetRole", &in.TargetRoleArn, want.TargetRole)
+	kind.SetChanged(diff, "Policy", &in.Policy, want.Policy)
 	kind.SetChanged(diff, "DisableSessionTags", &in.DisableSessionTags, want.DisableSessionTags)
 	return in
 }

@@ -57,6 +57,19 @@ func role(arn string) edit { return func(s *spec) { s.RoleRef, s.RoleARN = nil, 
 
 func withoutTags(v bool) edit { return func(s *spec) { s.DisableSessionTags = &v } }
 
+// target is a role in another account.
+const target = "arn:aws:iam::444455556666:role/remote"
+
+func targeting(arn string) edit { return func(s *spec) { s.TargetRoleARN = arn } }
+
+// limited gives a session policy, which EKS accepts only without session tags.
+func limited(action string) edit {
+	return func(s *spec) {
+		s.DisableSessionTags = aws.Bool(true)
+		s.Policy = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Action":"` + action + `","Resource":"*"}]}`
+	}
+}
+
 func tagged(k, v string) edit {
 	return func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{k: v1alpha1.TagValue(v)} }
 }
@@ -157,6 +170,7 @@ func lives() []kindtest.Case {
 	return []kindtest.Case{
 		{Name: "absent is created by one call", Object: associationOf(), Cause: engine.New, Actions: []string{create}},
 		{Name: "a role by ARN, without session tags, with tags", Object: associationOf(role(roles+"orders"), withoutTags(true), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
+		{Name: "a target role and a session policy", Object: associationOf(targeting(target), limited("s3:GetObject")), Cause: engine.New, Actions: []string{create}},
 		{Name: "in sync", Existing: associationOf(withoutTags(false)), Object: associationOf(withoutTags(false)), Cause: engine.InSync},
 		{Name: "deleted by hand, it is created again", Existing: associationOf(), Object: associationOf(), Drift: true, Before: deleteAll, Cause: engine.New, Actions: []string{create}},
 		{Name: "deleting", Existing: associationOf(), Object: associationOf(), Deleting: true, Drift: true, Cause: engine.Deleting, Actions: []string{remove}},
@@ -188,6 +202,11 @@ func edits() []kindtest.Case {
 		{Name: "another role set by hand is corrected", Existing: associationOf(), Object: associationOf(), Drift: true, Before: give(roles + "others"),
 			Cause: engine.Drifted, Diff: []string{"Role"}, Actions: []string{change}},
 		{Name: "session tags switched off", Existing: associationOf(), Object: associationOf(withoutTags(true)), Cause: engine.Edited, Diff: []string{"DisableSessionTags"}, Actions: []string{change}},
+		{Name: "a target role is set", Existing: associationOf(), Object: associationOf(targeting(target)), Cause: engine.Edited, Diff: []string{"TargetRole"}, Actions: []string{change}},
+		{Name: "another target role", Existing: associationOf(targeting(target)), Object: associationOf(targeting(target + "2")), Cause: engine.Edited, Diff: []string{"TargetRole"}, Actions: []string{change}},
+		{Name: "a target role that the object does not name stays", Existing: associationOf(targeting(target)), Object: associationOf(), Cause: engine.InSync},
+		{Name: "a session policy is changed", Existing: associationOf(limited("s3:GetObject")), Object: associationOf(limited("s3:PutObject")), Cause: engine.Edited, Diff: []string{"Policy"}, Actions: []string{change}},
+		{Name: "a session policy is set and the tags are left out", Existing: associationOf(), Object: associationOf(limited("s3:GetObject")), Cause: engine.Edited, Diff: []string{"Policy", "DisableSessionTags"}, Actions: []string{change}},
 		{Name: "tags are added and dropped", Existing: associationOf(tagged("old", "1")), Object: associationOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},
 	}

@@ -20,6 +20,7 @@ type association struct {
 	cluster, id, arn          string
 	namespace, serviceAccount string
 	role, token               string
+	targetRole, policy        string
 	disableSessionTags        bool
 	tags                      map[string]any
 	created, modified         time.Time
@@ -82,11 +83,14 @@ func (p *Proxy) createAssociation(ctx context.Context, x *exchange, cluster stri
 	if refused := p.refuseRole(ctx, x, role); refused != nil {
 		return refused
 	}
+	if refused := x.refusePolicy(text(x.json["policy"]), x.json["disableSessionTags"] == true); refused != nil {
+		return refused
+	}
 	s := &p.state
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	made := &association{cluster: cluster, namespace: text(x.json["namespace"]), serviceAccount: text(x.json["serviceAccount"]), role: role, token: text(x.json["clientRequestToken"]),
-		disableSessionTags: x.json["disableSessionTags"] == true, tags: map[string]any{}, created: s.now(), modified: s.now()}
+		targetRole: text(x.json["targetRoleArn"]), policy: text(x.json["policy"]), disableSessionTags: x.json["disableSessionTags"] == true, tags: map[string]any{}, created: s.now(), modified: s.now()}
 	for _, other := range s.associationsOf(x, cluster) {
 		switch {
 		case other.namespace != made.namespace || other.serviceAccount != made.serviceAccount:
@@ -131,6 +135,15 @@ func (p *Proxy) refuseRole(ctx context.Context, x *exchange, arn string) *answer
 		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterException", "Trust policy of the role provided is invalid. Follow the official documentation to resolve the issue."})
 	}
 	return nil
+}
+
+// refusePolicy refuses a session policy beside the session tags:
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_CreatePodIdentityAssociation.html
+func (x *exchange) refusePolicy(policy string, withoutTags bool) *answer {
+	if policy == "" || withoutTags {
+		return nil
+	}
+	return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterException", "disableSessionTags must be true when a policy is provided."})
 }
 
 // associationsOf returns those of a cluster in the account and region of a request, in the order of their creation.
@@ -190,8 +203,12 @@ func (p *Proxy) onAssociation(ctx context.Context, x *exchange) *answer {
 	case "DeletePodIdentityAssociation":
 		delete(s.associations, identity)
 	case "UpdatePodIdentityAssociation":
-		a.update(x.json)
-		a.modified = s.now()
+		next := *a
+		next.update(x.json)
+		if refused := x.refusePolicy(next.policy, next.disableSessionTags); refused != nil {
+			return refused
+		}
+		*a, a.modified = next, s.now()
 	}
 	return x.withAssociation(a)
 }
@@ -200,6 +217,12 @@ func (p *Proxy) onAssociation(ctx context.Context, x *exchange) *answer {
 func (a *association) update(in map[string]any) {
 	if role, ok := in["roleArn"].(string); ok {
 		a.role = role
+	}
+	if target, ok := in["targetRoleArn"].(string); ok {
+		a.targetRole = target
+	}
+	if policy, ok := in["policy"].(string); ok {
+		a.policy = policy
 	}
 	if disable, ok := in["disableSessionTags"].(bool); ok {
 		a.disableSessionTags = disable
@@ -215,6 +238,13 @@ func (x *exchange) withAssociation(a *association) *answer {
 	body := a.summary()
 	maps.Copy(body, map[string]any{"roleArn": a.role, "disableSessionTags": a.disableSessionTags, "tags": a.tags,
 		"createdAt": float64(a.created.UnixMilli()) / 1000, "modifiedAt": float64(a.modified.UnixMilli()) / 1000})
+	if a.targetRole != "" { // EKS makes an external ID for the trust policy of the target role
+		body["targetRoleArn"] = a.targetRole
+		body["externalId"] = fmt.Sprintf("%s/%s/%s/%s/%s", x.region, strings.Split(a.arn, ":")[4], a.cluster, a.namespace, a.serviceAccount)
+	}
+	if a.policy != "" {
+		body["policy"] = a.policy
+	}
 	return jsonAnswer(map[string]any{"association": body})
 }
 

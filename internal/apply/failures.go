@@ -34,9 +34,11 @@ func explain(ref Ref, doing string, err error) error {
 		return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: err.Error(), Cause: err}
 	case apierrors.IsTooManyRequests(err):
 		return &status.Retrying{Reason: status.ReasonThrottled, Cause: err}
-	default:
-		return err
 	}
+	if r, ok := status.AsRetrying(err); ok { // a webhook of another controller
+		return r
+	}
+	return err
 }
 
 // otherUID reports whether an apply hit another object than the one meant: the server takes the UID in an

@@ -57,7 +57,7 @@ func (w *Waiting) Error() string { return "waiting for " + w.For }
 // Retrying is a failure that passes: a throttle, a broken connection, an outage. It is retried with
 // growing pauses and shown as Reconciling; the phase stays.
 type Retrying struct {
-	// Reason is ReasonThrottled, ReasonUnreachable or ReasonRetrying.
+	// Reason is ReasonThrottled, ReasonUnreachable, ReasonWebhookFailing or ReasonRetrying.
 	Reason string
 	Cause  error
 }
@@ -74,5 +74,11 @@ func AsStalled(err error) (*Stalled, bool) { return errors.AsType[*Stalled](err)
 // AsWaiting finds a Waiting in err's chain.
 func AsWaiting(err error) (*Waiting, bool) { return errors.AsType[*Waiting](err) }
 
-// AsRetrying finds a Retrying in err's chain.
-func AsRetrying(err error) (*Retrying, bool) { return errors.AsType[*Retrying](err) }
+// AsRetrying finds a Retrying in err's chain, or makes one of what the API server says of a webhook that does not answer.
+func AsRetrying(err error) (*Retrying, bool) {
+	if r, ok := errors.AsType[*Retrying](err); ok || err == nil {
+		return r, ok
+	}
+	r := failedWebhook(err)
+	return r, r != nil
+}

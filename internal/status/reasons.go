@@ -28,6 +28,7 @@ const (
 	ReasonThrottled          = "Throttled"
 	ReasonUnreachable        = "Unreachable"
 	ReasonRetrying           = "Retrying"
+	ReasonWebhookFailing     = "WebhookFailing"
 	ReasonLimitExceeded      = "LimitExceeded"
 	ReasonRefusedByAWS       = "RefusedByAWS"
 	ReasonImmutable          = "ImmutableField"

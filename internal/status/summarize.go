@@ -99,6 +99,9 @@ func (s setter) retrying(wasReady bool) {
 	reason, message := ReasonRetrying, s.r.Err.Error()
 	if e, ok := AsRetrying(s.r.Err); ok && e.Reason != "" {
 		reason = e.Reason
+		if reason == ReasonWebhookFailing {
+			message = e.Error() // names the webhook first
+		}
 	}
 	long := s.lasted()
 	s.set(Reconciling, true, reason, message)

@@ -30,7 +30,7 @@ type Backoff struct {
 	mu      sync.Mutex
 	stalled map[types.NamespacedName]bool
 	failing map[types.NamespacedName]time.Time
-	// outages are the objects whose last pass the API server did not answer.
+	// outages are the objects whose last pass the API server, or a webhook that it calls, did not answer.
 	outages map[types.NamespacedName]bool
 }
 
@@ -78,7 +78,7 @@ func (r *Backoff) Observe(key types.NamespacedName, err error) time.Time {
 		delete(r.stalled, key)
 	}
 	delete(r.outages, key)
-	if APIServerUnavailable(err) {
+	if passesSoon(err) {
 		r.outages[key] = true
 	}
 	if !isWaiting {

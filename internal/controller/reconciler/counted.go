@@ -60,15 +60,15 @@ func (c *countedReconciler) Reconcile(ctx context.Context, req reconcile.Request
 func failureClass(err error) string {
 	_, isStalled := status.AsStalled(err)
 	_, isWaiting := status.AsWaiting(err)
-	_, isRetrying := status.AsRetrying(err)
+	retrying, isRetrying := status.AsRetrying(err)
 	switch {
 	case err == nil, isWaiting, apierrors.IsConflict(err):
 		return ""
 	case isStalled:
 		return metrics.ClassStalled
-	case isRetrying:
+	case isRetrying && retrying.Reason != status.ReasonWebhookFailing:
 		return metrics.ClassAWS
-	case APIServerUnavailable(err), apierrors.ReasonForError(err) != metav1.StatusReasonUnknown, errors.Is(err, context.DeadlineExceeded):
+	case isRetrying, APIServerUnavailable(err), apierrors.ReasonForError(err) != metav1.StatusReasonUnknown, errors.Is(err, context.DeadlineExceeded):
 		return metrics.ClassKubernetes
 	default:
 		return metrics.ClassError

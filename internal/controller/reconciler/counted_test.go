@@ -33,6 +33,7 @@ func TestFailureClass_TellsWhoMustAct(t *testing.T) {
 		"a throttled call":     {&status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("slow down")}, metrics.ClassAWS},
 		"a missing right":      {apierrors.NewForbidden(group, "x", errors.New("no")), metrics.ClassKubernetes},
 		"an API server's end":  {apierrors.NewServiceUnavailable("etcd"), metrics.ClassKubernetes},
+		"a dead webhook":       {apierrors.NewInternalError(errors.New(`failed calling webhook "v.example.com": EOF`)), metrics.ClassKubernetes},
 		"a request timeout":    {fmt.Errorf("reading: %w", context.DeadlineExceeded), metrics.ClassKubernetes},
 		"an unexpected result": {errors.New("unexpected"), metrics.ClassError},
 	} {

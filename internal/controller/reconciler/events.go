@@ -58,6 +58,9 @@ func ReasonOf(err error) string {
 	if w, ok := status.AsWaiting(err); ok && w.Reason != "" {
 		return w.Reason
 	}
+	if r, ok := status.AsRetrying(err); ok && r.Reason == status.ReasonWebhookFailing {
+		return r.Reason
+	}
 	if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {
 		return status.ReasonInvalidSpec
 	}

@@ -144,6 +144,7 @@ func TestAPIServerUnavailable_TellsAnOutageFromARefusal(t *testing.T) {
 		"a request that took long":   {apierrors.NewTimeoutError("slow", 1), true},
 		"etcd lost its leader":       {apierrors.NewInternalError(errors.New("etcdserver: leader changed")), true},
 		"a missing right":            {forbidden, false},
+		"a webhook is gone":          {apierrors.NewInternalError(errors.New(`failed calling webhook "v.example.com": failed to call webhook: Post "https://v.ns.svc:443/": EOF`)), false},
 		"AWS refuses the connection": {&status.Retrying{Reason: status.ReasonUnreachable, Cause: syscall.ECONNREFUSED}, false},
 	} {
 		if got := APIServerUnavailable(tc.err); got != tc.want {

@@ -4,6 +4,8 @@ package catalog
 
 import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intent/engines/cilium"
+	"github.com/nexus-operator/nexus-operator/internal/intent/engines/eksautomode"
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/istio"
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kubearmor"
 	"github.com/nexus-operator/nexus-operator/internal/intent/engines/kyverno"
@@ -19,6 +21,8 @@ func Engines() []intent.Engine {
 		kubearmor.New(),
 		kyverno.New(),
 		istio.New(),
+		cilium.New(),
+		eksautomode.New(),
 		tlsassessor.New(),
 	}
 }

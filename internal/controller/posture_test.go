@@ -61,7 +61,7 @@ func (h *home) uninstall(engine string) {
 	enginecrds.Remove(h.T, h.c, engine)
 }
 
-var allEngines = []string{enginecrds.KubeArmor, enginecrds.Kyverno, enginecrds.Istio}
+var allEngines = []string{enginecrds.KubeArmor, enginecrds.Kyverno, enginecrds.Istio, enginecrds.Cilium}
 
 // declared makes a SecurityIntent that ends with the test, named after it and its id.
 func (h *home) declared(id string, action intentv1alpha1.Action, params intentv1alpha1.Params) *intentv1alpha1.SecurityIntent {

@@ -48,6 +48,8 @@ package controller
 // +kubebuilder:rbac:roleName=nexus-operator-kubearmor,groups=security.kubearmor.com,resources=kubearmorpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-kyverno,groups=kyverno.io,resources=policies;clusterpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-istio,groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-cilium,groups=cilium.io,resources=ciliumnetworkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-eksautomode,groups=networking.k8s.aws,resources=applicationnetworkpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch;create;patch;delete
 
 // The definitions of an engine show whether it is installed.

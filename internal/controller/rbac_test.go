@@ -55,7 +55,7 @@ func roles(t *testing.T) map[string]*rbacv1.ClusterRole {
 		}
 		out[r.Name] = r
 	}
-	if len(out) != 12 {
+	if len(out) != 14 {
 		t.Fatalf("%d roles: %v", len(out), slices.Sorted(maps.Keys(out)))
 	}
 	return out
@@ -81,7 +81,7 @@ func rightsOf(roles ...*rbacv1.ClusterRole) map[right]bool {
 }
 
 // operators are the ClusterRoles that are bound to the operator: its own, and one for each policy engine.
-var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio"}
+var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio", "nexus-operator-cilium", "nexus-operator-eksautomode"}
 
 // operatorsRights are those of the ClusterRoles that are bound to the operator.
 func operatorsRights(all map[string]*rbacv1.ClusterRole) map[right]bool {

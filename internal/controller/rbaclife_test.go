@@ -44,7 +44,8 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
-	h.install(allEngines...)
+	h.install(append(allEngines, enginecrds.EKSAutoMode)...)
+	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
 	h.cluster("production")
@@ -204,7 +205,7 @@ func (h *home) livesOfBindings() {
 	ns := h.namespace(map[string]string{"istio-injection": "enabled"})
 	var all []*intentv1alpha1.SecurityIntent
 	for _, of := range []intentv1alpha1.Intent{
-		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"},
+		{ID: "denyExternalNetworkAccess"}, {ID: "escapeToHost"}, {ID: "allowEgressToNames", Params: intentv1alpha1.Params{"names": {"api.example.com"}}},
 		{ID: "ensureTLS"}, {ID: "apiSegmentation", Params: intentv1alpha1.Params{"denyPaths": {"/admin"}}},
 		{ID: "assessTLS", Params: intentv1alpha1.Params{"external_addresses": {"example.com:443"}}},
 	} {
@@ -219,14 +220,14 @@ func (h *home) livesOfBindings() {
 	for _, made := range []client.Object{b, o} {
 		h.shows(made, "Ready", "True", "Ready")
 	}
-	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob)
+	h.areThere(ns, true, networkPolicy, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob, ciliumPolicy, applicationPolicy)
 	// What an intent came to that is no longer named is removed, and the policies stay.
 	only := func(i *intentv1alpha1.SecurityIntent) {
 		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
 		h.alter(o, func() { o.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
 	}
 	only(all[0])
-	h.areThere(ns, false, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob)
+	h.areThere(ns, false, kubeArmorPolicy, kyvernoPolicy, kyvernoCluster, istioAuthz, istioPeer, cronJob, ciliumPolicy, applicationPolicy)
 	h.areThere(ns, true, networkPolicy, nimbusPolicy, clusterNimbusPolicy)
 	only(all[1])
 	h.areThere(ns, false, networkPolicy)

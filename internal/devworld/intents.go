@@ -25,7 +25,7 @@ var policyKinds = []schema.GroupVersionResource{
 }
 
 // engineGroups are the API groups of policy engines that the cluster may serve.
-var engineGroups = []string{"security.kubearmor.com", "kyverno.io", "security.istio.io"}
+var engineGroups = []string{"security.kubearmor.com", "kyverno.io", "security.istio.io", "cilium.io", "networking.k8s.aws"}
 
 // boundIntents are the security intents that a capability names.
 func boundIntents(o *unstructured.Unstructured) []map[string]any {

@@ -5,6 +5,7 @@ package intent
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
@@ -132,7 +133,18 @@ func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, ipv6 bool) bool {
 		outward := prefixesOf(r.Params["allowEgressCIDRs"])
 		open := append(prefixesOf(r.Params["allowCIDRs"]), outward...)
 		return len(r.Params["awsCIDRs"]) == 0 && !slices.ContainsFunc(outward, isPrivate) && !coverPublic(open, ipv6)
+	case EgressToNames:
+		return !slices.Contains(portsOfNames(r), httpsPort) || !slices.ContainsFunc(r.Params["names"], isAWSName)
 	default:
 		return true
 	}
+}
+
+// isAWSName reports whether a name is that of an endpoint of AWS, in any partition. Which of them an application calls, its
+// author knows.
+// https://docs.aws.amazon.com/general/latest/gr/rande.html
+func isAWSName(name string) bool {
+	return slices.ContainsFunc([]string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".amazonaws.eu"}, func(suffix string) bool {
+		return strings.HasSuffix(name, suffix)
+	})
 }

@@ -96,7 +96,7 @@ func publicIPv4() []string {
 }
 
 func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
-	const dns, external = "dnsManipulation", "denyExternalNetworkAccess"
+	const dns, external, names = "dnsManipulation", "denyExternalNetworkAccess", "allowEgressToNames"
 	for name, tc := range map[string]struct {
 		id     string
 		action v1alpha1.Action
@@ -135,6 +135,12 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 		"external, public IPv6 where pods have it":  {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"2000::/4", "3000::/4"}}, false, true},
 		"external, half of IPv6":                    {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"2000::/4"}}, true, true},
 		"DNS, the networks of a prefix list":        {dns, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"3.5.0.0/19"}}, false, false},
+		"names, none":                               {names, v1alpha1.Block, nil, true, false},
+		"names, of somebody else":                   {names, v1alpha1.Block, v1alpha1.Params{"names": {"api.example.com", "amazonaws.com.example.com"}}, true, false},
+		"names, of AWS":                             {names, v1alpha1.Block, v1alpha1.Params{"names": {"api.example.com", "*.eu-west-1.amazonaws.com"}}, false, false},
+		"names, of AWS in China":                    {names, v1alpha1.Block, v1alpha1.Params{"names": {"sts.cn-north-1.amazonaws.com.cn"}}, false, false},
+		"names, of AWS on another port":             {names, v1alpha1.Block, v1alpha1.Params{"names": {"*.eu-west-1.amazonaws.com"}, "ports": {"8443"}}, true, false},
+		"names, of AWS and a typing error":          {names, v1alpha1.Block, v1alpha1.Params{"names": {"*.eu-west-1.amazonaws.com", "*"}}, true, false},
 	} {
 		if got := intent.ClosesEgressToAWS(securityIntent("i", tc.id, tc.action, tc.params), tc.ipv6); got != tc.want {
 			t.Errorf("%s: %v", name, got)
@@ -153,5 +159,5 @@ func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
 			closing = append(closing, e.ID)
 		}
 	}
-	equal(t, "closing", closing, []string{"dnsManipulation", "denyExternalNetworkAccess"})
+	equal(t, "closing", closing, []string{"dnsManipulation", "denyExternalNetworkAccess", "allowEgressToNames"})
 }

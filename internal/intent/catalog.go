@@ -83,6 +83,11 @@ func Catalog() []Entry {
 			{Name: "allowEgressCIDRs", Many: true, Check: cidr, Strict: Fewer},
 			{Name: "awsCIDRs", Many: true, Check: cidr, Strict: Fewer},
 		}},
+		{ID: "allowEgressToNames", Title: "Pods call nothing outside the cluster but some DNS names", Restricts: Egress, Params: []Param{
+			{Name: "names", Many: true, Check: dnsName, Strict: FewerOrAny},
+			{Name: "ports", Many: true, Check: port, Strict: FewerOrAny},
+			{Name: "inCluster", Values: []string{"deny", "allow"}, Strict: Ordered, Strictest: []string{"deny", "allow"}, Default: "deny"},
+		}},
 		{ID: "cocoWorkload", Title: "Pods run in a confidential container runtime", Params: []Param{{Name: "runtimeClass", Check: dnsSubdomain}}},
 		{ID: "virtualPatch", Title: "Known vulnerabilities cannot be exploited before the image is patched", Params: []Param{{Name: "cveList", Many: true, Check: cve, Strict: More}, {Name: "schedule"}}},
 		{ID: "assessTLS", Title: "The TLS of services is assessed regularly", Params: []Param{{Name: "schedule", Check: schedule}, {Name: "external_addresses", Many: true, Check: hostPort, Strict: More}}},

@@ -17,7 +17,7 @@ func TestEveryPublicIDIsInTheCatalog(t *testing.T) {
 	}
 	equal(t, "ids in order", got, []string{
 		"dnsManipulation", "swDeploymentTools", "pkgMgrs", "unAuthorizedSaTokenAccess", "preventExecutionFromTempOrLogsFolders", "escapeToHost",
-		"denyExternalNetworkAccess", "cocoWorkload", "virtualPatch", "assessTLS", "ensureTLS", "networkSegmentation", "apiSegmentation",
+		"denyExternalNetworkAccess", "allowEgressToNames", "cocoWorkload", "virtualPatch", "assessTLS", "ensureTLS", "networkSegmentation", "apiSegmentation",
 	})
 }
 
@@ -83,7 +83,7 @@ func TestWhoeverChangesTheCatalogChangesTheirsOnly(t *testing.T) {
 
 func TestTheDirectionsThatIntentsRestrict(t *testing.T) {
 	want := map[string]intent.Direction{
-		"dnsManipulation": intent.Egress, "denyExternalNetworkAccess": intent.Ingress | intent.Egress, "networkSegmentation": intent.Ingress,
+		"dnsManipulation": intent.Egress, "denyExternalNetworkAccess": intent.Ingress | intent.Egress, "allowEgressToNames": intent.Egress, "networkSegmentation": intent.Ingress,
 	}
 	for _, e := range intent.Catalog() {
 		if e.Restricts != want[e.ID] {

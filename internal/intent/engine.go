@@ -52,6 +52,13 @@ type Divider interface {
 	Confirm(p Policy, f Facts, claims []Claim, live []Live) []Claim
 }
 
+// NamesHolder is an engine that holds the intent allowEgressToNames in some clusters.
+type NamesHolder interface {
+	// HoldsNames reports whether the engine makes objects for the intent in a cluster with these facts. It is called
+	// only while everything required is served.
+	HoldsNames(f Facts) bool
+}
+
 // Live is an engine's object that exists.
 type Live struct {
 	// Policy and Rule are those that the object was made for.
@@ -84,6 +91,11 @@ type Facts struct {
 	Enforcer Enforcer
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes; otherwise it may do so by BPF-LSM on some.
 	AppArmor bool
+	// AutoMode says how many of the cluster's nodes EKS Auto Mode runs.
+	AutoMode NodeShare
+	// NamesHeld says that an engine holds the intent allowEgressToNames: engines whose objects add up with its objects
+	// then allow no more than it does.
+	NamesHeld bool
 	// Patches is the catalog of virtual patches, for policies with a rule that uses it.
 	Patches Patches
 	// TLS is about TLS assessments, for policies with a rule that asks for them.
@@ -93,6 +105,16 @@ type Facts struct {
 	// TrustDomain is the mesh's.
 	TrustDomain string
 }
+
+// NodeShare is how many of a cluster's nodes something is true of.
+type NodeShare string
+
+// The shares of nodes.
+const (
+	NoNodes   NodeShare = ""
+	SomeNodes NodeShare = "Some"
+	AllNodes  NodeShare = "All"
+)
 
 // ClusterDNS is where the pods of the cluster's DNS are, and on which of their own ports they answer: most network
 // plugins judge a packet after the Service's address has become a pod's.
@@ -205,6 +227,8 @@ const (
 	ReasonNoEnforcer = "NoEnforcer"
 	// ReasonEngineLimit: the engine has the means for this intent, with a known gap.
 	ReasonEngineLimit = "EngineLimit"
+	// ReasonNodesNotCovered: the engine does not run on all nodes.
+	ReasonNodesNotCovered = "NodesNotCovered"
 	// ReasonOnCreateOnly: only what is created from now on is changed.
 	ReasonOnCreateOnly = "OnCreateOnly"
 )

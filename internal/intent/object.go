@@ -61,6 +61,35 @@ func ShortenName(name string, limit int) string {
 	return strings.TrimRight(name[:limit-9], ".-") + "-" + hex.EncodeToString(sum[:4])
 }
 
+// Unstructured returns the selector as label selectors are written in objects.
+func (s Selector) Unstructured() map[string]any {
+	out := map[string]any{}
+	if len(s.Labels) > 0 {
+		labels := map[string]any{}
+		for k, v := range s.Labels {
+			labels[k] = v
+		}
+		out["matchLabels"] = labels
+	}
+	if len(s.Expressions) == 0 {
+		return out
+	}
+	expressions := make([]any, len(s.Expressions))
+	for i, e := range s.Expressions {
+		expression := map[string]any{"key": e.Key, "operator": string(e.Operator)}
+		if len(e.Values) > 0 {
+			values := make([]any, len(e.Values))
+			for j, v := range e.Values {
+				values[j] = v
+			}
+			expression["values"] = values
+		}
+		expressions[i] = expression
+	}
+	out["matchExpressions"] = expressions
+	return out
+}
+
 // Enforces is the claim that the engine does what the rule asks: it blocks, or audits.
 func Enforces(r Rule) Claim {
 	if r.Audit() {

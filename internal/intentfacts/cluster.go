@@ -18,6 +18,7 @@ type Cluster struct {
 	Credentials []netip.Prefix
 	Enforcer    intent.Enforcer
 	AppArmor    bool
+	AutoMode    intent.NodeShare
 }
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
@@ -34,6 +35,12 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	for _, a := range d.Addresses {
 		out.DNS.Networks = append(out.DNS.Networks, netip.PrefixFrom(a, a.BitLen()))
 	}
+	switch {
+	case read.Nodes.IsAuto():
+		out.AutoMode = intent.AllNodes
+	case read.Nodes.IsMixed():
+		out.AutoMode = intent.SomeNodes
+	}
 	if read.Nodes.GiveCredentials() {
 		out.Credentials = intent.PodIdentityNetworks()
 	}
@@ -42,5 +49,5 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 
 // AddTo adds the facts of the cluster to those of a policy.
 func (c Cluster) AddTo(f *intent.Facts) {
-	f.DNS, f.Credentials, f.Enforcer, f.AppArmor = c.DNS, c.Credentials, c.Enforcer, c.AppArmor
+	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.AutoMode
 }

@@ -18,7 +18,8 @@ type Declared struct {
 }
 
 // Divide resolves the bindings that concern a namespace, and has the engines divide its pods among the policies that restrict
-// the network. It calls found with each of these and its binding, and returns the facts with what the engines made of them.
+// the network. It calls found with each of these and its binding, and returns the facts with these policies and what the
+// engines made of them.
 func Divide(engines []Engine, bindings []client.Object, d Declared, f intent.Facts, found func(intent.Policy, client.Object)) intent.Facts {
 	var all []intent.Policy
 	for _, o := range bindings {
@@ -33,6 +34,7 @@ func Divide(engines []Engine, bindings []client.Object, d Declared, f intent.Fac
 			}
 		}
 	}
+	f.Siblings = all
 	f.Divided = map[string]any{}
 	for _, e := range engines {
 		if d, ok := e.Engine.(intent.Divider); ok {

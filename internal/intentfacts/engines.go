@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
@@ -32,6 +34,15 @@ func EnabledEngines(engines []intent.Engine, names []string) ([]Engine, error) {
 		}
 	}
 	return out, nil
+}
+
+// HoldNames reports whether one of the engines that can be used holds the intent allowEgressToNames.
+func HoldNames(engines []Engine, f intent.Facts, served intent.Served) bool {
+	return slices.ContainsFunc(engines, func(e Engine) bool {
+		h, ok := e.Engine.(intent.NamesHolder)
+		missing := func(k schema.GroupVersionKind) bool { return !served(k) }
+		return ok && e.Enabled && !slices.ContainsFunc(e.Requires(), missing) && h.HoldsNames(f)
+	})
 }
 
 // Settings are what the administrator says to every binding.

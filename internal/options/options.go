@@ -227,7 +227,7 @@ func addKindsFlag(fs *pflag.FlagSet, o *Options, env func(name, otherwise string
 }
 
 func addIntentFlags(fs *pflag.FlagSet, o *Options) {
-	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio and tlsassessor; objects of other engines are removed")
+	fs.StringSliceVar(&o.Adapters, "adapters", []string{AllAdapters}, "policy engines to use: all, or a list of networkpolicy, kubearmor, kyverno, istio, cilium, eksautomode and tlsassessor; objects of other engines are removed")
 	fs.StringVar(&o.ClusterDNSService, "cluster-dns-service", "kube-system/kube-dns", "namespace/name of the Service of the cluster DNS; security intents always allow traffic to its pods")
 	fs.IntSliceVar(&o.ClusterDNSPorts, "cluster-dns-ports", nil, "ports on which the pods of the cluster DNS listen; default: the target ports of the Service")
 	fs.StringVar(&o.NetworkPolicyEnforcer, "network-policy-enforcer", "", "name of what enforces NetworkPolicies in the cluster; default: found by the DaemonSets of the common network plugins and the settings of EKS")

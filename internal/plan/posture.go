@@ -169,6 +169,10 @@ func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Na
 	if err != nil {
 		return f, err
 	}
+	known := &served{mapper: p.Client.RESTMapper()}
+	if f.NamesHeld = intentfacts.HoldNames(p.Engines, f, known.has); known.err != nil {
+		return f, known.err
+	}
 	declared := intentfacts.Declared{Intents: p.bindings.intents, Namespaces: only}
 	return intentfacts.Divide(p.Engines, bindings, declared, f, func(intent.Policy, client.Object) {}), nil
 }

@@ -247,6 +247,8 @@ var codes = [...]Code{
 		"Run the command that the message names, install a network plugin, or set `--network-policy-enforcer`."},
 	{"NX-SEC-032", "EngineLimit", "The engine enforces the intent with a gap, which the message describes.",
 		"Enforce by AppArmor on the nodes, as far as the gap is one of BPF-LSM, or close it by other means."},
+	{"NX-SEC-033", "NodesNotCovered", "The engine runs on some of the nodes only.",
+		"Have the bound pods run on the nodes that the message names."},
 	{"NX-OP-001", ReasonInternal, "The operator was built or started wrongly, which is a defect.",
 		"Report it at the project, with the message and the output of `kubectl logs -n nexus-system deployment/nexus-operator`. Until it is corrected, the previous version of the operator may help."},
 	{"NX-OP-002", ReasonKindNotServed, "The operator was started with `--kinds`, which leaves out the kind that the message names.",

@@ -296,11 +296,15 @@ Coverage in the status of guarded-dev/guarded-dev, PoliciesReady=True
   dnsManipulation                KubeArmor      Partial   EngineLimit
   dnsManipulation                Kyverno        None      NotCovered
   dnsManipulation                Istio          None      EngineMissing
+  dnsManipulation                Cilium         None      EngineMissing
+  dnsManipulation                EKSAutoMode    None      EngineMissing
   dnsManipulation                TLSAssessor    None      NotCovered
   networkSegmentation (backend)  NetworkPolicy  Enforced
   networkSegmentation (backend)  KubeArmor      None      NotCovered
   networkSegmentation (backend)  Kyverno        None      NotCovered
   networkSegmentation (backend)  Istio          None      EngineMissing
+  networkSegmentation (backend)  Cilium         None      EngineMissing
+  networkSegmentation (backend)  EKSAutoMode    None      EngineMissing
   networkSegmentation (backend)  TLSAssessor    None      NotCovered
 
 Kinds that are installed here without their engines: kubearmorpolicies.security.kubearmor.com, policies.kyverno.io.

@@ -88,6 +88,7 @@ func sampleParams(e intent.Entry) map[string][]string {
 		"dnsPeers": {"169.254.20.10/32"}, "allowCIDRs": {"203.0.113.0/24"}, "allowEgressCIDRs": {"198.51.100.0/24"}, "runtimeClass": {"kata-qemu"}, "cveList": {"CVE-2024-4439"},
 		"schedule": {"@weekly"}, "external_addresses": {"example.com:443"}, "exceptPorts": {"9090", "9091"}, "awsCIDRs": {"10.20.0.0/16"}, "fromNamespaces": {"web", "ops"},
 		"fromServiceAccounts": {"jobs/nightly"}, "ports": {"8080"}, "allowMethods": {"GET"}, "allowPaths": {"/api/*"}, "denyPaths": {"/admin"},
+		"names": {"api.example.com", "*.example.org"},
 	}
 	out := map[string][]string{}
 	for _, p := range e.Params {
@@ -149,7 +150,7 @@ func meshes() map[string]map[string]string {
 }
 
 func facts(labels map[string]string) intent.Facts {
-	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system", TrustDomain: "cluster.local",
+	return intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: maps.Clone(labels), MeshRootNamespace: "istio-system", TrustDomain: "cluster.local", AutoMode: intent.AllNodes,
 		TLS:     intent.TLS{Image: "registry.example.com/assessor:1"},
 		Patches: intent.Patches{Known: map[string]intent.Patch{"CVE-2024-4439": {CVE: "CVE-2024-4439", Processes: []intent.PatchPath{{Path: "/usr/bin/php"}}}}}}
 }
@@ -337,7 +338,7 @@ func TestAnAuditNeverBlocks(t *testing.T) {
 			}
 			dry := u.GetAnnotations()["istio.io/dry-run"] == "true"
 			switch {
-			case acts.Match(text), slices.Contains([]string{"NetworkPolicy", "PeerAuthentication"}, u.GetKind()),
+			case acts.Match(text), slices.Contains([]string{"NetworkPolicy", "PeerAuthentication", "CiliumNetworkPolicy", "ApplicationNetworkPolicy"}, u.GetKind()),
 				strings.Contains(string(text), "patchStrategicMerge"), u.GetKind() == "AuthorizationPolicy" && !dry:
 				t.Errorf("%s blocks: %s", u.GetName(), text)
 			}

@@ -24,10 +24,12 @@ const (
 	// KyvernoNext is a Kyverno that serves its newer kinds only.
 	KyvernoNext = "kyverno-next"
 	Istio       = "istio"
+	Cilium      = "cilium"
+	EKSAutoMode = "eksautomode"
 )
 
 // Engines are all of them.
-func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio} }
+func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio, Cilium, EKSAutoMode} }
 
 // Definitions are the CustomResourceDefinitions of an engine, each time anew.
 func Definitions(tb testing.TB, engine string) []*unstructured.Unstructured {

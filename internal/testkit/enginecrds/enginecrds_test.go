@@ -46,6 +46,8 @@ func TestEngineKinds_AreDefinedAndAccepted(t *testing.T) {
 		enginecrds.Kyverno:     {"Policy.kyverno.io/v1 Namespaced", "ClusterPolicy.kyverno.io/v1 Cluster"},
 		enginecrds.KyvernoNext: {"ValidatingPolicy.policies.kyverno.io/v1 Cluster"},
 		enginecrds.Istio:       {"PeerAuthentication.security.istio.io/v1 Namespaced", "AuthorizationPolicy.security.istio.io/v1 Namespaced"},
+		enginecrds.Cilium:      {"CiliumNetworkPolicy.cilium.io/v2 Namespaced"},
+		enginecrds.EKSAutoMode: {"ApplicationNetworkPolicy.networking.k8s.aws/v1alpha1 Namespaced"},
 	}
 	for _, engine := range enginecrds.Engines() {
 		if got, want := len(enginecrds.Definitions(t, engine)), len(kinds[engine]); got != want {
@@ -108,6 +110,10 @@ func TestWhatTheEnginesRefuseIsRefused(t *testing.T) {
 		"modes in lower case":               {enginecrds.Istio, "PeerAuthentication", `spec: {mtls: {mode: strict}}`, "spec.mtls.mode"},
 		"Deny in small letters":             {enginecrds.Istio, "AuthorizationPolicy", `spec: {action: Deny}`, "spec.action"},
 		"ports as numbers":                  {enginecrds.Istio, "AuthorizationPolicy", `spec: {rules: [{to: [{operation: {ports: [80]}}]}]}`, "ports[0]"},
+		"a policy of Cilium without rules":  {enginecrds.Cilium, "CiliumNetworkPolicy", `spec: {endpointSelector: {}}`, "spec"},
+		"a wildcard is no name of Cilium's": {enginecrds.Cilium, "CiliumNetworkPolicy", `spec: {egress: [{toFQDNs: [{matchName: "*.example.com"}]}]}`, "matchName"},
+		"names beside networks":             {enginecrds.EKSAutoMode, "ApplicationNetworkPolicy", `spec: {podSelector: {}, egress: [{to: [{domainNames: [a.b], ipBlock: {cidr: 0.0.0.0/0}}]}]}`, "mutually exclusive"},
+		"a wildcard inside a name":          {enginecrds.EKSAutoMode, "ApplicationNetworkPolicy", `spec: {podSelector: {}, egress: [{to: [{domainNames: ["a.*.b"]}]}]}`, "domainNames"},
 		"wildcards in labels":               {enginecrds.Istio, "AuthorizationPolicy", `spec: {selector: {matchLabels: {app: "*"}}}`, "no wildcards"},
 	} {
 		if _, problem := admit(t, c.engine, c.kind, c.object); !strings.Contains(problem, c.problem) {

@@ -125,6 +125,7 @@ func unsupportedReasons() map[string]string {
 		"cocoWorkload":                          "a NetworkPolicy does not change pods: admission, such as Kyverno, does",
 		"ensureTLS":                             mesh,
 		"apiSegmentation":                       mesh,
+		intent.EgressToNames:                    "a NetworkPolicy knows addresses, not names: the policies of a network plugin, such as Cilium or that of EKS Auto Mode, know them",
 		"assessTLS":                             "a NetworkPolicy looks at nothing: an assessor, such as TLSAssessor, does",
 	}
 }

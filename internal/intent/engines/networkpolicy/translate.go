@@ -78,6 +78,8 @@ func (e engine) divide(policies []intent.Policy, f intent.Facts) *namespace {
 			if d, no := readDemand(p, r, f); no == nil {
 				n.at[[2]string{p.Name, r.ID}] = len(n.demands)
 				n.demands = append(n.demands, d)
+			} else if d, ok := namesDemand(p, r, f); ok {
+				n.demands = append(n.demands, d)
 			}
 		}
 	}

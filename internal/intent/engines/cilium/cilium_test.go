@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cilium_test
+
+import (
+	"fmt"
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intent/engines/cilium"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
+)
+
+func names(params map[string][]string) intent.Rule { return named(intent.EgressToNames, params) }
+
+func named(id string, params map[string][]string) intent.Rule {
+	return intent.Rule{ID: id, Canonical: id, Intent: "wish", Description: "As the house rules say", Action: v1alpha1.Block, Params: params}
+}
+
+func policy(rules ...intent.Rule) intent.Policy {
+	return intent.Policy{Name: "guard", Namespace: "shop", Selector: intent.Selector{Labels: map[string]string{"app": "web"}}, Rules: rules}
+}
+
+func sibling(name string, labels map[string]string, rules ...intent.Rule) intent.Policy {
+	p := policy(rules...)
+	p.Name, p.Selector.Labels = name, labels
+	return p
+}
+
+// situations are policies with the facts in which they are translated, by the names of their golden files.
+func situations() map[string]func() (intent.Policy, intent.Facts) {
+	open := map[string][]string{"names": {"api.example.com", "*.example.org"}}
+	agent := []netip.Prefix{netip.MustParsePrefix("169.254.170.23/32")}
+	all := map[string][]string{"names": {"api.example.com", "*.example.org"}, "ports": {"443", "8443"}, "inCluster": {"allow"}}
+	with := func(params map[string][]string, f intent.Facts, beside ...intent.Rule) func() (intent.Policy, intent.Facts) {
+		return func() (intent.Policy, intent.Facts) { return policy(append(beside, names(params))...), f }
+	}
+	expressions := func() (intent.Policy, intent.Facts) {
+		p := policy(names(open))
+		p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"front", "back"}}, {Key: "canary", Operator: metav1.LabelSelectorOpDoesNotExist}}
+		return p, intent.Facts{}
+	}
+	everyPod := func() (intent.Policy, intent.Facts) {
+		p := policy(names(open))
+		p.Selector = intent.Selector{}
+		return p, intent.Facts{}
+	}
+	ignored := func() (intent.Policy, intent.Facts) {
+		p := policy(names(open))
+		p.Selector.Labels = map[string]string{"pod-template-hash": "abc"}
+		return p, intent.Facts{}
+	}
+	isolated := networkingv1.NetworkPolicy{ObjectMeta: metav1.ObjectMeta{Name: "default-deny"}, Spec: networkingv1.NetworkPolicySpec{PolicyTypes: []networkingv1.PolicyType{"Egress"}}}
+	others := isolated
+	others.Spec.PodSelector.MatchLabels = map[string]string{"app": "api"}
+	return map[string]func() (intent.Policy, intent.Facts){
+		"names":             with(open, intent.Facts{}),
+		"everything":        with(all, intent.Facts{DNS: intent.ClusterDNS{Namespace: "dns", Labels: map[string]string{"app": "coredns"}, Ports: []int32{1053}}, Credentials: agent}),
+		"node-local-dns":    with(open, intent.Facts{DNS: intent.ClusterDNS{Networks: []netip.Prefix{netip.MustParsePrefix("169.254.20.10/32")}}}),
+		"no-names":          with(nil, intent.Facts{}),
+		"dns-unknown":       with(open, intent.Facts{DNS: intent.ClusterDNS{Problem: "Service kube-system/kube-dns does not exist"}}),
+		"expressions":       expressions,
+		"every-pod":         everyPod,
+		"ignored-label":     ignored,
+		"isolated":          with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{isolated}}),
+		"others-isolated":   with(open, intent.Facts{NetworkPolicies: []networkingv1.NetworkPolicy{others}}),
+		"beside-dns-allow":  with(all, intent.Facts{}, named("dnsManipulation", map[string][]string{"otherEgress": {"allow"}})),
+		"beside-dns-deny":   with(all, intent.Facts{}, named("dnsManipulation", nil)),
+		"beside-external":   with(all, intent.Facts{}, named("denyExternalNetworkAccess", nil)),
+		"beside-ingress":    with(open, intent.Facts{}, named("networkSegmentation", map[string][]string{"fromNamespaces": {"web"}})),
+		"sibling-names":     with(all, intent.Facts{Siblings: []intent.Policy{sibling("other", nil, names(map[string][]string{"names": {"a.example.org", "b.example.net"}}))}}),
+		"sibling-elsewhere": with(open, intent.Facts{Siblings: []intent.Policy{sibling("other", map[string]string{"app": "api"}, named("denyExternalNetworkAccess", nil))}}),
+	}
+}
+
+func TestWhatCiliumIsGivenInEachSituation(t *testing.T) {
+	for file, situation := range situations() {
+		t.Run(file, func(t *testing.T) {
+			p, f := situation()
+			got := cilium.New().Translate(p, f)
+			var out strings.Builder
+			for _, c := range got.Claims {
+				out.WriteString(strings.TrimSpace(fmt.Sprintf("# %s: %s %s %s", c.Intent, c.Level, c.Reason, c.Message)) + "\n")
+			}
+			golden.Check(t, file+".yaml", out.String()+golden.Manifests(t, got.Objects))
+		})
+	}
+}
+
+func TestWhatCiliumIsGivenIsStoredAsItIs(t *testing.T) {
+	for file, situation := range situations() {
+		p, f := situation()
+		for _, u := range cilium.New().Translate(p, f).Objects {
+			stored, problem := enginecrds.Admit(t, u)
+			if problem != "" || !reflect.DeepEqual(stored.Object, u.Object) {
+				t.Errorf("%s: %s\n%v", file, problem, stored.Object)
+			}
+		}
+	}
+}
+
+// TestWhatOthersClose_IsNeverOpened is the rule of intents, for engines whose policies add up.
+func TestWhatOthersClose_IsNeverOpened(t *testing.T) {
+	for _, file := range []string{"beside-dns-deny", "beside-external"} {
+		p, f := situations()[file]()
+		for _, u := range cilium.New().Translate(p, f).Objects {
+			if strings.Contains(fmt.Sprint(u.Object), "toFQDNs") {
+				t.Errorf("%s opens names: %v", file, u.Object)
+			}
+		}
+	}
+}

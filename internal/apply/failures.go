@@ -23,7 +23,7 @@ func explain(ref Ref, doing string, err error) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		return &status.Waiting{For: "namespace " + ref.Namespace + " to be gone: it is being deleted", After: retry}
 	case meta.IsNoMatchError(err):
-		return &status.Waiting{For: "kind " + ref.Kind.GroupKind().String() + " to be installed in the cluster", After: 6 * retry}
+		return kindMissing(ref)
 	case apierrors.IsNotFound(err) && ref.Namespace != "":
 		return &status.Waiting{For: "namespace " + ref.Namespace + " to exist", After: retry}
 	case otherUID(err):
@@ -39,6 +39,20 @@ func explain(ref Ref, doing string, err error) error {
 		return r
 	}
 	return err
+}
+
+// kindMissing waits for a kind to be installed, and says how where people are known to lack it.
+func kindMissing(ref Ref) *status.Waiting {
+	w := &status.Waiting{For: "kind " + ref.Kind.GroupKind().String() + " to be installed in the cluster", After: 6 * retry}
+	switch ref.Kind.Group {
+	case "gateway.networking.k8s.io":
+		w.Reason = status.ReasonGatewayAPIMissing
+		w.For += ": kubectl apply --server-side -f https://github.com/kubernetes-sigs/gateway-api/releases/latest/download/standard-install.yaml"
+	case "gateway.k8s.aws":
+		w.Reason = status.ReasonGatewayAPIMissing
+		w.For += ": it belongs to the AWS Load Balancer Controller, from version 2.14, with its definitions for the Gateway API"
+	}
+	return w
 }
 
 // otherUID reports whether an apply hit another object than the one meant: the server takes the UID in an

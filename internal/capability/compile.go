@@ -47,7 +47,7 @@ func Compile(c *nexusv1.NexusAICapability, f Facts) (*graph.Graph, error) {
 // proofs with the method proof alone.
 func (k *compiler) parts() []func() {
 	return []func(){
-		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.records,
+		k.provider, k.key, k.dynamodb, k.s3, k.glue, k.crawler, k.queues, k.topics, k.signIn, k.parameters, k.secrets, k.appRole, k.association, k.namespace, k.policies, k.serviceAccount, k.workloads, k.zone, k.certificate, k.ingress, k.gateway, k.records,
 	}
 }
 
@@ -86,6 +86,8 @@ func newCompiler(c *nexusv1.NexusAICapability, f Facts) *compiler {
 var kube = map[string]schema.GroupVersion{
 	kindNamespace: {Version: "v1"}, kindQuota: {Version: "v1"}, kindService: {Version: "v1"}, kindServiceAccount: {Version: "v1"}, kindConfigMap: {Version: "v1"},
 	kindDeployment: {Group: "apps", Version: "v1"}, kindIngress: {Group: "networking.k8s.io", Version: "v1"},
+	kindGateway: {Group: GatewayGroup, Version: "v1"}, kindRoute: {Group: GatewayGroup, Version: "v1"},
+	kindBalancerSettings: {Group: balancerGroup, Version: "v1beta1"}, kindTargetSettings: {Group: balancerGroup, Version: "v1beta1"},
 	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindAutoscaler: {Group: "autoscaling", Version: "v2"}, kindPolicies: intentv1alpha1.GroupVersion,
 }
 

@@ -32,9 +32,13 @@ type Facts struct {
 	// DefaultBoundary is the permissionsBoundaryARN of the provider that is generated for a capability without one; empty
 	// is none. Boundary is then the same.
 	DefaultBoundary string
-	// Balancer is the address of the load balancer that the capability's Ingress has; empty until it has one, and for a
-	// capability that keeps no records.
+	// Balancer is the address of the load balancer that the capability's Ingress or Gateway has; empty until it has one, and
+	// for a capability with an Ingress that keeps no records.
 	Balancer string
+	// IPAddressType is that of the load balancer where an IngressClassParams says it, which then overrides annotations.
+	IPAddressType string
+	// Gateway is what is seen of the Gateway of a capability that has one.
+	Gateway GatewayFacts
 	// Zone is the ID of the hosted zone that the spec names in another way; empty until it is known.
 	Zone string
 	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.

@@ -46,14 +46,19 @@ func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
 }
 
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
-// keeps no records.
+// keeps no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
 	n := NamesOf(c)
-	return n.WorkloadNamespace(), n.Ingress(), usesZone(&c.Spec)
+	return n.WorkloadNamespace(), n.Ingress(), usesZone(&c.Spec) && GatewayOf(c) == nil
 }
 
 // servesHTTPS reports whether the load balancer has a certificate.
-func servesHTTPS(s *nexusv1.NexusAICapabilitySpec) bool {
+func (o Observed) servesHTTPS() bool {
+	s := &o.Capability.Spec
+	k := compiler{c: o.Capability, spec: s, facts: o.Facts}
+	if !k.mayCertify() {
+		return o.Facts.Gateway.HTTPS
+	}
 	return ingressOf(s).CertificateArn != "" || usesZone(s)
 }
 
@@ -67,7 +72,7 @@ func (n Names) hosted(purpose string, of ...string) string {
 // certificateName is that of the certificate that the capability requests for its host; "" without one.
 func (k *compiler) certificateName() string {
 	in := ingressOf(k.spec)
-	if !usesZone(k.spec) || in.CertificateArn != "" {
+	if !usesZone(k.spec) || in.CertificateArn != "" || !k.mayCertify() {
 		return ""
 	}
 	return k.names.hosted("certificate", in.Host)
@@ -109,7 +114,7 @@ func (k *compiler) records() {
 	if !usesZone(k.spec) {
 		return
 	}
-	in, ingress := ingressOf(k.spec), k.ingressID()
+	in, ingress := ingressOf(k.spec), entryID(k.c)
 	spec := awsv1.Route53RecordSetSpec{Name: in.Host, Type: "A"}
 	zone, known := balancerZone(k.facts.Balancer)
 	_, err := netip.ParseAddr(k.facts.Balancer)
@@ -125,7 +130,7 @@ func (k *compiler) records() {
 		}
 	}
 	k.record("host", spec, graph.NeedApplied(ingress)...)
-	if spec.AliasTarget != nil && strings.HasPrefix(string(in.Annotations[albIPAddressType]), "dualstack") {
+	if spec.AliasTarget != nil && strings.HasPrefix(cmp.Or(k.facts.IPAddressType, string(in.Annotations[albIPAddressType])), "dualstack") {
 		spec.Type = "AAAA"
 		k.record("host", spec, graph.NeedApplied(ingress)...)
 	}
@@ -188,13 +193,9 @@ func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.
 func (k *compiler) balancerID() string {
 	if usesZone(k.spec) {
-		return k.ingressID()
+		return entryID(k.c)
 	}
 	return ""
-}
-
-func (k *compiler) ingressID() string {
-	return graph.ID(kindIngress, k.names.WorkloadNamespace(), k.names.Ingress(), k.c.Namespace)
 }
 
 // balancerZone returns the hosted zone of the name of an Application Load Balancer, NAME.REGION.elb.amazonaws.com.
@@ -206,9 +207,9 @@ func balancerZone(address string) (id string, ok bool) {
 
 // servesStill reports whether an object that the capability does not declare any more may serve its users until
 // what is declared instead does: the records, the zone and the certificate of the host before, while the Ingress waits for
-// the certificate of the next one.
+// the certificate of the next one, and the Ingress or Gateway before.
 func (o Observed) servesStill(kind string) bool {
-	return (kind == kindRecordSet || kind == kindCertificate || kind == kindHostedZone) && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
+	return stepsByKind[kind] == StepIngress && slices.ContainsFunc(o.views(), func(v view) bool { return v.Step == StepIngress && !v.isDone() })
 }
 
 // Prunable reports whether an object of a kind that the capability does not declare any more may be deleted by now. While an
@@ -232,8 +233,7 @@ func (s summary) recordToCreate() string {
 	if host == "" || !ingressEnabled(&c.Spec) || usesZone(&c.Spec) {
 		return ""
 	}
-	n := NamesOf(c)
-	address := s.States[graph.ID(kindIngress, n.WorkloadNamespace(), n.Ingress(), c.Namespace)].address()
+	address := s.entryAddress()
 	if address == "" {
 		return ""
 	}

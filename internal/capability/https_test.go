@@ -322,3 +322,25 @@ func TestTheRecordOfACertificateIsOneForAHostAndItsWildcard(t *testing.T) {
 		t.Errorf("%q, %q, %q", a, b, c)
 	}
 }
+
+// The parameters of an IngressClass override the annotation of an Ingress.
+func TestHTTPS_IPv6RecordsFollowTheClassParameters(t *testing.T) {
+	for _, tc := range []struct {
+		parameters, annotation string
+		want                   bool
+	}{
+		{"", "", false}, {"", "dualstack", true}, {"dualstack", "", true}, {"dualstack-without-public-ipv4", "", true},
+		{"dualstack", "ipv4", true}, {"ipv4", "dualstack", false},
+	} {
+		f := facts()
+		f.Balancer, f.IPAddressType = balancer, tc.parameters
+		c := named(func(in *nexusv1.IngressSpec) {
+			if tc.annotation != "" {
+				in.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/ip-address-type": nexusv1.AnnotationValue(tc.annotation)}
+			}
+		})
+		if _, got := recordSets(t, compile(t, c, f))["AAAA"]; got != tc.want {
+			t.Errorf("parameters %q, annotation %q: a record for IPv6: %v", tc.parameters, tc.annotation, got)
+		}
+	}
+}

@@ -54,7 +54,7 @@ func ingressOf(s *nexusv1.NexusAICapabilitySpec) nexusv1.IngressSpec {
 }
 
 func (k *compiler) ingress() {
-	if !ingressEnabled(k.spec) {
+	if !ingressEnabled(k.spec) || gatewayOf(k.spec) != nil {
 		return
 	}
 	in := ingressOf(k.spec)
@@ -69,15 +69,20 @@ func (k *compiler) ingress() {
 		}},
 	}}
 	o.Annotations = k.albAnnotations(in)
-	var services []string
-	for _, c := range []component{b, f} {
-		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
-	}
-	after := graph.NeedApplied(services...)
+	after := k.servicesApplied()
 	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
 		after = append(after, graph.NeedReady(id)...)
 	}
 	k.workload(part{kindIngress, k.names.Ingress(), StepIngress, "ingress"}, o, after...)
+}
+
+// servicesApplied are the edges to the Services that traffic is led to.
+func (k *compiler) servicesApplied() []graph.Edge {
+	var services []string
+	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
+		services = append(services, graph.ID(kindService, k.names.WorkloadNamespace(), k.names.Service(c.name), k.c.Namespace))
+	}
+	return graph.NeedApplied(services...)
 }
 
 func (k *compiler) route(prefix string, c component) networkingv1.HTTPIngressPath {

@@ -37,6 +37,10 @@ const (
 	kindAutoscaler       = "HorizontalPodAutoscaler"
 	kindService          = "Service"
 	kindIngress          = "Ingress"
+	kindGateway          = "Gateway"
+	kindRoute            = "HTTPRoute"
+	kindBalancerSettings = "LoadBalancerConfiguration"
+	kindTargetSettings   = "TargetGroupConfiguration"
 	kindPolicies         = "SecurityIntentBinding"
 )
 

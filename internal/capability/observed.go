@@ -209,7 +209,7 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 		return out
 	}
 	in := ingressOf(&c.Spec)
-	host := state(kindIngress, n.Ingress()).address()
+	host := o.entryAddress()
 	if host == "" {
 		return out
 	}
@@ -217,7 +217,7 @@ func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 		host = in.Host
 	}
 	scheme := "http://"
-	if servesHTTPS(&c.Spec) {
+	if o.servesHTTPS() {
 		scheme = "https://"
 	}
 	out.URL = scheme + host

@@ -12,7 +12,7 @@ import (
 var stepsByKind = map[string]string{
 	kindTable: StepDynamoDB, kindBucket: StepS3, kindGlueDatabase: StepGlue, kindGlueTable: StepGlue, kindGlueCrawler: StepGlue,
 	kindParameters: StepSSM, kindSecret: StepSecrets, kindQueue: StepSQS, kindTopic: StepSNS, kindKey: StepKMS, kindPool: StepCognito, kindRole: StepIAM, kindAssociation: StepIAM, kindNamespace: StepNamespace, kindQuota: StepNamespace,
-	kindServiceAccount: StepServiceAccount, kindConfigMap: StepBackend, kindIngress: StepIngress, kindCertificate: StepIngress, kindRecordSet: StepIngress, kindHostedZone: StepIngress, kindPolicies: StepPolicies,
+	kindServiceAccount: StepServiceAccount, kindConfigMap: StepBackend, kindIngress: StepIngress, kindGateway: StepIngress, kindRoute: StepIngress, kindBalancerSettings: StepIngress, kindTargetSettings: StepIngress, kindCertificate: StepIngress, kindRecordSet: StepIngress, kindHostedZone: StepIngress, kindPolicies: StepPolicies,
 }
 
 // StepOfResource returns the name of the step that an object of status.resources belongs to, StepPolicies for a

@@ -98,7 +98,9 @@ type Stage struct {
 // for nothing in AWS goes without it.
 var DeletionOrder = []Stage{
 	{kinds(kindRecordSet), nil},
-	{kinds(kindIngress), []string{StepIngress}},
+	{kinds(kindIngress, kindRoute), []string{StepIngress}},
+	{kinds(kindGateway), nil},
+	{kinds(kindBalancerSettings, kindTargetSettings), nil}, // their controller needs them for as long as the Gateway is there
 	{kinds(kindCertificate, kindHostedZone), nil},
 	{kinds(kindDeployment, kindService, kindConfigMap, kindDisruptionBudget, kindAutoscaler), []string{StepFrontend, StepBackend}},
 	{kinds(kindServiceAccount), []string{StepServiceAccount}},

@@ -198,6 +198,7 @@ func (v *verdict) ingress(in nexusv1.IngressSpec, f Facts) {
 	v.optional("spec.ingress.host", in.Host, 253, hostPattern)
 	v.optional("spec.ingress.certificateArn", in.CertificateArn, 2048, certificatePattern)
 	v.zone(in)
+	v.gateway(in)
 	v.annotations("spec.ingress.annotations", in.Annotations)
 	for _, key := range sortedKeys(in.Annotations) {
 		v.require(!strings.HasPrefix(key, albGroup), fmt.Sprintf("spec.ingress.annotations[%s]", status.Truncate(key, 64)),

@@ -11,8 +11,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -194,14 +196,18 @@ func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 
 // traffic gathers what the records of the host need.
 func (g Gatherer) traffic(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) (err error) {
-	if f.Balancer, err = g.balancer(ctx, c); err == nil {
-		f.Zone, err = g.zone(ctx, c)
+	if f.Balancer, err = g.balancer(ctx, c, f); err != nil {
+		return err
 	}
+	if err = g.gateway(ctx, c, f); err != nil {
+		return err
+	}
+	f.Zone, err = g.zone(ctx, c)
 	return err
 }
 
 // balancer is the address of the load balancer of c's own Ingress, for the records of its host.
-func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability) (string, error) {
+func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) (string, error) {
 	namespace, name, ok := capability.IngressWithRecords(c)
 	if !ok {
 		return "", nil
@@ -211,10 +217,28 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability) (s
 	if err != nil || in.Labels[wellknown.LabelCapabilityUID] != string(c.UID) {
 		return "", client.IgnoreNotFound(err)
 	}
+	if f.IPAddressType, err = g.ipAddressType(ctx, in); err != nil {
+		return "", err
+	}
 	for _, b := range in.Status.LoadBalancer.Ingress {
 		return cmp.Or(b.Hostname, b.IP), nil
 	}
 	return "", nil
+}
+
+// ipAddressType is that of the load balancers of an Ingress's class, where the parameters of the class say it.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/ingress_class/
+func (g Gatherer) ipAddressType(ctx context.Context, in *networkingv1.Ingress) (string, error) {
+	class := &networkingv1.IngressClass{}
+	err := g.Client.Get(ctx, client.ObjectKey{Name: ptr.Deref(in.Spec.IngressClassName, "")}, class)
+	p := class.Spec.Parameters
+	if err != nil || p == nil || p.Kind != "IngressClassParams" {
+		return "", client.IgnoreNotFound(err)
+	}
+	versions := map[string]string{"elbv2.k8s.aws": "v1beta1", "eks.amazonaws.com": "v1"}
+	params, err := g.optional(ctx, schema.GroupVersionKind{Group: ptr.Deref(p.APIGroup, ""), Version: versions[ptr.Deref(p.APIGroup, "")], Kind: p.Kind}, "", p.Name)
+	kind, _, _ := unstructured.NestedString(params, "spec", "ipAddressType")
+	return kind, err
 }
 
 // zone is the ID of the hosted zone of c's host, from the status of the object that stands for it.

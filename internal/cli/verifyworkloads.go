@@ -20,6 +20,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -302,7 +304,11 @@ func (v *verifier) checkAddress(ctx context.Context) error {
 	asked := false
 	if hasIngress(v.subject) {
 		asked = true
-		if err := v.checkIngressAddress(ctx, capability.NamesOf(v.subject).Ingress()); err != nil {
+		err := v.checkGatewayAddress(ctx)
+		if capability.GatewayOf(v.subject) == nil {
+			err = v.checkIngressAddress(ctx, capability.NamesOf(v.subject).Ingress())
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -332,6 +338,36 @@ func (v *verifier) checkIngressAddress(ctx context.Context, name string) error {
 		addresses = append(addresses, cmp.Or(i.Hostname, i.IP))
 	}
 	return v.addAddress(title, addresses, "ingress "+name)
+}
+
+// checkGatewayAddress looks whether the Gateway, of the capability's own or one that it names, has an address; there may be none.
+func (v *verifier) checkGatewayAddress(ctx context.Context) error {
+	namespace, name, ok := capability.GatewayObject(v.subject)
+	if !ok {
+		return nil
+	}
+	u, title := &unstructured.Unstructured{}, "Gateway/"+name+" has an address"
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: capability.GatewayGroup, Version: "v1", Kind: "Gateway"})
+	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return v.add(fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see nexusctl explain ncap/"+v.subject.Name+" -n "+v.subject.Namespace))
+	case apierrors.IsForbidden(err):
+		return v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
+	case err != nil:
+		return err
+	}
+	list, _, _ := unstructured.NestedSlice(u.Object, "status", "addresses")
+	var addresses []string
+	for _, a := range list {
+		m, _ := a.(map[string]any)
+		value, _ := m["value"].(string)
+		addresses = append(addresses, value)
+	}
+	if len(addresses) == 0 {
+		return v.add(fail(title, "status.addresses is empty", "check that its controller runs: kubectl describe gateway "+name+" -n "+namespace))
+	}
+	return v.add(pass(title, strings.Join(addresses, ", ")))
 }
 
 func (v *verifier) checkServiceAddress(ctx context.Context, name string) error {

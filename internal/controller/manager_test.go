@@ -261,6 +261,9 @@ func (h *home) remove(objs ...client.Object) {
 			if r, ok := o.(v1alpha1.Resource); ok {
 				return fmt.Errorf("still there (%v): %+v", err, r.CommonStatus().Conditions)
 			}
+			if c, ok := o.(*nexusv1.NexusAICapability); ok {
+				return fmt.Errorf("still there (%v): %s", err, c.Status.Message)
+			}
 			return fmt.Errorf("still there (%v)", err)
 		})
 	}

@@ -62,6 +62,14 @@ package controller
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=ingresses,verbs=get;list;watch;create;patch;delete
 
+// The routes of a capability that uses the Gateway API, its Gateway, and what the AWS Load Balancer Controller needs to know of them.
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gateways;httproutes,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gatewayclasses,verbs=get
+// +kubebuilder:rbac:groups=gateway.k8s.aws,resources=loadbalancerconfigurations;targetgroupconfigurations,verbs=get;list;watch;create;patch;delete
+
+// The parameters of an IngressClass say which kinds of addresses its load balancers have.
+// +kubebuilder:rbac:groups=elbv2.k8s.aws;eks.amazonaws.com,resources=ingressclassparams,verbs=get
+
 // The agent of EKS Pod Identity, and the nodes that have it built in, show whether pods get credentials.
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,resourceNames=eks-pod-identity-agent,verbs=get
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=list
@@ -78,7 +86,7 @@ package controller
 
 // The node of a pod that is not ready may be dead.
 // +kubebuilder:rbac:groups="",resources=nodes,verbs=get
-// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=list;watch
+// +kubebuilder:rbac:groups=networking.k8s.io,resources=ingressclasses,verbs=get;list;watch
 
 // A namespace that we made is removed only when nothing of anybody else is in it (ADR 0060). The jobs of CronJobs are ours, too.
 // +kubebuilder:rbac:groups=batch,resources=jobs,verbs=list

@@ -44,13 +44,14 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
-	h.install(append(allEngines, enginecrds.EKSAutoMode)...)
+	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer)...)
 	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
 	h.cluster("production")
 	h.agent()
 	h.livesOfACapability()
+	h.lifeOfAGateway("rightsgate")
 	h.livesOfBindings()
 	h.livesOfCredentials()
 	h.stop()
@@ -173,8 +174,12 @@ func (h *home) livesOfACapability() {
 	c.Spec.DataServices.Topics = []nexusv1.TopicSpec{{Name: "news", SubscribeQueues: []nexusv1.QueueName{"jobs"}}}
 	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: dns.Name}}}
 	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}
+	h.classParameters("elbv2.k8s.aws", "v1beta1", "dualstack")
 	h.create(c)
 	h.shows(c, "Ready", "True", "Ready")
+	h.recordsForIPv6(c.Namespace, true)
+	h.classParameters("eks.amazonaws.com", "v1", "ipv4")
+	h.recordsForIPv6(c.Namespace, false)
 	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Name: "check", Namespace: c.Namespace}, Spec: nexusv1.PlanRequestSpec{Objects: []nexusv1.PlannedObject{{Kind: "NexusAICapability", Name: c.Name}}}}
 	h.create(q)
 	h.shows(q, "Ready", "True", "Ready")

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,7 +47,7 @@ type Health struct {
 	ARN string
 }
 
-// Reader judges objects by their status and by what it reads beside them: pods of Deployments and IngressClasses.
+// Reader judges objects by their status and by what it reads beside them: pods of Deployments, IngressClasses, Gateways and their classes.
 type Reader struct {
 	Client client.Reader
 	// Live reads Nodes, which Client may not cache; nil is Client.
@@ -71,6 +72,8 @@ func (r Reader) Of(ctx context.Context, o client.Object) (Health, error) {
 		return bindingHealth(o), nil
 	case *corev1.Pod:
 		return r.OfPod(o), nil
+	case *unstructured.Unstructured:
+		return r.ofUnstructured(ctx, o)
 	default:
 		return byItself(o), nil
 	}

@@ -157,6 +157,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) || !has(self.hostedZoneRef)",message="excludes hostedZoneID",fieldPath=".hostedZoneRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneName) || !has(self.hostedZoneID) && !has(self.hostedZoneRef)",message="excludes hostedZoneID and hostedZoneRef",fieldPath=".hostedZoneName"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneName) || !has(self.host) || self.host == self.hostedZoneName || self.host.endsWith('.' + self.hostedZoneName)",message="host is not within this zone",fieldPath=".hostedZoneName"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !has(self.annotations) && !has(self.groupName)",message="excludes annotations and groupName, which are for an Ingress",fieldPath=".gateway"
+// +kubebuilder:validation:XValidation:rule="!has(self.gateway) || !has(self.gateway.name) || !has(self.certificateArn)",message="the listeners of an existing Gateway have their own certificates",fieldPath=".certificateArn"
 type IngressSpec struct {
 	// Enabled; default true.
 	// +optional
@@ -209,6 +211,34 @@ type IngressSpec struct {
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
 	GroupName string `json:"groupName,omitempty"`
+	// Gateway uses the Gateway API instead of an Ingress: HTTPRoutes with the same rules. The cluster must have its definitions and a
+	// controller.
+	// +optional
+	Gateway *GatewaySpec `json:"gateway,omitempty"`
+}
+
+// GatewaySpec declares the Gateway that leads traffic to the capability.
+// +kubebuilder:validation:XValidation:rule="has(self.name) != has(self.class)",message="name and class exclude each other, and one of them is given"
+// +kubebuilder:validation:XValidation:rule="!has(self.__namespace__) || has(self.name)",message="is that of an existing Gateway: set name",fieldPath=".namespace"
+type GatewaySpec struct {
+	// Name of a Gateway that exists. Its listeners must admit routes from the namespace of the workloads.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+	// Namespace of that Gateway; default the namespace of the workloads.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Namespace string `json:"namespace,omitempty"`
+	// Class is the GatewayClass of a Gateway that the operator creates for the capability alone.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Class string `json:"class,omitempty"`
 }
 
 // HostedZoneReference names a Route53HostedZone.

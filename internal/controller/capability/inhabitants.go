@@ -81,6 +81,8 @@ var builtIn = []schema.GroupKind{
 	{Group: "apps", Kind: "Deployment"}, {Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}, {Group: "policy", Kind: "PodDisruptionBudget"},
 	{Group: "batch", Kind: "CronJob"}, {Group: "batch", Kind: "Job"}, {Group: "networking.k8s.io", Kind: "Ingress"}, {Group: "networking.k8s.io", Kind: "NetworkPolicy"},
 	{Group: "security.kubearmor.com", Kind: "KubeArmorPolicy"}, {Group: "kyverno.io", Kind: "Policy"},
+	{Group: "gateway.networking.k8s.io", Kind: "Gateway"}, {Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"},
+	{Group: "gateway.k8s.aws", Kind: "LoadBalancerConfiguration"}, {Group: "gateway.k8s.aws", Kind: "TargetGroupConfiguration"},
 	{Group: "cilium.io", Kind: "CiliumNetworkPolicy"}, {Group: "networking.k8s.aws", Kind: "ApplicationNetworkPolicy"},
 	{Group: "security.istio.io", Kind: "AuthorizationPolicy"}, {Group: "security.istio.io", Kind: "PeerAuthentication"},
 }

@@ -74,16 +74,23 @@ func (r *Reconciler) prune(ctx context.Context, c *nexusv1.NexusAICapability, o 
 // surplusChildren lists the children to prune, in the order of deletion.
 func (r *Reconciler) surplusChildren(ctx context.Context, c *nexusv1.NexusAICapability, o capability.Observed) ([]apply.Child, error) {
 	var out []apply.Child
+	var gateways int
 	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.Facts.Served(stage.Kinds))
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.gateways.kindsOf(c, r.Facts.Served(stage.Kinds)))
 		if err != nil {
 			return nil, err
 		}
 		for _, child := range children {
+			if capability.IsGatewayKind(child.Kind) {
+				gateways++
+			}
 			if _, wanted := o.Graph.Node(childID(c, child.Ref)); !wanted && o.Prunable(child.Kind.Kind) {
 				out = append(out, child)
 			}
 		}
+	}
+	if gateways == 0 {
+		r.gateways.noneLeft(c)
 	}
 	return out, nil
 }

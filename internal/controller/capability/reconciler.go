@@ -45,6 +45,7 @@ type Reconciler struct {
 	doomed        *doomed
 	refusals      *refusals
 	agents        *agents
+	gateways      *gateways
 }
 
 // New prepares the reconciler. Regions are those that a capability may name.
@@ -55,7 +56,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},
 		retries: reconciler.NewBackoff(env.Intervals, env.Clock), compilations: newCompilations(), applied: newAppliedChildren(),
-		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(), agents: &agents{},
+		changes: newChangesMade(), spacing: newPassSpacing(env.Clock), statusSpacing: newStatusSpacing(env.Clock), steps: newStepTimes(), doomed: newDoomed(), refusals: newRefusals(), agents: &agents{}, gateways: newGateways(),
 	}
 }
 
@@ -128,10 +129,15 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
 	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(agentPoll)}, nil
+	case hasRecords(c) && !c.Spec.Suspend:
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(parametersPoll)}, nil
 	default:
 		return reconcile.Result{}, nil
 	}
 }
+
+// parametersPoll is how often the parameters of the IngressClass are looked at, which are not watched.
+const parametersPoll = 5 * time.Minute
 
 // agentPoll is how often the EKS Pod Identity Agent is looked at, which is not watched.
 const agentPoll = time.Minute

@@ -173,6 +173,9 @@ func (o *rollout) write(ctx context.Context, id string, desired *unstructured.Un
 		}
 	}
 	res, err := o.r.Applier.Apply(ctx, o.owner, desired)
+	if err == nil {
+		err = o.r.gateways.watch(desired.GroupVersionKind())
+	}
 	if err == nil && isExactGroup(desired.GroupVersionKind().Group) {
 		res.Live, err = o.r.Applier.Exact(ctx, desired, res.Live)
 	}
@@ -240,6 +243,9 @@ func isExactGroup(group string) bool {
 }
 
 func (o *rollout) healthOf(ctx context.Context, live *unstructured.Unstructured) (health.Health, error) {
+	if capability.IsGatewayKind(live.GroupVersionKind()) {
+		return o.r.health().Of(ctx, live)
+	}
 	typed, err := o.r.Client.Scheme().New(live.GroupVersionKind())
 	if err != nil {
 		return health.Health{}, err

@@ -60,14 +60,16 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager, entries []engine.Entr
 	// A named provider has no owner, and the capability that holds a name may go or turn out not to run.
 	b = b.Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.usersOf), builder.WithPredicates(reconciler.ReadyChanged{}))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.rivals), builder.WithPredicates(reconciler.ClaimChanged{}))
-	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.unready), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	b = b.Watches(&networkingv1.IngressClass{}, handler.EnqueueRequestsFromMapFunc(r.reached), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	b = b.Watches(&intentv1alpha1.SecurityIntent{}, handler.EnqueueRequestsFromMapFunc(r.boundTo), builder.WithPredicates(predicate.GenerationChangedPredicate{}))
 	if r.Facts.Kinds.Serves("Route53HostedZone") {
 		b = b.Watches(&v1alpha1.Route53HostedZone{}, handler.EnqueueRequestsFromMapFunc(r.hostedIn))
 	}
 	o := reconciler.WorkerOptions(workers)
 	o.RateLimiter = r.retries
-	return b.WithOptions(o).Complete(r.Counted("nexusaicapability", r))
+	c, err := b.WithOptions(o).Build(r.Counted("nexusaicapability", r))
+	r.gateways.controller, r.gateways.cache, r.gateways.handler = c, mgr.GetCache(), r.spacing.handler(handler.EnqueueRequestsFromMapFunc(ofCapability))
+	return err
 }
 
 // ofCapability maps a workload object to its capability: by controller in the same namespace, by
@@ -109,8 +111,14 @@ func (r *Reconciler) hostedIn(ctx context.Context, zone client.Object) []reconci
 	}, client.InNamespace(zone.GetNamespace()))
 }
 
-func (r *Reconciler) unready(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready })
+// reached maps an IngressClass to the capabilities that wait for it, and to those whose records depend on its parameters.
+func (r *Reconciler) reached(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready || hasRecords(c) })
+}
+
+func hasRecords(c *nexusv1.NexusAICapability) bool {
+	_, _, ok := capability.IngressWithRecords(c)
+	return ok
 }
 
 func (r *Reconciler) capabilitiesOf(ctx context.Context, selected ...client.ListOption) []reconcile.Request {

@@ -102,7 +102,7 @@ func TestEventsOfOthers_WakeTheCapabilitiesConcerned(t *testing.T) {
 		"a provider that nobody uses":  {func(r *Reconciler) []reconcile.Request { return r.usersOf(t.Context(), object("c", "shared")) }, nil},
 		"a capability of its names":    {func(r *Reconciler) []reconcile.Request { return r.rivals(t.Context(), cluster[0]) }, []string{"b/one"}},
 		"a capability without a rival": {func(r *Reconciler) []reconcile.Request { return r.rivals(t.Context(), cluster[2]) }, nil},
-		"an IngressClass":              {func(r *Reconciler) []reconcile.Request { return r.unready(t.Context(), object("", "alb")) }, []string{"b/one", "b/two"}},
+		"an IngressClass":              {func(r *Reconciler) []reconcile.Request { return r.reached(t.Context(), object("", "alb")) }, []string{"b/one", "b/two"}},
 		"an intent":                    {func(r *Reconciler) []reconcile.Request { return r.boundTo(t.Context(), object("", "dns")) }, []string{"a/three", "b/two"}},
 	} {
 		var got []string

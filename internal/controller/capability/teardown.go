@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -44,6 +45,7 @@ func (r *Reconciler) delete(ctx context.Context, c, was *nexusv1.NexusAICapabili
 			return r.retries.Failed(key, err)
 		}
 		r.retries.Drop(key)
+		r.gateways.forget(c)
 		return reconcile.Result{}, nil
 	}
 	r.report(c, observed, err)
@@ -96,7 +98,7 @@ func (r *Reconciler) takeDown(ctx context.Context, c *nexusv1.NexusAICapability)
 func (r *Reconciler) childrenOf(ctx context.Context, c *nexusv1.NexusAICapability) ([][]apply.Child, error) {
 	var out [][]apply.Child
 	for _, stage := range capability.DeletionOrder {
-		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.Facts.Served(stage.Kinds))
+		children, err := r.Applier.Children(ctx, capabilityfacts.OwnerOf(c), r.gateways.kindsOf(c, r.Facts.Served(stage.Kinds)))
 		if err != nil {
 			return nil, err
 		}
@@ -250,16 +252,19 @@ func (r *Reconciler) nothingLeft(ctx context.Context, c *nexusv1.NexusAICapabili
 // other namespaces other people may put the label on their objects.
 func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, k schema.GroupVersionKind) (bool, error) {
 	for _, ns := range capabilityfacts.NamespacesOf(c) {
-		o, err := r.Client.Scheme().New(k.GroupVersion().WithKind(k.Kind + "List"))
+		list, err := r.newList(k)
 		if err != nil {
 			return false, err
 		}
-		list := o.(client.ObjectList)
 		in := []client.ListOption{client.InNamespace(ns), client.MatchingLabels{wellknown.LabelCapabilityUID: string(c.UID)}, client.Limit(1)}
 		if k.Kind == "Namespace" {
 			in[0] = client.MatchingFields{"metadata.name": ns}
 		}
-		if err := r.Live.List(ctx, list, in...); err != nil {
+		err = r.Live.List(ctx, list, in...)
+		if meta.IsNoMatchError(err) && capability.IsGatewayKind(k) {
+			return false, nil
+		}
+		if err != nil {
 			return false, fmt.Errorf("looking for %s that are left: %w", k.Kind, err)
 		}
 		if meta.LenList(list) > 0 {
@@ -267,6 +272,21 @@ func (r *Reconciler) anyLeft(ctx context.Context, c *nexusv1.NexusAICapability, 
 		}
 	}
 	return false, nil
+}
+
+// newList returns an empty list of a kind.
+func (r *Reconciler) newList(k schema.GroupVersionKind) (client.ObjectList, error) {
+	k.Kind += "List"
+	if capability.IsGatewayKind(k) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(k)
+		return list, nil
+	}
+	o, err := r.Client.Scheme().New(k)
+	if err != nil {
+		return nil, err
+	}
+	return o.(client.ObjectList), nil
 }
 
 func childID(c *nexusv1.NexusAICapability, ref apply.Ref) string {
@@ -295,6 +315,9 @@ func (r *Reconciler) removeChild(ctx context.Context, c *nexusv1.NexusAICapabili
 // remainingState says why a child in deletion is still there, in its own words.
 func (r *Reconciler) remainingState(ctx context.Context, ref apply.Ref) (capability.State, error) {
 	s := capability.State{Applied: true, Reason: status.ReasonDeleting, Message: "is being deleted"}
+	if capability.IsGatewayKind(ref.Kind) {
+		return s, nil // its controller holds it by a finalizer until the load balancer is gone
+	}
 	o, err := r.Client.Scheme().New(ref.Kind)
 	if err != nil {
 		return s, err

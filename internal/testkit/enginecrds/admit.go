@@ -47,7 +47,7 @@ func Admit(tb testing.TB, object *unstructured.Unstructured) (*unstructured.Unst
 func schemaOf(tb testing.TB, object *unstructured.Unstructured) *apiextensions.JSONSchemaProps {
 	tb.Helper()
 	kind := object.GroupVersionKind()
-	for _, engine := range Engines() {
+	for _, engine := range append(Engines(), GatewayAPI, AWSLoadBalancer) {
 		for _, u := range Definitions(tb, engine) {
 			crd := &v1.CustomResourceDefinition{}
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, crd); err != nil {

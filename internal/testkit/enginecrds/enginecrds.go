@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package enginecrds holds definitions of the policy engines' kinds, so that a control plane without any
-// engine accepts, refuses, drops and defaults what we write as the engines' own definitions would. They are
+// Package enginecrds holds definitions of the policy engines' kinds, and of others that a cluster need not have, so that a
+// control plane without any of them accepts, refuses, drops and defaults what we write as the original definitions would. They are
 // written anew and hold no more than our engines need.
 package enginecrds
 
@@ -28,7 +28,14 @@ const (
 	EKSAutoMode = "eksautomode"
 )
 
-// Engines are all of them.
+// Other kinds that a control plane may lack.
+const (
+	// GatewayAPI has Gateways and their routes, AWSLoadBalancer what load balancers of AWS add to these and to IngressClasses.
+	GatewayAPI      = "gatewayapi"
+	AWSLoadBalancer = "awsloadbalancer"
+)
+
+// Engines are all policy engines.
 func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio, Cilium, EKSAutoMode} }
 
 // Definitions are the CustomResourceDefinitions of an engine, each time anew.

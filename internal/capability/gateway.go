@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/graph"
+)
+
+// The API groups of the Gateway API, and of what the AWS Load Balancer Controller adds to it.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/gateway/
+const (
+	GatewayGroup    = "gateway.networking.k8s.io"
+	balancerGroup   = "gateway.k8s.aws"
+	albController   = balancerGroup + "/alb"
+	listenerHTTP    = "http"
+	listenerHTTPS   = "https"
+	permanentlyGone = int64(301)
+)
+
+// GatewayFacts are what is seen of the Gateway that a capability's route belongs to.
+type GatewayFacts struct {
+	// Controller is the controllerName of the GatewayClass that the capability names; empty while it is not known.
+	Controller string
+	// HTTPS says that a Gateway of others has a listener for HTTPS.
+	HTTPS bool
+}
+
+// IsGatewayKind reports whether a kind belongs to the Gateway API, whose definitions a cluster need not have.
+func IsGatewayKind(k schema.GroupVersionKind) bool {
+	return k.Group == GatewayGroup || k.Group == balancerGroup
+}
+
+// GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
+func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return gatewayOf(&c.Spec) }
+
+func gatewayOf(s *nexusv1.NexusAICapabilitySpec) *nexusv1.GatewaySpec {
+	if !ingressEnabled(s) || s.Ingress == nil {
+		return nil
+	}
+	return s.Ingress.Gateway
+}
+
+// GatewayObject names the Gateway that the capability's route belongs to; ok is false where there is none. It is the
+// capability's own unless the spec names one.
+func GatewayObject(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
+	g, n := GatewayOf(c), NamesOf(c)
+	switch {
+	case g == nil:
+		return "", "", false
+	case g.Name == "":
+		return n.WorkloadNamespace(), n.Ingress(), true
+	case g.Namespace != "":
+		return g.Namespace, g.Name, true
+	default:
+		return n.WorkloadNamespace(), g.Name, true
+	}
+}
+
+// usesALBGateway reports whether the Gateway is the capability's own and becomes an Application Load Balancer. A class that is not
+// known yet, or no longer, is taken for one: what that load balancer needs stays.
+func (k *compiler) usesALBGateway() bool {
+	g := gatewayOf(k.spec)
+	return g != nil && g.Class != "" && (k.facts.Gateway.Controller == "" || k.facts.Gateway.Controller == albController)
+}
+
+// mayCertify reports whether the load balancer takes certificates of ACM from the capability: the listeners of an existing
+// Gateway have their own, and other controllers know Secrets only.
+func (k *compiler) mayCertify() bool { return gatewayOf(k.spec) == nil || k.usesALBGateway() }
+
+// gateway makes the routes of the capability and, for a class, the Gateway with what its controller needs to know.
+func (k *compiler) gateway() {
+	g := gatewayOf(k.spec)
+	if g == nil {
+		return
+	}
+	secure := k.certificateArn() != "" && k.mayCertify()
+	section := ""
+	if g.Class != "" {
+		section = listenerHTTP
+		if secure {
+			section = listenerHTTPS
+		}
+		k.ownGateway(g.Class, secure)
+	}
+	k.httpRoute(k.names.Ingress(), section, k.routeRules()...)
+	if secure {
+		redirect := map[string]any{"scheme": "https", "statusCode": permanentlyGone}
+		k.httpRoute(k.names.Of("app-redirect"), listenerHTTP, map[string]any{"filters": []any{map[string]any{"type": "RequestRedirect", "requestRedirect": redirect}}})
+	}
+}
+
+// routeRules are those of the Ingress.
+func (k *compiler) routeRules() []any {
+	rule := func(prefix string, c component) any {
+		return map[string]any{
+			"matches":     []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": prefix}}},
+			"backendRefs": []any{map[string]any{"name": k.names.Service(c.name), "port": int64(c.port)}},
+		}
+	}
+	return []any{rule("/api", backendOf(k.spec)), rule("/", frontendOf(k.spec))}
+}
+
+func (k *compiler) httpRoute(name, section string, rules ...any) {
+	namespace, gateway, _ := GatewayObject(k.c)
+	parent := map[string]any{"name": gateway}
+	if namespace != k.names.WorkloadNamespace() {
+		parent["namespace"] = namespace
+	}
+	if section != "" {
+		parent["sectionName"] = section
+	}
+	spec := map[string]any{"parentRefs": []any{parent}, "rules": rules}
+	if host := ingressOf(k.spec).Host; host != "" {
+		spec["hostnames"] = []any{host}
+	}
+	after := k.servicesApplied()
+	if gatewayOf(k.spec).Class != "" {
+		after = append(after, graph.NeedApplied(k.gatewayID())...)
+	}
+	k.workload(part{kindRoute, name, StepIngress, "ingress"}, manifest(spec), after...)
+}
+
+// ownGateway makes the Gateway, and for the AWS Load Balancer Controller the settings that an Ingress has as annotations.
+func (k *compiler) ownGateway(class string, secure bool) {
+	in := ingressOf(k.spec)
+	same := map[string]any{"namespaces": map[string]any{"from": "Same"}}
+	listener := func(name, protocol string, port int64) any {
+		l := map[string]any{"name": name, "protocol": protocol, "port": port, "allowedRoutes": same}
+		if in.Host != "" {
+			l["hostname"] = in.Host
+		}
+		return l
+	}
+	listeners := []any{listener(listenerHTTP, "HTTP", 80)}
+	if secure {
+		listeners = append(listeners, listener(listenerHTTPS, "HTTPS", 443))
+	}
+	spec := map[string]any{"gatewayClassName": class, "listeners": listeners}
+	var after []graph.Edge
+	if k.usesALBGateway() {
+		spec["infrastructure"] = map[string]any{"parametersRef": map[string]any{"group": balancerGroup, "kind": kindBalancerSettings, "name": k.names.Ingress()}}
+		after = graph.NeedApplied(k.balancerSettings(secure)...)
+	}
+	if id := k.certificateID(); id != "" { // a load balancer refuses a certificate that is not issued
+		after = append(after, graph.NeedReady(id)...)
+	}
+	k.workload(part{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
+}
+
+// balancerSettings are those of the load balancer and of its targets; it returns the IDs of their nodes.
+func (k *compiler) balancerSettings(secure bool) []string {
+	in := ingressOf(k.spec)
+	tags := map[string]any{}
+	for _, tag := range strings.Split(k.balancerTags(), ",") {
+		key, value, _ := strings.Cut(tag, "=")
+		tags[key] = value
+	}
+	spec := map[string]any{"scheme": string(in.Scheme), "tags": tags}
+	if secure {
+		spec["listenerConfigurations"] = []any{map[string]any{"protocolPort": "HTTPS:443", "defaultCertificate": k.certificateArn(), "sslPolicy": tlsPolicy}}
+	}
+	out := []string{k.workload(part{kindBalancerSettings, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec))}
+	for _, c := range []component{backendOf(k.spec), frontendOf(k.spec)} {
+		service := k.names.Service(c.name)
+		settings := map[string]any{"targetType": "ip", "healthCheckConfig": map[string]any{
+			"healthCheckPath": in.HealthCheckPath, "matcher": map[string]any{"httpCode": "200-399"}}}
+		o := manifest(map[string]any{"targetReference": map[string]any{"name": service}, "defaultConfiguration": settings})
+		out = append(out, k.workload(part{kindTargetSettings, service, StepIngress, "ingress"}, o))
+	}
+	return out
+}
+
+func manifest(spec map[string]any) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+}
+
+// gatewayID is the ID of the node of the capability's own Gateway.
+func (k *compiler) gatewayID() string {
+	return graph.ID(kindGateway, k.names.WorkloadNamespace(), k.names.Ingress(), k.c.Namespace)
+}
+
+// entryID is the ID of the node whose status tells the address at which traffic comes in.
+func entryID(c *nexusv1.NexusAICapability) string {
+	n, kind := NamesOf(c), kindIngress
+	switch g := GatewayOf(c); {
+	case g == nil:
+	case g.Class != "":
+		kind = kindGateway
+	default:
+		kind = kindRoute
+	}
+	return graph.ID(kind, n.WorkloadNamespace(), n.Ingress(), c.Namespace)
+}
+
+// entryAddress returns the address at which traffic comes in, or nothing.
+func (o Observed) entryAddress() string {
+	if GatewayOf(o.Capability) != nil {
+		return o.Facts.Balancer
+	}
+	return o.States[entryID(o.Capability)].address()
+}
+
+func (v *verdict) gateway(in nexusv1.IngressSpec) {
+	const at = "spec.ingress.gateway"
+	g := in.Gateway
+	if g == nil {
+		return
+	}
+	v.require((g.Name == "") != (g.Class == ""), at, "name and class exclude each other, and one of them is given")
+	v.require(g.Namespace == "" || g.Name != "", at+".namespace", "is that of an existing Gateway: set name")
+	for field, value := range map[string]string{"name": g.Name, "class": g.Class} {
+		if value != "" {
+			v.objectName(at+"."+field, value)
+		}
+	}
+	if g.Namespace != "" {
+		v.objectName(at+".namespace", g.Namespace)
+	}
+	v.require(len(in.Annotations) == 0 && in.GroupName == "", at, "excludes annotations and groupName, which are for an Ingress")
+	v.require(g.Name == "" || in.CertificateArn == "", "spec.ingress.certificateArn", "the listeners of an existing Gateway have their own certificates")
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
+)
+
+// gateways watches the kinds of the Gateway API, whose definitions a cluster need not have, once a capability uses them, and
+// remembers which capabilities have no object of these kinds: to list them takes a request.
+type gateways struct {
+	controller controller.Controller
+	cache      cache.Cache
+	handler    handler.EventHandler
+
+	mu      sync.Mutex
+	watched map[schema.GroupVersionKind]bool
+	without map[types.UID]bool
+}
+
+func newGateways() *gateways {
+	return &gateways{watched: map[schema.GroupVersionKind]bool{}, without: map[types.UID]bool{}}
+}
+
+// kindsOf leaves the kinds of the Gateway API out of a list for a capability that is known to have no such object.
+func (g *gateways) kindsOf(c *nexusv1.NexusAICapability, kinds []schema.GroupVersionKind) []schema.GroupVersionKind {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if capability.GatewayOf(c) != nil {
+		delete(g.without, c.UID)
+	}
+	if !g.without[c.UID] {
+		return kinds
+	}
+	return slices.DeleteFunc(slices.Clone(kinds), capability.IsGatewayKind)
+}
+
+// noneLeft notes that a capability that declares no Gateway has none of these objects.
+func (g *gateways) noneLeft(c *nexusv1.NexusAICapability) {
+	if capability.GatewayOf(c) != nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.without[c.UID] = true
+}
+
+func (g *gateways) forget(c *nexusv1.NexusAICapability) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.without, c.UID)
+}
+
+// watch has changes of a kind that the API server serves wake the capabilities.
+func (g *gateways) watch(kind schema.GroupVersionKind) error {
+	if !capability.IsGatewayKind(kind) || g.controller == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.watched[kind] {
+		return nil
+	}
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	err := g.controller.Watch(source.Kind[client.Object](g.cache, u, g.handler))
+	g.watched[kind] = err == nil
+	return err
+}

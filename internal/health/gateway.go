@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// ofUnstructured reads an object of the Gateway API. Other kinds without a Go type have no status of interest.
+// https://gateway-api.sigs.k8s.io/guides/implementers-guide/
+func (r Reader) ofUnstructured(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
+	switch o.GetKind() {
+	case "Gateway":
+		return r.gateway(ctx, o)
+	case "HTTPRoute":
+		return r.httpRoute(ctx, o)
+	default:
+		return Health{Ready: true}, nil
+	}
+}
+
+// gateway is ready when its controller has accepted and programmed it, and it has an address. Without its class no controller
+// ever looks at it.
+func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
+	conds := conditionsIn(o.Object, "status", "conditions")
+	for _, t := range []string{"Accepted", "Programmed"} {
+		c := meta.FindStatusCondition(conds, t)
+		switch {
+		case c == nil || c.ObservedGeneration != o.GetGeneration() || c.Status == metav1.ConditionUnknown:
+			class, _, _ := unstructured.NestedString(o.Object, "spec", "gatewayClassName")
+			if there, err := r.exists(ctx, gatewayKind("GatewayClass"), "", class); err != nil || !there {
+				return missing(err, "there is no GatewayClass "+class+": install its controller, or correct spec.ingress.gateway.class"), err
+			}
+			return Health{Reason: status.ReasonProgressing, Message: "the controller of GatewayClass " + class + " has not looked at it yet"}, nil
+		case c.Status != metav1.ConditionTrue:
+			return notAccepted(c), nil
+		}
+	}
+	if addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "addresses"); len(addresses) == 0 {
+		return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, nil
+	}
+	return Health{Ready: true}, nil
+}
+
+// httpRoute is ready when a Gateway has accepted it, and its Services were found.
+func (r Reader) httpRoute(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
+	parents, _, _ := unstructured.NestedSlice(o.Object, "status", "parents")
+	for _, p := range parents {
+		of, _ := p.(map[string]any)
+		conds := conditionsIn(of, "conditions")
+		for _, t := range []string{"Accepted", "ResolvedRefs"} {
+			c := meta.FindStatusCondition(conds, t)
+			if c == nil || c.ObservedGeneration != o.GetGeneration() {
+				return Health{Reason: status.ReasonProgressing, Message: "the controller of its Gateway has not looked at it yet"}, nil
+			}
+			if c.Status != metav1.ConditionTrue {
+				return notAccepted(c), nil
+			}
+		}
+	}
+	if len(parents) > 0 {
+		return Health{Ready: true}, nil
+	}
+	namespace, name := parentOf(o)
+	if there, err := r.exists(ctx, gatewayKind("Gateway"), namespace, name); err != nil || !there {
+		return missing(err, fmt.Sprintf("there is no Gateway %s in namespace %s: create it, or correct spec.ingress.gateway", name, namespace)), err
+	}
+	return Health{Reason: status.ReasonProgressing, Message: "no Gateway has accepted it yet"}, nil
+}
+
+// parentOf returns the namespace and name of the Gateway that a route belongs to.
+func parentOf(o *unstructured.Unstructured) (namespace, name string) {
+	refs, _, _ := unstructured.NestedSlice(o.Object, "spec", "parentRefs")
+	namespace = o.GetNamespace()
+	if len(refs) == 0 {
+		return namespace, ""
+	}
+	ref, _ := refs[0].(map[string]any)
+	name, _ = ref["name"].(string)
+	if other, _ := ref["namespace"].(string); other != "" {
+		namespace = other
+	}
+	return namespace, name
+}
+
+func notAccepted(c *metav1.Condition) Health {
+	return Health{Reason: status.ReasonGatewayNotAccepted, Stalled: true, Message: fmt.Sprintf("its controller says %s=%s, %s: %s", c.Type, c.Status, c.Reason, status.Truncate(c.Message, 256))}
+}
+
+func missing(err error, message string) Health {
+	if err != nil {
+		return Health{}
+	}
+	return Health{Reason: status.ReasonGatewayMissing, Stalled: true, Message: message}
+}
+
+func gatewayKind(kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: kind}
+}
+
+// exists reports whether an object exists; one that may not be read is taken to exist.
+func (r Reader) exists(ctx context.Context, kind schema.GroupVersionKind, namespace, name string) (bool, error) {
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(kind)
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
+	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+		return false, nil
+	}
+	if apierrors.IsForbidden(err) {
+		return true, nil
+	}
+	return err == nil, err
+}
+
+// conditionsIn reads a list of conditions; what is no condition is left out.
+func conditionsIn(content map[string]any, path ...string) []metav1.Condition {
+	list, _, _ := unstructured.NestedSlice(content, path...)
+	var out []metav1.Condition
+	for _, item := range list {
+		m, _ := item.(map[string]any)
+		c := metav1.Condition{}
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(m, &c) == nil {
+			out = append(out, c)
+		}
+	}
+	return out
+}

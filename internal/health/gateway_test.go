@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package health
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+)
+
+func gatewayObject(kind string, content map[string]any) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: content}
+	u.SetGroupVersionKind(gatewayKind(kind))
+	u.SetNamespace("shop")
+	u.SetName("web")
+	u.SetGeneration(2)
+	return u
+}
+
+func said(kind, is string, generation int64) any {
+	return map[string]any{"type": kind, "status": is, "reason": "Why" + kind, "message": "m", "observedGeneration": generation, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+}
+
+func TestGateway_IsReadyOnceProgrammedWithAnAddress(t *testing.T) {
+	spec := map[string]any{"gatewayClassName": "alb"}
+	address := []any{map[string]any{"type": "Hostname", "value": "gw.example.com"}}
+	class := gatewayObject("GatewayClass", map[string]any{"spec": map[string]any{"controllerName": "c"}})
+	class.SetNamespace("")
+	class.SetName("alb")
+	for name, c := range map[string]struct {
+		conditions []any
+		addresses  []any
+		class      bool
+		want       Health
+		message    string
+	}{
+		"programmed":           {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, address, true, Health{Ready: true}, ""},
+		"without an address":   {[]any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, nil, true, Health{Reason: "Progressing"}, "no address"},
+		"not accepted":         {[]any{said("Accepted", "False", 2)}, nil, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
+		"not programmed":       {[]any{said("Accepted", "True", 2), said("Programmed", "False", 2)}, address, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyProgrammed"},
+		"of an earlier time":   {[]any{said("Accepted", "True", 1), said("Programmed", "True", 1)}, address, true, Health{Reason: "Progressing"}, "GatewayClass alb"},
+		"not looked at":        {nil, nil, true, Health{Reason: "Progressing"}, "GatewayClass alb"},
+		"without its class":    {nil, nil, false, Health{Reason: "GatewayMissing", Stalled: true}, "spec.ingress.gateway.class"},
+		"unknown to its class": {[]any{said("Accepted", "Unknown", 2)}, nil, true, Health{Reason: "Progressing"}, "has not looked"},
+	} {
+		api := fake.NewClientBuilder()
+		if c.class {
+			api = api.WithObjects(class.DeepCopy())
+		}
+		got, err := Reader{Client: api.Build()}.Of(t.Context(), gatewayObject("Gateway", map[string]any{"spec": spec, "status": map[string]any{"conditions": c.conditions, "addresses": c.addresses}}))
+		if err != nil || !strings.Contains(got.Message, c.message) {
+			t.Errorf("%s: %q, want %q: %v", name, got.Message, c.message, err)
+		}
+		if got.Message = ""; got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
+func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
+	spec := map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}
+	gateway := gatewayObject("Gateway", map[string]any{})
+	gateway.SetNamespace("edge")
+	gateway.SetName("shared")
+	by := func(conditions ...any) []any { return []any{map[string]any{"conditions": conditions}} }
+	for name, c := range map[string]struct {
+		parents []any
+		gateway bool
+		want    Health
+		message string
+	}{
+		"accepted":          {by(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2)), true, Health{Ready: true}, ""},
+		"not accepted":      {by(said("Accepted", "False", 2)), true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
+		"without Services":  {by(said("Accepted", "True", 2), said("ResolvedRefs", "False", 2)), true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyResolvedRefs"},
+		"as it was":         {by(said("Accepted", "True", 1), said("ResolvedRefs", "True", 1)), true, Health{Reason: "Progressing"}, "has not looked"},
+		"not looked at":     {nil, true, Health{Reason: "Progressing"}, "no Gateway has accepted"},
+		"without a Gateway": {nil, false, Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
+	} {
+		api := fake.NewClientBuilder()
+		if c.gateway {
+			api = api.WithObjects(gateway.DeepCopy())
+		}
+		got, err := Reader{Client: api.Build()}.Of(t.Context(), gatewayObject("HTTPRoute", map[string]any{"spec": spec, "status": map[string]any{"parents": c.parents}}))
+		if err != nil || !strings.Contains(got.Message, c.message) {
+			t.Errorf("%s: %q, want %q: %v", name, got.Message, c.message, err)
+		}
+		if got.Message = ""; got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

@@ -32,6 +32,8 @@ const (
 	perBucket  measure = "KiB/bucket-at-rest"
 	checked    measure = "checks"
 	awsWrites  measure = "AWS-writes"
+	// objectsBefore are the objects of a crowded namespace that were finished before one of another namespace was.
+	objectsBefore measure = "objects-before"
 )
 
 // limit is the most that one figure may be.
@@ -78,6 +80,10 @@ var budget = []limit{
 	{what: "capability", phase: "delete", figure: kubeReads, most: 90, objects: 1},
 	{what: "capability", phase: "delete", figure: cpuShare, most: 0.5, objects: 20},
 	{what: "capability", phase: "delete", figure: peakMiB, most: 100, objects: 20},
+
+	// Those that the workers have begun, and those that take turns with the passes of the neighbor's.
+	{what: "neighbor", phase: "create", figure: objectsBefore, most: 100, objects: 1000},
+	{what: "neighbor", phase: "delete", figure: objectsBefore, most: 100, objects: 1000},
 }
 
 // goals are times that the design asks for. They are printed beside the figures and not judged.

@@ -130,7 +130,7 @@ func sizeOf(v reflect.Value) int {
 	return n
 }
 
-// trim takes long texts, lists of texts and maps out of a value. What is short stays, such as references to other objects.
+// trim takes long texts, lists of texts and maps out of a value. It keeps short ones, such as references to other objects.
 func trim(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:

@@ -155,6 +155,9 @@ func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
 	}
 	for _, c := range append(slices.Clone(p.Status.InitContainerStatuses), p.Status.ContainerStatuses...) {
 		if h, sick := r.sickContainer(c); sick {
+			if h.Reason == status.ReasonImagePull {
+				h.Message += pullSecretsOf(p)
+			}
 			return h, true
 		}
 	}
@@ -186,6 +189,19 @@ func exitCode(c corev1.ContainerStatus) string {
 		return fmt.Sprintf(" (exit code %d)", t.ExitCode)
 	}
 	return ""
+}
+
+// pullSecretsOf asks to check the Secrets that an image is pulled with. The kubelet ignores one that does not exist, and the operator has no
+// right to look.
+func pullSecretsOf(p *corev1.Pod) string {
+	var names []string
+	for _, s := range p.Spec.ImagePullSecrets {
+		names = append(names, s.Name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; check that its imagePullSecrets exist in namespace " + p.Namespace + " and are valid: " + strings.Join(names, ", ")
 }
 
 func cannotStart(c corev1.ContainerStatus, w *corev1.ContainerStateWaiting) (Health, bool) {

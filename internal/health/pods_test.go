@@ -4,6 +4,7 @@ package health
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -126,5 +127,18 @@ func TestOfPod_IsReadySickOrOnItsWay(t *testing.T) {
 		if got := (Reader{Clock: clock.RealClock{}}).OfPod(&tc.pod); got.Ready != tc.ready || got.Reason != tc.reason {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+func TestOfPod_NamesTheSecretsOfAnImageThatCannotBePulled(t *testing.T) {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a"}, Spec: corev1.PodSpec{ImagePullSecrets: []corev1.LocalObjectReference{{Name: "registry"}, {Name: "mirror"}}},
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Image: "a:1", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}}}}
+	r := Reader{Clock: clock.RealClock{}}
+	if got := r.OfPod(p).Message; !strings.HasSuffix(got, "; check that its imagePullSecrets exist in namespace team-a and are valid: registry, mirror") {
+		t.Errorf("%q", got)
+	}
+	p.Spec.ImagePullSecrets = nil
+	if got := r.OfPod(p).Message; strings.Contains(got, "imagePullSecrets") {
+		t.Errorf("%q", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
@@ -86,7 +87,18 @@ func (s *shared) secretsSet(ctx context.Context, args, files []string, dryRun bo
 	if err := vault.write(ctx, current, dryRun); err != nil {
 		return err
 	}
+	s.requestCheck(ctx, c, u, dryRun)
 	return s.reportSet(o, slices.Sorted(maps.Keys(paths)), current, dryRun)
+}
+
+// requestCheck has the operator look at the secret now, so that its status does not say for some minutes that it is empty. The values are
+// set by then, whether or not the caller may ask.
+func (s *shared) requestCheck(ctx context.Context, c client.Client, u *unstructured.Unstructured, dryRun bool) {
+	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
+	q := request{object: u, patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
+	if err := patchObject(ctx, c, q, dryRun); err != nil {
+		s.say("%s: its status shows the values at the operator's next check, because none could be requested: %v", titleOfObject(u), err)
+	}
 }
 
 // reportSet says which keys were set and which are empty, and no value.

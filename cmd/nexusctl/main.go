@@ -30,6 +30,8 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends the program at once
+	// A reader that ends early, such as head, must not end the program between a change and its record: the write fails instead.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints
 	klog.SetLogger(logr.Discard())
 	program := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Version: cmp.Or(version, metrics.Version()), Getenv: os.Getenv, Clock: clock.RealClock{},

@@ -47,7 +47,10 @@ func run(ctx context.Context, args []string) error {
 
 // build writes an OCI layout and returns the digest of its index.
 func build(ctx context.Context, root, dir string, arches []string) (string, error) {
-	built, err := image.Operator(ctx, image.Source{Tree: root, Arches: arches})
+	began := func(arch string) {
+		fmt.Fprintf(os.Stderr, "compiling the operator for linux/%s; this takes minutes where nothing is cached\n", arch)
+	}
+	built, err := image.Operator(ctx, image.Source{Tree: root, Arches: arches, Began: began})
 	if err != nil {
 		return "", err
 	}

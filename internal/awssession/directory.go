@@ -351,7 +351,7 @@ func (p *Directory) grantedKeys(ctx context.Context, provider *v1alpha1.AWSProvi
 	if err != nil || !MatchesAny(strings.Split(secret.Annotations[AnnotationAllowedNamespaces], ","), provider.Namespace) {
 		return nil, "", &status.Stalled{Reason: status.ReasonCredentialsMissing, Field: "spec.credentialsSecret", Message: fmt.Sprintf(
 			"Secret %s/%s does not exist, may not be read, or is not granted to this namespace: have an administrator set its annotation %s=%s, and let the operator read it: "+
-				"kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=%s:nexus-operator",
+				"kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=%s:nexus-operator; this is noticed within a minute",
 			p.OperatorNamespace, name, AnnotationAllowedNamespaces, provider.Namespace, p.OperatorNamespace, p.OperatorNamespace)}
 	}
 	return keysOf(secret)
@@ -399,7 +399,7 @@ func (p *Directory) secret(ctx context.Context, namespace, name string) (*corev1
 	}
 	if !legal || apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 		return nil, &status.Stalled{Reason: status.ReasonCredentialsMissing, Message: fmt.Sprintf(
-			"Secret %s/%s does not exist or may not be read; create it, and let the operator read it: kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=%s:nexus-operator",
+			"Secret %s/%s does not exist or may not be read; create it, and let the operator read it: kubectl create rolebinding nexus-operator-secrets -n %s --clusterrole=nexus-operator-secrets --serviceaccount=%s:nexus-operator; this is noticed within a minute",
 			namespace, name, namespace, p.OperatorNamespace)}
 	}
 	return s, err

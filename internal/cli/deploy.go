@@ -350,7 +350,9 @@ func (d *deployer) prepare(ctx context.Context, changes []install.Change) ([]ins
 		}
 		changes = slices.Delete(slices.Clone(changes), namespace, namespace+1)
 	}
-	return changes, planRecorded(ctx, d.ledger, changes)
+	recording, cancel := uncut(ctx, patchTimeout) // without a record, nothing would remove the namespace again
+	defer cancel()
+	return changes, planRecorded(recording, d.ledger, changes)
 }
 
 // waitUntilReady waits for the definitions and the pods.

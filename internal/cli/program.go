@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -31,6 +32,8 @@ const (
 	exitPrecondition = 4
 	exitTimeout      = 124
 	exitInterrupted  = 130
+	// exitNoReader is that of programs that SIGPIPE ends.
+	exitNoReader = 141
 )
 
 // Program is nexusctl with everything it takes from outside.
@@ -93,6 +96,9 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
+	}
+	if errors.Is(err, syscall.EPIPE) { // whoever read the output has seen enough
+		return exitNoReader
 	}
 	code := codeOf(ctx, err)
 	if text := err.Error(); text != "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -311,5 +312,19 @@ func TestIAMPolicy_OfTheOperatorWarnsWithoutALimit(t *testing.T) {
 	}
 	if out, errs, code = run(t, "iam", "policy", "installer"); code != 0 || errs != "" || !strings.Contains(out, `"ecr:PutImage"`) || strings.Contains(out, "dynamodb:") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+}
+
+// gone is an output that nobody reads any more.
+type gone struct{}
+
+func (gone) Write([]byte) (int, error) { return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE} }
+
+func TestRun_IsSilentWhenItsReaderHasGone(t *testing.T) {
+	var e bytes.Buffer
+	p := cli.Program{Kinds: catalog.Kinds, Engines: catalog.Engines, CRDs: crd.Bases, Getenv: func(string) string { return "" }, Clock: clock.RealClock{},
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: gone{}, ErrOut: &e}}
+	if code := p.Run(t.Context(), []string{"nexusctl", "validate", "-f", capabilityFile}); code != 141 || e.Len() > 0 {
+		t.Errorf("exit code %d, %q", code, e.String())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -288,6 +289,18 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	}
 }
 
+// nameOf names a resource by what identifies it in AWS, which may be another name than that of its object.
+func nameOf(want any) string {
+	identity := identityOf(want)
+	words := []string{"the AWS resource"}
+	for _, field := range sortedKeys(identity) {
+		if identity[field] != "" {
+			words = append(words, identity[field])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
 // planForeign decides on a resource of another owner.
 func (d decider[CR, S]) planForeign(why string) (Plan, error) {
 	switch {
@@ -298,7 +311,7 @@ func (d decider[CR, S]) planForeign(why string) (Plan, error) {
 	case d.seen.Shared && d.isAsDeclared():
 		return Plan{Cause: InSync}, nil
 	default:
-		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: "the AWS resource exists and belongs to another owner: " + why}
+		return Plan{Cause: d.foreignCause()}, &status.Stalled{Reason: status.ReasonConflict, Message: nameOf(d.want) + " exists and belongs to another owner: " + why}
 	}
 }
 

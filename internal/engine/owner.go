@@ -286,7 +286,7 @@ func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	case o.onRecord():
 		return Unproven, o.whyUnproven()
 	}
-	return Foreign, "it carries no owner tags; import it with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider, or " + o.elsewhere()
+	return Foreign, "it carries no owner tags; import it (nexusctl import --adopt) with adoptionPolicy: Always, an explicit deletionPolicy and " + o.Kind + " in adoptableKinds of the provider, or " + o.elsewhere()
 }
 
 // elsewhere is the remedy that leaves a resource of another owner alone.

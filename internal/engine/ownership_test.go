@@ -130,3 +130,17 @@ func TestMayUse_NamespacesAndClusters(t *testing.T) {
 		}
 	}
 }
+
+// The name in AWS may be another one than that of the object.
+func TestConflict_NamesTheResourceInAWS(t *testing.T) {
+	type state struct {
+		Bucket string `drift:"identity"`
+		Policy string
+	}
+	if got := nameOf(state{Bucket: "myapp-logs", Policy: "p"}); got != "the AWS resource myapp-logs" {
+		t.Errorf("%q", got)
+	}
+	if got := nameOf(state{}); got != "the AWS resource" {
+		t.Errorf("%q", got)
+	}
+}

@@ -21,6 +21,17 @@ func TestNotesThatNeedAPersonAreLookedAtSooner(t *testing.T) {
 	}
 }
 
+// A person who has repaired the IAM OIDC provider, or removed it, sees that at once.
+func TestAgesOfOIDCProvider_ARequestedCheckLooksAnew(t *testing.T) {
+	r := &Reconciler{Environment: reconciler.Environment{Intervals: reconciler.Intervals{Check: time.Hour, Stalled: 10 * time.Minute}}, Entry: roleEntry{}}
+	if every, retry := r.agesOfOIDCProvider(false); every != 48*time.Minute || retry != 8*time.Minute {
+		t.Errorf("periodic check: %s, %s", every, retry)
+	}
+	if every, retry := r.agesOfOIDCProvider(true); every > 10*time.Second || retry > 10*time.Second {
+		t.Errorf("requested check: %s, %s", every, retry)
+	}
+}
+
 // roleEntry is an Entry that only has a name.
 type roleEntry struct{ engine.Entry }
 

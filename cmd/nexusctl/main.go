@@ -29,7 +29,7 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	context.AfterFunc(ctx, stop)   // a second Ctrl-C ends the program at once
+	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	// A reader that ends early, such as head, must not end the program between a change and its record: the write fails instead.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	ctrl.SetLogger(logr.Discard()) // what a verb has to say it prints

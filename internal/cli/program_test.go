@@ -318,7 +318,9 @@ func TestIAMPolicy_OfTheOperatorWarnsWithoutALimit(t *testing.T) {
 // gone is an output that nobody reads any more.
 type gone struct{}
 
-func (gone) Write([]byte) (int, error) { return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE} }
+func (gone) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
+}
 
 func TestRun_IsSilentWhenItsReaderHasGone(t *testing.T) {
 	var e bytes.Buffer

@@ -15,9 +15,12 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
 // The versions of Kubernetes that the operator needs, and that its admission policy needs.
@@ -155,7 +158,7 @@ func (x *scanner) scanEngines(context.Context) error {
 	var present, absent []string
 	for _, e := range x.Engines() {
 		served := true
-		for _, k := range e.Requires() {
+		for _, k := range intent.VariantOf(e, x.serves).Requires() {
 			_, err := x.client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
 			if err != nil && !meta.IsNoMatchError(err) {
 				return err
@@ -175,6 +178,12 @@ func (x *scanner) scanEngines(context.Context) error {
 	}
 	x.add(pass(title, strings.Join(present, ", ")))
 	return nil
+}
+
+// serves reports whether the API server serves a kind; a failure to find out counts as no.
+func (x *scanner) serves(k schema.GroupVersionKind) bool {
+	_, err := x.client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+	return err == nil
 }
 
 // installed are what an installation creates, by API group: resources of the whole cluster, and those of a namespace.

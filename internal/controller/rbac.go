@@ -47,6 +47,7 @@ package controller
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-kubearmor,groups=security.kubearmor.com,resources=kubearmorpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-kyverno,groups=kyverno.io,resources=policies;clusterpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-kyverno,groups=policies.kyverno.io,resources=validatingpolicies;mutatingpolicies;namespacedvalidatingpolicies;namespacedmutatingpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-istio,groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-cilium,groups=cilium.io,resources=ciliumnetworkpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-eksautomode,groups=networking.k8s.aws,resources=applicationnetworkpolicies,verbs=get;list;watch;create;patch;delete

@@ -53,6 +53,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.livesOfACapability()
 	h.lifeOfAGateway("rightsgate")
 	h.livesOfBindings()
+	h.livesInCEL()
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
@@ -245,6 +246,32 @@ func (h *home) livesOfBindings() {
 	h.remove(b, o)
 }
 
+// livesInCEL lets Kyverno's policies in CEL take the place of those of kyverno.io, and go.
+func (h *home) livesInCEL() {
+	ns := h.namespace(nil)
+	h.install(enginecrds.KyvernoCEL)
+	var all []*intentv1alpha1.SecurityIntent
+	for _, id := range []string{"escapeToHost", "cocoWorkload"} {
+		i := h.unmade(id, intentv1alpha1.Block, nil)
+		i.Name = strings.ToLower(id) + "-" + ns
+		all = append(all, i)
+		h.make(i)
+	}
+	b := h.binds(ns, "web", app, all...)
+	o := h.over("over-"+ns, intentv1alpha1.NamespaceSelector{MatchNames: []intentv1alpha1.NamespaceName{intentv1alpha1.NamespaceName(ns)}}, all...)
+	h.make(b, o)
+	var kinds []schema.GroupVersionKind
+	for _, kind := range []string{"ValidatingPolicy", "NamespacedValidatingPolicy", "MutatingPolicy", "NamespacedMutatingPolicy"} {
+		kinds = append(kinds, schema.GroupVersionKind{Group: "policies.kyverno.io", Version: "v1", Kind: kind})
+	}
+	h.areThere(ns, true, kinds...)
+	for _, i := range all {
+		h.remove(i)
+	}
+	h.areThere(ns, false, kinds...)
+	h.remove(b, o)
+}
+
 var (
 	nimbusPolicy        = intentv1alpha1.GroupVersion.WithKind("NimbusPolicy")
 	clusterNimbusPolicy = intentv1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy")
@@ -255,7 +282,7 @@ func (h *home) areThere(ns string, want bool, gvks ...schema.GroupVersionKind) {
 	h.Helper()
 	for _, gvk := range gvks {
 		in := ns
-		if strings.HasPrefix(gvk.Kind, "Cluster") {
+		if strings.HasPrefix(gvk.Kind, "Cluster") || gvk.Kind == "ValidatingPolicy" || gvk.Kind == "MutatingPolicy" {
 			in = ""
 		}
 		h.eventually(fmt.Sprintf("%s being there to be %v", gvk.Kind, want), func() error {

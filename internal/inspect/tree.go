@@ -26,6 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -280,7 +281,17 @@ func (r *Reader) engineKinds() []schema.GroupVersionKind {
 			}
 		}
 	}
-	return out
+	served := intent.PreferredOnly(out, r.serves)
+	return slices.DeleteFunc(out, func(k schema.GroupVersionKind) bool {
+		// Of a kind that is not served at all there are no objects; of one that is, only one version is listed.
+		return r.serves(k) && !served(k)
+	})
+}
+
+// serves reports whether the API server serves a kind; a failure to find out counts as no.
+func (r *Reader) serves(k schema.GroupVersionKind) bool {
+	_, err := r.Client.RESTMapper().RESTMapping(k.GroupKind(), k.Version)
+	return err == nil
 }
 
 // addPods adds the pods of a Deployment, and says how many are ready.

@@ -8,6 +8,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
@@ -28,6 +29,41 @@ type Engine interface {
 	// no object without rules, makes none that a rule with action Audit would block by, and returns
 	// cluster-scoped objects for a policy over the cluster only.
 	Translate(p Policy, f Facts) Translation
+}
+
+// Varied is an engine of which several releases are supported, each by separate kinds. Translate is asked of the first variant
+// whose required kinds are all served, and of the engine itself where there is none. Makes of the engine lists the kinds of
+// all variants. Of several versions of one kind only the preferred one counts as served.
+type Varied interface {
+	Variants() []Engine
+}
+
+// VariantOf returns the variant of an engine that the cluster serves, or the engine itself.
+func VariantOf(e Engine, served Served) Engine {
+	v, ok := e.(Varied)
+	if !ok {
+		return e
+	}
+	for _, variant := range v.Variants() {
+		if len(missingKinds(variant, served)) == 0 {
+			return variant
+		}
+	}
+	return e
+}
+
+// PreferredOnly hides of what is served all but the preferred version of each of the kinds, so that no object is seen twice.
+func PreferredOnly(kinds []schema.GroupVersionKind, served Served) Served {
+	preferred := map[schema.GroupKind]string{}
+	for _, k := range kinds {
+		if was, ok := preferred[k.GroupKind()]; served(k) && (!ok || version.CompareKubeAwareVersionStrings(k.Version, was) > 0) {
+			preferred[k.GroupKind()] = k.Version
+		}
+	}
+	return func(k schema.GroupVersionKind) bool {
+		is, ok := preferred[k.GroupKind()]
+		return served(k) && (!ok || is == k.Version)
+	}
 }
 
 // Versioned is an engine of which other versions exist that it cannot speak to: where only one of those

@@ -16,6 +16,7 @@ type Served func(schema.GroupVersionKind) bool
 // Translate asks an engine, after what holds for all of them alike: kinds that are missing, rules that no
 // engine could serve. The claims are one per rule, in the order of the rules.
 func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Translation {
+	e = VariantOf(e, served)
 	if reason, message := unavailable(e, enabled, served); reason != "" {
 		return noneOf(p.Rules, reason, message)
 	}
@@ -44,7 +45,7 @@ func unavailable(e Engine, enabled bool, served Served) (reason, message string)
 	if !enabled {
 		return ReasonEngineDisabled, fmt.Sprintf("%s is not among the operator's --adapters", e.Name())
 	}
-	missing := slices.DeleteFunc(slices.Clone(e.Requires()), func(k schema.GroupVersionKind) bool { return served(k) })
+	missing := missingKinds(e, served)
 	if len(missing) == 0 {
 		return "", ""
 	}
@@ -60,6 +61,11 @@ func unavailable(e Engine, enabled bool, served Served) (reason, message string)
 		names[i] = k.Kind + "." + k.Group + "/" + k.Version
 	}
 	return ReasonEngineMissing, fmt.Sprintf("%s is not installed: %s is not served", e.Name(), strings.Join(names, ", "))
+}
+
+// missingKinds are those that an engine requires and the API server does not serve.
+func missingKinds(e Engine, served Served) []schema.GroupVersionKind {
+	return slices.DeleteFunc(slices.Clone(e.Requires()), func(k schema.GroupVersionKind) bool { return served(k) })
 }
 
 // refuseInvalid says what no engine could do.

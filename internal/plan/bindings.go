@@ -169,7 +169,7 @@ func (p *Planner) enforcing(ctx context.Context, policy intent.Policy, live *uns
 	var out []Item
 	var wanted []apply.Ref
 	for _, e := range p.Engines {
-		for _, o := range intent.Translate(e.Engine, policy, facts, e.Enabled, known.has).Objects {
+		for _, o := range intent.Translate(e.Engine, policy, facts, e.Enabled, p.preferred(known)).Objects {
 			it, _, err := p.derived(ctx, owner, o)
 			if err != nil {
 				return nil, err
@@ -194,15 +194,25 @@ func enforcementRisk(policy intent.Policy, o *unstructured.Unstructured) Risk {
 	return Disrupts
 }
 
+// preferred knows of the engines' kinds which version is used.
+func (p *Planner) preferred(known *served) intent.Served {
+	var kinds []schema.GroupVersionKind
+	for _, e := range p.Engines {
+		kinds = append(kinds, e.Makes()...)
+	}
+	return intent.PreferredOnly(kinds, known.has)
+}
+
 // enforcingSurplus plans the removal of a policy's objects that are not wanted.
 func (p *Planner) enforcingSurplus(ctx context.Context, owner apply.Owner, known *served, wanted []apply.Ref) ([]Item, error) {
 	if isFuture(owner.UID) {
 		return nil, nil
 	}
 	var kinds []schema.GroupVersionKind
+	isServed := p.preferred(known)
 	for _, e := range p.Engines {
 		for _, k := range e.Makes() {
-			if known.has(k) {
+			if isServed(k) {
 				kinds = append(kinds, k)
 			}
 		}

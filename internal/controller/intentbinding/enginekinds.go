@@ -5,6 +5,8 @@ package intentbinding
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -135,9 +137,9 @@ func (k *EngineKinds) look(ctx context.Context) (view, error) {
 			there[gvk] = true
 		}
 	}
-	v := view{served: func(gvk schema.GroupVersionKind) bool {
+	v := view{served: intent.PreferredOnly(slices.Collect(maps.Keys(k.all)), func(gvk schema.GroupVersionKind) bool {
 		return there[gvk] || builtIn(gvk.Group) || gvk.Group == batchv1.GroupName
-	}}
+	})}
 	var err error
 	v.denied, err = k.follow(ctx, v.served)
 	return v, err

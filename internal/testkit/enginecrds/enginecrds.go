@@ -23,6 +23,8 @@ const (
 	Kyverno   = "kyverno"
 	// KyvernoNext is a Kyverno that serves its newer kinds only.
 	KyvernoNext = "kyverno-next"
+	// KyvernoCEL is a Kyverno that serves all of its policies in CEL, and those only.
+	KyvernoCEL  = "kyverno-cel"
 	Istio       = "istio"
 	Cilium      = "cilium"
 	EKSAutoMode = "eksautomode"
@@ -36,7 +38,9 @@ const (
 )
 
 // Engines are all policy engines.
-func Engines() []string { return []string{KubeArmor, Kyverno, KyvernoNext, Istio, Cilium, EKSAutoMode} }
+func Engines() []string {
+	return []string{KubeArmor, Kyverno, KyvernoNext, KyvernoCEL, Istio, Cilium, EKSAutoMode}
+}
 
 // Definitions are the CustomResourceDefinitions of an engine, each time anew.
 func Definitions(tb testing.TB, engine string) []*unstructured.Unstructured {

@@ -48,6 +48,8 @@ func TestEngineKinds_AreDefinedAndAccepted(t *testing.T) {
 		enginecrds.Istio:       {"PeerAuthentication.security.istio.io/v1 Namespaced", "AuthorizationPolicy.security.istio.io/v1 Namespaced"},
 		enginecrds.Cilium:      {"CiliumNetworkPolicy.cilium.io/v2 Namespaced"},
 		enginecrds.EKSAutoMode: {"ApplicationNetworkPolicy.networking.k8s.aws/v1alpha1 Namespaced"},
+		enginecrds.KyvernoCEL: {"ValidatingPolicy.policies.kyverno.io/v1 Cluster", "NamespacedValidatingPolicy.policies.kyverno.io/v1 Namespaced",
+			"MutatingPolicy.policies.kyverno.io/v1 Cluster", "NamespacedMutatingPolicy.policies.kyverno.io/v1 Namespaced"},
 	}
 	for _, engine := range enginecrds.Engines() {
 		if got, want := len(enginecrds.Definitions(t, engine)), len(kinds[engine]); got != want {

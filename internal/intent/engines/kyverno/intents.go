@@ -39,8 +39,12 @@ func escapeToHost(r intent.Rule) answer {
 	if r.Audit() {
 		action = "Audit"
 	}
+	claim := intent.Enforces(r)
+	if !r.Audit() {
+		claim = intent.Partly(r, intent.ReasonOnCreateOnly, "only pods created from now on are held: those that run already are reported (kubectl get policyreports), so restart their workloads")
+	}
 	return answer{
-		claim: intent.Enforces(r),
+		claim: claim,
 		rule: map[string]any{
 			"name":     "pod-security-standard",
 			"validate": map[string]any{"podSecurity": map[string]any{"level": r.Param("psaLevel", "baseline"), "version": "latest"}},

@@ -34,12 +34,26 @@ func (engine) Requires() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{kind("Policy"), kind("ClusterPolicy")}
 }
 
-func (e engine) Makes() []schema.GroupVersionKind { return e.Requires() }
+func (e engine) Makes() []schema.GroupVersionKind {
+	out := e.Requires()
+	for _, v := range e.Variants() {
+		out = append(out, v.Makes()...)
+	}
+	return out
+}
 
-// Unsupported are the kinds that take the place of kyverno.io/v1 in later releases. They have their rules
-// in CEL and are other policies altogether.
+// Variants implements intent.Varied: the policies in CEL take the place of kyverno.io/v1, which later releases drop.
+func (engine) Variants() []intent.Engine {
+	var out []intent.Engine
+	for _, version := range celVersions() {
+		out = append(out, celEngine{version})
+	}
+	return out
+}
+
+// Unsupported are the kinds of releases that serve neither kyverno.io/v1 nor policies of a namespace in CEL.
 func (engine) Unsupported() []schema.GroupKind {
-	return []schema.GroupKind{{Group: "policies.kyverno.io", Kind: "ValidatingPolicy"}, {Group: "policies.kyverno.io", Kind: "MutatingPolicy"}}
+	return []schema.GroupKind{{Group: celGroup, Kind: validating}, {Group: celGroup, Kind: mutating}}
 }
 
 func kind(k string) schema.GroupVersionKind {
@@ -61,7 +75,7 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 func translate(p intent.Policy, f intent.Facts, r intent.Rule) (*unstructured.Unstructured, intent.Claim) {
 	say := answerTo(r.Canonical)
 	if say == nil {
-		return nil, intent.Not(r, intent.ReasonNotCovered, "Kyverno checks and completes objects as they are written: it has no means for "+r.ID)
+		return nil, notCovered(r)
 	}
 	a := say(r)
 	if a.rule == nil {
@@ -73,17 +87,29 @@ func translate(p intent.Policy, f intent.Facts, r intent.Rule) (*unstructured.Un
 	return object(p, f, r, a), a.claim
 }
 
-// refuse says why the policy can have no object of Kyverno's at all.
+func notCovered(r intent.Rule) intent.Claim {
+	return intent.Not(r, intent.ReasonNotCovered, "Kyverno checks and completes objects as they are written: it has no means for "+r.ID)
+}
+
+// refuse says why the policy can have no object of kyverno.io at all.
 func refuse(p intent.Policy) (reason, message string) {
-	switch {
-	case p.Namespace != "" && p.FromCluster:
-		return intent.ReasonElsewhere, "Kyverno's ClusterPolicy of the same binding says it for every selected namespace"
-	case p.Namespace == "" && !p.Namespaces.All && len(p.Namespaces.Names) == 0:
-		// A ClusterPolicy without namespaces would apply to all of them.
-		return intent.ReasonSelectorUnsupported, "the binding selects no namespace"
+	if reason, message = outOfPlace(p); reason != "" {
+		return reason, message
 	}
 	if pattern := wildcard(p.Selector); pattern != "" {
 		return intent.ReasonSelectorUnsupported, fmt.Sprintf("Kyverno would read %q as a pattern and select more pods than meant: use labels without * and ?", pattern)
+	}
+	return "", ""
+}
+
+// outOfPlace says why another policy of the binding has the object, or none has.
+func outOfPlace(p intent.Policy) (reason, message string) {
+	switch {
+	case p.Namespace != "" && p.FromCluster:
+		return intent.ReasonElsewhere, "Kyverno's policy over the cluster of the same binding says it for every selected namespace"
+	case p.Namespace == "" && !p.Namespaces.All && len(p.Namespaces.Names) == 0:
+		// A ClusterPolicy without namespaces would apply to all of them.
+		return intent.ReasonSelectorUnsupported, "the binding selects no namespace"
 	}
 	return "", ""
 }

@@ -153,6 +153,9 @@ func (b *bed) counted() client.Client {
 		Apply: func(ctx context.Context, c client.WithWatch, a runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			return write("apply", a.(runtime.Object), func() error { return c.Apply(ctx, a, opts...) })
 		},
+		SubResourceCreate: func(ctx context.Context, c client.Client, sub string, o, made client.Object, opts ...client.SubResourceCreateOption) error {
+			return write("create "+sub, o, func() error { return c.SubResource(sub).Create(ctx, o, made, opts...) })
+		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, o client.Object, p client.Patch, opts ...client.SubResourcePatchOption) error {
 			return write("patch "+sub, o, func() error { return c.SubResource(sub).Patch(ctx, o, p, opts...) })
 		},

@@ -73,7 +73,7 @@ var notSettings = map[string][]string{
 	"EKSCluster": {"AccessEntries",
 		"Cluster.CertificateAuthority", "Cluster.ClientRequestToken", "Cluster.EncryptionConfig.Resources=secrets", "Cluster.Health", "Cluster.Identity",
 		"Cluster.KubernetesNetworkConfig.IpFamily=ipv4", "Cluster.Logging.ClusterLogging.Types", "Cluster.PlatformVersion", "Cluster.ResourcesVpcConfig.ClusterSecurityGroupId",
-		"Cluster.ResourcesVpcConfig.PublicAccessCidrs=0.0.0.0/0", "Cluster.ResourcesVpcConfig.VpcId", "Cluster.Status", "Cluster.UpgradePolicy.SupportType=EXTENDED",
+		"Cluster.ResourcesVpcConfig.PublicAccessCidrs=0.0.0.0/0", "Cluster.ResourcesVpcConfig.VpcId", "Cluster.Status",
 		// EKS chooses one of these where nobody did.
 		"Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=172.20.0.0/16", "Cluster.KubernetesNetworkConfig.ServiceIpv4Cidr=10.100.0.0/16",
 	},
@@ -109,7 +109,7 @@ var notSettings = map[string][]string{
 	"RDSInstance": {
 		"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default", "DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus",
 		"DBInstances.DBParameterGroups.ParameterApplyStatus", "DBInstances.DBSubnetGroup", "DBInstances.DbInstancePort", "DBInstances.DbiResourceId", "DBInstances.DedicatedLogVolume",
-		"DBInstances.EngineLifecycleSupport=open-source-rds-extended-support", "DBInstances.LicenseModel=general-public-license", "DBInstances.LicenseModel=postgresql-license",
+		"DBInstances.LicenseModel=general-public-license", "DBInstances.LicenseModel=postgresql-license",
 		"DBInstances.MasterUserSecret.KmsKeyId", "DBInstances.MasterUserSecret.SecretStatus", "DBInstances.NetworkType=IPV4", "DBInstances.OptionGroupMemberships.OptionGroupName=default:*",
 		"DBInstances.OptionGroupMemberships.Status", "DBInstances.PendingModifiedValues", "DBInstances.SecondaryAvailabilityZone", "DBInstances.StatusInfos",
 		"DBInstances.StorageEncryptionType", "DBInstances.VpcSecurityGroups.Status", "DBInstances.BackupTarget=region", "DBInstances.DatabaseInsightsMode=standard",

@@ -56,6 +56,10 @@ type EKSClusterSpec struct {
 	// +listMapKey=principalARN
 	// +kubebuilder:validation:MaxItems=50
 	AccessEntries []EKSAccessEntry `json:"accessEntries,omitempty"`
+	// UpgradePolicy says what EKS does at the end of standard support of the version. Absent: not managed; EKS creates clusters with
+	// EXTENDED support.
+	// +optional
+	UpgradePolicy *EKSUpgradePolicy `json:"upgradePolicy,omitempty"`
 	// Encryption of Secrets by a key of KMS. Absent: not managed. Immutable.
 	// +optional
 	Encryption *EKSEncryption `json:"encryption,omitempty"`
@@ -67,6 +71,15 @@ type EKSClusterSpec struct {
 	// default is to report Missing.
 	// +optional
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
+}
+
+// EKSUpgradePolicy says what EKS does at the end of standard support of a version.
+// https://docs.aws.amazon.com/eks/latest/userguide/view-upgrade-policy.html
+type EKSUpgradePolicy struct {
+	// SupportType is STANDARD, with which EKS upgrades the cluster at the end of standard support, or EXTENDED, with which the version
+	// stays up to a year longer at a higher price. A cluster that is in extended support cannot return to STANDARD before it is upgraded.
+	// +kubebuilder:validation:Enum=STANDARD;EXTENDED
+	SupportType string `json:"supportType"`
 }
 
 // EKSVPCConfig is the network of a control plane. Settings that are absent are not managed.

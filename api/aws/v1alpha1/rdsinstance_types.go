@@ -176,6 +176,13 @@ type RDSInstanceSpec struct {
 	// instances with true.
 	// +optional
 	AutoMinorVersionUpgrade *bool `json:"autoMinorVersionUpgrade,omitempty"`
+	// EngineLifecycleSupport says what RDS does at the end of standard support of a major version of MySQL or PostgreSQL:
+	// open-source-rds-extended-support, with which the version stays at a higher price, or
+	// open-source-rds-extended-support-disabled, with which RDS upgrades it. Absent: not managed; RDS creates instances with extended
+	// support.
+	// +optional
+	// +kubebuilder:validation:Enum=open-source-rds-extended-support;open-source-rds-extended-support-disabled
+	EngineLifecycleSupport *string `json:"engineLifecycleSupport,omitempty"`
 	// DeletionProtection makes RDS refuse to delete the instance. With deletionPolicy Delete, false lifts it for a deletion.
 	// Absent: not managed; RDS creates instances with false.
 	// +optional

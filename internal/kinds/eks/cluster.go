@@ -41,6 +41,8 @@ type ClusterState struct {
 	// Logs are the types of logs that are sent.
 	Logs               *[]string `drift:"set"`
 	AuthenticationMode *string
+	// SupportType is what EKS does at the end of standard support.
+	SupportType *string
 	// CreatorIsAdmin is sent with the create.
 	CreatorIsAdmin     *bool `drift:"id"`
 	DeletionProtection *bool
@@ -132,6 +134,9 @@ func (c *cluster) parts() []kind.Part[ClusterState] {
 		in.AccessConfig = &types.UpdateAccessConfigRequest{AuthenticationMode: modes[min(modeOf(have)+1, modeOf(want))]}
 	}, "AuthenticationMode")
 	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
+		in.UpgradePolicy = upgradePolicy(want)
+	}, "SupportType")
+	config(func(in *eks.UpdateClusterConfigInput, want, _ ClusterState, _ kind.Diff) {
 		in.DeletionProtection = want.DeletionProtection
 	}, "DeletionProtection")
 	mode := &out[slices.IndexFunc(out, func(p kind.Part[ClusterState]) bool { return p.Fields[0] == "AuthenticationMode" })]
@@ -182,6 +187,9 @@ func declareCluster(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) err
 	}
 	if in.AccessConfig != nil {
 		s.AuthenticationMode, s.CreatorIsAdmin = kind.NonEmpty(&in.AccessConfig.AuthenticationMode), in.AccessConfig.BootstrapClusterCreatorAdminPermissions
+	}
+	if in.UpgradePolicy != nil {
+		s.SupportType = &in.UpgradePolicy.SupportType
 	}
 	declareAccess(sc, cr, s)
 	if in.RoleRef != nil {
@@ -236,7 +244,7 @@ func (c *cluster) create(ctx context.Context, want, _ ClusterState) error {
 	if want.Role == nil || want.Subnets == nil {
 		return status.Invalid("spec", "there is no cluster %s to adopt; to create it, declare roleARN or roleRef, and the subnets in vpcConfig", want.Name)
 	}
-	in := &eks.CreateClusterInput{Name: &want.Name, RoleArn: want.Role, Version: want.Version, ResourcesVpcConfig: network(want), Logging: logging(want), DeletionProtection: want.DeletionProtection, Tags: want.Tags}
+	in := &eks.CreateClusterInput{Name: &want.Name, RoleArn: want.Role, Version: want.Version, ResourcesVpcConfig: network(want), Logging: logging(want), UpgradePolicy: upgradePolicy(want), DeletionProtection: want.DeletionProtection, Tags: want.Tags}
 	// The default of EKS lets nobody but the operator's identity use the cluster, and lets nobody change that.
 	mode := cmp.Or(types.AuthenticationMode(aws.ToString(want.AuthenticationMode)), types.AuthenticationModeApiAndConfigMap)
 	in.AccessConfig = &types.CreateAccessConfigRequest{AuthenticationMode: mode, BootstrapClusterCreatorAdminPermissions: want.CreatorIsAdmin}
@@ -262,6 +270,13 @@ func logging(s ClusterState) *types.Logging {
 		to.Types = append(to.Types, t)
 	}
 	return &types.Logging{ClusterLogging: slices.DeleteFunc([]types.LogSetup{on, off}, func(l types.LogSetup) bool { return len(l.Types) == 0 })}
+}
+
+func upgradePolicy(s ClusterState) *types.UpgradePolicyRequest {
+	if s.SupportType == nil {
+		return nil
+	}
+	return &types.UpgradePolicyRequest{SupportType: types.SupportType(*s.SupportType)}
 }
 
 // refuseCluster names what EKS cannot do. A version that is later than declared is no difference.
@@ -321,6 +336,9 @@ func clusterOf(want ClusterState, d types.Cluster) ClusterState {
 		CIDRs: vpc.PublicAccessCidrs, Subnets: vpc.SubnetIds, Groups: vpc.SecurityGroupIds, Logs: &[]string{}, DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtection)), Version: d.Version}
 	if mode := kind.NonNil(d.AccessConfig).AuthenticationMode; mode != "" {
 		s.AuthenticationMode = aws.String(string(mode))
+	}
+	if support := kind.NonNil(d.UpgradePolicy).SupportType; support != "" {
+		s.SupportType = aws.String(string(support))
 	}
 	for _, e := range d.EncryptionConfig {
 		s.Key = kind.NonNil(e.Provider).KeyArn

@@ -98,6 +98,10 @@ func full(s *clusterSpec) {
 	protected(false)(s)
 }
 
+func supported(kind string) clusterEdit {
+	return func(s *clusterSpec) { s.UpgradePolicy = &v1alpha1.EKSUpgradePolicy{SupportType: kind} }
+}
+
 func byReference(s *clusterSpec) {
 	s.VPCConfig.SubnetIDs, s.VPCConfig.SubnetRefs = nil, []v1alpha1.ObjectReference{{Name: "a"}, {Name: "b"}}
 	s.VPCConfig.SecurityGroupRefs = []v1alpha1.ObjectReference{{Name: "web"}}
@@ -174,6 +178,7 @@ func clusterLives() []kindtest.Case {
 		{Name: "with administrators", Object: clusterWith(admins("admins"), creatorIsAdmin(false)), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "administrators in sync", Existing: clusterWith(admins("admins", "others"), mode("API")), Object: clusterWith(admins("admins", "others"), mode("API")), Cause: engine.InSync},
 		{Name: "protected", Object: clusterWith(protected(true)), Cause: engine.New, Actions: []string{createCluster}},
+		{Name: "without extended support", Object: clusterWith(supported("STANDARD")), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "in sync", Existing: clusterWith(full), Object: clusterWith(full), Cause: engine.InSync},
 		{Name: "settings that are no longer declared stay as they are", Existing: clusterWith(running("1.31"), logs("api"), mode("API"), groups("sg-0000000a")), Object: clusterWith(), Cause: engine.InSync},
 		{Name: "a lost cluster is reported, not created again", Existing: clusterWith(), Object: clusterWith(), Drift: true, Before: deleteCluster, Stalled: status.ReasonMissing},
@@ -233,6 +238,7 @@ func clusterEdits() []kindtest.Case {
 		change("no logs", clusterWith(logs("api", "audit")), clusterWith(logs()), "Logs"),
 		change("access entries", clusterWith(mode("CONFIG_MAP")), clusterWith(mode("API_AND_CONFIG_MAP")), "AuthenticationMode"),
 		change("a deletion protection", clusterWith(protected(false)), clusterWith(protected(true)), "DeletionProtection"),
+		{Name: "another support", Existing: clusterWith(supported("STANDARD")), Object: clusterWith(supported("EXTENDED")), Cause: engine.Edited, Diff: []string{"SupportType"}, Actions: []string{configure}},
 		{Name: "another administrator", Existing: clusterWith(admins("admins")), Object: clusterWith(admins("admins", "others")), Cause: engine.Edited,
 			Diff: []string{"Entries[" + roles + "others]", "Policies[" + roles + "others " + adminPolicy + "]"}, Actions: []string{createEntry, associatePolicy}},
 		{Name: "an administrator is dropped", Existing: clusterWith(admins("admins", "others")), Object: clusterWith(admins("admins")), Cause: engine.Edited,

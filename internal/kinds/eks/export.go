@@ -24,6 +24,9 @@ func exportedCluster(cr *v1alpha1.EKSCluster, have ClusterState) {
 	if mode := kind.NonEmpty(have.AuthenticationMode); mode != nil {
 		out.AccessConfig = &v1alpha1.EKSAccessConfig{AuthenticationMode: *mode}
 	}
+	if support := kind.NonEmpty(have.SupportType); support != nil {
+		out.UpgradePolicy = &v1alpha1.EKSUpgradePolicy{SupportType: *support}
+	}
 	if key := kind.NonEmpty(have.Key); key != nil {
 		out.Encryption = &v1alpha1.EKSEncryption{ProviderKeyARN: *key}
 	}

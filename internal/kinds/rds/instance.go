@@ -54,6 +54,7 @@ type InstanceState struct {
 
 	EngineVersion, DBInstanceClass, StorageType, DBParameterGroupName        *string
 	PreferredBackupWindow, PreferredMaintenanceWindow                        *string
+	EngineLifecycleSupport                                                   *string
 	AllocatedStorage, MaxAllocatedStorage, Iops, Port, BackupRetentionPeriod *int32
 	VpcSecurityGroupIds                                                      []string `drift:"set"` //nolint:revive // a name of RDS
 	MultiAZ, PubliclyAccessible                                              *bool
@@ -67,7 +68,7 @@ type InstanceState struct {
 var settings = []string{
 	"EngineVersion", "DBInstanceClass", "DBParameterGroupName", "StorageType", "AllocatedStorage", "MaxAllocatedStorage", "Iops", "Port", "BackupRetentionPeriod",
 	"VpcSecurityGroupIds", "MultiAZ", "PubliclyAccessible", "AutoMinorVersionUpgrade", "DeletionProtection",
-	"PreferredBackupWindow", "PreferredMaintenanceWindow", "ManageMasterUserPassword", "Password",
+	"PreferredBackupWindow", "PreferredMaintenanceWindow", "EngineLifecycleSupport", "ManageMasterUserPassword", "Password",
 }
 
 type instance struct {

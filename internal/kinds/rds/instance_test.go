@@ -51,6 +51,7 @@ func everything(s *spec) {
 	s.DBName, s.StorageEncrypted, s.KMSKeyRef = "shop", aws.Bool(true), &v1alpha1.ObjectReference{Name: "data"}
 	s.MaxAllocatedStorage, s.StorageType, s.Port = aws.Int32(100), aws.String("gp3"), aws.Int32(5433)
 	s.DBSubnetGroupRef, s.VPCSecurityGroupRefs = &v1alpha1.ObjectReference{Name: group}, []v1alpha1.ObjectReference{{Name: "databases"}}
+	s.EngineLifecycleSupport = aws.String("open-source-rds-extended-support-disabled")
 	s.MultiAZ, s.PubliclyAccessible, s.AutoMinorVersionUpgrade, s.DeletionProtection = aws.Bool(true), aws.Bool(false), aws.Bool(true), aws.Bool(false)
 	s.BackupRetentionPeriod, s.PreferredBackupWindow, s.PreferredMaintenanceWindow = aws.Int32(7), aws.String("03:00-03:30"), aws.String("Sun:04:00-Sun:04:30")
 }
@@ -254,6 +255,7 @@ var settingRows = []struct {
 	{"MultiAZ", func(s *spec) { s.MultiAZ = aws.Bool(false) }, rds.ModifyDBInstanceInput{MultiAZ: aws.Bool(false)}},
 	{"PubliclyAccessible", func(s *spec) { s.PubliclyAccessible = aws.Bool(true) }, rds.ModifyDBInstanceInput{PubliclyAccessible: aws.Bool(true)}},
 	{"AutoMinorVersionUpgrade", func(s *spec) { s.AutoMinorVersionUpgrade = aws.Bool(false) }, rds.ModifyDBInstanceInput{AutoMinorVersionUpgrade: aws.Bool(false)}},
+	{"EngineLifecycleSupport", func(s *spec) { s.EngineLifecycleSupport = aws.String("open-source-rds-extended-support") }, rds.ModifyDBInstanceInput{EngineLifecycleSupport: aws.String("open-source-rds-extended-support")}},
 	{"DeletionProtection", protected(true), rds.ModifyDBInstanceInput{DeletionProtection: aws.Bool(true)}},
 	{"PreferredBackupWindow", func(s *spec) { s.PreferredBackupWindow = aws.String("01:00-01:30") }, rds.ModifyDBInstanceInput{PreferredBackupWindow: aws.String("02:00-02:30")}},
 	{"PreferredMaintenanceWindow", func(s *spec) { s.PreferredMaintenanceWindow = aws.String("mon:05:00-mon:05:30") }, rds.ModifyDBInstanceInput{PreferredMaintenanceWindow: aws.String("tue:05:00-tue:05:30")}},

@@ -239,7 +239,7 @@ func (s *state) updateControlPlane(x *exchange, d map[string]any) *answer {
 		return errorAnswer(x.request, awsError{http.StatusBadRequest, "InvalidParameterException", message})
 	}
 	changes := map[string]any{}
-	for _, name := range []string{"resourcesVpcConfig", "logging", "accessConfig", "deletionProtection", "version"} {
+	for _, name := range []string{"resourcesVpcConfig", "logging", "accessConfig", "deletionProtection", "version", "upgradePolicy"} {
 		if v, ok := x.json[name]; ok {
 			changes[name] = v
 		}
@@ -315,7 +315,7 @@ func (c *controlPlane) changes(d, update map[string]any) bool {
 func (c *controlPlane) described(d map[string]any) map[string]any {
 	vpc, _ := d["resourcesVpcConfig"].(map[string]any)
 	changed, _ := c.settings["resourcesVpcConfig"].(map[string]any)
-	out := merged(d, map[string]any{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}, "deletionProtection": false, "platformVersion": "eks.4"})
+	out := merged(d, map[string]any{"accessConfig": map[string]any{"authenticationMode": "CONFIG_MAP"}, "deletionProtection": false, "upgradePolicy": map[string]any{"supportType": "EXTENDED"}, "platformVersion": "eks.4"})
 	maps.Copy(out, c.settings)
 	defaults := map[string]any{"endpointPublicAccess": true, "endpointPrivateAccess": false, "publicAccessCidrs": []any{"0.0.0.0/0"}, "clusterSecurityGroupId": "sg-0c1a57e2c1a57e2c1"}
 	out["resourcesVpcConfig"] = merged(merged(defaults, vpc), changed)
@@ -352,7 +352,7 @@ func showEKSCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer
 		c := s.controlPlaneOf(x)
 		c.doing, c.until = "CREATING", s.now().Add(s.controlPlanes.take)
 		c.settings["version"] = "1.31" // moto's default is one that EKS does not have any more
-		for _, name := range []string{"accessConfig", "deletionProtection", "version"} {
+		for _, name := range []string{"accessConfig", "deletionProtection", "version", "upgradePolicy"} {
 			if v, set := x.json[name]; set {
 				c.settings[name] = v
 			}

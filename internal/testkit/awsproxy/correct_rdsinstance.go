@@ -4,6 +4,7 @@ package awsproxy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -16,6 +17,8 @@ import (
 // database is what moto does not know of a DB instance.
 type database struct {
 	port string // that ModifyDBInstance set
+	// support is the support of the engine at the end of its life, which moto does not know; empty for the default.
+	support string
 	// modify is a change that RDS accepted and makes later, and accepted is when.
 	modify   url.Values
 	accepted time.Time
@@ -44,6 +47,8 @@ var pendingMembers = [][2]string{
 	{"BackupRetentionPeriod", "BackupRetentionPeriod"}, {"MultiAZ", "MultiAZ"}, {"EngineVersion", "EngineVersion"}, {"StorageType", "StorageType"},
 	{"Iops", "Iops"},
 }
+
+const lifecycleSupport = "EngineLifecycleSupport"
 
 // databaseOf returns what is kept of the instance of a request, the time and the delay of all instances.
 func (s *state) databaseOf(x *exchange) (*database, time.Time, time.Duration) {
@@ -168,7 +173,7 @@ var (
 // https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html
 func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	if !a.ok() || x.form.Get("DBInstanceIdentifier") == "" {
-		return a
+		return a.withBody(p.state.showSupport(x, a.body))
 	}
 	creating := p.state.createdWithin(x, p.state.busyOfDatabases())
 	p.state.mu.Lock()
@@ -176,7 +181,9 @@ func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	d, now, delay := p.state.databaseOf(x)
 	switch x.op {
 	case "CreateDBInstance":
-		*d = database{}
+		*d = database{support: x.form.Get(lifecycleSupport)}
+	case "ModifyDBInstance":
+		d.support = cmp.Or(x.form.Get(lifecycleSupport), d.support)
 	case "DeleteDBInstance":
 		d.gone, d.last = now, databaseStatus.ReplaceAll(databaseElement.Find(a.body), []byte("<DBInstanceStatus>deleting</DBInstanceStatus>"))
 	}
@@ -184,6 +191,7 @@ func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	if now.Before(d.optimized) {
 		body = databaseStatus.ReplaceAll(body, []byte("<DBInstanceStatus>storage-optimization</DBInstanceStatus>"))
 	}
+	body = d.withSupport(body)
 	if d.port != "" {
 		body = databasePort.ReplaceAll(body, []byte("${1}"+d.port+"${2}"))
 	}
@@ -204,6 +212,33 @@ func showDatabase(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 		}
 	}
 	return a.withBody(body)
+}
+
+var (
+	eachDatabase = regexp.MustCompile(`(?s)<DBInstance>.*?</DBInstance>`)
+	databaseName = regexp.MustCompile(`<DBInstanceIdentifier>([^<]*)</DBInstanceIdentifier>`)
+)
+
+// showSupport adds the support of the engine to each of many instances.
+func (s *state) showSupport(x *exchange, body []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return eachDatabase.ReplaceAllFunc(body, func(element []byte) []byte {
+		d := &database{}
+		if name := databaseName.FindSubmatch(element); name != nil {
+			d = cmp.Or(s.databases[s.identity(x, x.service, string(name[1]))], d)
+		}
+		return d.withSupport(element)
+	})
+}
+
+// withSupport adds the support of the engine to a described instance of an engine that has any.
+func (d *database) withSupport(element []byte) []byte {
+	if !bytes.Contains(element, []byte("<Engine>postgres</Engine>")) && !bytes.Contains(element, []byte("<Engine>mysql</Engine>")) {
+		return element
+	}
+	shown := cmp.Or(d.support, "open-source-rds-extended-support")
+	return bytes.Replace(element, []byte("</DBInstance>"), []byte("<"+lifecycleSupport+">"+shown+"</"+lifecycleSupport+"></DBInstance>"), 1)
 }
 
 func (s *state) busyOfDatabases() time.Duration {

@@ -28,7 +28,7 @@ type DBSubnetGroupSpec struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
 	SubnetIDs []SubnetID `json:"subnetIDs,omitempty" names:"ec2:subnet"`
-	// SubnetRefs name Subnet objects in the same namespace, beside subnetIDs.
+	// SubnetRefs name Subnet objects in the same namespace, beside subnetIDs. Both lists are exact: other subnets are removed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -90,7 +90,7 @@ type LambdaFunctionSpec struct {
 	// VPCConfig is the network that the function reaches. Absent: not managed; {} takes the function out of its VPC.
 	// +optional
 	VPCConfig *LambdaVPCConfig `json:"vpcConfig,omitempty"`
-	// Layers are the ARNs of versions of layers, in order. Absent: not managed; [] removes them.
+	// Layers are the ARNs of versions of layers, in order. Absent: not managed; [] removes them. The list is exact: other layers are removed.
 	// +optional
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:MaxLength=140
@@ -175,7 +175,7 @@ type LambdaImageConfig struct {
 type LambdaEnvironment struct {
 	// Variables by name. They are no place for secrets: everybody who may read the object or the function reads them. Give
 	// the function the name of a secret and the right to read it instead. The operator needs kms:Decrypt on the key of the
-	// function to see them. Absent or {}: none.
+	// function to see them. Absent or {}: none. The map is exact: other variables are removed.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=200
 	// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[a-zA-Z][a-zA-Z0-9_]+$'))",message="names of variables begin with a letter and have at least two letters, digits and underscores"
@@ -189,7 +189,7 @@ type LambdaVariable string
 // LambdaVPCConfig is the network that a function reaches.
 // +kubebuilder:validation:XValidation:rule="(has(self.subnetIds) || has(self.subnetRefs)) == (has(self.securityGroupIds) || has(self.securityGroupRefs))",message="subnets and security groups need each other"
 type LambdaVPCConfig struct {
-	// SubnetIDs are the IDs of subnets.
+	// SubnetIDs are the IDs of subnets. Together with subnetRefs the list is exact: other subnets are removed.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -200,7 +200,7 @@ type LambdaVPCConfig struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	SubnetRefs []ObjectReference `json:"subnetRefs,omitempty"`
-	// SecurityGroupIDs are the IDs of security groups.
+	// SecurityGroupIDs are the IDs of security groups. Together with securityGroupRefs the list is exact: other groups are removed.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=5

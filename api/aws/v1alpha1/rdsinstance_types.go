@@ -127,7 +127,8 @@ type RDSInstanceSpec struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
 	VPCSecurityGroupIDs []SecurityGroupID `json:"vpcSecurityGroupIDs,omitempty" names:"ec2:security-group"`
-	// VPCSecurityGroupRefs name SecurityGroup objects in the same namespace, beside vpcSecurityGroupIDs.
+	// VPCSecurityGroupRefs name SecurityGroup objects in the same namespace, beside vpcSecurityGroupIDs. Both lists are exact: other groups
+	// are removed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

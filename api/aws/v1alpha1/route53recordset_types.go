@@ -57,7 +57,7 @@ type Route53RecordSetSpec struct {
 	// +kubebuilder:validation:Maximum=2147483647
 	TTL *int64 `json:"ttl,omitempty"`
 	// ResourceRecords are the values, in any order, in the form that Route 53 expects for the type: those of TXT records are in
-	// double quotes.
+	// double quotes. The list is exact: other values of the record set are removed.
 	// https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html
 	// +optional
 	// +listType=set

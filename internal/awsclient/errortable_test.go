@@ -109,6 +109,7 @@ var answers = []struct {
 	{"Glue", "CreateCrawler", "AccessDeniedException", "User: x is not authorized to perform: iam:PassRole", 400, Denied},
 	{"Glue", "CreateTable", "InvalidInputException", "Unsupported type", 400, Invalid},
 	{"Glue", "CreateTable", "GlueEncryptionException", "", 400, Invalid},
+	{"Glue", "CreateTable", "GlueEncryptionException", "User: arn:aws:sts::1:assumed-role/o/s is not authorized to perform: kms:GenerateDataKey on resource: arn:aws:kms:eu-west-1:1:key/k", 400, Denied},
 	{"Glue", "UpdateTable", "ConcurrentModificationException", "", 400, Transient},
 	{"Glue", "GetTable", "OperationTimeoutException", "", 400, Transient},
 

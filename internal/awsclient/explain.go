@@ -195,7 +195,12 @@ func (e explanation) invalid() error {
 	if isType[smithy.InvalidParamsError](e.err) || isType[*smithy.SerializationError](e.err) {
 		return e.stalled(status.ReasonRefusedByAWS, "%s was not sent, because the request is incomplete: %s", e.action, scrub(causeOf(e.err)))
 	}
-	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s", e.action, e.text())
+	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s%s", e.action, e.text(), remedies[normalizeCode(e.failure.Code)])
+}
+
+// remedies are what to do about refusals whose words do not say it, by their codes.
+var remedies = map[string]string{
+	"GlueEncryption": ": make the KMS key of the Data Catalog usable, which aws glue get-data-catalog-encryption-settings names",
 }
 
 // causeOf is the text of what an operation failed with, without the names of the operation around it.

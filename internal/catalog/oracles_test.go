@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/smithy-go"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
+)
+
+const oraclesHead = `# What AWS's own data is compared with
+
+Generated: ` + "`NEXUS_UPDATE=1 go test -run TestOracles ./internal/catalog`" + ` writes it anew, and a test compares it. The tests that do the
+comparisons are in [testing.md](testing.md#what-aws-publishes). Sources: %s, %s.
+
+`
+
+// The page lists what the oracles cover, so that a kind, a call or a field without one shows in a review.
+func TestOracles_AreListedByKind(t *testing.T) {
+	models, err := awsmodels.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := awsmodels.ReadReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page strings.Builder
+	fmt.Fprintf(&page, oraclesHead, models.Source, reference.Source)
+	page.WriteString("## Calls\n\nEach life of a kind has the printed policies alone. What a request takes is derived from AWS's reference: the resources that it\n" +
+		"requires, and the actions that depend on it.\n\n| kind | actions | required resources | dependent actions |\n|---|---|---:|---:|\n")
+	for _, e := range Kinds() {
+		page.WriteString(callsOf(e, reference))
+	}
+	page.WriteString("\n## Errors\n\nEvery error that the service models name has a row of the table of errors, and so a class.\n\n" +
+		"| kind | operations | errors | classes |\n|---|---:|---:|---|\n")
+	for _, e := range Kinds() {
+		page.WriteString(errorsOf(t, e, models))
+	}
+	page.WriteString("\n## Fields\n\nEvery value of every field that a row declares is decided again with each form of the answers. Rewrites are fields that AWS answers with in\n" +
+		"another form than it was sent.\n\n| kind | fields | lists and maps | rewrites |\n|---|---:|---:|---|\n")
+	for _, e := range Kinds() {
+		page.WriteString(formsOf(e))
+	}
+	golden.Check(t, "../../../docs/oracles.md", page.String())
+}
+
+// callsOf is the row of a kind about its rights.
+func callsOf(e engine.Entry, reference awsmodels.Reference) string {
+	resources, dependents := map[string]bool{}, map[string]bool{}
+	actions := actionsOf(e)
+	for _, action := range actions {
+		known := reference.Actions[action]
+		for _, r := range known.Resources {
+			resources[r] = true
+		}
+		for _, d := range known.Dependents {
+			dependents[d] = true
+		}
+	}
+	return fmt.Sprintf("| `%s` | %s | %d | %d |\n", e.Name(), strings.Join(actions, ", "), len(resources), len(dependents))
+}
+
+func actionsOf(e engine.Entry) []string {
+	all := slices.Concat(e.Meta().Reads, e.Meta().Writes)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// sdkNames are the names of services in the SDK, where IAM has others.
+var sdkNames = map[string]string{"cognito-idp": "cognitoidentityprovider", "tag": "resourcegroupstaggingapi"}
+
+// errorsOf is the row of a kind about the errors of its operations. Some actions of S3 and IAM have other names than the operations.
+func errorsOf(t *testing.T, e engine.Entry, models awsmodels.Table) string {
+	t.Helper()
+	operations, classes, n := 0, map[awsclient.Class]int{}, 0
+	for _, action := range actionsOf(e) {
+		service, operation, _ := strings.Cut(action, ":")
+		if name, ok := sdkNames[service]; ok {
+			service = name
+		}
+		codes, ok := models.Services[service][operation]
+		if !ok {
+			continue
+		}
+		operations++
+		for _, code := range codes.All() {
+			err := &smithy.OperationError{ServiceID: service, OperationName: operation, Err: &smithy.GenericAPIError{Code: code}}
+			class := awsclient.Classify(err).Class
+			if class == awsclient.Unknown {
+				t.Errorf("%s of %s has no class", code, action)
+			}
+			classes[class]++
+			n++
+		}
+	}
+	var words []string
+	for _, class := range slices.Sorted(maps.Keys(classes)) {
+		words = append(words, fmt.Sprintf("%s %d", class, classes[class]))
+	}
+	return fmt.Sprintf("| `%s` | %d | %d | %s |\n", e.Name(), operations, n, strings.Join(words, ", "))
+}
+
+// formsOf is the row of a kind about its fields.
+func formsOf(e engine.Entry) string {
+	spec, _ := reflect.TypeOf(e.New()).Elem().FieldByName("Spec")
+	fields, lists := countFields(spec.Type)
+	var rewritten []string
+	for _, r := range awsproxy.Rewrites() {
+		if r.Kind == e.Name() {
+			rewritten = append(rewritten, fmt.Sprintf("`%s`: %s", r.Field, r.What))
+		}
+	}
+	return fmt.Sprintf("| `%s` | %d | %d | %s |\n", e.Name(), fields, lists, strings.Join(rewritten, "; "))
+}
+
+// countFields counts the values of a spec, and its lists and maps, without those that all kinds have.
+func countFields(t reflect.Type) (fields, lists int) {
+	switch {
+	case t == reflect.TypeFor[v1alpha1.CommonSpec]():
+		return 0, 0
+	case t.Kind() == reflect.Pointer:
+		return countFields(t.Elem())
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Map:
+		fields, lists = countFields(t.Elem())
+		return fields, lists + 1
+	case t.Kind() != reflect.Struct:
+		return 1, 0
+	}
+	for i := range t.NumField() {
+		f, l := countFields(t.Field(i).Type)
+		fields, lists = fields+f, lists+l
+	}
+	return fields, lists
+}

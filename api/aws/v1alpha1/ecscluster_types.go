@@ -17,7 +17,8 @@ type ECSClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="clusterName is immutable"
 	ClusterName string `json:"clusterName"`
 	// CapacityProviders are the names of the capacity providers that tasks may use: FARGATE, FARGATE_SPOT, or those of Auto
-	// Scaling groups that exist. Absent: not managed; [] takes all off the cluster.
+	// Scaling groups that exist. Absent: not managed; [] takes all off the cluster. The list is exact: other providers are
+	// taken off.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
@@ -25,7 +26,7 @@ type ECSClusterSpec struct {
 	// +kubebuilder:validation:items:MaxLength=255
 	CapacityProviders *[]string `json:"capacityProviders,omitempty"`
 	// DefaultCapacityProviderStrategy divides tasks that name neither a launch type nor a strategy among capacity providers.
-	// Absent: not managed; [] removes the strategy.
+	// Absent: not managed; [] removes the strategy. The list is exact: other items are removed.
 	// +optional
 	// +listType=map
 	// +listMapKey=capacityProvider

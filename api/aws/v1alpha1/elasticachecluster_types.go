@@ -71,7 +71,8 @@ type ElastiCacheClusterSpec struct {
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=10
 	SecurityGroupIDs []SecurityGroupID `json:"securityGroupIds,omitempty" names:"ec2:security-group"`
-	// SecurityGroupRefs name SecurityGroup objects in the same namespace, beside securityGroupIds.
+	// SecurityGroupRefs name SecurityGroup objects in the same namespace, beside securityGroupIds. Both lists are exact: other groups
+	// are removed.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -46,7 +46,7 @@ type PodIdentityAssociationSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:aws[a-z-]*:iam::[0-9]{12}:role/.+$`
-	TargetRoleARN string `json:"targetRoleARN,omitempty"`
+	TargetRoleARN string `json:"targetRoleARN,omitempty" names:"iam:role"`
 	// Policy is a session policy in JSON: the pods may do what both it and the policies of the role allow, of the target role where there
 	// is one. It requires disableSessionTags: true. Absent: not managed. An association keeps its policy until the object is deleted
 	// and created again.

@@ -226,13 +226,20 @@ func (s summary) phase(err error) nexusv1.Phase {
 		return nexusv1.PhaseRunning
 	case !isWaiting && was != "": // a failure that passes changes nothing
 		return was
-	case s.hasRun() && (s.updating() || s.rollsOut()):
-		return nexusv1.PhaseUpdating
 	case s.hasRun():
-		return nexusv1.PhaseDegraded
+		return s.unready()
 	default:
 		return s.provisioning()
 	}
+}
+
+// unready is the phase of a capability that has run and is not ready: an edit is rolled out, or something failed although nothing
+// was edited.
+func (s summary) unready() nexusv1.Phase {
+	if s.updating() || s.rollsOut() {
+		return nexusv1.PhaseUpdating
+	}
+	return nexusv1.PhaseDegraded
 }
 
 // rollsOut reports whether all that is not done serves in its previous version, as after an update of the operator, which may change

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/osproc"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
@@ -97,7 +97,7 @@ func (p Program) Run(ctx context.Context, args []string) int {
 	if err == nil {
 		return 0
 	}
-	if errors.Is(err, syscall.EPIPE) { // whoever read the output has seen enough
+	if osproc.IsBrokenPipe(err) { // whoever read the output has seen enough
 		return exitNoReader
 	}
 	code := codeOf(ctx, err)

@@ -87,37 +87,40 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	if denied != nil {
 		return Enforcer{Problem: "it is not known whether something enforces NetworkPolicies: " + strings.ReplaceAll(denied.Error(), "\n", "; ")}, nil
 	}
-	var out Enforcer
-	var problems []string
-	off := true
-	if len(nodes.Auto) > 0 {
-		on, err := r.holds(ctx, AgentNamespace, cniConfigMap, cniController, "true")
-		if err != nil {
-			return out, err
-		}
-		if on {
-			out.Names = append(out.Names, "EKS Auto Mode")
-		} else {
-			problems = append(problems, "EKS Auto Mode runs with network policies off: run "+switchOnAuto)
-		}
+	names, problem, err := r.autoMode(ctx, nodes)
+	if err != nil {
+		return Enforcer{}, err
 	}
+	out, problems, off := Enforcer{Names: names}, []string{problem}, true
 	if !nodes.IsAuto() {
 		names, problem, known, err := r.pluginOf(ctx, sets)
 		if err != nil {
 			return out, err
 		}
 		off = known
-		out.Names = append(out.Names, names...)
-		if problem != "" {
-			problems = append(problems, problem)
-		}
+		out.Names, problems = append(out.Names, names...), append(problems, problem)
 	}
 	out.Off = off && len(out.Names) == 0
-	out.Problem = strings.Join(problems, "; ")
+	out.Problem = strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")
 	if len(out.Names) > 0 && out.Problem != "" {
 		out.Problem = "only " + strings.Join(out.Names, ", ") + " enforces NetworkPolicies, on its nodes: " + out.Problem
 	}
 	return out, nil
+}
+
+// autoMode names EKS Auto Mode where it runs nodes and enforces NetworkPolicies on them, or says why it does not.
+func (r Reader) autoMode(ctx context.Context, nodes Nodes) (names []string, problem string, err error) {
+	if len(nodes.Auto) == 0 {
+		return nil, "", nil
+	}
+	on, err := r.holds(ctx, AgentNamespace, cniConfigMap, cniController, "true")
+	if err != nil {
+		return nil, "", err
+	}
+	if on {
+		return []string{"EKS Auto Mode"}, "", nil
+	}
+	return nil, "EKS Auto Mode runs with network policies off: run " + switchOnAuto, nil
 }
 
 // pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.

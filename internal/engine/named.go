@@ -51,13 +51,9 @@ func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 			}
 			collectNamed(v.Field(i), below, field.Tag.Get(namesTag), out)
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			collectNamed(v.Index(i), fmt.Sprintf("%s[%d]", path, i), resource, out)
-		}
-	case reflect.Map:
-		for _, key := range v.MapKeys() {
-			collectNamed(v.MapIndex(key), fmt.Sprintf("%s[%v]", path, key), resource, out)
+	case reflect.Slice, reflect.Map:
+		for key, element := range v.Seq2() {
+			collectNamed(element, fmt.Sprintf("%s[%v]", path, key), resource, out)
 		}
 	case reflect.String:
 		if resource != "" && v.String() != "" {

@@ -123,10 +123,12 @@ func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, ipv6 bool) bool {
 	if r.Audit() || e.Restricts&Egress == 0 {
 		return false
 	}
-	if e.Check(r.Params) != "" {
-		return true
-	}
-	switch e.ID {
+	return e.Check(r.Params) != "" || closesHTTPS(e.ID, r, ipv6)
+}
+
+// closesHTTPS reports whether a rule with valid parameters closes TCP 443 to AWS.
+func closesHTTPS(id string, r Rule, ipv6 bool) bool {
+	switch id {
 	case "dnsManipulation":
 		return r.Param("otherEgress", "deny") != "allow" && len(r.Params["awsCIDRs"]) == 0
 	case "denyExternalNetworkAccess":

@@ -70,7 +70,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/options", "internal/permissions", "internal/plan", "internal/status"},
+	"internal/cli":                       {"api", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

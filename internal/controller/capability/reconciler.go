@@ -72,14 +72,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	ref := capabilityRef(req.NamespacedName)
 	if err := r.Newest(ctx, r.Applier, ref, c); err != nil {
 		r.Applier.Forget(ref)
-		r.retries.Drop(req.NamespacedName)
-		r.compilations.forget(req.NamespacedName)
-		r.applied.forget(req.NamespacedName)
-		r.spacing.forget(req.NamespacedName)
-		r.statusSpacing.forget(req.NamespacedName)
-		r.steps.forget(req.NamespacedName)
-		r.doomed.forget(req.NamespacedName)
-		r.refusals.set(req.NamespacedName, refusal{})
+		r.forget(req.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := c.DeepCopy()
@@ -109,12 +102,30 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	}
 	r.measureSteps(c, was, observed, began)
 	if err == nil && after == 0 {
-		err = r.evictPods(ctx, c, observed.Evict)
-	}
-	if err == nil && after == 0 && observed.Healing.Injects { // pods lack credentials, and no event tells that it is time to replace them
-		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
+		return r.replacePods(ctx, c, observed)
 	}
 	return r.requeue(c, after, err)
+}
+
+// forget drops what is remembered of a capability that is gone.
+func (r *Reconciler) forget(key client.ObjectKey) {
+	r.retries.Drop(key)
+	r.compilations.forget(key)
+	r.applied.forget(key)
+	r.spacing.forget(key)
+	r.statusSpacing.forget(key)
+	r.steps.forget(key)
+	r.doomed.forget(key)
+	r.refusals.set(key, refusal{})
+}
+
+// replacePods evicts the pods that are to be replaced, after the status that records them was written.
+func (r *Reconciler) replacePods(ctx context.Context, c *nexusv1.NexusAICapability, observed capability.Observed) (reconcile.Result, error) {
+	err := r.evictPods(ctx, c, observed.Evict)
+	if err == nil && observed.Healing.Injects { // pods lack credentials, and no event tells that it is time to replace them
+		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
+	}
+	return r.requeue(c, 0, err)
 }
 
 // requeue says when to come back: a status that was not written waits for no longer than its spacing.
@@ -166,19 +177,24 @@ func (r *Reconciler) converge(ctx context.Context, c *nexusv1.NexusAICapability)
 			return observed, err
 		}
 	}
+	return observed, r.roll(ctx, c, g, &observed)
+}
+
+// roll applies the objects of a compiled capability, removes what it no longer has, and adds what was seen of them.
+func (r *Reconciler) roll(ctx context.Context, c *nexusv1.NexusAICapability, g *graph.Graph, observed *capability.Observed) error {
 	rollout := newRollout(r, c, g)
-	err = errors.Join(rollout.run(ctx), r.zoneServed(c))
+	err := errors.Join(rollout.run(ctx), r.zoneServed(c))
 	observed.States, observed.Changes = rollout.states, rollout.changes
 	if err != nil || rollout.stopped {
-		return observed, err
+		return err
 	}
-	if err := r.planReplacements(ctx, c, &observed); err != nil || !rollout.complete() {
-		return observed, err
+	if err := r.planReplacements(ctx, c, observed); err != nil || !rollout.complete() {
+		return err
 	}
-	if err := r.prune(ctx, c, &observed); err != nil {
-		return observed, err
+	if err := r.prune(ctx, c, observed); err != nil {
+		return err
 	}
-	return observed, r.providerUsable(ctx, c)
+	return r.providerUsable(ctx, c)
 }
 
 // nameConflict refuses all but one of the capabilities whose resources would have the same names.

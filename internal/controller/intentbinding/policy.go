@@ -81,18 +81,24 @@ func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFa
 	} else {
 		cluster.AddTo(&w.facts)
 	}
-	if intentfacts.UsesPatches(p.Rules) {
-		if w.facts.Patches, err = r.patch.read(ctx); err != nil {
-			return fail(err)
-		}
-	}
-	if w.facts.TLS, err = r.readAssessments(ctx, p, res.Live); err != nil {
+	if err := r.readCatalogs(ctx, w, p); err != nil {
 		return fail(err)
 	}
 	report.Assessments = w.facts.TLS.Results
 	r.engines(ctx, w)
 	report.Err = explainLostRace(intent.Worst(report.Err, r.policyStatus(ctx, owner, res.Live, report)))
 	return report
+}
+
+// readCatalogs adds the virtual patches and the results of assessments that the rules of a policy need to its facts.
+func (r *Reconciler) readCatalogs(ctx context.Context, w *work, p intent.Policy) (err error) {
+	if intentfacts.UsesPatches(p.Rules) {
+		if w.facts.Patches, err = r.patch.read(ctx); err != nil {
+			return err
+		}
+	}
+	w.facts.TLS, err = r.readAssessments(ctx, p, w.policy)
+	return err
 }
 
 // reportNotApplied says of every rule that nothing came of it, and why.

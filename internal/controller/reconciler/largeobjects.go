@@ -132,11 +132,11 @@ func sizeOf(v reflect.Value) int {
 
 // trim takes long texts, lists of texts and maps out of a value. It keeps short ones, such as references to other objects.
 func trim(v reflect.Value) {
+	if v.CanSet() && isLong(v) {
+		v.SetZero()
+		return
+	}
 	switch v.Kind() {
-	case reflect.String:
-		if v.Len() > longText && v.CanSet() {
-			v.SetString("")
-		}
 	case reflect.Pointer:
 		if !v.IsNil() {
 			trim(v.Elem())
@@ -145,17 +145,24 @@ func trim(v reflect.Value) {
 		for i := range v.NumField() {
 			trim(v.Field(i))
 		}
-	case reflect.Map:
-		if v.CanSet() && sizeOf(v) > longList {
-			v.SetZero()
-		}
 	case reflect.Slice:
-		if v.CanSet() && v.Type().Elem().Kind() == reflect.String && sizeOf(v) > longList {
-			v.SetZero()
-		}
 		for i := range v.Len() {
 			trim(v.Index(i))
 		}
 	default:
+	}
+}
+
+// isLong reports whether a value is a text, a list of texts or a map that is longer than what a trimmed object keeps.
+func isLong(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len() > longText
+	case reflect.Map:
+		return sizeOf(v) > longList
+	case reflect.Slice:
+		return v.Type().Elem().Kind() == reflect.String && sizeOf(v) > longList
+	default:
+		return false
 	}
 }

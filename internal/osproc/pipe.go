@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package osproc
+
+import (
+	"errors"
+	"syscall"
+)
+
+// IsBrokenPipe reports whether an error says that nobody reads what was written any more.
+func IsBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }

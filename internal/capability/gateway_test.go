@@ -109,7 +109,7 @@ func TestGateway_WhatIsSaidTwiceIsRefused(t *testing.T) {
 		"spec.ingress.gateway.name":           byGateway(nexusv1.GatewaySpec{Name: "A"}),
 		"spec.ingress.certificateArn":         byGateway(nexusv1.GatewaySpec{Name: "shared"}, func(in *nexusv1.IngressSpec) { in.CertificateArn = certified }),
 		"spec.ingress.gateway: excludes anno": byGateway(nexusv1.GatewaySpec{Class: "alb"}, func(in *nexusv1.IngressSpec) { in.Annotations = map[string]nexusv1.AnnotationValue{"a": "b"} }),
-		"spec.ingress.gateway: name and clas": byGateway(nexusv1.GatewaySpec{Name: "a", Class: "b"}),
+		"spec.ingress.gateway: name and class": byGateway(nexusv1.GatewaySpec{Name: "a", Class: "b"}),
 	} {
 		_, err := capability.Compile(c, facts())
 		if err == nil || !strings.Contains(err.Error(), field) {

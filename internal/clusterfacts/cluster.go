@@ -25,9 +25,6 @@ type Cluster struct {
 	Enforcer Enforcer
 }
 
-// IsIPv6 reports whether pods have IPv6 addresses first, as in an IPv6 cluster of EKS.
-func (c Cluster) IsIPv6() bool { return len(c.Families) > 0 && c.Families[0] == corev1.IPv6Protocol }
-
 // Reader reads the facts of a cluster.
 type Reader struct {
 	// Live reads the API server itself.

@@ -47,14 +47,13 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	out := Nodes{AppArmor: len(nodes) > 0}
 	for _, n := range nodes {
 		out.AppArmor = out.AppArmor && n.Labels[labelKubeArmor] == "apparmor"
-		switch {
-		case n.Labels[LabelComputeType] == computeAuto:
+		if n.Labels[LabelComputeType] == computeAuto {
 			out.Auto = append(out.Auto, n.Name)
-		default:
-			out.Others = append(out.Others, n.Name)
-			if slices.ContainsFunc(agents, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name && isReady(p) }) {
-				out.WithAgent = append(out.WithAgent, n.Name)
-			}
+			continue
+		}
+		out.Others = append(out.Others, n.Name)
+		if slices.ContainsFunc(agents, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name && isReady(p) }) {
+			out.WithAgent = append(out.WithAgent, n.Name)
 		}
 	}
 	slices.Sort(out.Auto)

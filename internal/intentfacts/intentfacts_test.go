@@ -37,10 +37,6 @@ func api(t *testing.T, objects ...client.Object) *fakeapi.API {
 	return fakeapi.New(fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...))
 }
 
-func dnsService(selector map[string]string, ports ...corev1.ServicePort) *corev1.Service {
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "dns"}, Spec: corev1.ServiceSpec{Selector: selector, Ports: ports}}
-}
-
 func TestReadCluster_GivesPoliciesTheFactsOfAutoMode(t *testing.T) {
 	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
 	auto := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}

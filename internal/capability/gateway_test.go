@@ -104,11 +104,11 @@ func TestGateway_TheHostWaitsForItsAddress(t *testing.T) {
 
 func TestGateway_WhatIsSaidTwiceIsRefused(t *testing.T) {
 	for field, c := range map[string]*nexusv1.NexusAICapability{
-		"spec.ingress.gateway":                byGateway(nexusv1.GatewaySpec{}),
-		"spec.ingress.gateway.namespace":      byGateway(nexusv1.GatewaySpec{Class: "alb", Namespace: "edge"}),
-		"spec.ingress.gateway.name":           byGateway(nexusv1.GatewaySpec{Name: "A"}),
-		"spec.ingress.certificateArn":         byGateway(nexusv1.GatewaySpec{Name: "shared"}, func(in *nexusv1.IngressSpec) { in.CertificateArn = certified }),
-		"spec.ingress.gateway: excludes anno": byGateway(nexusv1.GatewaySpec{Class: "alb"}, func(in *nexusv1.IngressSpec) { in.Annotations = map[string]nexusv1.AnnotationValue{"a": "b"} }),
+		"spec.ingress.gateway":                 byGateway(nexusv1.GatewaySpec{}),
+		"spec.ingress.gateway.namespace":       byGateway(nexusv1.GatewaySpec{Class: "alb", Namespace: "edge"}),
+		"spec.ingress.gateway.name":            byGateway(nexusv1.GatewaySpec{Name: "A"}),
+		"spec.ingress.certificateArn":          byGateway(nexusv1.GatewaySpec{Name: "shared"}, func(in *nexusv1.IngressSpec) { in.CertificateArn = certified }),
+		"spec.ingress.gateway: excludes anno":  byGateway(nexusv1.GatewaySpec{Class: "alb"}, func(in *nexusv1.IngressSpec) { in.Annotations = map[string]nexusv1.AnnotationValue{"a": "b"} }),
 		"spec.ingress.gateway: name and class": byGateway(nexusv1.GatewaySpec{Name: "a", Class: "b"}),
 	} {
 		_, err := capability.Compile(c, facts())

@@ -353,7 +353,7 @@ func TestWhatWasSaidOfPoliciesStaysWhileNothingCanBeLookedAt(t *testing.T) {
 			return err
 		}
 		for _, c := range b.Status.Coverage {
-			if c.Engine == "Kyverno" && c.Intent == "escapeToHost" && c.Level == v1alpha1.LevelEnforced && meta.IsStatusConditionFalse(b.Status.Conditions, "Reconciling") {
+			if c.Engine == "Kyverno" && c.Intent == "escapeToHost" && c.Level == v1alpha1.LevelPartial && c.Reason == "OnCreateOnly" && meta.IsStatusConditionFalse(b.Status.Conditions, "Reconciling") {
 				return nil
 			}
 		}

@@ -106,7 +106,7 @@ func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[s
 	for _, p := range intent.Resolve(intent.OfBinding(b), intents, nil, intent.Options{OperatorNamespace: "nexus-system"}).Policies {
 		for _, e := range catalog.Engines() {
 			f := intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system", TrustDomain: "cluster.local"}
-			for _, o := range intent.Translate(e, p, f, true, func(schema.GroupVersionKind) bool { return true }).Objects {
+			for _, o := range intent.Translate(e, p, f, true, func(k schema.GroupVersionKind) bool { return k.Group != "policies.kyverno.io" }).Objects {
 				if o.GetKind() != "NetworkPolicy" {
 					stored, problem := enginecrds.Admit(h.T, o)
 					if problem != "" {

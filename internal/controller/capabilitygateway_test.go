@@ -78,9 +78,13 @@ func (h *home) lifeOfAGateway(app string) {
 	h.programs(ns, name)
 	h.shows(c, "Ready", "True", "Ready")
 	h.gone(ingress, ns, name)
-	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil || c.Status.Endpoints.URL != "http://gw-1.ap-southeast-1.elb.amazonaws.com" {
-		h.Errorf("the URL is %q: %v", c.Status.Endpoints.URL, err)
-	}
+	h.eventually("the URL of the Gateway to be told", func() error {
+		err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c)
+		if err == nil && c.Status.Endpoints.URL != "http://gw-1.ap-southeast-1.elb.amazonaws.com" {
+			err = fmt.Errorf("it is %q", c.Status.Endpoints.URL)
+		}
+		return err
+	})
 	h.alter(gateway, func() { _ = unstructured.SetNestedField(gateway.Object, "other", "spec", "gatewayClassName") })
 	h.eventually("the Gateway to be healed", func() error {
 		u, err := h.object(gatewayAPI("Gateway"), ns, name)

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,6 +34,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -50,6 +52,10 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.measured("https://127.0.0.1:" + port + "/metrics")
 	h.cluster("production")
 	h.agent()
+	var skipped atomic.Bool // one pod starts without credentials, and is evicted
+	ekswebhook.StartFailing(t, h.w, "production", func(p *corev1.Pod) bool {
+		return p.Namespace == "rights-dev" && skipped.CompareAndSwap(false, true)
+	})
 	h.livesOfACapability()
 	h.lifeOfAGateway("rightsgate")
 	h.livesOfBindings()
@@ -265,6 +271,12 @@ func (h *home) livesInCEL() {
 		kinds = append(kinds, schema.GroupVersionKind{Group: "policies.kyverno.io", Version: "v1", Kind: kind})
 	}
 	h.areThere(ns, true, kinds...)
+	for n, i := range all { // what an intent came to that is no longer named is removed
+		h.alter(b, func() { b.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
+		h.alter(o, func() { o.Spec.Intents = named([]*intentv1alpha1.SecurityIntent{i}) })
+		h.areThere(ns, false, kinds[2-2*n:4-2*n]...)
+		h.areThere(ns, true, kinds[2*n:2*n+2]...)
+	}
 	for _, i := range all {
 		h.remove(i)
 	}

@@ -18,7 +18,7 @@ var fieldsNaming = map[string][]string{
 	"KMSKey": {"kmskeyref", "kmsmasterkeyref", "kmskey", "kmskeyid", "kmskeyarn", "kmsmasterkeyid", "providerkeyarn", "keyid"},
 	// The role that trusts a ServiceAccount names the cluster, too, and its trust outlives the cluster.
 	"EKSCluster": {"podidentityassociation.clustername"},
-	"IAMRole":    {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "iaminstanceprofile"},
+	"IAMRole":    {"roleref", "role", "rolearn", "subscriptionroleref", "subscriptionrolearn", "targetrolearn", "iaminstanceprofile"},
 }
 
 // Identified is implemented by objects whose resource has more names than its ID and its ARN, such as a key with aliases.

@@ -41,7 +41,7 @@ func NewPodIdentityAssociation(cfg aws.Config) kind.Kind[*v1alpha1.PodIdentityAs
 	return kind.FromTable(kind.Table[*v1alpha1.PodIdentityAssociation, AssociationState]{
 		// EKS allows one association for a ServiceAccount, so that the three names find it.
 		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"IAMRole"}},
-		Identify: identify, Declare: declare, Publish: publish,
+		Identify: identify, Declare: declare, Publish: publish, Refuse: refuseAssociation,
 		Roles:    kind.Roles[AssociationState]{Of: func(s AssociationState) []string { return kind.Present(s.Role, s.TargetRole) }},
 		Export:   kind.Export[*v1alpha1.PodIdentityAssociation, AssociationState]{Identity: []string{"clusterName", "namespace", "serviceAccount"}, Spec: exported},
 		Describe: kind.Read[AssociationState]{Actions: []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"}, Do: a.describe},
@@ -92,6 +92,16 @@ func declare(sc kind.Scope, cr *v1alpha1.PodIdentityAssociation, want *Associati
 			return err
 		}
 		want.Role = &target.ARN
+	}
+	return nil
+}
+
+// refuseAssociation names what EKS cannot do: an association that keeps a session policy, which is not declared, has no session tags.
+// https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdatePodIdentityAssociation.html
+func refuseAssociation(want, have AssociationState, diff kind.Diff) error {
+	if diff.Under("DisableSessionTags") && want.Policy == nil && have.Policy != nil && !aws.ToBool(want.DisableSessionTags) {
+		return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.disableSessionTags", Message: "the association keeps a session policy, with which EKS adds no session tags: " +
+			"leave disableSessionTags out, or declare the policy and true; an object that is deleted and created again has neither"}
 	}
 	return nil
 }

@@ -192,6 +192,8 @@ func refusals() []kindtest.Case {
 		refused("a role and a reference", status.ReasonInvalidSpec, nil, func(s *spec) { s.RoleARN = roles + "orders" }),
 		refused("no role", status.ReasonInvalidSpec, nil, func(s *spec) { s.RoleRef = nil }),
 		refused("a role by its name", status.ReasonInvalidSpec, nil, role("orders")),
+		{Name: "session tags beside a session policy that is kept", Existing: associationOf(limited("s3:GetObject")), Object: associationOf(withoutTags(false)),
+			Cause: engine.Edited, Stalled: status.ReasonImmutable},
 		refused("a namespace in capital letters", status.ReasonInvalidSpec, nil, func(s *spec) { s.Namespace = "Team" }),
 	}
 }

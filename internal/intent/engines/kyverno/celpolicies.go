@@ -81,7 +81,7 @@ func (e celEngine) translate(p intent.Policy, f intent.Facts, r intent.Rule) (*u
 		u.SetAnnotations(annotations)
 	}
 	constraints := map[string]any{"resourceRules": podRules(r)}
-	if s := selector(p.Selector); len(s) > 0 {
+	if s := p.Selector.Unstructured(); len(s) > 0 {
 		constraints["objectSelector"] = s
 	}
 	if p.Namespace == "" {

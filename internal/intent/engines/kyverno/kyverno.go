@@ -186,7 +186,7 @@ func pods(p intent.Policy, operations []string) map[string]any {
 	if len(operations) > 0 {
 		out["operations"] = list(operations)
 	}
-	if s := selector(p.Selector); len(s) > 0 {
+	if s := p.Selector.Unstructured(); len(s) > 0 {
 		out["selector"] = s
 	}
 	if p.Namespace == "" && !p.Namespaces.All {
@@ -207,29 +207,5 @@ func exclude(p intent.Policy, f intent.Facts) map[string]any {
 	}
 	slices.Sort(names)
 	out["any"] = []any{map[string]any{"resources": map[string]any{"namespaces": list(slices.Compact(names))}}}
-	return out
-}
-
-func selector(s intent.Selector) map[string]any {
-	out := map[string]any{}
-	if len(s.Labels) > 0 {
-		labels := map[string]any{}
-		for k, v := range s.Labels {
-			labels[k] = v
-		}
-		out["matchLabels"] = labels
-	}
-	if len(s.Expressions) == 0 {
-		return out
-	}
-	expressions := make([]any, len(s.Expressions))
-	for i, e := range s.Expressions {
-		expression := map[string]any{"key": e.Key, "operator": string(e.Operator)}
-		if len(e.Values) > 0 {
-			expression["values"] = list(e.Values)
-		}
-		expressions[i] = expression
-	}
-	out["matchExpressions"] = expressions
 	return out
 }

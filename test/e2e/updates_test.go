@@ -86,6 +86,12 @@ func TestUpdate_AnEditMakesTheSmallestChange(t *testing.T) {
 		am, km := b.Mark()
 		b.Edit(c, func() { edit.change(&c.Spec) })
 		b.Running(c)
+		b.Eventually(20*time.Second, edit.name+": a database to go after its tables, between which the operator rests", func() error {
+			if made := wrote(b.KubeWrites(km)); len(made) < len(edit.kube) {
+				return fmt.Errorf("%d writes, expected %d: %s", len(made), len(edit.kube), strings.Join(made, "\n"))
+			}
+			return nil
+		})
 		b.Quiet()
 		aws := b.World.AWS().Since(am).Writes().Labels()
 		slices.Sort(aws)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// busyAfter is how long work that AWS has in hand takes at least.
+	// busyAfter is the minimum duration of work that AWS has accepted.
 	busyAfter = 5 * time.Second
 	// laggingAfter is the pause before a create that names what AWS may not have spread yet.
 	laggingAfter = 15 * time.Second
@@ -198,7 +198,7 @@ func (e explanation) invalid() error {
 	return e.stalled(status.ReasonRefusedByAWS, "AWS refuses %s%s%s", e.action, e.text(), remedies[normalizeCode(e.failure.Code)])
 }
 
-// remedies are what to do about refusals whose words do not say it, by their codes.
+// remedies holds the remedy for each error code whose message has none.
 var remedies = map[string]string{
 	"GlueEncryption": ": make the KMS key of the Data Catalog usable, which aws glue get-data-catalog-encryption-settings names",
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Now func() time.Time
 	// Ambient loads the operator's own identity; nil is LoadAmbient. Called once, until it succeeds.
 	Ambient func(context.Context) (aws.Config, error)
-	// Region is where LoadAmbient signs in if neither the environment nor the AWS files name a region; empty is nowhere.
+	// Region is the default region of LoadAmbient, used if neither the environment nor the AWS files name one.
 	Region string
 	// Person is true where Ambient is the identity of a person at a command line. Errors then name what a person sets.
 	Person bool

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Healing is what is done about pods that started without credentials.
+// Healing records the replacement of pods that started without credentials.
 type Healing struct {
 	// Injects is true where the cluster is known to give pods credentials when they start.
 	Injects bool

@@ -37,7 +37,7 @@ type Facts struct {
 	Balancer string
 	// IPAddressType is that of the load balancer where an IngressClassParams says it, which then overrides annotations.
 	IPAddressType string
-	// Gateway is what is seen of the Gateway of a capability that has one.
+	// Gateway holds the observed Gateway of a capability that has one.
 	Gateway GatewayFacts
 	// Zone is the ID of the hosted zone that the spec names in another way; empty until it is known.
 	Zone string

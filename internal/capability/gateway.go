@@ -23,7 +23,7 @@ const (
 	permanentlyGone = int64(301)
 )
 
-// GatewayFacts are what is seen of the Gateway that a capability's route belongs to.
+// GatewayFacts holds the observed Gateway that a capability's route belongs to.
 type GatewayFacts struct {
 	// Controller is the controllerName of the GatewayClass that the capability names; empty while it is not known.
 	Controller string
@@ -95,7 +95,7 @@ func (k *compiler) gateway() {
 	}
 }
 
-// routeRules are those of the Ingress.
+// routeRules returns the rules of the Ingress as rules of an HTTPRoute.
 func (k *compiler) routeRules() []any {
 	rule := func(prefix string, c component) any {
 		return map[string]any{

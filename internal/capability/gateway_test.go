@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
-// gatewayObjects are those of a graph, in the order of creation.
+// gatewayObjects returns the Gateway API objects of a graph, in the order of creation.
 func gatewayObjects(g *graph.Graph) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, n := range g.Nodes() {

@@ -112,7 +112,7 @@ type Observed struct {
 	Deleting bool
 	// Agent is what is seen of the EKS Pod Identity Agent; zero for a capability without associations.
 	Agent Agent
-	// Healing is what is done about pods without credentials.
+	// Healing records the replacement of pods without credentials.
 	Healing Healing
 	// Evict are the pods to be evicted once the status has their records.
 	Evict []nexusv1.ReplacedPod

@@ -172,7 +172,7 @@ func (a Agent) reportIn(s State, cluster string) State {
 	return s
 }
 
-// maxAgentless is how many nodes without the agent a message names.
+// maxAgentless limits the nodes without the agent that a message names.
 const maxAgentless = 5
 
 // reportNodesIn adds the nodes without the agent on which pods of the capability run: those get no credentials.

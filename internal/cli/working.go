@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// patience is how long a command is silent before a terminal shows that it is at work.
+// patience is the time after which a terminal shows that a command is still working.
 const patience = 2 * time.Second
 
 // working shows on a line of a terminal how long a command has been at work, and on what. Output of the command erases the line.

@@ -36,7 +36,7 @@ func (h *home) accepts(u *unstructured.Unstructured, status map[string]any) {
 	}
 }
 
-// conditionsOf are those of an object's generation, all True.
+// conditionsOf returns conditions of an object's generation, all True.
 func conditionsOf(u *unstructured.Unstructured, types ...string) []any {
 	var out []any
 	for _, t := range types {

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxDeadNodes is how many nodes a message names.
+// maxDeadNodes limits the nodes that a message names.
 const maxDeadNodes = 3
 
 // onDeadNodes names the nodes that are not ready among those of pods that are not ready; empty where there are none, and where nodes

@@ -142,7 +142,7 @@ type Facts struct {
 	TrustDomain string
 }
 
-// NodeShare is how many of a cluster's nodes something is true of.
+// NodeShare reports whether something is true of no, some or all nodes of a cluster.
 type NodeShare string
 
 // The shares of nodes.

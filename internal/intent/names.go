@@ -53,7 +53,7 @@ func NameMatches(pattern, name string) bool {
 	return label != "*" && rest == domain
 }
 
-// NamesOutward is what a rule of the intent allowEgressToNames leaves open.
+// NamesOutward holds the egress that a rule of the intent allowEgressToNames leaves open.
 type NamesOutward struct {
 	// Names and Ports are open together, by TCP. No names means that none is open.
 	Names, Ports []string

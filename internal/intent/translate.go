@@ -63,7 +63,7 @@ func unavailable(e Engine, enabled bool, served Served) (reason, message string)
 	return ReasonEngineMissing, fmt.Sprintf("%s is not installed: %s is not served", e.Name(), strings.Join(names, ", "))
 }
 
-// missingKinds are those that an engine requires and the API server does not serve.
+// missingKinds returns the kinds that an engine requires and the API server does not serve.
 func missingKinds(e Engine, served Served) []schema.GroupVersionKind {
 	return slices.DeleteFunc(slices.Clone(e.Requires()), func(k schema.GroupVersionKind) bool { return served(k) })
 }

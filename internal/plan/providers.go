@@ -75,7 +75,7 @@ func (p *Planner) usersOf(ctx context.Context, namespace, provider string, plann
 	return out, leftOut, nil
 }
 
-// pageSize is how many objects are in memory at a time while those that use a provider are looked for.
+// pageSize limits the objects in memory during the search for the users of a provider.
 const pageSize = 250
 
 // eachOf calls do with each object of a kind in a namespace, its kind named.

@@ -39,7 +39,7 @@ type batched struct {
 	kept  map[place]map[string]client.Object
 }
 
-// place is where objects are listed.
+// place identifies one list of objects.
 type place struct {
 	kind      schema.GroupVersionKind
 	namespace string

@@ -62,7 +62,7 @@ type ComponentSpec struct {
 	// Probes of the container.
 	// +optional
 	Probes *ProbesSpec `json:"probes,omitempty"`
-	// DrainSeconds is how long a pod that is to end goes on serving before it gets the signal to terminate, in seconds, so that load balancers
+	// DrainSeconds keeps a terminating pod serving for this many seconds before it gets the signal to terminate, so that load balancers
 	// and nodes stop sending it requests first; default 5. 0 sends the signal at once. It needs Kubernetes 1.30 or later, and comes on top of
 	// terminationGracePeriodSeconds.
 	// https://kubernetes.io/docs/concepts/containers/container-lifecycle-hooks/#hook-handler-implementations

@@ -147,7 +147,7 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 	}
 }
 
-// parametersPoll is how often the parameters of the IngressClass are looked at, which are not watched.
+// parametersPoll is the interval between two reads of the parameters of the IngressClass, which are not watched.
 const parametersPoll = 5 * time.Minute
 
 // agentPoll is how often the EKS Pod Identity Agent is looked at, which is not watched.

@@ -28,7 +28,7 @@ type clusterReader struct {
 	next  time.Time
 }
 
-// clusterEvery is how often the facts of the cluster are read.
+// clusterEvery is the interval between two reads of the facts of the cluster.
 const clusterEvery = time.Minute
 
 func (d *clusterReader) read(ctx context.Context) (intentfacts.Cluster, error) {

@@ -47,7 +47,7 @@ func shapes() []shape {
 	}
 }
 
-// claimIn is what an engine claims of an intent with sample parameters in a cluster.
+// claimIn returns the claim of an engine for an intent with sample parameters in a cluster.
 func claimIn(e intent.Engine, id intent.Entry, in shape) string {
 	f := facts(nil)
 	f.AutoMode = intent.NoNodes

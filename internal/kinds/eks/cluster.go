@@ -41,7 +41,7 @@ type ClusterState struct {
 	// Logs are the types of logs that are sent.
 	Logs               *[]string `drift:"set"`
 	AuthenticationMode *string
-	// SupportType is what EKS does at the end of standard support.
+	// SupportType selects the behavior of EKS at the end of standard support.
 	SupportType *string
 	// CreatorIsAdmin is sent with the create.
 	CreatorIsAdmin     *bool `drift:"id"`

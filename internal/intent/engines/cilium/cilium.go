@@ -27,7 +27,7 @@ const (
 	namespaceLabel = "k8s:io.kubernetes.pod.namespace"
 	// credentialsPort is that of the EKS Pod Identity Agent.
 	credentialsPort = "80"
-	// maxPorts is how many ports one rule of Cilium has at most.
+	// maxPorts is the maximum number of ports in one rule of Cilium.
 	maxPorts = 40
 )
 

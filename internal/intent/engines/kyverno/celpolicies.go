@@ -25,7 +25,7 @@ func celKinds() []string {
 	return []string{validating, namespacedValidating, mutating, namespacedMutating}
 }
 
-// celVersions are those that Kyverno serves, the preferred one first.
+// celVersions lists the versions that Kyverno serves, the preferred one first.
 func celVersions() []string { return []string{"v1", "v1beta1", "v1alpha1"} }
 
 // celEngine makes Kyverno's policies in CEL, of one version.

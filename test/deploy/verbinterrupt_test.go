@@ -70,7 +70,7 @@ func (h *hand) interrupted(t *testing.T, v verb, args []string, there func() boo
 // wait is a verb that waits, because what it waits for has no controller.
 type wait struct {
 	args []string
-	// request is the write after which it waits, as the proxy calls it; Verb and Resource alone.
+	// request is the last one before it waits, or the first of a wait that asks again and again; Verb and Resource alone.
 	request kubeproxy.Match
 	// left are texts that say what was done and how to go on.
 	left []string
@@ -94,7 +94,7 @@ func (x *stage) interruptedWaits(t *testing.T) {
 	all := x.verbs()
 	for _, w := range []wait{
 		{[]string{"monitor", name, "-n", in}, kubeproxy.Match{Verb: "watch", Resource: "events"}, []string{"Run the same command again"}},
-		{[]string{"reconcile", name, "-n", in, "--wait"}, kubeproxy.Match{Verb: "patch", Resource: "nexuscapabilities"}, []string{"All its requests were made"}},
+		{[]string{"reconcile", name, "-n", in, "--wait"}, kubeproxy.Match{Verb: "get", Resource: "ssmparametersets"}, []string{"All its requests were made"}},
 		{[]string{"plan", name, "-n", in, "--server"}, kubeproxy.Match{Verb: "create", Resource: "planrequests"}, []string{"has changed nothing"}},
 		{append(slices.Clone(all["e2e"].args), "--from-step", "6", "--to-step", "6"), kubeproxy.Match{Verb: "watch", Resource: "events"}, []string{"To continue: nexusctl e2e --from-step=6", "interrupted in step 6. The steps before it are done."}},
 		{all["rollout"].args, kubeproxy.Match{Verb: "patch", Resource: "deployments"}, []string{"Deployment " + in, "kubectl rollout status"}},
@@ -110,7 +110,14 @@ func (x *stage) interruptedWaits(t *testing.T) {
 			w.request.Endpoint = h.name
 			a := h.interrupted(t, verb{}, w.args, func() bool {
 				done := x.kube.Since(mark).Match(w.request)
-				return len(done) > 0 && done[len(done)-1].Status != 0 && time.Since(done[len(done)-1].Start) > time.Second
+				if len(done) == 0 {
+					return false
+				}
+				one := done[len(done)-1]
+				if w.request.Verb == "get" {
+					one = done[0]
+				}
+				return one.Status != 0 && time.Since(one.Start) > time.Second
 			})
 			nexusctl.Answer{Out: a.Out, Err: a.Err, Code: a.Code}.Wants(t, 130, w.left...)
 			if w.args[0] == "plan" {

@@ -103,7 +103,8 @@ func (l *LargeObjects) admit(kind string, key types.NamespacedName, size int) bo
 	return true
 }
 
-// sizeOf counts the bytes of the texts in a value.
+// sizeOf counts the bytes of the texts in a value. Fields that are not exported belong to other packages, which may be writing them:
+// all times share one location, for example.
 func sizeOf(v reflect.Value) int {
 	n := 0
 	switch v.Kind() {
@@ -115,7 +116,9 @@ func sizeOf(v reflect.Value) int {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			n += sizeOf(v.Field(i))
+			if v.Type().Field(i).IsExported() {
+				n += sizeOf(v.Field(i))
+			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -143,7 +146,9 @@ func trim(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			trim(v.Field(i))
+			if v.Type().Field(i).IsExported() {
+				trim(v.Field(i))
+			}
 		}
 	case reflect.Slice:
 		for i := range v.Len() {

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,5 +70,14 @@ func TestLargeObjects_GiveRoomThatIsFree(t *testing.T) {
 	}
 	if len(l.sizes) > 0 {
 		t.Errorf("kept: %v", l.sizes)
+	}
+}
+
+func TestLargeObjects_LookOnlyAtFieldsThatAreExported(t *testing.T) {
+	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team-a", Name: "small"}}
+	// Another goroutine may be setting the location of a time, which has a name and a list of zones.
+	o.CreationTimestamp = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.FixedZone(strings.Repeat("x", largeObject), 0)))
+	if n := sizeOf(reflect.ValueOf(o).Elem()); n > longText {
+		t.Errorf("%d bytes", n)
 	}
 }

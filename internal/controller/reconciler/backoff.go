@@ -26,6 +26,7 @@ type Backoff struct {
 	clock     clock.PassiveClock
 	backoff   workqueue.TypedRateLimiter[reconcile.Request]
 	waits     workqueue.TypedRateLimiter[reconcile.Request]
+	conflicts workqueue.TypedRateLimiter[reconcile.Request]
 
 	mu      sync.Mutex
 	stalled map[types.NamespacedName]bool
@@ -36,10 +37,13 @@ type Backoff struct {
 
 // NewBackoff returns the rate limiter of a controller.
 func NewBackoff(p Intervals, c clock.PassiveClock) *Backoff {
-	limiter := func() workqueue.TypedRateLimiter[reconcile.Request] {
-		return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](p.RetryFirst, p.RetryMost)
+	limiter := func(most time.Duration) workqueue.TypedRateLimiter[reconcile.Request] {
+		return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](min(p.RetryFirst, most), most)
 	}
-	return &Backoff{intervals: p, clock: c, backoff: limiter(), waits: limiter(), stalled: map[types.NamespacedName]bool{}, failing: map[types.NamespacedName]time.Time{}, outages: map[types.NamespacedName]bool{}}
+	return &Backoff{
+		intervals: p, clock: c, backoff: limiter(p.RetryMost), waits: limiter(p.RetryMost), conflicts: limiter(min(p.RetryMost, conflictRetry)),
+		stalled: map[types.NamespacedName]bool{}, failing: map[types.NamespacedName]time.Time{}, outages: map[types.NamespacedName]bool{},
+	}
 }
 
 // When implements workqueue.TypedRateLimiter.
@@ -78,6 +82,7 @@ func (r *Backoff) Observe(key types.NamespacedName, err error) time.Time {
 		delete(r.stalled, key)
 	}
 	delete(r.outages, key)
+	r.conflicts.Forget(reconcile.Request{NamespacedName: key})
 	if passesSoon(err) {
 		r.outages[key] = true
 	}
@@ -119,10 +124,14 @@ func (r *Backoff) Failed(key types.NamespacedName, err error) (reconcile.Result,
 	return r.Result(key, err)
 }
 
+// conflictRetry is the longest pause between passes that each met something newer than they had read. A busy namespace has many such
+// passes in a row, which events bring about, and after the last of them no event may come any more.
+const conflictRetry = 2 * time.Second
+
 // Conflict is the result of a write that met a newer version of the object: the event of that
 // version usually brings the object back sooner.
 func (r *Backoff) Conflict(key types.NamespacedName) reconcile.Result {
-	return reconcile.Result{RequeueAfter: r.waits.When(reconcile.Request{NamespacedName: key})}
+	return reconcile.Result{RequeueAfter: r.conflicts.When(reconcile.Request{NamespacedName: key})}
 }
 
 // Drop forgets an object that is gone.
@@ -134,6 +143,7 @@ func (r *Backoff) Drop(key types.NamespacedName) {
 	delete(r.outages, key)
 	req := reconcile.Request{NamespacedName: key}
 	r.waits.Forget(req)
+	r.conflicts.Forget(req)
 	r.backoff.Forget(req)
 }
 

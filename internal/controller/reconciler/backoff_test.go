@@ -67,6 +67,16 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+func TestRetries_ComeSoonAfterManyConflictsInARow(t *testing.T) {
+	r := NewBackoff(Intervals{RetryFirst: 500 * time.Millisecond, RetryMost: time.Minute}, testingclock.NewFakePassiveClock(time.Now()))
+	key := types.NamespacedName{Name: "n"}
+	for range 50 { // a busy namespace has them within a second
+		if d := r.Conflict(key).RequeueAfter; d <= 0 || d > conflictRetry {
+			t.Fatalf("again after %v", d)
+		}
+	}
+}
+
 func TestRetries_AreSoonerWhileTheAPIServerDoesNotAnswer(t *testing.T) {
 	r := NewBackoff(Intervals{RetryFirst: time.Minute, RetryMost: time.Hour}, testingclock.NewFakePassiveClock(time.Now()))
 	key := types.NamespacedName{Name: "n"}

@@ -61,6 +61,8 @@ func NewEngineKinds(mgr manager.Manager, engines []Engine) (*EngineKinds, error)
 	derived, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
 		DefaultLabelSelector: labels.NewSelector().Add(*ours),
+		// A pass that began before a kind went must not bring its informer back: that one would have no index and never end.
+		ReaderFailOnMissingInformer: true,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("making the cache of derived policies: %w", err)

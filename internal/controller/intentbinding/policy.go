@@ -4,6 +4,7 @@ package intentbinding
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -27,14 +29,14 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// lostRace is a write that another writer came before in.
+// lostRace is a write that another writer came before in, or a read of a kind that went while the pass ran.
 type lostRace struct{ error }
 
 // Unwrap returns the API server's conflict.
 func (l *lostRace) Unwrap() error { return l.error }
 
 func explainLostRace(err error) error {
-	if apierrors.IsConflict(err) {
+	if _, gone := errors.AsType[*cache.ErrResourceNotCached](err); gone || apierrors.IsConflict(err) {
 		return &lostRace{err}
 	}
 	return err

@@ -83,7 +83,7 @@ func run(ctx context.Context, args []string) error {
 	return mgr.Start(ctx)
 }
 
-// namespaceFile is where Kubernetes tells a pod its namespace:
+// namespaceFile is the file in which Kubernetes tells a pod its namespace:
 // https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/#directly-accessing-the-rest-api
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 

@@ -63,7 +63,7 @@ type Guards struct {
 	AllowedEndpoints []string
 	// AllowCustomExternalID lets a provider choose its ExternalID.
 	AllowCustomExternalID bool
-	// Regions are those that a provider without an endpoint of its own may name; empty leaves the region unchecked.
+	// Regions lists the regions that a provider without an endpoint of its own may name; empty leaves the region unchecked.
 	Regions []string
 }
 
@@ -91,7 +91,7 @@ type opened struct {
 	identity   awsclient.Identity
 }
 
-// PollInterval is how soon a dependent looks again at a provider that is not ready; its watch is sooner.
+// PollInterval is the pause before a dependent looks again at a provider that is not ready; its watch is sooner.
 const PollInterval = 30 * time.Second
 
 // For returns the session of an object's provider. A provider that is absent or not ready is waited

@@ -40,7 +40,7 @@ type Issuer struct {
 }
 
 const (
-	// issuerRetry is how long a failure to find the issuer answers for the next look.
+	// issuerRetry is the time for which a failure to find the issuer answers further looks.
 	issuerRetry = 5 * time.Second
 	// issuerTimeout bounds one attempt, because other passes wait for its outcome.
 	issuerTimeout = 10 * time.Second

@@ -56,7 +56,7 @@ func newAdmission(t *testing.T) admission {
 	return server{client}
 }
 
-// rules are those of the definitions.
+// rules evaluates the schemas of the definitions.
 type rules struct{ schemas *crdschema.Schemas }
 
 func (r rules) admit(o *unstructured.Unstructured) error { return r.validate(o, nil) }
@@ -155,7 +155,7 @@ func manifest(t fatal, c *nexusv1.NexusAICapability) *unstructured.Unstructured 
 	return o
 }
 
-// unseen is what only the operator can see to be wrong: it needs facts, or arithmetic on quantities.
+// unseen lists mistakes that only the operator can see: it needs facts, or arithmetic on quantities.
 var unseen = map[string]bool{
 	"a region that does not exist": true, "an image in upper case": true, "an image with an empty tag": true, "an image with a scheme": true, "an image with a bad digest": true,
 	"a table key of another region": true, "a bucket key of another region": true, "a table key of another account": true, "a bucket key of another account": true,

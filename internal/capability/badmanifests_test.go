@@ -158,7 +158,7 @@ func TestBadManifests_AreRefusedWithFieldAndRemedy(t *testing.T) {
 	}
 }
 
-// refusalOf is what admission says of a manifest or, where that accepts it, the operator; "" when both do.
+// refusalOf returns how admission refuses a manifest or, where that accepts it, the operator; "" when both accept it.
 func refusalOf(t *testing.T, s admission, m *unstructured.Unstructured) string {
 	t.Helper()
 	err := s.admit(m)

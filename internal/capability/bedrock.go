@@ -30,10 +30,10 @@ func usesBedrock(b nexusv1.BedrockSpec) bool {
 // guardrailVersion is the one that is applied.
 func guardrailVersion(g nexusv1.BedrockGuardrail) string { return cmp.Or(g.Version, "DRAFT") }
 
-// invoked is what an application names when it invokes a model.
+// invoked returns the name by which an application invokes a model.
 func invoked(m nexusv1.BedrockModel) string { return cmp.Or(m.InferenceProfile, m.ModelID) }
 
-// bedrockHome is where the capability uses Bedrock.
+// bedrockHome returns the region in which the capability uses Bedrock.
 func (k *compiler) bedrockHome() home {
 	h := k.home
 	h.region = cmp.Or(bedrockSpec(k.spec).Region, h.region)
@@ -78,7 +78,7 @@ func (k *compiler) bedrockSettings() map[string]string {
 	return v
 }
 
-// invoke is what calling a model takes, through Converse as well.
+// invoke lists the actions for calling a model, through Converse as well.
 // https://docs.aws.amazon.com/bedrock/latest/userguide/inference-prereq.html
 var invoke = []string{"bedrock:InvokeModel", "bedrock:InvokeModelWithResponseStream"}
 

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// claim is how strongly a capability holds its names against another of the same capabilityName and environment.
+// claim ranks the claim of a capability to its names against another of the same capabilityName and environment.
 type claim int
 
 const (

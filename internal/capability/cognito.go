@@ -103,7 +103,7 @@ func (k *compiler) domainPrefix() string {
 	return cmp.Or(cognitoOf(k.spec).DomainPrefix, k.names.Prefix()+"-"+k.home.account)
 }
 
-// signInValues are what an application needs to sign users in and to check their tokens, by the ends of the parameters'
+// signInValues returns the values by which an application signs users in and checks their tokens, by the ends of the parameters'
 // names. Identifiers that AWS assigns are known once the pool is proven to be the capability's.
 func (k *compiler) signInValues() map[string]string {
 	id := k.poolID()

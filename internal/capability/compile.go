@@ -91,7 +91,7 @@ var kube = map[string]schema.GroupVersion{
 	kindDisruptionBudget: {Group: "policy", Version: "v1"}, kindAutoscaler: {Group: "autoscaling", Version: "v2"}, kindPolicies: intentv1alpha1.GroupVersion,
 }
 
-// object is what every API type is.
+// object has the methods of every API type.
 type object interface {
 	runtime.Object
 	metav1.Object

@@ -41,7 +41,7 @@ func (s summary) conditions() []metav1.Condition {
 	return append(out, s.secretsPopulated(), s.credentials(), s.driftFree())
 }
 
-// deletionConditions is what the parts are while the capability is taken down.
+// deletionConditions says how far each part has been taken down.
 func (s summary) deletionConditions() []metav1.Condition {
 	var out []metav1.Condition
 	for _, t := range partConditions {
@@ -129,7 +129,7 @@ func nestedString(v view, path ...string) (string, bool, error) {
 	return unstructured.NestedString(v.Object.Object, path...)
 }
 
-// maxHistory is how many changes of phase are kept.
+// maxHistory limits the changes of phase that are kept.
 const maxHistory = 20
 
 // outlastsFailure reports whether the phase stays as it is although the capability is stalled.

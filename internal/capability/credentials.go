@@ -30,7 +30,7 @@ const (
 	replacementWindow = 10 * time.Minute
 	// maxReplaced bounds status.replacedPods.
 	maxReplaced = 32
-	// credentialsSettle is how old a pod is before it is replaced. Associations of EKS Pod Identity take effect some seconds after EKS
+	// credentialsSettle is the least age of a pod that is replaced. Associations of EKS Pod Identity take effect some seconds after EKS
 	// acknowledged them.
 	// https://docs.aws.amazon.com/eks/latest/userguide/pod-id-association.html
 	credentialsSettle = 5 * time.Second

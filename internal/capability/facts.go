@@ -11,12 +11,12 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 )
 
-// DefaultRegion is where a capability lives when neither it nor the operator says otherwise.
+// DefaultRegion is the region of a capability when neither it nor the operator names one.
 const DefaultRegion = "ap-southeast-1"
 
-// Facts are what Compile needs to know besides the capability. The zero value is "nothing is known".
+// Facts holds everything that Compile needs to know besides the capability. The zero value means that nothing is known.
 type Facts struct {
-	// Regions are those that exist; empty leaves spec.region unchecked.
+	// Regions lists the regions that exist; empty leaves spec.region unchecked.
 	Regions []string
 	// Region is the operator's default, for a capability that names neither a region nor a provider.
 	Region string
@@ -45,7 +45,7 @@ type Facts struct {
 	NamespaceQuota corev1.ResourceList
 	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
 	EKSCluster, EKSRegion string
-	// Identity is what is seen of the ways to credentials; zero for a capability that has and had only IRSA.
+	// Identity holds the observed sources of credentials; zero for a capability that has and had only IRSA.
 	Identity IdentityFacts
 	// NoDrain is true on an API server that does not know the hook with which pods drain.
 	NoDrain bool

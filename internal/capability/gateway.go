@@ -153,7 +153,7 @@ func (k *compiler) ownGateway(class string, secure bool) {
 	k.workload(part{kindGateway, k.names.Ingress(), StepIngress, "ingress"}, manifest(spec), after...)
 }
 
-// balancerSettings are those of the load balancer and of its targets; it returns the IDs of their nodes.
+// balancerSettings adds the settings of the load balancer and of its targets; it returns the IDs of their nodes.
 func (k *compiler) balancerSettings(secure bool) []string {
 	in := ingressOf(k.spec)
 	tags := map[string]any{}

@@ -110,7 +110,7 @@ func (k *compiler) crawler() {
 
 func (k *compiler) callDataID() string { return kindBucket + "/" + k.names.Of(callData) }
 
-// glueRole is what the crawler acts as: it reads the two folders and writes the one database.
+// glueRole adds the role of the crawler, which reads the two folders and writes the one database.
 func (k *compiler) glueRole(dbID string) string {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{
 		RoleName:                 k.names.GlueRole(),

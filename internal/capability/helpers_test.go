@@ -51,7 +51,7 @@ func example(t fatal, file string) *nexusv1.NexusAICapability {
 	return nil
 }
 
-// facts are those of a provider that is ready.
+// facts returns the facts of a ready provider.
 func facts() capability.Facts {
 	return capability.Facts{
 		Region: "eu-central-1", Account: "123456789012", Partition: "aws", OperatorNamespace: "nexus-system", ClusterID: "cluster-1",

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// addressTTL is how many seconds resolvers keep a record that leads to a load balancer without an alias.
+	// addressTTL is the time in seconds for which resolvers keep a record that leads to a load balancer without an alias.
 	addressTTL = 60
 	// maxCertifiedName is the limit of ACM for the first name of a certificate.
 	// https://docs.aws.amazon.com/acm/latest/userguide/acm-certificate-characteristics.html
@@ -86,7 +86,7 @@ func (k *compiler) certificateID() string {
 	return ""
 }
 
-// certificateArn is what the load balancer serves; "" without HTTPS. The ARN of a certificate is known before ACM has issued
+// certificateArn returns the certificate of the load balancer; "" without HTTPS. The ARN of a certificate is known before ACM has issued
 // it, for which the Ingress waits.
 func (k *compiler) certificateArn() string {
 	if id := k.certificateID(); id != "" {

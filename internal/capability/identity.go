@@ -14,11 +14,11 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const AnnotationRoleARN = "eks.amazonaws.com/role-arn"
 
-// sessionSeconds is how long a session of a compiled role lasts at most: AWS's default.
+// sessionSeconds limits a session of a compiled role: AWS's default.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_update-role-settings.html
 const sessionSeconds int32 = 3600
 
-// appRole is what the workloads act as. The role's own object makes the trust policy from the cluster's
+// appRole adds the role of the workloads. The role's own object makes the trust policy from the cluster's
 // issuer; here only the one ServiceAccount is named.
 func (k *compiler) appRole() {
 	o := &awsv1.IAMRole{Spec: awsv1.IAMRoleSpec{

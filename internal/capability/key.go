@@ -16,7 +16,7 @@ const (
 	// defaultDeletionWindow is the longest that KMS waits before it deletes a key, in days.
 	defaultDeletionWindow int32 = 30
 	leastDeletionWindow   int32 = 7
-	// keyIDLength is how many characters KMS chooses for the ID of a key, a UUID.
+	// keyIDLength is the number of characters that KMS chooses for the ID of a key, a UUID.
 	keyIDLength = 36
 )
 

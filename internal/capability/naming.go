@@ -126,7 +126,7 @@ func (n Names) Quota() string { return n.Prefix() + "-quota" }
 // Inhabitants is the name of the ResourceQuota that counts the objects in the namespace before it is deleted.
 func (n Names) Inhabitants() string { return n.Prefix() + "-inhabitants" }
 
-// WorkloadNamespace is where the workloads run.
+// WorkloadNamespace returns the namespace of the workloads.
 func (n Names) WorkloadNamespace() string { return n.Prefix() }
 
 // ConfigMap names the settings of the workloads.

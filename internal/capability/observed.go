@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
-// State is what became of one node of the graph. The zero value is an object that is not there.
+// State says what became of one node of the graph. The zero value is an object that is not there.
 type State struct {
 	// Applied is true when the object is there as it was compiled.
 	Applied bool
@@ -110,15 +110,15 @@ type Observed struct {
 	States map[string]State
 	// Deleting is true while the capability is taken down.
 	Deleting bool
-	// Agent is what is seen of the EKS Pod Identity Agent; zero for a capability without associations.
+	// Agent describes the EKS Pod Identity Agent; zero for a capability without associations.
 	Agent Agent
 	// Healing records the replacement of pods without credentials.
 	Healing Healing
 	// Evict are the pods to be evicted once the status has their records.
 	Evict []nexusv1.ReplacedPod
-	// Changes are what this look changed because the capability was edited.
+	// Changes lists the changes that this look made because the capability was edited.
 	Changes []nexusv1.RolloutChange
-	// Err is what kept the work from being done, if anything did: a kind of failure of package status, or
+	// Err says why the work could not be done, if anything prevented it: a kind of failure of package status, or
 	// a failure that passes. Failures of single children belong in their State.
 	Err error
 }
@@ -194,7 +194,7 @@ func (o Observed) remaining() []view {
 	return out
 }
 
-// endpoints are where the capability answers by now.
+// endpoints lists the addresses at which the capability answers by now.
 func (o Observed) endpoints() *nexusv1.EndpointsStatus {
 	c := o.Capability
 	n := NamesOf(c)

@@ -17,7 +17,7 @@ import (
 // mode changes: credentials reach pods only when they start.
 const AnnotationIdentity = "nexus.ai/identity-mode"
 
-// IdentityFacts are what is seen of the ways in which pods get credentials.
+// IdentityFacts describes the ways in which pods get credentials.
 type IdentityFacts struct {
 	// Recorded is status.identity.
 	Recorded nexusv1.IdentityStatus
@@ -104,7 +104,7 @@ func (k *compiler) association() {
 	k.resource(part{kindAssociation, k.names.Association(), StepIAM, "iam"}, o, graph.NeedReady(kindRole+"/"+k.names.AppRole())...)
 }
 
-// podAnnotations are those whose change starts the pods anew.
+// podAnnotations returns the annotations whose change restarts the pods.
 func (k *compiler) podAnnotations(checksum string) map[string]string {
 	out := map[string]string{AnnotationChecksum: checksum}
 	if mode := identityOf(k.c, k.facts).pods; mode != nexusv1.IdentityIRSA {
@@ -128,7 +128,7 @@ func (v *verdict) podIdentity(c *nexusv1.NexusAICapability, f Facts) {
 	v.require(region == "" || f.EKSRegion == "" || region == f.EKSRegion, at, "EKS cluster %s is in %s and the capability in %s, where its provider cannot make the association: set mode IRSA", f.EKSCluster, f.EKSRegion, region)
 }
 
-// Agent is what is seen of the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.
+// Agent describes the EKS Pod Identity Agent, a DaemonSet of the add-on eks-pod-identity-agent.
 // https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html
 type Agent struct {
 	// Known is false where nothing was looked at.

@@ -20,8 +20,8 @@ import (
 // and no phase.
 const StepPolicies = "Policies"
 
-// policies is what is bound to the same workloads, and the component label of the binding. It is that of
-// the workloads' pods where the binding is for one component.
+// policies is the component label of bindings for all workloads. A binding for one component has the label of that component's
+// pods.
 const policies = "policies"
 
 // maxCoverage is the bound of status.coverage.

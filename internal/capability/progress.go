@@ -2,7 +2,7 @@
 
 package capability
 
-// StepState is how far a step has come.
+// StepState says how far a step has come.
 type StepState int
 
 // The states of a step.

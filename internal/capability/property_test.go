@@ -314,7 +314,7 @@ func TestWhatNeedsTheAccountIsUnresolvedUntilItIsKnown(t *testing.T) {
 	})
 }
 
-// TestEveryAWSChildIsValid is what allows the operator to take a child for valid because its capability compiles to it.
+// TestEveryAWSChildIsValid lets the operator take a child for valid because its capability compiles to it.
 func TestEveryAWSChildIsValid(t *testing.T) {
 	schemas, err := crdschema.Load(crd.Bases)
 	if err != nil {

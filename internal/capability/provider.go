@@ -23,7 +23,7 @@ func (k *compiler) provider() {
 	k.add(part{kindProvider, k.names.Prefix(), "", "provider"}, awsv1.GroupVersion, p, nil)
 }
 
-// ChildDeletionPolicy is what becomes of the AWS resource of a kind. Certificates, records and associations of EKS Pod Identity
+// ChildDeletionPolicy decides about the AWS resource of a kind. Certificates, records and associations of EKS Pod Identity
 // hold no data. A record that is kept would lead to a load balancer that is gone, and an association would give the role to
 // pods of others: they are kept only with the Ingress and the workloads.
 func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.DeletionPolicy {
@@ -34,7 +34,7 @@ func ChildDeletionPolicy(c *nexusv1.NexusAICapability, kind string) awsv1.Deleti
 	return awsv1.DeletionPolicy(policy)
 }
 
-// EffectiveDeletionPolicy is what becomes of the AWS resources: what the capability says, else Retain in
+// EffectiveDeletionPolicy decides about the AWS resources: as the capability says, else Retain in
 // production and Delete elsewhere.
 func EffectiveDeletionPolicy(c *nexusv1.NexusAICapability) nexusv1.DeletionPolicy {
 	switch e := c.Spec.Environment; {

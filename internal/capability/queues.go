@@ -93,7 +93,7 @@ func int32Or(n *int32, other int32) int32 {
 	return other
 }
 
-// queueURL is where clients find a queue, in the form in which SQS returns it.
+// queueURL returns the address of a queue, in the form in which SQS returns it.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
 func (h home) queueURL(name string) string {
 	return "https://" + h.service("sqs") + "/" + h.account + "/" + name
@@ -111,7 +111,7 @@ func (k *compiler) queueURLs() map[string]string {
 	return out
 }
 
-// consume is what receiving from a queue takes.
+// consume lists the actions for receiving from a queue.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsqs.html
 var consume = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:GetQueueUrl", "sqs:ReceiveMessage"}
 

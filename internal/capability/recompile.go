@@ -51,7 +51,7 @@ func (f Facts) equalsBut(o Facts) bool {
 	return equality.Semantic.DeepEqual(f, o)
 }
 
-// builtPart is what a part of the compiler added.
+// builtPart holds everything that a part of the compiler added.
 type builtPart struct {
 	reads        reads
 	nodes        []graph.Node
@@ -126,7 +126,7 @@ func (k *compiler) take(b builtPart) {
 	k.nodes, k.aws, k.grants, k.parameterSet = append(k.nodes, b.nodes...), append(k.aws, b.aws...), append(k.grants, b.grants...), b.parameterSet
 }
 
-// proof is what a child is proven to own; zero when nothing is proven.
+// proof tells which resource a child is proven to own; zero when nothing is proven.
 func (k *compiler) proof(id string) Proof {
 	p := k.facts.Owned[id]
 	if k.read != nil {

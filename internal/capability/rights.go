@@ -131,13 +131,13 @@ func (k *compiler) bucketStatements() []iampolicy.Statement {
 	return out
 }
 
-// keyUse is what reading and writing encrypted data takes.
+// keyUse lists the actions for reading and writing encrypted data.
 var keyUse = []string{"kms:Decrypt", "kms:GenerateDataKey"}
 
-// keyReads is what reading encrypted data takes.
+// keyReads lists the actions for reading encrypted data.
 var keyReads = []string{"kms:Decrypt"}
 
-// maxNamedStores is how many stores the condition of a key names one by one; more are named by their common prefix.
+// maxNamedStores limits the stores that the condition of a key names one by one; more are named by their common prefix.
 // The prefix may fit stores of others too, whose data the role has no right to read or to write.
 const maxNamedStores = 8
 
@@ -205,7 +205,7 @@ func (k *compiler) catalogStatements() []iampolicy.Statement {
 	return out
 }
 
-// maxNamedParameters is how many parameters a policy names one by one. All policies of a role share 10,240
+// maxNamedParameters limits the parameters that a policy names one by one. All policies of a role share 10,240
 // characters.
 const maxNamedParameters = 24
 
@@ -263,7 +263,7 @@ func (k *compiler) assigned(id, begin string, chosen int) string {
 	return arn
 }
 
-// secretEnding is how many characters Secrets Manager chooses for the end of an ARN.
+// secretEnding is the number of characters that Secrets Manager chooses for the end of an ARN.
 const secretEnding = 6
 
 // secretStatements name the secrets by their whole ARNs, of which AWS chooses the last six characters.

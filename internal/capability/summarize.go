@@ -34,7 +34,7 @@ type Report struct {
 	Serving bool
 	// Err is nil when the capability is Ready; Ready, Reconciling and Stalled follow from it.
 	Err error
-	// FailingSince is when an unbroken series of passing failures began; the writer knows it.
+	// FailingSince is the beginning of an unbroken series of passing failures; the writer knows it.
 	FailingSince time.Time
 }
 

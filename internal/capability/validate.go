@@ -26,7 +26,7 @@ const (
 	maxQueuePurpose  = 28 // {cap}-{env}-{purpose}-dlq.fifo is a queue's name
 	maxIntents       = 32
 	maxTopicPurpose  = 40
-	// maxPolicies is what AWS allows over all inline policies of a role, without white space.
+	// maxPolicies limits the characters of all inline policies of a role, without white space.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 	maxPolicies = 10240
 )
@@ -270,7 +270,7 @@ func (v *verdict) statement(at string, s nexusv1.PolicyStatement) {
 	}
 }
 
-// surroundings is what only the facts and the compiled objects can tell.
+// surroundings reports mistakes that only the facts and the compiled objects can show.
 func (v *verdict) surroundings(c *nexusv1.NexusAICapability, f Facts) {
 	s := &c.Spec
 	n := NamesOf(c)

@@ -60,7 +60,7 @@ func withDefaults(c component) component {
 // dualService reports whether the backend has a separate Service for traffic inside the cluster.
 func dualService(s *nexusv1.NexusAICapabilitySpec) bool { return boolOr(s.Backend.DualService, true) }
 
-// backendInternalURL is where the frontend, and whoever else is inside the cluster, finds the backend.
+// backendInternalURL returns the address at which clients inside the cluster, such as the frontend, find the backend.
 func backendInternalURL(c *nexusv1.NexusAICapability) string {
 	n := NamesOf(c)
 	service := n.Service(backend)
@@ -208,7 +208,7 @@ func resourcesOf(c component) corev1.ResourceRequirements {
 	}}
 }
 
-// serviceType is what the component asks for, else a load balancer only when no ingress leads to it.
+// serviceType returns the type that the component asks for, else a load balancer only when no ingress leads to it.
 func serviceType(s *nexusv1.NexusAICapabilitySpec, c component) corev1.ServiceType {
 	if c.Service != nil && c.Service.Type != "" {
 		return c.Service.Type
@@ -224,7 +224,7 @@ var ownServiceAnnotations = []string{
 	balancer + "type", balancer + "nlb-target-type", balancer + "scheme", balancer + "internal", balancer + "additional-resource-tags", AnnotationLastApplied,
 }
 
-// serviceAnnotations are those of the component's Service that are passed through.
+// serviceAnnotations returns the annotations of the component's Service that are passed through.
 func serviceAnnotations(c component) map[string]string {
 	out := map[string]string{}
 	if c.Service == nil {

@@ -29,11 +29,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Settings are what the administrator and the cluster say to every capability.
+// Settings holds what the administrator and the cluster say to every capability.
 type Settings struct {
 	// ClusterID names the cluster in tags.
 	ClusterID string
-	// Regions are those that a capability may name; DefaultRegion is that of a capability that names none.
+	// Regions lists the regions that a capability may name; DefaultRegion serves a capability that names none.
 	Regions       []string
 	DefaultRegion string
 	// AllowedIngressGroups are patterns of the ALB groups that a capability may join.
@@ -58,7 +58,7 @@ func SettingsOf(o options.Options, clusterID string, regions []string) Settings 
 		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, Kinds: o.Kinds}
 }
 
-// Facts are those that follow from the settings alone, without a look at the cluster.
+// Facts returns the facts that follow from the settings alone, without a look at the cluster.
 func (s Settings) Facts(c *nexusv1.NexusAICapability) capability.Facts {
 	f := capability.Facts{Regions: s.Regions, Region: s.DefaultRegion, OperatorNamespace: s.OperatorNamespace, ClusterID: s.ClusterID, AllowedIngressGroups: s.AllowedIngressGroups,
 		NamespaceQuota: s.NamespaceQuota, EKSCluster: s.EKSCluster, EKSRegion: s.EKSRegion, NoDrain: s.NoDrain}
@@ -140,7 +140,7 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 	return out, nil
 }
 
-// closesEgress are those of the capability's SecurityIntents that close the way to AWS. One that does not
+// closesEgress names the capability's SecurityIntents that close the way to AWS. One that does not
 // exist closes nothing yet.
 func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability) ([]string, error) {
 	var out []string
@@ -189,7 +189,7 @@ func OwnerOf(c *nexusv1.NexusAICapability) apply.Owner {
 		Sole: true, Shared: []schema.GroupKind{{Kind: "ServiceAccount"}, {Kind: "Namespace"}}, Namespaces: NamespacesOf(c)}
 }
 
-// NamespacesOf are those of a capability's children: its own and that of its workloads.
+// NamespacesOf returns the namespaces of a capability's children: its own and that of its workloads.
 func NamespacesOf(c *nexusv1.NexusAICapability) []string {
 	return slices.Compact([]string{c.Namespace, capability.NamesOf(c).WorkloadNamespace()})
 }

@@ -99,7 +99,7 @@ func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
 	}
 }
 
-// translated is what the engines make of a binding, as the API server stores it.
+// translated returns the objects that the engines make of a binding, as the API server stores it.
 func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[string]*intentv1alpha1.SecurityIntent, labels map[string]string) map[string]any {
 	h.Helper()
 	out := map[string]any{}

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
-// takeoverPoll is how often a standby looks whether the lease was released. The elector adds up to 120 percent.
+// takeoverPoll is the pause between looks of a standby at the lease. The elector adds up to 120 percent.
 const takeoverPoll = 200 * time.Millisecond
 
 // leaseLock is the lease of a shard. Beyond the lease itself it makes sure that operators with different numbers of shards
@@ -41,7 +41,7 @@ type leaseLock struct {
 	// events is set once the manager was made.
 	events events.EventRecorder
 
-	// renewed is when this process last wrote that it holds the lease, zero after a write failed.
+	// renewed is the time of the last write by which this process held the lease, zero after a write failed.
 	renewed time.Time
 	// leads is set when no lease with another number of shards was held after this process had got its own.
 	leads bool

@@ -58,7 +58,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
-// Contents is what the operator is built of: every AWS kind and every policy engine.
+// Contents lists the parts of the operator: every AWS kind and every policy engine.
 type Contents struct {
 	Kinds   []engine.Entry
 	Engines []intent.Engine

@@ -52,13 +52,13 @@ type home struct {
 	*testing.T
 	w *world.World
 	c client.Client
-	// began is where the audit log ended before the start.
+	// began is the length of the audit log before the start.
 	began int64
 	// robbed says that the test takes rights away.
 	robbed bool
 	// stop ends the operator, and is done at the end of the test.
 	stop func()
-	// earlier is what the controllers of earlier tests in this process have done.
+	// earlier counts the work of the controllers of earlier tests in this process.
 	earlier operator.Activity
 }
 

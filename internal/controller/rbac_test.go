@@ -83,7 +83,7 @@ func rightsOf(roles ...*rbacv1.ClusterRole) map[right]bool {
 // operators are the ClusterRoles that are bound to the operator: its own, and one for each policy engine.
 var operators = []string{"nexus-operator", "nexus-operator-kubearmor", "nexus-operator-kyverno", "nexus-operator-istio", "nexus-operator-cilium", "nexus-operator-eksautomode"}
 
-// operatorsRights are those of the ClusterRoles that are bound to the operator.
+// operatorsRights returns the rights of the ClusterRoles that are bound to the operator.
 func operatorsRights(all map[string]*rbacv1.ClusterRole) map[right]bool {
 	out := map[right]bool{}
 	for _, name := range operators {
@@ -92,7 +92,7 @@ func operatorsRights(all map[string]*rbacv1.ClusterRole) map[right]bool {
 	return out
 }
 
-// resourceOf is where objects of a kind are found.
+// resourceOf returns the resource of a kind.
 func resourceOf(gvk schema.GroupVersionKind) string {
 	if name := strings.ToLower(gvk.Kind); strings.HasSuffix(name, "ey") || strings.HasSuffix(name, "ay") {
 		return name + "s" // the guess turns every y into ies

@@ -46,7 +46,7 @@ func (h *home) withEveryRight() client.Client {
 
 func meta1(ns, name string) metav1.ObjectMeta { return metav1.ObjectMeta{Namespace: ns, Name: name} }
 
-// marks are those of an object that the operator created.
+// marks returns the metadata of an object that the operator created.
 func marks(ns, name string) metav1.ObjectMeta {
 	m := meta1(ns, name)
 	m.Labels = map[string]string{"nexus.ai/capability-uid": "u"}

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// restLook is how often the operator looks whether it is at rest.
+	// restLook is the interval at which the operator checks whether it is at rest.
 	restLook = 15 * time.Second
 	// restAllocation is the most that is allocated between two looks at rest: by probes and by scrapes of metrics.
 	restAllocation = 4 << 20
@@ -40,7 +40,7 @@ func (m *memoryReturner) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
 func (*memoryReturner) NeedLeaderElection() bool { return false }
 
-// allocatedBytes is what was allocated since the process began.
+// allocatedBytes counts the bytes that were allocated since the process began.
 func allocatedBytes() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)

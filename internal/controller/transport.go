@@ -9,7 +9,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
-// outagePause is how often an API server that refuses connections is tried.
+// outagePause is the pause between tries of an API server that refuses connections.
 const outagePause = time.Second
 
 // outageMost bounds how long one read waits for an API server that refuses connections.

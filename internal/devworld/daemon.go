@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/manifests"
 )
 
-// operatorPause is how long a dead operator stays down.
+// operatorPause is the time before a dead operator is started again.
 const operatorPause = time.Second
 
 // Hold runs the world and the operator until ctx ends. Up starts a process that calls it, whose output is daemon.log.

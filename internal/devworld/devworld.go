@@ -295,7 +295,7 @@ func (w World) stopAndClean() error {
 	return w.clean()
 }
 
-// maxRestarts is how often the operator may end before it is ready.
+// maxRestarts limits the restarts of an operator that ends before it is ready.
 const maxRestarts = 3
 
 // waitReady waits until the daemon has started everything and the operator is ready. The daemon is nil

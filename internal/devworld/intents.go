@@ -16,7 +16,7 @@ import (
 
 var intentResource = schema.GroupVersionResource{Group: "intent.security.nimbus.com", Version: "v1alpha1", Resource: "securityintents"}
 
-// policyKinds are those of what comes of security intents, from cause to effect,
+// policyKinds lists the kinds that security intents lead to, from cause to effect,
 // but for the policy engines'.
 var policyKinds = []schema.GroupVersionResource{
 	intentResource.GroupVersion().WithResource("securityintentbindings"),

@@ -28,9 +28,9 @@ type Report struct {
 	Kubeconfig  string `json:"kubeconfig,omitempty"`
 	AWSEndpoint string `json:"awsEndpoint,omitempty"`
 	Env         string `json:"env,omitempty"`
-	// Processes are those that were started, by name.
+	// Processes lists the started processes, by name.
 	Processes []Process `json:"processes"`
-	// OperatorRestarts is how often the operator has ended and was started again.
+	// OperatorRestarts counts how often the operator has ended and was started again.
 	OperatorRestarts int          `json:"operatorRestarts"`
 	Capabilities     []Capability `json:"capabilities"`
 }

@@ -39,7 +39,7 @@ const (
 	operatorProcess = "operator"
 )
 
-// state is what the daemon writes for the other commands, in state.json.
+// state holds everything that the daemon writes for the other commands, in state.json.
 type state struct {
 	PID        int            // of the daemon, which leads its own session
 	Components map[string]int // process ids
@@ -56,13 +56,13 @@ type state struct {
 	Programs string
 	// OwnPrograms are the folders of the operator and of nexusctl, and OperatorArgs the flags of the operator that a plan depends on.
 	OwnPrograms, OperatorArgs []string
-	// Starts is when each process was started, in the words of the machine. Together with the id it identifies the process.
+	// Starts holds the start time of each process, in the words of the machine. Together with the id it identifies the process.
 	Starts map[string]string
 }
 
 func (w World) file(name string) string { return filepath.Join(w.Dir, name) }
 
-// OperatorPath is where an operator may be built for this world; Down removes it.
+// OperatorPath returns the path for an operator that is built for this world; Down removes it.
 func (w World) OperatorPath() string { return w.file(fileProgram) }
 
 func (w World) readState() (state, error) {
@@ -93,7 +93,7 @@ func (s state) write(w World) error {
 	return os.Rename(w.file(fileState+".new"), w.file(fileState))
 }
 
-// environment is what clients of this world need.
+// environment returns the variables for clients of this world.
 func (s state) environment() []string {
 	return []string{
 		"KUBECONFIG=" + s.Kubeconfig,

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// Host is what the engine needs of the controller while it advances one object.
+// Host provides the controller's part while the engine advances one object.
 type Host interface {
 	// Commit persists the finalizer and the intent in one resourceVersion-checked write. The engine
 	// writes to AWS only after it succeeded.
@@ -42,7 +42,7 @@ type Host interface {
 	// Running is called before the steps of a plan are sent; left returns how many steps with an action AWS has
 	// not accepted yet. Until stop returns, the host may report how far the steps are.
 	Running(ctx context.Context, left func(action string) int) (stop func())
-	// Memory is what the process remembers of the object.
+	// Memory returns what the process remembers of the object.
 	Memory() *Memory
 	// Now is the clock.
 	Now() time.Time
@@ -51,7 +51,7 @@ type Host interface {
 // Decider decides for one object under one identity; see Binding.Decide.
 type Decider func(ctx context.Context, o Owner) (Plan, error)
 
-// Outcome is where advancing an object led.
+// Outcome says where advancing an object led.
 type Outcome struct {
 	// Plan is the last decision.
 	Plan Plan
@@ -69,7 +69,7 @@ const (
 	// rounds bounds how often one pass decides and runs: create, settings, a verifying look, and some
 	// pages of a bucket. The next pass does the rest.
 	rounds = 8
-	// settleUnknown is how long the effect of a call whose answer was lost may take to appear.
+	// settleUnknown bounds the time until the effect of a call whose answer was lost appears.
 	settleUnknown = 10 * time.Second
 	// settleTagged is the same where a resource is only found again by searching its tags.
 	settleTagged = 30 * time.Second
@@ -251,7 +251,7 @@ func (o Owner) ExplainLoss() error {
 		"set recreateOnLoss: true to have it created again, empty, or restore it from a backup under the same name"}
 }
 
-// timeToVerify is how much longer a resource that existed must be absent before that is believed: for the
+// timeToVerify returns how much longer a resource that existed must be absent before that is believed: for the
 // gap between two looks, and until the last write to it had the time to settle. Where a second create
 // would make a second resource, for the whole settle time.
 func (a *advance) timeToVerify() time.Duration {
@@ -299,7 +299,7 @@ func (a *advance) finishDeletion(p Plan) (bool, error) {
 	return true, nil
 }
 
-// lostAnswerWait is how long a create whose answer was lost may take to show its resource.
+// lostAnswerWait returns how long a create whose answer was lost may take to show its resource.
 func (a *advance) lostAnswerWait() time.Duration {
 	if a.meta.Identity == kind.ByTag || a.meta.Identity == kind.ByToken {
 		return settleTagged

@@ -135,7 +135,7 @@ type machineLife struct {
 	e  Entry
 	cr v1alpha1.Resource
 	h  *storeHost
-	// defaultTags are those of the object's provider.
+	// defaultTags returns the default tags of the object's provider.
 	defaultTags map[string]v1alpha1.TagValue
 }
 

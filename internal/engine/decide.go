@@ -67,14 +67,14 @@ type Plan struct {
 	Provided string
 	// Written are the versions of the write-only values that the resource has once the plan is done.
 	Written map[string]string
-	// Identity is what identifies the resource in AWS.
+	// Identity identifies the resource in AWS.
 	Identity map[string]string
 	// TakesOver is true when the resource was left by an earlier object of the same name.
 	TakesOver bool
 	// Owned is true when the resource carries this object's owner tags; Created is then its creation time.
 	Owned   bool
 	Created time.Time
-	// Ownership is what the look showed of the owner; empty where the status keeps what it says.
+	// Ownership tells the owner that the look showed; empty where the status keeps what it says.
 	Ownership v1alpha1.Ownership
 	// Publish copies what AWS assigned into an object. Nil when no resource of this object was seen.
 	Publish func(v1alpha1.Resource)
@@ -452,7 +452,7 @@ func (d decider[CR, S]) checkStoppable() error {
 	return status.Invalid("spec.deletionPolicy", "%s resources cannot be stopped; use Delete, Retain or Orphan", d.o.Kind)
 }
 
-// holdInterval is how often a deletion that AWS would refuse is looked at again.
+// holdInterval is the pause between looks at a deletion that AWS would refuse.
 const holdInterval = 30 * time.Second
 
 // planOrphan removes the owner tags and changes nothing else.

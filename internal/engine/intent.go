@@ -13,7 +13,7 @@ import (
 
 // Annotations that carry what the operator must remember across a crash.
 const (
-	// AnnotationHome is where the resource lives: partition/account/region.
+	// AnnotationHome names the place of the resource: partition/account/region.
 	AnnotationHome = "nexus.ai/home"
 	// AnnotationIntent is the write-ahead record: the attempt, its time and the resolved references.
 	AnnotationIntent = "nexus.ai/intent"
@@ -31,7 +31,7 @@ type Intent struct {
 	// Attempt is part of the client token. It rises when the same request must not be repeated: after a
 	// create that is known to have failed, for an edited spec, and when the created resource is gone.
 	Attempt int `json:"attempt"`
-	// At is when the last create was sent; zero when the resource existed before.
+	// At is the time at which the last create was sent; zero when the resource existed before.
 	At time.Time `json:"at,omitzero"`
 	// Refused is true when AWS refused the only create that was ever sent, because the resource existed: the
 	// object made nothing.
@@ -47,7 +47,7 @@ type Intent struct {
 	// Tags are the keys of users' tags that were about to be written and that the status may not record yet. They stay
 	// until AWS was observed without one of them.
 	Tags []string `json:"tags,omitempty"`
-	// Identity is what identifies the resource in AWS, by field of the state.
+	// Identity identifies the resource in AWS, by field of the state.
 	Identity map[string]string `json:"identity,omitempty"`
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.
 	Refs map[string]kind.Target `json:"refs,omitempty"`
@@ -104,7 +104,7 @@ func readRecord(annotations map[string]string) (*Intent, error) {
 // MayHaveCreated reports whether a resource of the object may exist according to the record.
 func (i *Intent) MayHaveCreated() bool { return i != nil && !i.Refused }
 
-// clockSkew is how far AWS's clock may run behind ours when a creation time is compared.
+// clockSkew bounds how far AWS's clock may run behind ours when a creation time is compared.
 const clockSkew = 2 * time.Second
 
 // proves reports whether an untagged resource must be the result of the recorded attempt: the operator saw

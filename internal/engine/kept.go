@@ -20,7 +20,7 @@ import (
 // of them has its own annotation, so that two objects that end at the same time do not overwrite each other's.
 const annotationKept = wellknown.Prefix + "kept-"
 
-// Kept is what a deleted object left in AWS.
+// Kept describes a resource that a deleted object left in AWS.
 type Kept struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`

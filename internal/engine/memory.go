@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// settleDefault is how long AWS may take to show a write to every read, where the kind does not say.
+	// settleDefault bounds the time until AWS shows a write to every read, where the kind does not say.
 	// Tag lists are documented to be empty for seconds after a write.
 	// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_ListTagsOfResource.html
 	settleDefault = 30 * time.Second
-	// absenceGap is how far the two looks lie apart that verify the absence of a resource.
+	// absenceGap is the time between the two looks that verify the absence of a resource.
 	absenceGap = 5 * time.Second
-	// wroteFor is how long after a write a change that AWS is about to make may be that write.
+	// wroteFor is the time after a write during which a change that AWS is about to make may be that write.
 	wroteFor = 10 * time.Minute
 	// maxWritePause bounds the growing pauses between two writes of the same value.
 	maxWritePause = 10 * time.Minute
-	// maxUnsettledWrites is how often a value is written before the object is reported as NotSettling.
+	// maxUnsettledWrites limits the writes of a value before the object is reported as NotSettling.
 	maxUnsettledWrites = 3
 )
 
-// Memory is what the process remembers of one object between its passes: what was written when, and
+// Memory holds what the process remembers of one object between its passes: what was written when, and
 // since when AWS shows a state that may be stale. A restart loses it, which costs time, never safety.
 // The zero value is ready. It is used by one pass at a time.
 type Memory struct {
 	writes map[string]*write
 	// untaggedSince and absentSince are the first of an unbroken series of such looks.
 	untaggedSince, absentSince time.Time
-	// createdAt is when AWS acknowledged a create, existsAt when it answered a create in a way that proves
+	// createdAt is the time at which AWS acknowledged a create, existsAt that of an answer to a create which proves
 	// only that the resource exists, deletedAt when it acknowledged a delete.
 	createdAt, existsAt, deletedAt time.Time
 	// deletes counts the acknowledged deletes.
@@ -58,7 +58,7 @@ type Memory struct {
 	notEmpty bool
 }
 
-// maxEffects is how many writes of one value may each have an effect, such as the upgrades to one version after the other.
+// maxEffects limits the writes of one value that each have an effect, such as the upgrades to one version after the other.
 const maxEffects = 20
 
 // write is the last write of one path.
@@ -76,7 +76,7 @@ type write struct {
 	tags    string
 }
 
-// pause is how long a value that was written is not written again.
+// pause returns how long a value that was written is not written again.
 func (w *write) pause(settle time.Duration) time.Duration {
 	return growingPause(settle, w.times)
 }
@@ -167,7 +167,7 @@ func (m *Memory) wasRefused(recorded *Intent) bool {
 	return !m.refusedAt.IsZero() && recorded.At.Equal(m.refusedAt)
 }
 
-// lastWrite is when AWS last acknowledged a create or a changed setting; zero when none is remembered.
+// lastWrite returns the time at which AWS last acknowledged a create or a changed setting; zero when none is remembered.
 func (m *Memory) lastWrite() time.Time {
 	last := m.createdAt
 	for _, w := range m.writes {
@@ -355,7 +355,7 @@ func (p Plan) whyUnsettled() string {
 	return "look for another writer of this resource, or declare the value that AWS shows"
 }
 
-// nextLook is how long to wait before the next look at something that AWS acknowledged this long ago.
+// nextLook returns how long to wait before the next look at something that AWS acknowledged this long ago.
 func nextLook(elapsed time.Duration) time.Duration {
 	return min(max(elapsed.Truncate(time.Second), time.Second), 5*time.Second)
 }

@@ -20,7 +20,7 @@ import (
 // https://docs.aws.amazon.com/tag-editor/latest/userguide/best-practices-and-strats.html
 const maxTagValue = 256
 
-// Owner is what the engine needs to know of an object to decide who owns a resource and what may be done.
+// Owner holds what the engine needs to know of an object to decide who owns a resource and what may be done.
 type Owner struct {
 	Kind, Namespace, Name, UID string
 	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
@@ -48,7 +48,7 @@ type Owner struct {
 	TrustAttempts bool
 	// HasFinalizer is true when the object carries the operator's finalizer.
 	HasFinalizer bool
-	// Intent is what was persisted before the first write to AWS; nil when nothing was.
+	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
 	Intent *Intent
 	// Earlier is the record of another object, from which this one was restored or copied; nil when there is none.
 	Earlier *Intent
@@ -74,11 +74,11 @@ type Owner struct {
 	Check *kind.Check
 	// Provided is the hash of what the provider adds to the desired state, such as its defaultTags; empty for nothing.
 	Provided string
-	// Recent is what this process remembers of its last calls.
+	// Recent holds what this process remembers of its last calls.
 	Recent Recent
 }
 
-// Recent is what the process remembers of its last calls for one object.
+// Recent holds what the process remembers of its last calls for one object.
 type Recent struct {
 	// Created is true for the settle time after AWS acknowledged a create that carried the owner tags.
 	Created bool

@@ -60,7 +60,7 @@ func TestTargetOf_GivesWhatItsObjectOwnsOrMayUse(t *testing.T) {
 	}
 }
 
-// ownershipAfter is what a status says of the owner after a look at a resource with the tags.
+// ownershipAfter returns the owner in a status after a look at a resource with the tags.
 func ownershipAfter(t *testing.T, o Owner, tags map[string]string) v1alpha1.Ownership {
 	t.Helper()
 	d := decider[*v1alpha1.S3Bucket, struct{}]{o: o, seen: kind.Seen[struct{}]{Exists: true, Tags: tags}}

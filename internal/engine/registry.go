@@ -39,12 +39,12 @@ type Binding interface {
 	Export(ctx context.Context, sc kind.Scope, cr v1alpha1.Resource) (Exported, error)
 }
 
-// Exported is what Export found beside the spec.
+// Exported holds what Export found beside the spec.
 type Exported struct {
 	Exists bool
-	// Tags are those of the resource, with the tags of its owner and of AWS.
+	// Tags holds the tags of the resource, with those of its owner and of AWS.
 	Tags map[string]string
-	// Omitted is what the spec leaves out, and why.
+	// Omitted lists what the spec leaves out, and why.
 	Omitted []string
 	// Published is a copy of the object with the status that the resource gives it; nil where there is none.
 	Published v1alpha1.Resource

@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Facts are what is gathered about an object before the engine works on it.
+// Facts holds what is gathered about an object before the engine works on it.
 type Facts struct {
 	// Cluster is the cluster's ID; Previous are clusters whose resources this one may take over.
 	Cluster  string
@@ -203,10 +203,10 @@ func ErrorOfLeftOut(kindName, name string) error {
 		"an administrator adds the kind to --kinds, or name the resource by its ID or ARN in the field beside the reference, if there is one", kindName, name, kindName)}
 }
 
-// maxTags is how many of AWS's 50 tags per resource are left to users.
+// maxTags is the number of AWS's 50 tags per resource that are left to users.
 const maxTags = 40
 
-// ScopeOf is what a kind gets to know beside the spec. A deletion never fails because of the tags.
+// ScopeOf returns what a kind gets to know beside the spec. A deletion never fails because of the tags.
 func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 	tags := map[string]string{}
 	for k, v := range f.Provider.DefaultTags {

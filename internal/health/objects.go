@@ -27,7 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Health is what became of an object.
+// Health says what became of an object.
 type Health struct {
 	// Ready is true when the object is fit for use.
 	Ready bool
@@ -201,7 +201,7 @@ func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) 
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, client.IgnoreNotFound(err)
 }
 
-// slowAddress is how long a load balancer that needs no AWS may take to give a Service its address.
+// slowAddress bounds the time in which a load balancer that needs no AWS gives a Service its address.
 const slowAddress = 10 * time.Second
 
 // ingress is ready when it has an address; without its class no controller will ever give it one.

@@ -164,7 +164,7 @@ func (r Reader) sickPod(p *corev1.Pod) (Health, bool) {
 	return Health{}, false
 }
 
-// slowStart is how long a container that runs may take to answer its readiness probe before the status reports it.
+// slowStart is the time in which a running container answers its readiness probe before the status reports it.
 const slowStart = 10 * time.Second
 
 func (r Reader) sickContainer(c corev1.ContainerStatus) (Health, bool) {

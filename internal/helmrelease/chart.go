@@ -27,10 +27,10 @@ import (
 // MediaType is that of the archive of a chart in a registry: https://helm.sh/docs/topics/registries/
 const MediaType = "application/vnd.cncf.helm.chart.content.v1.tar+gzip"
 
-// maxDownload is how many bytes an answer of a repository may have. Indexes of large repositories have about 20 MB.
+// maxDownload limits the bytes of an answer of a repository. Indexes of large repositories have about 20 MB.
 const maxDownload = 64 << 20
 
-// downloadTimeout is how long an answer of a repository may take.
+// downloadTimeout bounds the time of an answer of a repository.
 const downloadTimeout = 2 * time.Minute
 
 // Chart is a Helm chart.

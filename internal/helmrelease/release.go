@@ -20,13 +20,13 @@ import (
 // labelDigest is the label of a release with the digest of its chart.
 const labelDigest = "nexus.ai/chart-digest"
 
-// maxHistory is how many revisions of a release are kept, as helm does by default.
+// maxHistory limits the revisions of a release that are kept, as helm does by default.
 const maxHistory = 10
 
-// abandonedAfter is how long an operation on a release may take. helm and nexusctl end theirs earlier.
+// abandonedAfter bounds the time of an operation on a release. helm and nexusctl end theirs earlier.
 const abandonedAfter = 10 * time.Minute
 
-// Releases are those of a namespace.
+// Releases reads and writes the releases of a namespace.
 type Releases struct {
 	cfg       *action.Configuration
 	namespace string
@@ -52,9 +52,9 @@ type Release struct {
 	Status   string
 	// Digest identifies the files of its chart; empty for a release that this package did not make.
 	Digest string
-	// Labels are those of the release itself, which helm keeps at an upgrade.
+	// Labels apply to the release itself; helm keeps them at an upgrade.
 	Labels map[string]string
-	// Values are those that were set.
+	// Values holds the values that were set.
 	Values map[string]any
 	// Manifest are its objects.
 	Manifest string
@@ -107,7 +107,7 @@ func (r *Release) IsBusy(now time.Time) bool {
 	return r.status.IsPending() && now.Sub(r.since) < abandonedAfter
 }
 
-// Request is how a release is to be.
+// Request describes the wanted state of a release.
 type Request struct {
 	Name   string
 	Chart  *Chart
@@ -118,7 +118,7 @@ type Request struct {
 	Force bool
 }
 
-// labels are those of the release, with the digest of the chart.
+// labels returns the labels of the release, with the digest of the chart.
 func (q Request) labels() map[string]string {
 	out := map[string]string{labelDigest: q.Chart.Digest}
 	for key, value := range q.Labels {

@@ -31,7 +31,7 @@ const (
 	StatementChanged ChangeKind = "Changed"
 )
 
-// ElementChange is what one element of a statement gains and loses. A condition is written as "OPERATOR KEY VALUE", and a
+// ElementChange lists what one element of a statement gains and loses. A condition is written as "OPERATOR KEY VALUE", and a
 // principal as "TYPE NAME".
 type ElementChange struct {
 	Element string   `json:"element"`

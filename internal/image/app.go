@@ -41,7 +41,7 @@ func FindProgram(names ...string) (string, error) {
 	return "", &NoProgramError{Wanted: names}
 }
 
-// interruptDelay is how long an engine may clean up after an interruption.
+// interruptDelay is the time that an engine has to clean up after an interruption.
 const interruptDelay = 10 * time.Second
 
 // App is an application's image that an engine builds.
@@ -50,7 +50,7 @@ type App struct {
 	Engine string
 	// Dir is the build context, and File the Dockerfile; empty for the one in Dir.
 	Dir, File string
-	// Platforms are those to build for; none for the engine's own.
+	// Platforms lists the platforms to build for; none stands for the engine's own.
 	Platforms []v1.Platform
 	// Args are build arguments, as KEY=VALUE.
 	Args []string

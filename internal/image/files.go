@@ -21,7 +21,7 @@ import (
 
 const (
 	binaryPath = "nexus-operator"
-	// certificatesPath is where Go's crypto/x509 looks first on Linux.
+	// certificatesPath is the first path at which Go's crypto/x509 looks on Linux.
 	certificatesPath = "etc/ssl/certs/ca-certificates.crt"
 )
 

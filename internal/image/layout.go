@@ -21,11 +21,11 @@ type Content interface {
 	partial.WithRawManifest
 }
 
-// Built is what was built.
+// Built describes a built image.
 type Built struct {
 	// Content is a v1.Image or a v1.ImageIndex.
 	Content Content
-	// Name is what a layout calls it.
+	// Name names the image in its layout.
 	Name string
 	// Documents are files that describe it, by their names.
 	Documents map[string][]byte

@@ -16,13 +16,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// Architectures are those that the operator's image is released for.
+// Architectures lists the architectures that the operator's image is released for.
 var Architectures = []string{"amd64", "arm64"}
 
 // user is the one that the image runs as, unless the pod says otherwise.
 const user = "65532:65532"
 
-// Source is what the operator's image is built from: a source tree, or binaries that were built before.
+// Source holds the contents of the operator's image: a source tree, or binaries that were built before.
 type Source struct {
 	// Tree is the root of the source tree, which is compiled with the program go.
 	Tree string

@@ -21,7 +21,7 @@ type Static struct {
 	Base name.Reference
 	// Dir holds the files, and Path is where they are in the image.
 	Dir, Path string
-	// Platforms are those of the base image to build for; none for all that it has.
+	// Platforms lists the platforms of the base image to build for; none stands for all that it has.
 	Platforms []v1.Platform
 }
 

@@ -78,7 +78,7 @@ func IsFurniture(k schema.GroupKind, name string) bool {
 // isFurnished reports whether all objects of a kind are furniture.
 func isFurnished(k Kind) bool { return IsFurniture(k.GroupKind(), "") }
 
-// CountName is how a ResourceQuota names the number of objects of a kind.
+// CountName returns the name by which a ResourceQuota counts the objects of a kind.
 func (k Kind) CountName() corev1.ResourceName {
 	return corev1.ResourceName("count/" + schema.GroupResource{Group: k.Group, Resource: k.Resource}.String())
 }
@@ -86,7 +86,7 @@ func (k Kind) CountName() corev1.ResourceName {
 // unlimited is a limit that no namespace reaches.
 var unlimited = resource.MustParse("1G")
 
-// Limits are those of a ResourceQuota that counts the objects of kinds and limits none.
+// Limits returns the limits of a ResourceQuota that counts the objects of kinds and limits none.
 func Limits(kinds []Kind) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for _, k := range kinds {

@@ -26,7 +26,7 @@ type Explanation struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// Events are the last Warning events about the cause, the newest first.
 	Events []Event `json:"events,omitempty"`
-	// Remedy is what a person does about the cause, in words; empty where nothing needs to be done.
+	// Remedy tells a person how to remove the cause; empty where nothing needs to be done.
 	Remedy string `json:"remedy,omitempty"`
 	// Commands help to end the trouble, in the order in which to use them.
 	Commands []string `json:"commands,omitempty"`

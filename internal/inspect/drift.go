@@ -34,11 +34,11 @@ type ObjectDrift struct {
 	Capability string `json:"capability,omitempty"`
 	// Policy is Correct or Report.
 	Policy string `json:"policy"`
-	// Fields are those that differ; none is listed of an object with a Message only.
+	// Fields lists the fields that differ; it is empty for an object with a Message only.
 	Fields []v1alpha1.DriftEntry `json:"fields"`
 	// Message says of an object with the reason NotSettling which field AWS does not keep.
 	Message string `json:"message,omitempty"`
-	// Since is when the drift was noticed.
+	// Since is the time at which the drift was noticed.
 	Since *metav1.Time `json:"since,omitempty"`
 }
 

@@ -28,7 +28,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// waitingReasons are those of objects that need another object first.
+// waitingReasons are the reasons of objects that need another object first.
 var waitingReasons = []string{status.ReasonWaiting, status.ReasonNotStarted, status.ReasonProviderMissing, status.ReasonProviderNotReady, status.ReasonProviderDeleting}
 
 // notObserved is the reason of an object whose present generation the operator has not processed.

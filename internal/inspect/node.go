@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Health is what is known of an object in one word.
+// Health sums an object up in one word.
 type Health string
 
 // The states of health, from good to bad.

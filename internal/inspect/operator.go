@@ -78,7 +78,7 @@ type Definition struct {
 	Established bool   `json:"established"`
 }
 
-// PhaseCount is how many capabilities are in a phase.
+// PhaseCount counts the capabilities in a phase.
 type PhaseCount struct {
 	Phase string `json:"phase"`
 	Count int    `json:"count"`
@@ -93,7 +93,7 @@ type OperatorQuery struct {
 	Definitions []string
 	// Client is the version of nexusctl.
 	Client string
-	// Workloads are those of the operator.
+	// Workloads lists the workloads of the operator.
 	Workloads []Workload
 }
 
@@ -102,7 +102,7 @@ func (s *OperatorStatus) IsHeld() bool {
 	return slices.ContainsFunc(s.Leases, func(l Lease) bool { return l.Holder != "" })
 }
 
-// maxWarnings is how many events a status shows.
+// maxWarnings limits the events that a status shows.
 const maxWarnings = 5
 
 // Operator gathers the health of an operator.

@@ -61,7 +61,7 @@ func conditionsOf(u *unstructured.Unstructured) []metav1.Condition {
 // conditionOrder is that of the conditions that every kind has; others follow by name.
 var conditionOrder = []string{status.Ready, status.Reconciling, status.Stall, status.Paused}
 
-// ObjectStatus is what an object says of itself.
+// ObjectStatus holds the status that an object has published.
 type ObjectStatus struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
@@ -72,7 +72,7 @@ type ObjectStatus struct {
 	Phase string `json:"phase,omitempty"`
 	// Progress is that of a capability, such as 9/11.
 	Progress string `json:"progress,omitempty"`
-	// Conditions are those of the object: Ready, Reconciling and Stalled first.
+	// Conditions lists the conditions of the object: Ready, Reconciling and Stalled first.
 	Conditions []metav1.Condition `json:"conditions"`
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // remedies are commands by the reason of a cause. {cause}, {owner} and {root} stand for KIND/NAME with the namespace:
-// owner is what a person edits, the capability for an object that it made. {name} and {-n} are the name and the
+// owner stands for the object that a person edits: the capability for an object that it made. {name} and {-n} are the name and the
 // namespace of the cause.
 var remedies = map[string][]string{
 	status.ReasonPaused:              {"nexusctl resume {cause}"},

@@ -29,7 +29,7 @@ type SecretStatus struct {
 	Secret string `json:"secret"`
 	// FilledIn is True once somebody replaced the placeholder, False before, and Unknown while the secret does not exist.
 	FilledIn metav1.ConditionStatus `json:"filledIn"`
-	// Keys are those that people fill in.
+	// Keys lists the keys that people fill in.
 	Keys    []string    `json:"keys"`
 	Created metav1.Time `json:"created"`
 }

@@ -21,7 +21,7 @@ import (
 // labelVersion is Kubernetes' recommended label for the version of an application.
 const labelVersion = "app.kubernetes.io/version"
 
-// Workload is what runs the operator: a Deployment, or a StatefulSet where the namespaces are divided among shards.
+// Workload runs the operator: a Deployment, or a StatefulSet where the namespaces are divided among shards.
 type Workload struct {
 	Kind     string `json:"kind"`
 	Name     string `json:"name"`
@@ -30,7 +30,7 @@ type Workload struct {
 	Replicas int32  `json:"replicas"`
 	Ready    int32  `json:"ready"`
 
-	// Created is when the workload was created.
+	// Created is the creation time of the workload.
 	Created metav1.Time `json:"created"`
 
 	template corev1.PodTemplateSpec

@@ -21,11 +21,11 @@ type Change struct {
 	Action string `json:"action"`
 	// Diff shows a document before and after; empty when there is none.
 	Diff string `json:"diff,omitempty"`
-	// Creates is what the change creates; nil when it creates nothing. Do completes it.
+	// Creates records the new objects of the change; nil when it creates nothing. Do completes it.
 	Creates *Record `json:"-"`
 	// Removes is the record of what the change removes; nil when it removes nothing.
 	Removes *Record `json:"-"`
-	// Limit is how long the change may take; 0 for what a single request may take.
+	// Limit bounds the time of the change; 0 stands for the time that a single request may take.
 	Limit time.Duration `json:"-"`
 
 	do func(context.Context) error

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
 
-// Cluster is what a client needs to know of an EKS cluster to reach it.
+// Cluster holds everything that a client needs to reach an EKS cluster.
 type Cluster struct {
 	ARN, Endpoint string
 	// VPC is the ID of the cluster's network; empty when EKS names none.
@@ -66,7 +66,7 @@ const (
 	tokenPrefix = "k8s-aws-v1."
 	// clusterHeader is signed with the request, so that the token of one cluster is none for another.
 	clusterHeader = "x-k8s-aws-id"
-	// urlSeconds is how long the URL says that it is valid; EKS takes it for tokenLifetime.
+	// urlSeconds is the validity that the URL states; EKS takes it for tokenLifetime.
 	urlSeconds = "60"
 	// tokenLifetime is a minute less than the 15 minutes for which EKS accepts a token.
 	tokenLifetime = 14 * time.Minute

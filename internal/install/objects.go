@@ -30,11 +30,11 @@ import (
 // Namespace is the one of the manifests.
 const Namespace = "nexus-system"
 
-// annotationRole is how a ServiceAccount names its role:
+// annotationRole is the annotation of a ServiceAccount that names its role:
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const annotationRole = "eks.amazonaws.com/role-arn"
 
-// Operator is how the operator is installed.
+// Operator describes an installation of the operator.
 type Operator struct {
 	// Image is the container image, and Role the ARN of the role of its ServiceAccount; an empty one sets none.
 	Image, Role string
@@ -148,7 +148,7 @@ func (o Operator) completeDeployment(u *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(u.Object, containers, "spec", "template", "spec", "containers")
 }
 
-// Objects are those of an installation in a cluster.
+// Objects lists the objects of an installation in a cluster.
 type Objects struct {
 	Client client.Client
 	// Force takes over fields that another tool has set.
@@ -224,7 +224,7 @@ func onlyOurs(u *unstructured.Unstructured) bool {
 	return len(u.GetManagedFields()) > 0
 }
 
-// recordAction is what is done about something that is ours and has no complete record.
+// recordAction names the change of something that is ours and has no complete record.
 const recordAction = "record as created here"
 
 // unconfirmed completes the record of an object whose creation was interrupted.

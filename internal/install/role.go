@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// maxPolicyVersions is how many versions IAM keeps of a managed policy:
+// maxPolicyVersions is the number of versions of a managed policy that IAM keeps:
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const maxPolicyVersions = 5
 
@@ -26,13 +26,13 @@ const maxPolicyVersions = 5
 type Role struct {
 	// Name is the role's name; its managed policies are called NAME-1, NAME-2 and so on.
 	Name string
-	// Of is what the role is for, as in "the operator".
+	// Of names the purpose of the role, as in "the operator".
 	Of string
 	// Description is that of the role in IAM.
 	Description string
 	// Trust is the ServiceAccount.
 	Trust iampolicy.ServiceAccount
-	// Policies are what the role may do, one managed policy each.
+	// Policies lists the rights of the role, one managed policy each.
 	Policies []iampolicy.Document
 }
 

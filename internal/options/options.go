@@ -22,7 +22,7 @@ import (
 // Options are the operator's settings. The SDK reads its own environment (AWS_ENDPOINT_URL,
 // AWS_ROLE_ARN, AWS_WEB_IDENTITY_TOKEN_FILE, …) beside these.
 type Options struct {
-	// Region is where a capability without spec.region lives.
+	// Region is the region of a capability without spec.region.
 	Region string
 	// AdditionalRegions are regions newer than the operator's SDK.
 	AdditionalRegions []string
@@ -100,7 +100,7 @@ type Options struct {
 	MeshRootNamespace, MeshTrustDomain string
 	// Kinds are the AWS kinds that are served; the zero value is every one.
 	Kinds Kinds
-	// Workers is how many objects of a kind are reconciled at a time; WorkersOf overrides it by kind.
+	// Workers limits the objects of a kind that are reconciled at a time; WorkersOf overrides it by kind.
 	Workers   int
 	WorkersOf map[string]int
 	// CheckEvery is the interval of drift checks; CheckEveryOf overrides it by kind.

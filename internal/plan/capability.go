@@ -83,7 +83,7 @@ func (p *Planner) capability(ctx context.Context, it *Item, c *nexusv1.NexusAICa
 	return append(out, surplus...), err
 }
 
-// facts are those that the operator will have once it has made everything that the capability needs.
+// facts returns the facts that the operator will have once it has made everything that the capability needs.
 func (p *Planner) facts(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
 	f, err := capabilityfacts.Gatherer{Settings: p.Operator.Settings, Client: ahead{p.Client, p}, Live: p.Client, Scheme: p.Client.Scheme()}.Gather(ctx, c)
 	if err != nil {
@@ -223,7 +223,7 @@ func riskOf(it Item) Risk {
 	return Safe
 }
 
-// podTemplate is where a change replaces the pods of a Deployment.
+// podTemplate is the path of a Deployment below which a change replaces the pods.
 const podTemplate = "spec.template"
 
 // surplus plans the children that the capability no longer compiles to.

@@ -40,7 +40,7 @@ func contentOf(u *unstructured.Unstructured) []Field {
 // serverMetadata are the fields of the metadata that the API server writes.
 var serverMetadata = []string{"managedFields", "resourceVersion", "uid", "generation", "creationTimestamp", "selfLink"}
 
-// lastApplied is where kubectl keeps the manifest that it applied last:
+// lastApplied is the annotation in which kubectl keeps the manifest that it applied last:
 // https://kubernetes.io/docs/reference/labels-annotations-taints/#kubectl-kubernetes-io-last-applied-configuration
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 

@@ -70,7 +70,7 @@ func (a InProcess) checkFields(u *unstructured.Unstructured) error {
 	return nil
 }
 
-// declaredPart is what a person may declare of an object.
+// declaredPart returns the fields of an object that a person may declare.
 func declaredPart(manifest *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
 	out.SetAPIVersion(manifest.GetAPIVersion())

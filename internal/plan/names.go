@@ -32,7 +32,7 @@ func (p *Planner) nameConflict(ctx context.Context, it *Item, c *nexusv1.NexusAI
 	return nil
 }
 
-// capabilities are those of the cluster as they will be. Where whoever asks may not list those of other namespaces, they are
+// capabilities lists those of the cluster as they will be. Where whoever asks may not list those of other namespaces, they are
 // the ones of the given namespace.
 func (p *Planner) capabilities(ctx context.Context, namespace string) ([]nexusv1.NexusAICapability, error) {
 	list := &nexusv1.NexusAICapabilityList{}

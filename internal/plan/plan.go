@@ -12,7 +12,7 @@ import (
 // APIVersion is that of a plan as JSON or YAML.
 const APIVersion = "plan.nexus.ai/v1alpha1"
 
-// Action is what happens to an object or to a resource as a whole.
+// Action names the change of an object or of a resource as a whole.
 type Action string
 
 // The actions.
@@ -55,7 +55,7 @@ type Plan struct {
 	Summary    Summary `json:"summary"`
 }
 
-// Item is what happens to one Kubernetes object, and to the AWS resource behind it.
+// Item describes the change of one Kubernetes object, and of the AWS resource behind it.
 type Item struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -69,17 +69,17 @@ type Item struct {
 	// Fields are the fields of the object that change, and those of a created object that a manifest declares or that stands for an
 	// AWS resource; none for an object that is deleted.
 	Fields []Field `json:"fields,omitempty"`
-	// AWS is what happens in AWS; nil for objects that stand for nothing there.
+	// AWS describes the change in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`
 	// Note says what else there is to know.
 	Note string `json:"note,omitempty"`
 	// Waits says what must happen before the rest of the item can be known.
 	Waits string `json:"waits,omitempty"`
-	// Problem is what keeps the operator from doing it.
+	// Problem says why the operator cannot make the change.
 	Problem *Problem `json:"problem,omitempty"`
 }
 
-// Resource is what happens to an AWS resource.
+// Resource describes the change of an AWS resource.
 type Resource struct {
 	Account string `json:"account"`
 	Region  string `json:"region"`
@@ -103,7 +103,7 @@ type Field struct {
 	// Have and Want are the whole values as text; empty where there is none.
 	Have string `json:"have,omitempty"`
 	Want string `json:"want,omitempty"`
-	// Statements are what a policy document gains and loses.
+	// Statements lists the statements that a policy document gains and loses.
 	Statements []iampolicy.StatementChange `json:"statements,omitempty"`
 }
 
@@ -114,7 +114,7 @@ type Call struct {
 	Risk   Risk   `json:"risk"`
 }
 
-// Problem is what keeps the operator from doing what is declared.
+// Problem says why the operator cannot do as declared.
 type Problem struct {
 	Reason string `json:"reason"`
 	// Code is the stable error code of the reason.
@@ -177,7 +177,7 @@ func (s *Summary) add(it Item) {
 	}
 }
 
-// change is what happens to the item as a whole: to its object, or else to its resource.
+// change returns the change of the item as a whole: of its object, or else of its resource.
 func (it Item) change() Action {
 	if it.Action == None && it.AWS != nil {
 		return it.AWS.Action

@@ -30,9 +30,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Operator is what a plan has to know of the operator whose actions it foretells.
+// Operator holds the settings of the operator whose actions a plan foretells.
 type Operator struct {
-	// Settings are those of capabilities; ClusterID among them marks resources in AWS.
+	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
 	// PreviousClusterIDs, SharedNamespaces and TrustAttempts are as in engine.Facts.
 	PreviousClusterIDs, SharedNamespaces []string
@@ -72,7 +72,7 @@ type Planner struct {
 
 	// declared are the objects that are to exist once the plan was carried out, by what References call them.
 	declared map[string]*unstructured.Unstructured
-	// newNamespaces are those that the manifests declare.
+	// newNamespaces holds the namespaces that the manifests declare.
 	newNamespaces map[string]bool
 	// doomed are the objects whose deletion is planned, as declared has them.
 	doomed map[string]bool
@@ -289,7 +289,7 @@ func (p *Planner) admitAhead(ctx context.Context, manifest *unstructured.Unstruc
 	}
 }
 
-// refusal is what the API server has against a manifest itself; nil for other errors.
+// refusal returns the objection of the API server to a manifest itself; nil for other errors.
 func refusal(err error) *Problem {
 	if s, ok := status.AsStalled(err); ok {
 		return &Problem{Reason: s.Reason, Code: status.CodeOf(s.Reason), Field: s.Field, Message: s.Message}

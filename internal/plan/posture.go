@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// posture is what the bindings of the cluster are resolved and translated in, as it will be.
+// posture holds the future state of the cluster, in which bindings are resolved and translated.
 type posture struct {
 	intents map[string]*intentv1alpha1.SecurityIntent
 	// divisions are the facts of the namespaces in which policies that restrict the network were planned.
@@ -53,7 +53,7 @@ func (p *Planner) posture(ctx context.Context) (*posture, error) {
 	return s, nil
 }
 
-// namespaces are those that a binding of the cluster may select, with those that the manifests create.
+// namespaces lists the namespaces that a binding of the cluster may select, with those that the manifests create.
 func (p *Planner) namespaces(ctx context.Context) ([]intent.Namespace, error) {
 	list := &corev1.NamespaceList{}
 	if err := p.Client.List(ctx, list); err != nil {
@@ -92,7 +92,7 @@ func (p *Planner) only(ctx context.Context, name string) ([]intent.Namespace, er
 	}
 }
 
-// intentFacts are those that a policy is translated in. Live is the policy as it exists, or as it will be made.
+// intentFacts returns the facts for the translation of a policy. Live is the policy as it exists, or as it will be made.
 func (p *Planner) intentFacts(ctx context.Context, policy intent.Policy, live *unstructured.Unstructured) (intent.Facts, error) {
 	f, err := p.placeOf(ctx, policy)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// fewReads is how many objects of a kind are read one by one before all of a namespace are listed.
+	// fewReads limits the objects of a kind that are read one by one before all of a namespace are listed.
 	fewReads = 4
 	// mostKept bounds the objects of a kind and a namespace that a plan keeps.
 	mostKept = 2000

@@ -44,7 +44,7 @@ type Waiting struct {
 	Reason string
 	// For says for what, such as "GlueDatabase/myapp-dev to be ready".
 	For string
-	// After is when to look again at the latest; a watch usually comes sooner.
+	// After is the latest time of the next look; a watch usually comes sooner.
 	After time.Duration
 	// Usable is true when what the object stands for serves its users meanwhile: an object that was
 	// Ready at its generation stays Ready.

@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// want is what the three conditions of kstatus are to be, as True/False, and the reason of Ready.
+// want holds the wanted three conditions of kstatus, as True/False, and the reason of Ready.
 type want struct {
 	ready, reconciling, stalled bool
 	reason                      string

@@ -20,7 +20,7 @@ import (
 // scope is the name of the operator's instrumentation.
 const scope = "github.com/nexus-operator/nexus-operator"
 
-// Settings are those of the export.
+// Settings configures the export.
 type Settings struct {
 	// Endpoint is the base URL of an OTLP receiver that accepts protobuf over HTTP, such as http://collector:4318; empty exports
 	// nothing. OTEL_EXPORTER_OTLP_HEADERS and the other variables of the OpenTelemetry SDK apply.

@@ -147,7 +147,7 @@ To stop it all: go run ./test/demo down%s
 	return nil
 }
 
-// dirFlag is what another verb needs to find this demo.
+// dirFlag returns the flag with which another verb finds this demo.
 func (o options) dirFlag() string {
 	if filepath.Base(o.dir) == ".demo" {
 		return ""

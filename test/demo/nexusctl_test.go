@@ -70,7 +70,7 @@ func (x tool) contains(text string, wants ...string) {
 	}
 }
 
-// worldReport is what nexusctl dev status prints as JSON.
+// worldReport is the output of nexusctl dev status as JSON.
 type worldReport struct {
 	APIVersion, Kind string
 	devworld.Report

@@ -109,7 +109,7 @@ func keysOf(m map[string]int) map[string]bool {
 	return out
 }
 
-// documentedReasons are those of docs/reasons.md, which mean no failure, and those of the table of error codes, from which
+// documentedReasons returns those of docs/reasons.md, which mean no failure, and those of the table of error codes, from which
 // docs/errors.md is generated.
 func documentedReasons(t *testing.T) map[string]bool {
 	t.Helper()

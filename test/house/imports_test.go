@@ -79,7 +79,7 @@ var pure = []string{"internal/capability", "internal/intent", "internal/intent/e
 
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http", "k8s.io/utils/clock"}
 
-// services is where packages of single AWS services may be imported.
+// services lists the packages that may import those of single AWS services.
 var services = []string{"internal/kinds", "internal/awsclient", "internal/cli", "internal/install", "internal/testkit", "internal/kindtest", "test"}
 
 type pkg struct {

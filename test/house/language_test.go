@@ -63,7 +63,7 @@ func badWording(text string) []string {
 	return out
 }
 
-// quoted is what a rule must not find: code, links and quotations.
+// quoted matches text that no rule applies to: code, links and quotations.
 var quoted = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!--.*?-->")
 
 // wordingOf returns the findings of one file.

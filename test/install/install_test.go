@@ -80,7 +80,7 @@ func freePorts(t *testing.T, n int) []int {
 	return ports
 }
 
-// values are those of an administrator who allows one pattern of namespaces.
+// values configures an administrator who allows one pattern of namespaces.
 const values = `
 namespace: {create: true}
 health: {port: %d}

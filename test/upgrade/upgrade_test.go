@@ -138,13 +138,13 @@ func TestObjectsOfEarlierVersions_KeepEveryField(t *testing.T) {
 	})
 }
 
-// definition is what the API server makes of a CRD.
+// definition holds what the API server makes of a CRD.
 type definition struct {
 	status validation.SchemaValidator
 	shape  *structuralschema.Structural
 }
 
-// definitions are those of this version by kind.
+// definitions returns the definitions of this version by kind.
 func definitions(t *testing.T) map[string]definition {
 	t.Helper()
 	out := map[string]definition{}

@@ -59,7 +59,7 @@ type bed struct {
 	sts    *fakests.STS
 	clock  *testingclock.FakePassiveClock
 	events *events.FakeRecorder
-	// used is how many objects use each provider, and usedErr fails the count.
+	// used counts the objects that use each provider, and usedErr fails the count.
 	used    map[string]int
 	usedErr error
 	// watched are the namespaces whose Secrets are watched.

@@ -79,7 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return r.reconcileReady(ctx, provider, was)
 }
 
-// timeToNextCheck is how long a provider that is ready is left alone, so that a restart asks STS nothing before its
+// timeToNextCheck returns how long a provider that is ready is left alone, so that a restart asks STS nothing before its
 // time. One with its own credentials is always looked at: its Secret may be what woke us.
 func (r *Reconciler) timeToNextCheck(provider *v1alpha1.AWSProvider) time.Duration {
 	if awssession.HasCredentials(provider) || !status.ReadyAt(provider.Status.Conditions, provider.Generation) ||
@@ -229,7 +229,7 @@ func (r *Reconciler) patchStatus(ctx context.Context, provider, was *v1alpha1.AW
 	return r.Client.Status().Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 }
 
-// inUsePoll is how soon a provider that is to be deleted looks again at itself and its dependents, whose
+// inUsePoll is the pause before a provider that is to be deleted looks again at itself and its dependents, whose
 // end the status mentions it as well.
 const inUsePoll = 10 * time.Second
 

@@ -21,7 +21,7 @@ const (
 	longestShare    = 10 * time.Second
 )
 
-// shareTime is how old the read of another check may be that serves a check.
+// shareTime bounds the age of the read of another check that serves a check.
 func (r *Reconciler) shareTime() time.Duration {
 	return min(r.interval()/shareOfInterval, longestShare)
 }

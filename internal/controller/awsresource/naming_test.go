@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// suspects are what the definition of a field shows that names a resource of a kind, by its name, pattern or description.
+// suspects recognizes the definition of a field that names a resource of a kind, by its name, pattern or description.
 var suspects = map[string]struct{ name, pattern, description *regexp.Regexp }{
 	"KMSKey": {regexp.MustCompile(`(?i)kms|encryptionkey|keyarn$`), regexp.MustCompile(`:kms:`), regexp.MustCompile(`(?i)\bkms\w* key|\bkey of kms|KMSKey\b`)},
 	"IAMRole": {regexp.MustCompile(`(?i)role(arn|ref|name|id)?$|instanceprofile`), regexp.MustCompile(`:(role|instance-profile)/`),

@@ -19,11 +19,11 @@ import (
 const (
 	// pacedReport is the least time between two reports of one pass that its calls are paced.
 	pacedReport = 5 * time.Second
-	// pacedRetry is when a pass whose last calls were held back is continued, if it made any progress.
+	// pacedRetry is the pause before a pass is continued whose last calls were held back, if it made any progress.
 	pacedRetry = 5 * time.Second
 )
 
-// pacing is what a pass knows of calls that wait for the operator's own rate limit.
+// pacing notes the calls of a pass that wait for the operator's own rate limit.
 type pacing struct {
 	// held receives the action of a call that has to wait.
 	held chan string

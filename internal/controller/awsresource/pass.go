@@ -35,13 +35,13 @@ type pass struct {
 	// they corrected a drift.
 	done, written []string
 	drifted       bool
-	// newestKey is when the youngest of the keys that the object refers to was declared.
+	// newestKey is the time at which the youngest of the keys that the object refers to was declared.
 	newestKey time.Time
 	// propagating is true once AWS answered that it does not know a role yet.
 	propagating bool
 	pacing
 	readAt *reading
-	// requested is how many checks of the object were requested when the pass began.
+	// requested counts the checks of the object that had been requested when the pass began.
 	requested int
 }
 
@@ -109,7 +109,7 @@ func (r *Reconciler) validate(ctx context.Context, obj v1alpha1.Resource) error 
 	return err
 }
 
-// facts are what the engine cannot read from the object itself.
+// facts gathers what the engine cannot read from the object itself.
 func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *v1alpha1.AWSProvider, intent *engine.Intent) engine.Facts {
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	issuer, noIssuer := p.r.Issuer(ctx)

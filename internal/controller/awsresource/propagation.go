@@ -14,11 +14,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 )
 
-// propagation is how long AWS may go on not knowing a role, or a policy, before that is no longer put
+// propagation is the time for which AWS may go on not knowing a role, or a policy, before that is no longer put
 // down to IAM's slowness but to the role itself.
 const propagation = 2 * time.Minute
 
-// tagging is how long AWS may go on deciding by the tags that a resource had before.
+// tagging is the time for which AWS may go on deciding by the tags that a resource had before.
 // https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
 const tagging = 5 * time.Minute
 

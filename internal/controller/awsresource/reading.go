@@ -18,12 +18,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
-// trustReading is how long a pass relies on an answer of the API server. An older one may come from before the process
+// trustReading is the time for which a pass relies on an answer of the API server. An older one may come from before the process
 // was stopped for a while, or from before a long wait for the rate limit. It is shorter than another instance takes to end
 // the deletion of an object: a restore or a create that is sent after that end would leave its resource behind.
 const trustReading = 100 * time.Millisecond
 
-// slowAnswers is how many times in a row a pass asks when each answer was slow and the process seems to have been stopped. A real stop
+// slowAnswers limits the questions of a pass in a row whose answers were slow, as if the process had been stopped. A real stop
 // makes one answer slow. On an overloaded machine every answer can look like that, and writes must still be sent.
 const slowAnswers = 3
 

@@ -94,7 +94,7 @@ func newRoom(t *testing.T, kind string, objs ...client.Object) *room {
 	return r
 }
 
-// answer is what a call of a verb on an object's kind is answered with, nil for what the API server says.
+// answer returns the error for a call of a verb on an object's kind, nil for the answer of the API server.
 func (r *room) answer(verb string, o runtime.Object) error {
 	gvk, err := r.client.GroupVersionKindFor(o)
 	if err != nil {

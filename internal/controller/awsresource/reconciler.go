@@ -123,7 +123,7 @@ func (r *Reconciler) bindKind(session *awsclient.Session) engine.Binding {
 	return session.Memo(r.Entry.Name(), func() any { return r.Entry.Bind(session.Config) }).(engine.Binding)
 }
 
-// timeToNextCheck is how long an object that is as declared is left alone: nothing changed since AWS was last seen
+// timeToNextCheck returns how long an object that is as declared is left alone: nothing changed since AWS was last seen
 // to be right, and the next check is not due. After a restart the first check falls at a random moment
 // of an interval, so that a thousand objects do not ask at once.
 func (r *Reconciler) timeToNextCheck(obj v1alpha1.Resource) time.Duration {

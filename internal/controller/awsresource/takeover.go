@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// takeOverPoll is how often an object asks whether its capability declares it. The answer comes with the next pass of the
+// takeOverPoll is the interval at which an object asks whether its capability declares it. The answer comes with the next pass of the
 // capability, which deletes the object or brings it up to date.
 const takeOverPoll = 2 * time.Second
 

@@ -26,12 +26,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// usersPoll is how often an object in deletion looks for users where no event of theirs shows that they are gone.
+// usersPoll is the interval at which an object in deletion looks for users where no event of theirs shows that they are gone.
 const usersPoll = 30 * time.Second
 
 // users are the objects that hold the deletion of another one.
 type users struct {
-	// own are those of the object's namespace, in words; others counts the rest, whose names are no business of this namespace.
+	// own names the users of the object's namespace; others counts the rest, whose names are no business of this namespace.
 	own    []string
 	others int
 	// permanent is true when one of them is not being deleted itself, or is gone and left something in AWS.

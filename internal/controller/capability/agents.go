@@ -26,7 +26,7 @@ type agents struct {
 	at   time.Time
 }
 
-// agentOf is what is seen of the agent, with the nodes on which pods of a capability run.
+// agentOf describes the agent on the nodes on which pods of a capability run.
 func (r *Reconciler) agentOf(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Agent, error) {
 	agent := r.agents.see(r.Clock.Now(), func() capability.Agent { return r.Facts.Agent(ctx) })
 	pods := &corev1.PodList{}

@@ -36,7 +36,7 @@ type appliedChild struct {
 	state   capability.State
 }
 
-// mark is what an apply compares of a child, in its shortest form: the generation stands for the specification,
+// mark holds the parts of a child that an apply compares, in their shortest form: the generation stands for the specification,
 // where a kind has one, and the version for everything where it has none.
 type mark struct {
 	uid         types.UID
@@ -167,7 +167,7 @@ func statusOf(live client.Object) (map[string]any, error) {
 	return runtime.DefaultUnstructuredConverter.ToUnstructured(field.Addr().Interface())
 }
 
-// reported is what a capability's status repeats of a child: a capability remembers some forty of them, whole ones
+// reported returns the part of a child that its capability's status repeats: a capability remembers some forty of them, whole ones
 // took a quarter of the operator's memory.
 func reported(live metav1.Object, said map[string]any) *unstructured.Unstructured {
 	kept := map[string]any{}

@@ -66,7 +66,7 @@ type bed struct {
 	writes []string
 	// refuse answers instead of the API server when it returns an error. Live reads have verb live.
 	refuse func(verb string, of schema.GroupVersionKind, name string) error
-	// stale is what the cache shows of its capability; nil is what the API server has.
+	// stale holds the capability that the cache shows; nil stands for that of the API server.
 	stale *nexusv1.NexusAICapability
 	// hide has the cache list nothing of the kinds for which it is true.
 	hide func(schema.GroupVersionKind) bool
@@ -74,7 +74,7 @@ type bed struct {
 	listed func(o client.Object)
 }
 
-// indexes are those that SetupWithManager adds to the cache.
+// indexes holds the indexes that SetupWithManager adds to the cache.
 var indexes = map[string]client.IndexerFunc{reconciler.NameIndex: reconciler.IndexName, ProviderIndex: indexProvider, IntentIndex: indexIntents}
 
 func newBed(t *testing.T, edits ...func(*options.Options)) *bed {

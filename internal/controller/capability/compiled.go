@@ -34,7 +34,7 @@ type compilation struct {
 	generated map[types.UID]generated
 }
 
-// generated is what was compared: the generation of a child stands for its spec.
+// generated holds what was compared: the generation of a child stands for its spec.
 type generated struct {
 	generation int64
 	desired    *unstructured.Unstructured

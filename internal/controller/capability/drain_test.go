@@ -44,7 +44,7 @@ type kubelet struct {
 	mu      sync.Mutex
 	started map[types.UID]*exec.Cmd
 	ending  map[types.UID]bool
-	// ports are those of the processes by the addresses of their pods.
+	// ports holds the ports of the processes by the addresses of their pods.
 	ports map[string]string
 }
 
@@ -129,7 +129,7 @@ func (k *kubelet) release(ctx context.Context, p *corev1.Pod) {
 	_ = k.person.Patch(ctx, p, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 }
 
-// propagation is how long a node takes to follow an EndpointSlice. A new process listens sooner than that.
+// propagation bounds the time in which a node follows an EndpointSlice. A new process listens sooner than that.
 const propagation = 1500 * time.Millisecond
 
 // follow returns the addresses to which a node leads requests to the Service: those of the EndpointSlices, some time ago.

@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	// countPoll is how soon a ResourceQuota is read again that has not counted all kinds.
+	// countPoll is the pause before a ResourceQuota is read again that has not counted all kinds.
 	countPoll = time.Second
-	// dependentsGrace is how long objects of kinds that the operator may not list may be those of its own workloads, which the
+	// dependentsGrace is the time for which objects of kinds that the operator may not list may be those of its own workloads, which the
 	// garbage collector deletes after their owners, such as ReplicaSets.
 	dependentsGrace = 10 * time.Second
 	// podsGrace is the same while pods of the capability run: other controllers keep objects for pods.

@@ -39,7 +39,7 @@ func (r *Reconciler) boundTo(ctx context.Context, si client.Object) []reconcile.
 	return out
 }
 
-// lost is how long after its time of grace a pod may still be there before it is taken for one of a node
+// lost is the time after its time of grace at which a pod that still exists is taken for one of a node
 // that is gone: nobody may ever say that it ended.
 const lost = time.Minute
 

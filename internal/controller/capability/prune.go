@@ -238,7 +238,7 @@ func (r *Reconciler) holdsData(obj client.Object) bool {
 	return err == nil && len(gvks) > 0 && isStore(gvks[0].Kind)
 }
 
-// keepAfter is how long a store's object must have been in deletion before its store is kept and its object created
+// keepAfter is the time for which a store's object must have been in deletion before its store is kept and its object created
 // again. A person who deletes store and capability in one command has deleted both by then.
 const keepAfter = 2 * time.Second
 

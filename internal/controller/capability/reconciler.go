@@ -150,7 +150,7 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 // parametersPoll is the interval between two reads of the parameters of the IngressClass, which are not watched.
 const parametersPoll = 5 * time.Minute
 
-// agentPoll is how often the EKS Pod Identity Agent is looked at, which is not watched.
+// agentPoll is the interval of looks at the EKS Pod Identity Agent, which is not watched.
 const agentPoll = time.Minute
 
 // converge compiles the capability and applies what may be applied, until nothing more can be done

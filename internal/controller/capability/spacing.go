@@ -16,11 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// passSpacing is how long the events of a capability's children wait for each other: while a capability is created, its
+// passSpacing is the time for which the events of a capability's children wait for each other: while a capability is created, its
 // forty children change three times each within seconds. An edit of the capability itself does not wait.
 const passSpacing = 200 * time.Millisecond
 
-// progressSpacing is how long a status of a capability that shows only progress waits for the one before.
+// progressSpacing is the least time between statuses of a capability that show only progress.
 const progressSpacing = time.Second
 
 // spacing knows when something was last done for each object: when a pass began, or a status was written. While it is done for more
@@ -85,7 +85,7 @@ func (s *spacing) forget(key types.NamespacedName) {
 	delete(s.last, key)
 }
 
-// delay is how long the next one waits from now.
+// delay returns how long the next one waits from now.
 func (s *spacing) delay(key types.NamespacedName) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ type stepsOf struct {
 
 func newStepTimes() *stepTimes { return &stepTimes{all: map[types.NamespacedName]*stepsOf{}} }
 
-// stepLook is what a pass saw of the steps of a capability.
+// stepLook holds what a pass saw of the steps of a capability.
 type stepLook struct {
 	uid types.UID
 	// fresh is true when no pass saw the capability before, not even one of an earlier process.

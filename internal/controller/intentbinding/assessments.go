@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// assessmentsEvery is how often the Services of a namespace are read for intent assessTLS, and the age of its results
+// assessmentsEvery is the interval at which the Services of a namespace are read for intent assessTLS, and the age of its results
 // is judged. A watch on pods reports new results.
 const assessmentsEvery = 5 * time.Minute
 

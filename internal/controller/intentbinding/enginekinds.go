@@ -38,7 +38,7 @@ type EngineKinds struct {
 	client  client.Client
 	// all are the kinds that any engine makes or requires by a definition.
 	all map[schema.GroupVersionKind]bool
-	// groups are those of the kinds, and of versions of engines that we cannot speak to.
+	// groups holds the API groups of the kinds, and of versions of engines that we cannot speak to.
 	groups map[string]bool
 	// watch starts to watch a kind in the derived objects' cache, foreign all NetworkPolicies.
 	watch   func(client.Object) error
@@ -118,7 +118,7 @@ func (k *EngineKinds) index(ctx context.Context, gvk schema.GroupVersionKind, o 
 
 func ownerUID(o client.Object) []string { return []string{o.GetLabels()[LabelPolicyOwner]} }
 
-// view is what is known of the engines' kinds at one moment.
+// view holds what is known of the engines' kinds at one moment.
 type view struct {
 	served intent.Served
 	// denied are the kinds that are served and may not be listed, and how the API server says so. A cache of

@@ -99,7 +99,7 @@ func TestReconcile_CreatesADeletedObjectAgain(t *testing.T) {
 	b.there(networkPolicy, team, "web-dnsmanipulation")
 }
 
-// timesIn is how often a list names the kind of an object.
+// timesIn counts how often a list names the kind of an object.
 func timesIn(kinds []string, o client.Object) (n int) {
 	for _, k := range kinds {
 		if k == fmt.Sprintf("%T", o) {

@@ -121,7 +121,7 @@ type work struct {
 	// held.
 	space  *space
 	report *intent.PolicyReport
-	// part is what Dividers make of the policy.
+	// part identifies the objects that Dividers make of the policy.
 	part *part
 	// wrote says that an object of a Divider was written or deleted; waiting are the bindings that waited for that.
 	wrote   bool

@@ -150,7 +150,7 @@ func TestReconcile_ReportsWritesThatAreRefused(t *testing.T) {
 	for _, c := range []struct {
 		name, call string
 		err        error
-		// condition is what the binding shows, and what is said of the NetworkPolicy.
+		// condition and conditionStatus are wanted of the binding, reason and text of the NetworkPolicy.
 		condition, conditionStatus, reason, text string
 		claim                                    string
 	}{

@@ -53,7 +53,7 @@ type Reconciler struct {
 	TLSAssessorImage string
 
 	kinds *EngineKinds
-	// informers are those of the manager's cache.
+	// informers belong to the manager's cache.
 	informers cache.Informers
 	cluster   *clusterReader
 	patch     *patchReader
@@ -137,7 +137,7 @@ func refOf(obj client.Object) apply.Ref {
 	return apply.Ref{Kind: intentfacts.KindOf(obj), Namespace: obj.GetNamespace(), Name: obj.GetName()}
 }
 
-// recheckAfter is how soon to look again at a claim that waits for another policy's object.
+// recheckAfter is the pause before another look at a claim that waits for another policy's object.
 const recheckAfter = time.Second
 
 // enqueueNeighbors requeues bindings.
@@ -280,7 +280,7 @@ func (wholeStatus) Data(obj client.Object) ([]byte, error) {
 	return json.Marshal(map[string]any{"status": m["status"]})
 }
 
-// CommonOf is what the statuses of bindings and policies have in common.
+// CommonOf returns the part that the statuses of bindings and policies have in common.
 func CommonOf(obj client.Object) *v1alpha1.CommonStatus {
 	switch o := obj.(type) {
 	case *v1alpha1.SecurityIntentBinding:

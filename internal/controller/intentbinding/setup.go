@@ -81,7 +81,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, mgr manager.Manager, 
 		Complete(r.Counted("policyengines", r.kinds))
 }
 
-// syncTimeout is how long the first list of a kind may take.
+// syncTimeout bounds the time of the first list of a kind.
 const syncTimeout = time.Minute
 
 // noting notes every event of an object before it hands on those that change its specification.

@@ -63,7 +63,7 @@ func (s *spaces) drop(namespace string) {
 	delete(s.all, namespace)
 }
 
-// space is what the passes over the policies of a namespace that restrict the network share. Its lock is held
+// space holds what the passes over the policies of a namespace that restrict the network share. Its lock is held
 // while such a policy is translated, written and confirmed. What a pass knows, every later pass knows too, since
 // caches only move forward: so no later write opens what an earlier pass has seen to be closed.
 type space struct {
@@ -76,7 +76,7 @@ type space struct {
 	// surveyed are the inputs for which all bindings that they concern were woken.
 	surveyed inputHash
 	facts    intent.Facts
-	// policies are those that restrict the network, by name, and bindings the requests that write them.
+	// policies holds those that restrict the network, by name, and bindings the requests that write them.
 	policies map[string]intent.Policy
 	bindings map[string]reconcile.Request
 	// foreign holds the NetworkPolicies that no intent made, live those of ours, as parsed; both by name.
@@ -108,7 +108,7 @@ type written struct {
 	at     time.Time
 }
 
-// believed is how long a write of ours is believed to stand that no cache shows.
+// believed is the time for which a write of ours is believed to stand that no cache shows.
 const believed = 2 * time.Second
 
 // refresh brings the space up to date with the caches. The lock is held.

@@ -15,7 +15,7 @@ func isOwnGroup(group string) bool {
 	return slices.Contains([]string{nexusv1.GroupVersion.Group, v1alpha1.GroupName, intentv1alpha1.GroupName}, group)
 }
 
-// limitTo is what of a plan the request's namespace may see: the objects of the namespace, and those that a capability of the
+// limitTo keeps the part of a plan that the request's namespace may see: the objects of the namespace, and those that a capability of the
 // namespace owns elsewhere, without the values of their fields. Of an AWS resource that keeps the operator from an object, such as one of
 // another owner, it shows nothing but the message that the object's condition would have.
 func limitTo(q *nexusv1.PlanRequest, p plan.Plan) plan.Plan {

@@ -20,9 +20,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
-// Contents are what the operator's own plans are made with.
+// Contents holds the parts of the operator's own plans.
 type Contents struct {
-	// Settings are those of capabilities, and Intents those of security intents.
+	// Settings apply to capabilities, and Intents to security intents.
 	Settings  capabilityfacts.Settings
 	Intents   intentfacts.Settings
 	Kinds     []engine.Entry
@@ -66,7 +66,7 @@ func (a access) SecretKey(ctx context.Context, namespace, name, key string) ([]b
 	return a.providers.SecretKey(ctx, namespace, name, key)
 }
 
-// errReadOnly is what a plan gets that would write.
+// errReadOnly fails a write of a plan.
 var errReadOnly = errors.New("a plan writes nothing")
 
 // readOnly reads the operator's own kinds from the cache where they have a Go type, everything else from the API server, and

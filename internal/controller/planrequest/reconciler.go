@@ -28,15 +28,15 @@ import (
 )
 
 const (
-	// lifetime is how long after its creation a request is deleted, answered or not.
+	// lifetime is the time after its creation at which a request is deleted, answered or not.
 	lifetime = 10 * time.Minute
 	// planTimeout bounds one plan.
 	planTimeout = time.Minute
-	// workers is how many requests are answered at a time; namespaces take turns.
+	// workers limits the requests that are answered at a time; namespaces take turns.
 	workers = 2
-	// mostOfNamespace is how many requests of a namespace are planned while they exist, the oldest first.
+	// mostOfNamespace limits the requests of a namespace that are planned while they exist, the oldest first.
 	mostOfNamespace = 16
-	// namespaceBusy is how soon a request is looked at again while another one of its namespace is planned.
+	// namespaceBusy is the pause before another look at a request while another one of its namespace is planned.
 	namespaceBusy = 500 * time.Millisecond
 	// maxManifests bounds the manifests of a request together, in bytes.
 	maxManifests = 256 << 10

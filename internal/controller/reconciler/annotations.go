@@ -19,7 +19,7 @@ import (
 // from abandoning anything.
 const AnnotationAbandon = wellknown.Prefix + "abandon"
 
-// RequestedAt is what an object's annotation asks for, cut to what a status may repeat.
+// RequestedAt returns the value of an object's annotation for requests, cut to the length of a status field.
 func RequestedAt(o client.Object) string {
 	const most = 64
 	return status.Truncate(o.GetAnnotations()[wellknown.AnnotationReconcileAt], most)

@@ -99,7 +99,7 @@ func (r *Backoff) Observe(key types.NamespacedName, err error) time.Time {
 	return r.failing[key]
 }
 
-// Result is what Reconcile returns for a failed pass. Waiting is no error and is looked at again; every
+// Result returns the result of Reconcile for a failed pass. Waiting is no error and is looked at again; every
 // other failure goes to the work queue, which counts it, logs it and asks When.
 func (r *Backoff) Result(key types.NamespacedName, err error) (reconcile.Result, error) {
 	w, ok := status.AsWaiting(err)
@@ -112,7 +112,7 @@ func (r *Backoff) Result(key types.NamespacedName, err error) (reconcile.Result,
 	return reconcile.Result{RequeueAfter: r.waits.When(reconcile.Request{NamespacedName: key})}, nil
 }
 
-// Failed is what Reconcile returns for an error outside a pass. An object that is gone is no failure.
+// Failed returns the result of Reconcile for an error outside a pass. An object that is gone is no failure.
 func (r *Backoff) Failed(key types.NamespacedName, err error) (reconcile.Result, error) {
 	if client.IgnoreNotFound(err) == nil {
 		return reconcile.Result{}, nil

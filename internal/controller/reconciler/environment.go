@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
-// Environment is what every reconciler needs of the cluster and of the operator's settings.
+// Environment holds everything that every reconciler needs of the cluster and of the operator's settings.
 type Environment struct {
 	// Client reads from the cache and writes to the API server.
 	Client client.Client
@@ -46,7 +46,7 @@ type Environment struct {
 	Issuer func(ctx context.Context) (string, error)
 	// EKSCluster is the name of the cluster in EKS; empty while it is not known.
 	EKSCluster string
-	// Intervals is how fast failures are retried and how often AWS is looked at.
+	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.
 	Metrics *metrics.Recorder

@@ -11,10 +11,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// remindEvery is how often a failure that lasts is logged at Error, so that a log that is kept for some hours has it.
+// remindEvery is the interval at which a failure that lasts is logged at Error, so that a log that is kept for some hours has it.
 const remindEvery = time.Hour
 
-// controllerFailed is what controller-runtime logs at Error after each reconcile that failed.
+// controllerFailed is the message that controller-runtime logs at Error after each reconcile that failed.
 const controllerFailed = "Reconciler error"
 
 // Failures remembers the last failure of each object. An object is retried for as long as it fails, every minute or more often:

@@ -100,8 +100,8 @@ func (q *fairQueue) ShutDownWithDrain() {
 	q.TypedInterface.ShutDownWithDrain()
 }
 
-// lowestTurn is how often the lowest priority is served first, so that a namespace that always has new requests delays the periodic checks
-// of others and does not stop them.
+// lowestTurn is the number of turns of which one serves the lowest priority first, so that a namespace that always has new
+// requests delays the periodic checks of others and does not stop them.
 const lowestTurn = 10
 
 // turns stores the requests of a work queue that are ready. It implements workqueue.Queue.

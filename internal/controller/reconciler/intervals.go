@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// UnreadyPoll is how often workloads that do not become available are looked at: a pod's trouble shows in
+// UnreadyPoll is the interval of looks at workloads that do not become available: a pod's trouble shows in
 // the pod alone, which is not watched.
 const UnreadyPoll = 5 * time.Second
 
-// Intervals is how fast failures are retried and how often AWS is looked at.
+// Intervals holds the pauses between retries and between looks at AWS.
 type Intervals struct {
 	// Check is the interval of checks of what is as declared.
 	Check time.Duration
 	// CheckOf overrides it by kind.
 	CheckOf map[string]time.Duration
-	// Stalled is how often an object that only a person can help is tried again.
+	// Stalled is the pause between tries of an object that only a person can help.
 	Stalled time.Duration
 	// RetryFirst and RetryMost bound the growing pauses between retries of passing failures.
 	RetryFirst, RetryMost time.Duration

@@ -30,7 +30,7 @@ const (
 // cache has all objects of the operator's kinds: those beyond the bound of their namespace are in the cache without their long contents.
 type LargeObjects struct {
 	mu sync.Mutex
-	// sizes are those of the large objects that are admitted, by namespace.
+	// sizes holds the sizes of the large objects that are admitted, by namespace.
 	sizes map[string]map[largeKey]int
 }
 

@@ -27,7 +27,7 @@ const (
 	currentKey = "key"
 	// signingKeyBytes is the size of a new key.
 	signingKeyBytes = 32
-	// signingKeysLast is how long keys that were read serve. Another instance may create the Secret, and people may add a key.
+	// signingKeysLast is the time for which keys that were read serve. Another instance may create the Secret, and people may add a key.
 	signingKeysLast = time.Minute
 )
 

@@ -15,7 +15,7 @@ func StatusOf(of client.Object) any {
 	return reflect.ValueOf(of).Elem().FieldByName(statusField).Addr().Interface()
 }
 
-// StatusPatch is what has changed in the status of an object since it was like that, with the lock if that is asked for.
+// StatusPatch returns the changes in the status of an object since it was like that, with the lock if that is asked for.
 // The second object receives the answer to the patch. The other parts of both, which are the larger ones, are not encoded only
 // to find them equal.
 func StatusPatch(is, was client.Object, lock bool) (client.Patch, client.Object) {

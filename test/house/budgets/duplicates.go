@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// runLength is how many lines of one shape, one after the other, make a repetition.
+	// runLength is the number of lines of one shape, one after the other, that make a repetition.
 	runLength = 6
 	// maxDuplicated is the share of lines, in percent, that may lie in repetitions.
 	maxDuplicated = 5.0
@@ -84,7 +84,7 @@ func shapeOf(tok token.Token, lit string) string {
 	}
 }
 
-// spot is where a run of lines begins.
+// spot is the beginning of a run of lines.
 type spot struct {
 	file       *file
 	body, line int

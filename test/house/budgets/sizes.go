@@ -179,7 +179,7 @@ func overLimit(all []function, size func(function) int, name func(function) stri
 	return sizes, findings
 }
 
-// kindSize is how much code one AWS kind takes.
+// kindSize measures the code of one AWS kind.
 type kindSize struct {
 	name  string
 	lines int

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 )
 
-// wantTests is how many lines of tests the design asks for a line of code.
+// wantTests is the number of lines of tests that the design asks for a line of code.
 const wantTests = 1.5
 
 // floors are values that were reached and are kept.

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// finding is what a linter reports, or what a comment expects it to report: then text is a part of the message.
+// finding is a report of a linter, or one that a comment expects: then text is a part of the message.
 type finding struct {
 	file   string
 	line   int

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.externalID) || has(self.roleARN) || has(self.assumeRoleARN)",message="externalID needs roleARN or assumeRoleARN"
 // +kubebuilder:validation:XValidation:rule="!(has(self.roleARN) && has(self.assumeRoleARN)) || !has(self.sessionDuration) || duration(self.sessionDuration) <= duration('1h')",message="role chaining caps sessionDuration at 1h"
 type AWSProviderSpec struct {
-	// Region is where resources live, such as ap-southeast-1. Immutable.
+	// Region is the region of the resources, such as ap-southeast-1. Immutable.
 	// +kubebuilder:validation:Pattern=`^[a-z]{2}(-[a-z]+)+-[0-9]+$`
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="region is immutable: create another AWSProvider"
@@ -129,13 +129,13 @@ type AWSProviderStatus struct {
 	// Partition is aws, aws-cn or aws-us-gov.
 	// +optional
 	Partition string `json:"partition,omitempty"`
-	// ExternalID is what the operator presents when it assumes a role: put it in the role's trust policy.
+	// ExternalID is the external ID with which the operator assumes a role: put it in the role's trust policy.
 	// +optional
 	ExternalID string `json:"externalID,omitempty"`
-	// LastAuthenticationTime is when this identity was first seen to work; written only with another change.
+	// LastAuthenticationTime is the time at which this identity was first seen to work; written only with another change.
 	// +optional
 	LastAuthenticationTime *metav1.Time `json:"lastAuthenticationTime,omitempty"`
-	// LastSyncTime is when the status last changed; checks that find nothing new do not touch it.
+	// LastSyncTime is the time of the last change of the status; checks that find nothing new do not touch it.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
 	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.

@@ -30,7 +30,7 @@ type CertificateSpec struct {
 	// +kubebuilder:validation:MaxItems=99
 	// +listType=set
 	SubjectAlternativeNames []CertificateName `json:"subjectAlternativeNames,omitempty"`
-	// ValidationMethod is how ACM finds out that the names are yours. Only DNS: ACM then also renews the certificate
+	// ValidationMethod is the method by which ACM verifies that the names are yours. Only DNS: ACM then also renews the certificate
 	// without you, as long as the records exist. Default DNS.
 	// +optional
 	// +kubebuilder:validation:Enum=DNS
@@ -49,7 +49,7 @@ type CertificateName string
 // CertificateStatus reports the certificate.
 type CertificateStatus struct {
 	CommonStatus `json:",inline"`
-	// CertificateStatus is what ACM reports, such as PENDING_VALIDATION or ISSUED.
+	// CertificateStatus is the status that ACM reports, such as PENDING_VALIDATION or ISSUED.
 	// +optional
 	CertificateStatus string `json:"certificateStatus,omitempty"`
 	// ValidationRecords are the DNS records that ACM looks for, one for each name; a name and its wildcard share one.
@@ -57,10 +57,10 @@ type CertificateStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=100
 	ValidationRecords []CertificateRecord `json:"validationRecords,omitempty"`
-	// NotAfter is when the certificate expires. ACM renews it before.
+	// NotAfter is the time at which the certificate expires. ACM renews it before.
 	// +optional
 	NotAfter *metav1.Time `json:"notAfter,omitempty"`
-	// RenewalStatus is how the renewal goes, such as PENDING_VALIDATION while ACM does not find the records; empty before
+	// RenewalStatus is the state of the renewal, such as PENDING_VALIDATION while ACM does not find the records; empty before
 	// the first renewal.
 	// +optional
 	RenewalStatus string `json:"renewalStatus,omitempty"`

@@ -99,7 +99,7 @@ type CognitoPasswordPolicy struct {
 	// RequireSymbols demands a symbol. New pools: true.
 	// +optional
 	RequireSymbols *bool `json:"requireSymbols,omitempty"`
-	// TemporaryPasswordValidityDays is how many days a new user may sign in with the password that an administrator set,
+	// TemporaryPasswordValidityDays is the number of days for which a new user may sign in with the password that an administrator set,
 	// 1 to 365. New pools: 7.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -117,16 +117,16 @@ type CognitoUserPoolClient struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_+=,.@-]( ?[A-Za-z0-9_+=,.@-])*$`
 	Name string `json:"name"`
-	// CallbackURLs are where Cognito may send users after they signed in.
+	// CallbackURLs lists the addresses to which Cognito may send users after they signed in.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
 	// +listType=set
 	CallbackURLs []CognitoURL `json:"callbackURLs"`
-	// LogoutURLs are where Cognito may send users after they signed out. Absent: not managed; an empty list clears it.
+	// LogoutURLs lists the addresses to which Cognito may send users after they signed out. Absent: not managed; an empty list clears it.
 	// +optional
 	// +kubebuilder:validation:MaxItems=50
 	LogoutURLs *[]CognitoURL `json:"logoutURLs,omitempty"`
-	// Scopes are what the client may ask for, such as openid, email and profile. Absent: these three.
+	// Scopes lists the scopes that the client may ask for, such as openid, email and profile. Absent: these three.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=50
@@ -177,7 +177,7 @@ type CognitoUserPoolStatus struct {
 	// Domain is the prefix of the sign-in domain; empty without one.
 	// +optional
 	Domain string `json:"domain,omitempty"`
-	// DomainURL is where users sign in; empty without a domain.
+	// DomainURL is the address at which users sign in; empty without a domain.
 	// +optional
 	DomainURL string `json:"domainURL,omitempty"`
 	// Issuer is the URL of the OpenID Connect issuer of the pool's tokens.

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// DeletionPolicy is what happens to the AWS resource when its object is deleted.
+// DeletionPolicy decides about the AWS resource when its object is deleted.
 // +kubebuilder:validation:Enum=Delete;Retain;Orphan;Stop
 type DeletionPolicy string
 
@@ -108,7 +108,7 @@ type SecretKeyReference struct {
 type CommonSpec struct {
 	// ProviderRef names the AWSProvider that gives account, region and credentials.
 	ProviderRef ProviderReference `json:"providerRef"`
-	// DeletionPolicy is what happens to the AWS resource when this object is deleted: Delete deletes it,
+	// DeletionPolicy decides about the AWS resource when this object is deleted: Delete deletes it,
 	// Retain keeps it with its ownership tags, Orphan keeps it and removes these tags, Stop stops and
 	// keeps it (only kinds that can be stopped). The default is Delete for most kinds.
 	// +optional
@@ -162,7 +162,7 @@ type DriftEntry struct {
 	Have string `json:"have,omitempty"`
 }
 
-// Ownership is what a look at an AWS resource showed of its owner.
+// Ownership tells the owner that a look at an AWS resource showed.
 // +kubebuilder:validation:Enum=Owned;Observed;ObservedForeign;Disputed
 type Ownership string
 
@@ -176,7 +176,7 @@ const (
 	OwnershipDisputed        Ownership = "Disputed"
 )
 
-// CommonStatus is what every AWS resource kind reports.
+// CommonStatus has the fields that every AWS resource kind reports.
 type CommonStatus struct {
 	// Ready repeats the Ready condition as a boolean.
 	// +optional
@@ -235,7 +235,7 @@ type CommonStatus struct {
 	Provided string `json:"provided,omitempty"`
 }
 
-// Resource is what the engine needs of any AWS resource object.
+// Resource has the methods that the engine needs of any AWS resource object.
 // +kubebuilder:object:generate=false
 type Resource interface {
 	metav1.Object

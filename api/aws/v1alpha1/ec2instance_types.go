@@ -16,7 +16,7 @@ type EC2MetadataOptions struct {
 	// +optional
 	// +kubebuilder:validation:Enum=enabled;disabled
 	HTTPEndpoint *string `json:"httpEndpoint,omitempty"`
-	// HTTPPutResponseHopLimit is how many network hops an answer may travel, 1 to 64; containers need 2. Absent: not managed;
+	// HTTPPutResponseHopLimit limits the network hops that an answer may travel, 1 to 64; containers need 2. Absent: not managed;
 	// EC2 creates instances with the value of the AMI or of the account, or 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -160,7 +160,7 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:MaxLength=128
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9+=,.@_-]*$`
 	IAMInstanceProfile *string `json:"iamInstanceProfile,omitempty"`
-	// UserData is what EC2 gives to a new instance, such as a script for cloud-init: up to 16,384 bytes, not encoded. It is no
+	// UserData is passed by EC2 to a new instance, such as a script for cloud-init: up to 16,384 bytes, not encoded. It is no
 	// place for secrets: who may look at the object reads it. EC2 changes it only on a stopped instance: declare state:
 	// Stopped with it, or before it. The operator does not read it back from AWS. Absent, without userDataSecretRef: not
 	// managed; EC2 creates instances without user data.
@@ -234,7 +234,7 @@ type EC2InstanceStatus struct {
 	// AvailabilityZone is the zone of the instance.
 	// +optional
 	AvailabilityZone string `json:"availabilityZone,omitempty"`
-	// LaunchTime is when the instance was started last.
+	// LaunchTime is the time of the last start of the instance.
 	// +optional
 	LaunchTime *metav1.Time `json:"launchTime,omitempty"`
 }

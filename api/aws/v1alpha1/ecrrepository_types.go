@@ -47,7 +47,7 @@ type ECRRepositorySpec struct {
 	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
 
-// ECREncryption is how ECR encrypts the images of a repository.
+// ECREncryption configures the encryption of the images of a repository.
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKey) || !has(self.kmsKeyRef)",message="kmsKey and kmsKeyRef exclude each other"
 // +kubebuilder:validation:XValidation:rule="self.encryptionType == 'KMS' || !has(self.kmsKey) && !has(self.kmsKeyRef)",message="kmsKey and kmsKeyRef need encryptionType: KMS"
 type ECREncryption struct {
@@ -81,7 +81,7 @@ type ECRRepositoryStatus struct {
 	// RepositoryARN repeats arn.
 	// +optional
 	RepositoryARN string `json:"repositoryArn,omitempty"`
-	// RepositoryURI is what images are tagged with to be pushed here, such as
+	// RepositoryURI is the address with which images are tagged to be pushed here, such as
 	// 123456789012.dkr.ecr.eu-west-1.amazonaws.com/team/shop.
 	// +optional
 	RepositoryURI string `json:"repositoryUri,omitempty"`

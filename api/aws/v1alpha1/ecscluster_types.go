@@ -44,7 +44,7 @@ type ECSClusterSpec struct {
 	// Configuration of ECS Exec. Absent: not managed.
 	// +optional
 	Configuration *ECSClusterConfiguration `json:"configuration,omitempty"`
-	// ServiceConnectDefaults is where new services with Service Connect are added by default. Absent: not managed.
+	// ServiceConnectDefaults names the namespace to which new services with Service Connect are added by default. Absent: not managed.
 	// +optional
 	ServiceConnectDefaults *ECSServiceConnectDefaults `json:"serviceConnectDefaults,omitempty"`
 }
@@ -60,7 +60,7 @@ type ECSCapacityProviderStrategyItem struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Weight int32 `json:"weight,omitempty"`
-	// Base is how many tasks of each service run here at least. Default 0.
+	// Base is the least number of tasks of each service that run here. Default 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -79,13 +79,13 @@ type ECSClusterSetting struct {
 
 // ECSClusterConfiguration configures a cluster.
 type ECSClusterConfiguration struct {
-	// ExecuteCommandConfiguration is how commands in containers (ECS Exec) are encrypted and logged. {} is what ECS does by
-	// default. Absent: not managed.
+	// ExecuteCommandConfiguration configures encryption and logs of commands in containers (ECS Exec). {} stands for
+	// the defaults of ECS. Absent: not managed.
 	// +optional
 	ExecuteCommandConfiguration *ECSExecuteCommandConfiguration `json:"executeCommandConfiguration,omitempty"`
 }
 
-// ECSExecuteCommandConfiguration is how commands in containers are encrypted and logged.
+// ECSExecuteCommandConfiguration configures encryption and logs of commands in containers.
 // +kubebuilder:validation:XValidation:rule="!has(self.kmsKeyId) || !has(self.kmsKeyRef)",message="kmsKeyId and kmsKeyRef exclude each other"
 // +kubebuilder:validation:XValidation:rule="(has(self.logging) && self.logging == 'OVERRIDE') == has(self.logConfiguration)",message="logConfiguration and logging: OVERRIDE need each other"
 type ECSExecuteCommandConfiguration struct {
@@ -102,12 +102,12 @@ type ECSExecuteCommandConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:Enum=NONE;DEFAULT;OVERRIDE
 	Logging string `json:"logging,omitempty"`
-	// LogConfiguration is where commands and their output are logged.
+	// LogConfiguration names the logs of commands and their output.
 	// +optional
 	LogConfiguration *ECSExecuteCommandLogConfiguration `json:"logConfiguration,omitempty"`
 }
 
-// ECSExecuteCommandLogConfiguration is where commands in containers are logged. The group and the bucket must exist.
+// ECSExecuteCommandLogConfiguration names the logs of commands in containers. The group and the bucket must exist.
 // +kubebuilder:validation:XValidation:rule="has(self.cloudWatchLogGroupName) || has(self.s3BucketName) || has(self.s3BucketRef)",message="name a log group or a bucket"
 // +kubebuilder:validation:XValidation:rule="!has(self.s3BucketName) || !has(self.s3BucketRef)",message="s3BucketName and s3BucketRef exclude each other"
 type ECSExecuteCommandLogConfiguration struct {
@@ -136,7 +136,7 @@ type ECSExecuteCommandLogConfiguration struct {
 	S3KeyPrefix string `json:"s3KeyPrefix,omitempty"`
 }
 
-// ECSServiceConnectDefaults is where new services with Service Connect are added by default.
+// ECSServiceConnectDefaults names the namespace to which new services with Service Connect are added by default.
 type ECSServiceConnectDefaults struct {
 	// Namespace is the ARN of a namespace of AWS Cloud Map, by which ECS reports it. "" removes the default.
 	// +kubebuilder:validation:MaxLength=1024
@@ -150,7 +150,7 @@ type ECSClusterStatus struct {
 	// ClusterARN repeats arn.
 	// +optional
 	ClusterARN string `json:"clusterARN,omitempty"`
-	// Status is what ECS says of the cluster: ACTIVE, PROVISIONING, DEPROVISIONING or FAILED.
+	// Status is the status that ECS reports: ACTIVE, PROVISIONING, DEPROVISIONING or FAILED.
 	// +optional
 	Status string `json:"status,omitempty"`
 }

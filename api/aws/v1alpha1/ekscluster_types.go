@@ -42,10 +42,10 @@ type EKSClusterSpec struct {
 	// VPCConfig is the network of the control plane.
 	// +optional
 	VPCConfig *EKSVPCConfig `json:"vpcConfig,omitempty"`
-	// Logging is what the control plane logs to CloudWatch Logs. Absent: not managed; EKS creates clusters without logs.
+	// Logging chooses the logs of the control plane in CloudWatch Logs. Absent: not managed; EKS creates clusters without logs.
 	// +optional
 	Logging *EKSLogging `json:"logging,omitempty"`
-	// AccessConfig is how users are authenticated. Absent: not managed; the operator creates clusters with API_AND_CONFIG_MAP.
+	// AccessConfig configures the authentication of users. Absent: not managed; the operator creates clusters with API_AND_CONFIG_MAP.
 	// +optional
 	AccessConfig *EKSAccessConfig `json:"accessConfig,omitempty"`
 	// AccessEntries let users and roles of IAM use the API server of the cluster. Without any, only the identity that created the
@@ -132,7 +132,7 @@ type EKSVPCConfig struct {
 	PublicAccessCidrs []string `json:"publicAccessCidrs,omitempty"`
 }
 
-// EKSLogging is what a control plane logs.
+// EKSLogging chooses the logs of a control plane.
 type EKSLogging struct {
 	// ClusterLogging are the types of logs that are sent: api, audit, authenticator, controllerManager and scheduler. The other
 	// types are not; [] ends all.
@@ -142,7 +142,7 @@ type EKSLogging struct {
 	ClusterLogging []string `json:"clusterLogging"`
 }
 
-// EKSAccessConfig is how the users of a cluster are authenticated.
+// EKSAccessConfig configures the authentication of the users of a cluster.
 // +kubebuilder:validation:XValidation:rule="!has(self.bootstrapClusterCreatorAdminPermissions) || self.bootstrapClusterCreatorAdminPermissions || !has(self.authenticationMode) || self.authenticationMode != 'CONFIG_MAP'",message="bootstrapClusterCreatorAdminPermissions: false needs authenticationMode API or API_AND_CONFIG_MAP"
 type EKSAccessConfig struct {
 	// AuthenticationMode is CONFIG_MAP (the ConfigMap aws-auth), API (access entries of EKS) or API_AND_CONFIG_MAP. EKS changes it

@@ -102,7 +102,7 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:MaxLength=512
 	// +kubebuilder:validation:Pattern=`^(arn:[a-z-]+:sns:[a-z0-9-]+:[0-9]{12}:[A-Za-z0-9_-]+)?$`
 	NotificationTopicARN *string `json:"notificationTopicArn,omitempty" names:"arn"`
-	// SnapshotRetentionLimit is how long ElastiCache keeps the daily snapshots of a Redis cluster, 0 to 35 days; 0 turns them
+	// SnapshotRetentionLimit is the number of days for which ElastiCache keeps the daily snapshots of a Redis cluster, 0 to 35; 0 turns them
 	// off. Absent: not managed; ElastiCache creates clusters with 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -142,10 +142,10 @@ type ElastiCacheClusterStatus struct {
 	// ClusterStatus is the state that ElastiCache reports: creating, available, modifying, snapshotting and others.
 	// +optional
 	ClusterStatus string `json:"clusterStatus,omitempty"`
-	// ConfigurationEndpoint is where clients of Memcached connect to, and find the nodes.
+	// ConfigurationEndpoint is the endpoint to which clients of Memcached connect, and find the nodes.
 	// +optional
 	ConfigurationEndpoint *ElastiCacheEndpoint `json:"configurationEndpoint,omitempty"`
-	// PrimaryEndpoint is where clients of Redis connect to.
+	// PrimaryEndpoint is the endpoint to which clients of Redis connect.
 	// +optional
 	PrimaryEndpoint *ElastiCacheEndpoint `json:"primaryEndpoint,omitempty"`
 	// NodeEndpoints are the endpoints of all nodes, in the order of their identifiers.
@@ -157,7 +157,7 @@ type ElastiCacheClusterStatus struct {
 	EngineVersion string `json:"engineVersion,omitempty"`
 }
 
-// ElastiCacheEndpoint is where clients connect to.
+// ElastiCacheEndpoint is an endpoint to which clients connect.
 type ElastiCacheEndpoint struct {
 	// Address is the DNS name.
 	// +optional

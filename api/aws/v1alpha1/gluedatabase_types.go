@@ -18,7 +18,7 @@ type GlueDatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Description *string `json:"description,omitempty"`
-	// LocationURI is where tables without their own location lie; "" clears it.
+	// LocationURI is the location of tables without their own; "" clears it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LocationURI *string `json:"locationURI,omitempty"`

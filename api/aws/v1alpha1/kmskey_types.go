@@ -23,7 +23,7 @@ type KMSKeySpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=8192
 	Description *string `json:"description,omitempty"`
-	// KeyUsage is what the key can do. Absent: AWS creates a key with ENCRYPT_DECRYPT. Immutable.
+	// KeyUsage is the purpose of the key. Absent: AWS creates a key with ENCRYPT_DECRYPT. Immutable.
 	// +optional
 	// +kubebuilder:validation:Enum=ENCRYPT_DECRYPT;SIGN_VERIFY;GENERATE_VERIFY_MAC
 	KeyUsage string `json:"keyUsage,omitempty"`
@@ -56,7 +56,7 @@ type KMSKeySpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	Aliases []KMSAlias `json:"aliases,omitempty"`
-	// PendingWindowInDays is how long KMS waits before it deletes the key, 7 to 30 days, with deletionPolicy Delete.
+	// PendingWindowInDays is the time after which KMS deletes the key, 7 to 30 days, with deletionPolicy Delete.
 	// Until then, an object of the same namespace and name gets the key back. Absent means 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=7

@@ -21,7 +21,7 @@ type LambdaFunctionSpec struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9_-]+$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="functionName is immutable"
 	FunctionName string `json:"functionName"`
-	// Code is where Lambda gets the code. Required, except for a function that is observed or adopted. Absent: not managed.
+	// Code names the source of the code. Required, except for a function that is observed or adopted. Absent: not managed.
 	// Lambda reads an archive in S3 with the rights of the operator, whose role needs s3:GetObject on it, and
 	// s3:GetObjectVersion on a version: its printed policies do not include them.
 	// +optional
@@ -96,13 +96,13 @@ type LambdaFunctionSpec struct {
 	// +kubebuilder:validation:items:MaxLength=140
 	// +kubebuilder:validation:items:Pattern=`^arn:[a-z-]+:lambda:[a-z0-9-]+:[0-9]{12}:layer:[A-Za-z0-9_-]+:[0-9]+$`
 	Layers *[]string `json:"layers,omitempty"`
-	// DeadLetterConfig is where Lambda sends events that it could not process. Absent: not managed.
+	// DeadLetterConfig names the target for events that Lambda could not process. Absent: not managed.
 	// +optional
 	DeadLetterConfig *LambdaDeadLetterConfig `json:"deadLetterConfig,omitempty"`
 	// TracingConfig of AWS X-Ray. Absent: not managed; Lambda creates functions with PassThrough.
 	// +optional
 	TracingConfig *LambdaTracingConfig `json:"tracingConfig,omitempty"`
-	// ReservedConcurrentExecutions is how many instances of the function run at most, which Lambda reserves; 0 stops all
+	// ReservedConcurrentExecutions limits the instances of the function that run at a time, which Lambda reserves; 0 stops all
 	// invocations, and -1 removes the reservation. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:Minimum=-1
@@ -110,7 +110,7 @@ type LambdaFunctionSpec struct {
 	ReservedConcurrentExecutions *int32 `json:"reservedConcurrentExecutions,omitempty"`
 }
 
-// LambdaCode is where Lambda gets the code of a function: an archive in S3, or a container image.
+// LambdaCode names the source of the code of a function: an archive in S3, or a container image.
 // +kubebuilder:validation:XValidation:rule="[has(self.imageUri), has(self.s3Bucket), has(self.s3BucketRef)].filter(x, x).size() == 1",message="set exactly one of imageUri, s3Bucket and s3BucketRef"
 // +kubebuilder:validation:XValidation:rule="has(self.imageUri) != has(self.s3Key)",message="code in S3 needs s3Key, and an image has none"
 // +kubebuilder:validation:XValidation:rule="has(self.s3Key) || !has(self.s3ObjectVersion) && !has(self.codeSha256)",message="s3ObjectVersion and codeSha256 need code in S3"
@@ -213,7 +213,7 @@ type LambdaVPCConfig struct {
 	SecurityGroupRefs []ObjectReference `json:"securityGroupRefs,omitempty"`
 }
 
-// LambdaDeadLetterConfig is where Lambda sends events that it could not process. The role needs the right to send there.
+// LambdaDeadLetterConfig names the target for events that Lambda could not process. The role needs the right to send there.
 // +kubebuilder:validation:XValidation:rule="[has(self.targetArn), has(self.queueRef), has(self.topicRef)].filter(x, x).size() == 1",message="set exactly one of targetArn, queueRef and topicRef"
 type LambdaDeadLetterConfig struct {
 	// TargetARN is the ARN of a queue of SQS or a topic of SNS; "" removes the target.
@@ -229,7 +229,7 @@ type LambdaDeadLetterConfig struct {
 	TopicRef *ObjectReference `json:"topicRef,omitempty"`
 }
 
-// LambdaTracingConfig is how a function uses AWS X-Ray.
+// LambdaTracingConfig configures the use of AWS X-Ray.
 type LambdaTracingConfig struct {
 	// Mode is Active, which traces a part of the invocations, or PassThrough, which follows the caller.
 	// +kubebuilder:validation:Enum=Active;PassThrough
@@ -259,7 +259,7 @@ type LambdaFunctionStatus struct {
 	// CodeSize in bytes.
 	// +optional
 	CodeSize int64 `json:"codeSize,omitempty"`
-	// LastModified is when the code or a setting last changed.
+	// LastModified is the time of the last change of the code or of a setting.
 	// +optional
 	LastModified string `json:"lastModified,omitempty"`
 }

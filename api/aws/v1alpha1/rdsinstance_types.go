@@ -62,7 +62,7 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:Minimum=5
 	// +kubebuilder:validation:Maximum=65536
 	AllocatedStorage int32 `json:"allocatedStorage"`
-	// MaxAllocatedStorage is how far storage autoscaling may raise the storage, in GiB. Absent: not managed; RDS creates
+	// MaxAllocatedStorage limits the storage to which storage autoscaling may grow, in GiB. Absent: not managed; RDS creates
 	// instances without storage autoscaling.
 	// +optional
 	// +kubebuilder:validation:Minimum=6
@@ -157,7 +157,7 @@ type RDSInstanceSpec struct {
 	// PubliclyAccessible gives the instance a public address. Absent: not managed; RDS decides by the subnets.
 	// +optional
 	PubliclyAccessible *bool `json:"publiclyAccessible,omitempty"`
-	// BackupRetentionPeriod is how long RDS keeps automated backups, 0 to 35 days; 0 turns them off. Absent: not managed;
+	// BackupRetentionPeriod is the time for which RDS keeps automated backups, 0 to 35 days; 0 turns them off. Absent: not managed;
 	// RDS creates instances with 1.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -213,7 +213,7 @@ type RDSInstanceStatus struct {
 	// DBInstanceStatus is the state that RDS reports: creating, available, modifying, backing-up and others.
 	// +optional
 	DBInstanceStatus string `json:"dbInstanceStatus,omitempty"`
-	// Endpoint is where clients connect to.
+	// Endpoint is the endpoint to which clients connect.
 	// +optional
 	Endpoint *RDSEndpoint `json:"endpoint,omitempty"`
 	// EngineVersion is the version that runs.
@@ -230,7 +230,7 @@ type RDSInstanceStatus struct {
 	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
 }
 
-// RDSEndpoint is where clients connect to.
+// RDSEndpoint is an endpoint to which clients connect.
 type RDSEndpoint struct {
 	// Address is the DNS name.
 	// +optional

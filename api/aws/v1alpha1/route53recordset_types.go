@@ -51,7 +51,7 @@ type Route53RecordSetSpec struct {
 	// certificate and a leading *. of the name.
 	// +optional
 	Validates *RecordOfCertificate `json:"validates,omitempty"`
-	// TTL is how many seconds resolvers may keep the records. It belongs to resourceRecords.
+	// TTL is the time in seconds for which resolvers may keep the records. It belongs to resourceRecords.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -86,7 +86,7 @@ type Route53RecordSetSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=PRIMARY;SECONDARY
 	Failover string `json:"failover,omitempty"`
-	// GeoLocation is where the users are who get this record set.
+	// GeoLocation is the location of the users who get this record set.
 	// +optional
 	GeoLocation *RecordGeoLocation `json:"geoLocation,omitempty"`
 	// MultiValueAnswer lets Route 53 answer with up to eight healthy record sets of the same name and type. Default false.
@@ -112,7 +112,7 @@ type RecordOfCertificate struct {
 // +kubebuilder:validation:MaxLength=4000
 type RecordValue string
 
-// RecordAliasTarget is where an alias record leads to.
+// RecordAliasTarget is the target of an alias record.
 type RecordAliasTarget struct {
 	// HostedZoneID is the hosted zone of the target: for a load balancer that of its region, for a record of this zone the ID
 	// of the zone itself.

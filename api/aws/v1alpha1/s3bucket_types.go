@@ -158,7 +158,7 @@ type S3LifecycleRule struct {
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	NoncurrentVersionExpirationDays *int32 `json:"noncurrentVersionExpirationDays,omitempty"`
-	// NewerNoncurrentVersions is how many of the newest noncurrent versions noncurrentVersionExpirationDays
+	// NewerNoncurrentVersions is the number of newest noncurrent versions that noncurrentVersionExpirationDays
 	// retains. Absent leaves the number as it is in AWS; 0 removes it.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -214,7 +214,7 @@ type S3NoncurrentVersionTransition struct {
 	// NoncurrentDays since the version was replaced.
 	// +kubebuilder:validation:Minimum=0
 	NoncurrentDays int32 `json:"noncurrentDays"`
-	// NewerNoncurrentVersions is how many of the newest noncurrent versions stay where they are; absent means
+	// NewerNoncurrentVersions is the number of newest noncurrent versions that stay in their storage class; absent means
 	// none.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
@@ -258,7 +258,7 @@ type S3CORSRule struct {
 	// +kubebuilder:validation:MaxItems=100
 	// +kubebuilder:validation:items:MaxLength=256
 	ExposeHeaders []string `json:"exposeHeaders,omitempty"`
-	// MaxAgeSeconds is how long a browser may remember the answer to a preflight request; absent leaves that to
+	// MaxAgeSeconds is the time for which a browser may remember the answer to a preflight request; absent leaves that to
 	// the browser.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -40,7 +40,7 @@ type SQSQueueSpec struct {
 	// +optional
 	// +kubebuilder:validation:Enum=perQueue;perMessageGroupId
 	FifoThroughputLimit *string `json:"fifoThroughputLimit,omitempty"`
-	// DelaySeconds is how long new messages stay invisible, 0 to 900 seconds. Absent: not managed; AWS creates
+	// DelaySeconds is the time for which new messages stay invisible, 0 to 900 seconds. Absent: not managed; AWS creates
 	// queues with 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -51,19 +51,19 @@ type SQSQueueSpec struct {
 	// +kubebuilder:validation:Minimum=1024
 	// +kubebuilder:validation:Maximum=1048576
 	MaximumMessageSize *int32 `json:"maximumMessageSize,omitempty"`
-	// MessageRetentionPeriod is how long SQS keeps a message, 60 to 1209600 seconds. Absent: not managed; AWS
+	// MessageRetentionPeriod is the time for which SQS keeps a message, 60 to 1209600 seconds. Absent: not managed; AWS
 	// creates queues with 345600, four days. A shorter period deletes messages that are older.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=1209600
 	MessageRetentionPeriod *int32 `json:"messageRetentionPeriod,omitempty"`
-	// VisibilityTimeout is how long a received message is invisible to others, 0 to 43200 seconds. Absent: not
+	// VisibilityTimeout is the time for which a received message is invisible to others, 0 to 43200 seconds. Absent: not
 	// managed; AWS creates queues with 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=43200
 	VisibilityTimeout *int32 `json:"visibilityTimeout,omitempty"`
-	// ReceiveMessageWaitTimeSeconds is how long a receive call waits for a message, 0 to 20 seconds; more than 0
+	// ReceiveMessageWaitTimeSeconds is the time for which a receive call waits for a message, 0 to 20 seconds; more than 0
 	// is long polling. Absent: not managed; AWS creates queues with 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -80,7 +80,7 @@ type SQSQueueSpec struct {
 	// KMSMasterKeyRef names a KMSKey of the same namespace instead.
 	// +optional
 	KMSMasterKeyRef *ObjectReference `json:"kmsMasterKeyRef,omitempty"`
-	// KMSDataKeyReusePeriodSeconds is how long SQS uses a data key before it asks KMS again, 60 to 86400 seconds.
+	// KMSDataKeyReusePeriodSeconds is the time for which SQS uses a data key before it asks KMS again, 60 to 86400 seconds.
 	// Absent: not managed; AWS's default is 300.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
@@ -117,7 +117,7 @@ type SQSDeadLetterQueue struct {
 	// TargetRef names an SQSQueue of the same namespace instead.
 	// +optional
 	TargetRef *ObjectReference `json:"targetRef,omitempty"`
-	// MaxReceiveCount is how often a message is received before it is moved, 1 to 1000.
+	// MaxReceiveCount is the number of times a message is received before it is moved, 1 to 1000.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
@@ -127,7 +127,7 @@ type SQSDeadLetterQueue struct {
 // SQSQueueStatus reports the queue.
 type SQSQueueStatus struct {
 	CommonStatus `json:",inline"`
-	// QueueURL is what clients send messages to, as SQS returned it.
+	// QueueURL is the address to which clients send messages, as SQS returned it.
 	// +optional
 	QueueURL string `json:"queueURL,omitempty"`
 	// QueueARN repeats arn.

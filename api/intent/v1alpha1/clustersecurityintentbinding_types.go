@@ -94,7 +94,7 @@ type NamespaceSelector struct {
 // ClusterSecurityIntentBindingStatus reports the binding.
 type ClusterSecurityIntentBindingStatus struct {
 	CommonStatus `json:",inline"`
-	// NumberOfBoundIntents is how many of the intents exist.
+	// NumberOfBoundIntents counts the intents that exist.
 	// +optional
 	NumberOfBoundIntents int32 `json:"numberOfBoundIntents"`
 	// CountOfBoundIntents repeats numberOfBoundIntents.
@@ -108,7 +108,7 @@ type ClusterSecurityIntentBindingStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	ClusterNimbusPolicy string `json:"clusterNimbusPolicy,omitempty"`
-	// NumberOfNimbusPolicies is how many namespaces have a derived policy.
+	// NumberOfNimbusPolicies counts the namespaces that have a derived policy.
 	// +optional
 	NumberOfNimbusPolicies int32 `json:"numberOfNimbusPolicies"`
 	// NimbusPolicyNamespaces are the namespaces that have a derived policy, the first 256 by name.

@@ -4,7 +4,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Action is what an engine does with what an intent forbids.
+// Action tells engines to block or to report what an intent forbids.
 // +kubebuilder:validation:Enum=Block;Enforce;Audit
 type Action string
 
@@ -67,7 +67,7 @@ type LabelSelector struct {
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
 
-// Level is how far an engine goes for an intent.
+// Level says how far an engine goes for an intent.
 // +kubebuilder:validation:Enum=Enforced;Audited;Partial;None
 type Level string
 
@@ -79,7 +79,7 @@ const (
 	LevelNone     Level = "None"
 )
 
-// Coverage is what one engine does for one intent.
+// Coverage describes the effect of one engine on one intent.
 type Coverage struct {
 	// Intent is the id of the intent.
 	// +kubebuilder:validation:MaxLength=63
@@ -87,7 +87,7 @@ type Coverage struct {
 	// Engine is the name of the engine, such as KubeArmor.
 	// +kubebuilder:validation:MaxLength=63
 	Engine string `json:"engine"`
-	// Level is how far it goes.
+	// Level says how far it goes.
 	Level Level `json:"level"`
 	// Reason says in one word why it goes no further.
 	// +optional
@@ -115,7 +115,7 @@ type Assessment struct {
 	// Target is host:port.
 	// +kubebuilder:validation:MaxLength=320
 	Target string `json:"target"`
-	// Time is when the assessment ended.
+	// Time is the end of the assessment.
 	Time metav1.Time `json:"time"`
 	// Result is Passed, or Failed when there are problems.
 	Result AssessmentResult `json:"result"`
@@ -130,13 +130,13 @@ type Assessment struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CommonStatus is what bindings and policies report alike.
+// CommonStatus has the fields that bindings and policies report alike.
 type CommonStatus struct {
 	// Status is Created once the object was dealt with.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	Status string `json:"status,omitempty"`
-	// LastUpdated is when the status last changed.
+	// LastUpdated is the time of the last change of the status.
 	// +optional
 	LastUpdated *metav1.Time `json:"lastUpdated,omitempty"`
 	// ObservedGeneration is the generation that the conditions speak of.
@@ -148,7 +148,7 @@ type CommonStatus struct {
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
-	// Coverage is what each engine does for each intent.
+	// Coverage lists what each engine does for each intent.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	Coverage []Coverage `json:"coverage,omitempty"`

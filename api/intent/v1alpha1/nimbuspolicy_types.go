@@ -4,7 +4,7 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// NimbusPolicySpec is what the bound intents come to, for one selector, in no engine's terms.
+// NimbusPolicySpec combines the bound intents, for one selector, in no engine's terms.
 type NimbusPolicySpec struct {
 	// Selector of the pods; {} selects every pod of the namespace.
 	Selector PolicySelector `json:"selector"`
@@ -48,7 +48,7 @@ type Rule struct {
 
 // RuleDetail holds a rule's action and parameters.
 type RuleDetail struct {
-	// Action is what engines do.
+	// Action tells engines to block or to audit.
 	Action Action `json:"action"`
 	// Params fine-tune the intent.
 	// +optional
@@ -58,10 +58,10 @@ type RuleDetail struct {
 // NimbusPolicyStatus reports what the engines made of the policy.
 type NimbusPolicyStatus struct {
 	CommonStatus `json:",inline"`
-	// NumberOfAdapterPolicies is how many objects the engines enforce this policy by.
+	// NumberOfAdapterPolicies counts the objects by which the engines enforce this policy.
 	// +optional
 	NumberOfAdapterPolicies int32 `json:"numberOfAdapterPolicies"`
-	// AdapterPolicies are those objects as Kind/name.
+	// AdapterPolicies lists these objects as Kind/name.
 	// +optional
 	// +kubebuilder:validation:MaxItems=512
 	AdapterPolicies []string `json:"adapterPolicies,omitempty"`
@@ -105,7 +105,7 @@ type NimbusPolicyList struct {
 	Items           []NimbusPolicy `json:"items"`
 }
 
-// ClusterNimbusPolicySpec is what the bound intents come to over several namespaces.
+// ClusterNimbusPolicySpec combines the bound intents over several namespaces.
 type ClusterNimbusPolicySpec struct {
 	// Selector is the cluster binding's.
 	Selector ClusterSelector `json:"selector"`

@@ -6,7 +6,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // SecurityIntentSpec says what must be true.
 type SecurityIntentSpec struct {
-	// Intent is what must be true, by its id in the catalog.
+	// Intent declares a requirement, by its id in the catalog.
 	Intent Intent `json:"intent"`
 }
 
@@ -17,7 +17,7 @@ type Intent struct {
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9]+$`
 	// +kubebuilder:validation:MaxLength=63
 	ID string `json:"id"`
-	// Action is what engines do: Block (or Enforce, which is the same), or Audit, which never blocks.
+	// Action tells engines to Block (or Enforce, which is the same), or to Audit, which never blocks.
 	// +kubebuilder:default=Block
 	Action Action `json:"action,omitempty"`
 	// Description is shown where an engine reports a violation.

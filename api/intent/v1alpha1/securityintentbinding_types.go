@@ -57,7 +57,7 @@ type WorkloadSelector struct {
 // SecurityIntentBindingStatus reports the binding.
 type SecurityIntentBindingStatus struct {
 	CommonStatus `json:",inline"`
-	// NumberOfBoundIntents is how many of the intents exist.
+	// NumberOfBoundIntents counts the intents that exist.
 	// +optional
 	NumberOfBoundIntents int32 `json:"numberOfBoundIntents"`
 	// CountOfBoundIntents repeats numberOfBoundIntents.

@@ -4,14 +4,14 @@ package v1
 
 // CognitoSpec says how the users of a capability sign in.
 type CognitoSpec struct {
-	// CallbackURLs are where Cognito sends users after they signed in. A path, such as /callback, is completed to
+	// CallbackURLs lists the addresses to which Cognito sends users after they signed in. A path, such as /callback, is completed to
 	// https://{ingress.host}/callback. Absent: /callback, which needs ingress.host.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	CallbackURLs []SignInURL `json:"callbackURLs,omitempty"`
-	// LogoutURLs are where Cognito may send users after they signed out, completed in the same way. Absent: none.
+	// LogoutURLs lists the addresses to which Cognito may send users after they signed out, completed in the same way. Absent: none.
 	// +optional
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set

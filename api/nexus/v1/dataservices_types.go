@@ -46,8 +46,8 @@ type KMSSpec struct {
 	// Rotation replaces the key material every year; default true. What the material before encrypted can still be read.
 	// +optional
 	Rotation *bool `json:"rotation,omitempty"`
-	// DeletionWindowDays is how many days KMS waits before it deletes the key, once the capability has been deleted with
-	// deletionPolicy Delete; default 30. Until then a capability of the same name gets it back.
+	// DeletionWindowDays is the number of days for which KMS keeps the key once the capability has been deleted with
+	// deletionPolicy Delete; default 30. Meanwhile a capability of the same name gets it back.
 	// +optional
 	// +kubebuilder:validation:Minimum=7
 	// +kubebuilder:validation:Maximum=30

@@ -21,7 +21,7 @@ type EnvVar struct {
 	ValueFrom *EnvVarSource `json:"valueFrom,omitempty"`
 }
 
-// EnvVarSource is where the value of an environment variable comes from.
+// EnvVarSource names the source of the value of an environment variable.
 // +kubebuilder:validation:XValidation:rule="[has(self.configMapKeyRef), has(self.secretKeyRef), has(self.fieldRef)].filter(x, x).size() == 1",message="set exactly one of configMapKeyRef, secretKeyRef and fieldRef"
 type EnvVarSource struct {
 	// ConfigMapKeyRef is a key of a ConfigMap in the namespace of the workloads.

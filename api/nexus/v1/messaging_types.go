@@ -16,12 +16,12 @@ type QueueSpec struct {
 	// false. Immutable.
 	// +optional
 	FIFO bool `json:"fifo,omitempty"`
-	// VisibilityTimeoutSeconds is how long a received message is invisible to others, 0 to 43200; default 30.
+	// VisibilityTimeoutSeconds is the time for which a received message is invisible to others, 0 to 43200; default 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=43200
 	VisibilityTimeoutSeconds *int32 `json:"visibilityTimeoutSeconds,omitempty"`
-	// MessageRetentionSeconds is how long SQS keeps a message, 60 to 1209600; default 345600, four days. A shorter time
+	// MessageRetentionSeconds is the time for which SQS keeps a message, 60 to 1209600; default 345600, four days. A shorter time
 	// deletes messages that are older.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
@@ -39,7 +39,7 @@ type QueueSpec struct {
 
 // DeadLetterSpec says when a message is put aside.
 type DeadLetterSpec struct {
-	// MaxReceiveCount is how often a message is received before it is moved, 1 to 1000; default 5.
+	// MaxReceiveCount is the number of times a message is received before it is moved, 1 to 1000; default 5.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000

@@ -63,11 +63,11 @@ type NexusAICapabilitySpec struct {
 	// --default-permissions-boundary.
 	// +optional
 	ProviderRef *ProviderReference `json:"providerRef,omitempty"`
-	// Frontend is what users see.
+	// Frontend describes the component that users open.
 	Frontend FrontendSpec `json:"frontend"`
-	// Backend is what the frontend talks to.
+	// Backend describes the component that the frontend talks to.
 	Backend BackendSpec `json:"backend"`
-	// Ingress is the way in from outside; enabled unless it says otherwise.
+	// Ingress exposes the capability outside the cluster; enabled unless it says otherwise.
 	// +optional
 	Ingress *IngressSpec `json:"ingress,omitempty"`
 	// EnableCognito creates a user pool of Amazon Cognito, {capabilityName}-{environment}-users, in which administrators create
@@ -87,10 +87,10 @@ type NexusAICapabilitySpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:XValidation:rule="self.all(s, s.name in ['api-keys', 'wxcc', 'openai', 'license', 'anthropic', 'github'] || has(s.valueFrom) || has(s.generate) || has(s.placeholder))",message="an additional secret needs valueFrom, generate or placeholder"
 	Secrets []SecretSpec `json:"secrets,omitempty"`
-	// Security is what must be true of the workloads, and is observed to by the cluster's policy engines.
+	// Security declares the security of the workloads, which the cluster's policy engines enforce.
 	// +optional
 	Security *SecuritySpec `json:"security,omitempty"`
-	// Identity is what the workloads may do in AWS beyond using the capability's own resources.
+	// Identity declares the rights of the workloads in AWS beyond using the capability's own resources.
 	// +optional
 	Identity *IdentitySpec `json:"identity,omitempty"`
 	// DeletionPolicy; default Retain when environment is prod or production, else Delete.
@@ -125,8 +125,8 @@ const (
 // IdentitySpec bounds and extends the role of the workloads.
 // +kubebuilder:validation:XValidation:rule="!has(self.extraPolicyStatements) || size(self.extraPolicyStatements) == 0 || has(self.permissionsBoundaryARN)",message="extraPolicyStatements need permissionsBoundaryARN"
 type IdentitySpec struct {
-	// Mode is how pods get the credentials of their role. IRSA: a webhook adds a token of the ServiceAccount, and IAM trusts the
-	// cluster's OIDC issuer. PodIdentity: an association in EKS gives the role to the ServiceAccount, and the EKS Pod Identity
+	// Mode chooses the way in which pods get the credentials of their role. IRSA: a webhook adds a token of the ServiceAccount,
+	// and IAM trusts the cluster's OIDC issuer. PodIdentity: an association in EKS gives the role to the ServiceAccount, and the EKS Pod Identity
 	// Agent serves the credentials; the operator must know the name of its EKS cluster (--eks-cluster-name), which must be in
 	// the account and region of the capability's provider. Auto: PodIdentity where the agent has ready pods when the capability
 	// is first reconciled in this mode, else IRSA; status.identity records it. Absent: IRSA. A change restarts the pods.

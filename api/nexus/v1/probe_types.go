@@ -53,12 +53,12 @@ type Probe struct {
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=3600
 	PeriodSeconds int32 `json:"periodSeconds,omitempty"`
-	// SuccessThreshold is how many successes in a row end a failure; default 1, the only value for startup and liveness.
+	// SuccessThreshold is the number of successes in a row that end a failure; default 1, the only value for startup and liveness.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000
 	SuccessThreshold int32 `json:"successThreshold,omitempty"`
-	// FailureThreshold is how many failures in a row count as one; default 3.
+	// FailureThreshold is the number of failures in a row that count as one; default 3.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=1000

@@ -35,7 +35,7 @@ type IntentReference struct {
 	Component Component `json:"component,omitempty"`
 }
 
-// PolicyCoverage is what one policy engine does for one intent.
+// PolicyCoverage describes the effect of one policy engine on one intent.
 type PolicyCoverage struct {
 	// Intent is the id of the intent in the catalog.
 	// +kubebuilder:validation:MaxLength=63
@@ -46,7 +46,7 @@ type PolicyCoverage struct {
 	// Engine is the name of the engine, such as KubeArmor.
 	// +kubebuilder:validation:MaxLength=63
 	Engine string `json:"engine"`
-	// Level is how far the engine goes: Enforced, Audited, Partial or None.
+	// Level says how far the engine goes: Enforced, Audited, Partial or None.
 	// +kubebuilder:validation:MaxLength=63
 	Level string `json:"level"`
 	// Reason says in one word why it goes no further.

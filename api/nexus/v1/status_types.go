@@ -54,7 +54,7 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Phase Phase `json:"phase,omitempty"`
-	// Step is how far the capability has come.
+	// Step says how far the capability has come.
 	// +optional
 	Step *StepStatus `json:"step,omitempty"`
 	// Progress is the step for people: 9/11.
@@ -78,7 +78,7 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Region string `json:"region,omitempty"`
-	// Identity is how pods get the credentials of their role; absent where spec.identity.mode is absent.
+	// Identity says how pods get the credentials of their role; absent where spec.identity.mode is absent.
 	// +optional
 	Identity *IdentityStatus `json:"identity,omitempty"`
 	// ReplacedPods are the pods that the operator evicted in the last minutes because they had started without AWS credentials.
@@ -93,7 +93,7 @@ type NexusAICapabilityStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxItems=128
 	Resources []ResourceStatus `json:"resources,omitempty"`
-	// Coverage is what each policy engine does for each of spec.security.intents.
+	// Coverage lists what each policy engine does for each of spec.security.intents.
 	// +optional
 	// +kubebuilder:validation:MaxItems=256
 	// +listType=atomic
@@ -105,7 +105,7 @@ type NexusAICapabilityStatus struct {
 	// Rollout tells what the last edit of a capability that has run changes; absent before the first edit.
 	// +optional
 	Rollout *RolloutStatus `json:"rollout,omitempty"`
-	// LastSyncTime is when something was last brought in line; written only with another change.
+	// LastSyncTime is the time at which something was last brought in line; written only with another change.
 	// +optional
 	LastSyncTime *metav1.Time `json:"lastSyncTime,omitempty"`
 	// LastHandledReconcileAt repeats the annotation nexus.ai/reconcile-requested-at that was last served.
@@ -139,7 +139,7 @@ type ReplacedPod struct {
 	Time metav1.Time `json:"time"`
 }
 
-// RolloutState is how far an edit has come.
+// RolloutState says how far an edit has come.
 type RolloutState string
 
 // The states of a rollout: Progressing until everything is as declared, then Complete; Failed while a person must act.
@@ -182,7 +182,7 @@ type RolloutChange struct {
 	Fields []string `json:"fields,omitempty"`
 }
 
-// StepStatus is how far the capability has come.
+// StepStatus says how far the capability has come.
 type StepStatus struct {
 	// Current is the number of steps that are done.
 	Current int32 `json:"current"`
@@ -194,7 +194,7 @@ type StepStatus struct {
 	Name string `json:"name,omitempty"`
 }
 
-// EndpointsStatus is where the capability answers.
+// EndpointsStatus lists the addresses of the capability.
 type EndpointsStatus struct {
 	// URL for users.
 	// +optional
@@ -206,7 +206,7 @@ type EndpointsStatus struct {
 	BackendInternal string `json:"backendInternal,omitempty"`
 }
 
-// ResourceState is what became of one object.
+// ResourceState says what became of one object.
 type ResourceState string
 
 // The states of an object.

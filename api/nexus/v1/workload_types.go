@@ -18,7 +18,7 @@ type BackendSpec struct {
 	DualService *bool `json:"dualService,omitempty"`
 }
 
-// ComponentSpec is what a frontend and a backend have in common.
+// ComponentSpec has the fields that a frontend and a backend have in common.
 type ComponentSpec struct {
 	// Image of the container, taken as it is.
 	// +kubebuilder:validation:MinLength=1
@@ -117,11 +117,11 @@ type ComponentSpec struct {
 // That a request does not exceed its limit is checked by the operator: CEL knows quantities only from Kubernetes 1.29.
 // https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
 type ComponentResources struct {
-	// Requests are what the scheduler reserves; without limits too, default 100m CPU and 128Mi memory.
+	// Requests lists the resources that the scheduler reserves; without limits too, default 100m CPU and 128Mi memory.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	Requests corev1.ResourceList `json:"requests,omitempty"`
-	// Limits are what the container may use; default none.
+	// Limits lists the resources that the container may use; default none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	Limits corev1.ResourceList `json:"limits,omitempty"`
@@ -152,7 +152,7 @@ const (
 	SchemeInternetFacing Scheme = "internet-facing"
 )
 
-// IngressSpec declares the way in from outside: an Application Load Balancer.
+// IngressSpec exposes the capability outside the cluster, through an Application Load Balancer.
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) && !has(self.hostedZoneRef) && !has(self.hostedZoneName) || has(self.host)",message="the hosted zone gets the records of host: set host",fieldPath=".host"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneID) || !has(self.hostedZoneRef)",message="excludes hostedZoneID",fieldPath=".hostedZoneRef"
 // +kubebuilder:validation:XValidation:rule="!has(self.hostedZoneName) || !has(self.hostedZoneID) && !has(self.hostedZoneRef)",message="excludes hostedZoneID and hostedZoneRef",fieldPath=".hostedZoneName"

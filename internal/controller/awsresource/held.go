@@ -20,10 +20,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// isHeldByCapability reports whether the object stays as it is in AWS: its capability freezes it, or is being deleted and the
-// object's turn has not come. What a capability in deletion declares by now was never rolled out. An object that has
-// something in AWS keeps its finalizer until then.
-func (r *Reconciler) isHeldByCapability(ctx context.Context, obj v1alpha1.Resource) (bool, error) {
+// waitForCapability leaves the object as it is in AWS, and returns true, while its capability freezes it, or is being deleted
+// and the object's turn has not come. What a capability in deletion declares by now was never rolled out. An object that has
+// something in AWS keeps its finalizer until then, and one with a forged owner is reported.
+func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resource) (bool, error) {
 	c, err := r.CapabilityOf(ctx, obj)
 	if c == nil || err != nil {
 		return false, err

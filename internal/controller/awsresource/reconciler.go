@@ -90,7 +90,7 @@ func (r *Reconciler) reconcile(ctx context.Context, req reconcile.Request, obj v
 	if wait := r.timeToNextCheck(obj); wait > 0 {
 		return reconciler.RequeueAtRest(wait), nil
 	}
-	if held, err := r.isHeldByCapability(ctx, obj); held || err != nil {
+	if held, err := r.waitForCapability(ctx, obj); held || err != nil {
 		return r.retries.Failed(req.NamespacedName, err)
 	}
 	ctx = awsclient.WithObject(ctx, r.Entry.Name(), obj.GetNamespace(), obj.GetName())

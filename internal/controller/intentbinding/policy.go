@@ -229,7 +229,7 @@ func (r *Reconciler) pruneObjects(ctx context.Context, w *work, pieces []piece, 
 	}
 	var worst error
 	for _, c := range apply.Surplus(children, wanted) {
-		if i := r.countKind(c.Kind); i >= 0 && r.mayReplace(pieces, i, c.Labels[intent.LabelRule]) {
+		if i := r.engineOf(c.Kind); i >= 0 && r.mayReplace(pieces, i, c.Labels[intent.LabelRule]) {
 			continue
 		}
 		gone, err := r.Applier.Delete(ctx, w.owner(), c.Ref)
@@ -242,8 +242,8 @@ func (r *Reconciler) pruneObjects(ctx context.Context, w *work, pieces []piece, 
 	return worst
 }
 
-// countKind finds the engine that makes a kind.
-func (r *Reconciler) countKind(kind schema.GroupVersionKind) int {
+// engineOf returns the index of the engine that makes a kind, -1 for none.
+func (r *Reconciler) engineOf(kind schema.GroupVersionKind) int {
 	return slices.IndexFunc(r.Engines, func(e Engine) bool { return slices.Contains(e.Makes(), kind) })
 }
 

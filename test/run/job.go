@@ -60,7 +60,7 @@ type event struct {
 // execute runs a job, and records its times and failures.
 func (s *session) execute(ctx context.Context, j *job) {
 	cmd := exec.CommandContext(ctx, s.test2json, j.arguments(s.options.timeout)...)
-	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment(j.pkg)
+	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment()
 	// An interruption reaches the test program and all that it has started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

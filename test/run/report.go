@@ -47,8 +47,8 @@ const mostCommands = 20
 func (s *session) commands() (out []string) {
 	for _, f := range s.failures {
 		var prefix string
-		if e := s.extentOf(testPackage{path: f.pkg}); e != "" {
-			prefix = extent.Variable + "=" + e + " "
+		if s.options.extent != "" {
+			prefix = extent.Variable + "=" + s.options.extent + " "
 		}
 		dir, path := "", "./"+f.pkg
 		for _, m := range allModules[1:] {

@@ -221,18 +221,9 @@ func (s *session) fail(f failure) {
 	fmt.Fprintf(s.options.out, "--- FAIL: %s %s\n%s\n", f.pkg, f.test, f.output)
 }
 
-// extentOf is how much of a package's tests runs: those that the race detector watches, and whose coverage has a budget, run in
-// full.
-func (s *session) extentOf(p testPackage) string {
-	if s.options.race && p.isRaced() {
-		return "all"
-	}
-	return s.options.extent
-}
-
-// environment is that of a package's test program.
-func (s *session) environment(p testPackage) []string {
-	env := append(os.Environ(), extent.Variable+"="+s.extentOf(p))
+// environment is that of the test programs.
+func (s *session) environment() []string {
+	env := append(os.Environ(), extent.Variable+"="+s.options.extent)
 	if s.programs != "" {
 		env = append(env, program.Variable+"="+s.programs)
 	}

@@ -22,7 +22,10 @@ const (
 	computeAuto      = "auto"
 )
 
-// labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: apparmor, bpf or selinux.
+// labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: bpf, apparmor or selinux, the
+// first of these that the kernel has. With selinux it holds the node and no pods.
+// https://github.com/kubearmor/KubeArmor/blob/03aec3d5b4e7f3971e35766a495851058b1c8a99/pkg/KubeArmorOperator/cmd/snitch-cmd/root.go
+// https://github.com/kubearmor/KubeArmor/blob/0190aa389d66383f90ea4d7f3ad7ad38ed66dda3/KubeArmor/enforcer/runtimeEnforcer.go
 const labelKubeArmor = "kubearmor.io/enforcer"
 
 // The DaemonSet of the EKS Pod Identity Agent. Nodes of Auto Mode have the agent built in, without a pod.
@@ -40,6 +43,8 @@ type Nodes struct {
 	WithAgent []string
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes, as its operator marks them.
 	AppArmor bool
+	// SELinux are the nodes on which KubeArmor has nothing but SELinux, by which it holds no pods.
+	SELinux []string
 }
 
 // NodesOf sorts nodes by their labels, and by the pods of the EKS Pod Identity Agent that run on them.
@@ -47,6 +52,9 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	out := Nodes{AppArmor: len(nodes) > 0}
 	for _, n := range nodes {
 		out.AppArmor = out.AppArmor && n.Labels[labelKubeArmor] == "apparmor"
+		if n.Labels[labelKubeArmor] == "selinux" {
+			out.SELinux = append(out.SELinux, n.Name)
+		}
 		if n.Labels[LabelComputeType] == computeAuto {
 			out.Auto = append(out.Auto, n.Name)
 			continue
@@ -59,6 +67,7 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	slices.Sort(out.Auto)
 	slices.Sort(out.Others)
 	slices.Sort(out.WithAgent)
+	slices.Sort(out.SELinux)
 	return out
 }
 

@@ -127,6 +127,8 @@ type Facts struct {
 	Enforcer Enforcer
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes; otherwise it may do so by BPF-LSM on some.
 	AppArmor bool
+	// SELinux says on how many nodes KubeArmor has nothing but SELinux, by which it holds no pods.
+	SELinux NodeShare
 	// AutoMode says how many of the cluster's nodes EKS Auto Mode runs.
 	AutoMode NodeShare
 	// NamesHeld says that an engine holds the intent allowEgressToNames: engines whose objects add up with its objects

@@ -18,6 +18,7 @@ type Cluster struct {
 	Credentials []netip.Prefix
 	Enforcer    intent.Enforcer
 	AppArmor    bool
+	SELinux     intent.NodeShare
 	AutoMode    intent.NodeShare
 }
 
@@ -41,6 +42,13 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	case read.Nodes.IsMixed():
 		out.AutoMode = intent.SomeNodes
 	}
+	switch {
+	case len(read.Nodes.SELinux) == 0:
+	case len(read.Nodes.SELinux) == len(read.Nodes.Auto)+len(read.Nodes.Others):
+		out.SELinux = intent.AllNodes
+	default:
+		out.SELinux = intent.SomeNodes
+	}
 	if read.Nodes.GiveCredentials() {
 		out.Credentials = intent.PodIdentityNetworks()
 	}
@@ -49,5 +57,5 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 
 // AddTo adds the facts of the cluster to those of a policy.
 func (c Cluster) AddTo(f *intent.Facts) {
-	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.AutoMode
+	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.AutoMode
 }

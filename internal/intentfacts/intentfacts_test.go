@@ -211,3 +211,19 @@ func TestPolicies_AreShownInTheirKindAndScope(t *testing.T) {
 		}
 	}
 }
+
+func TestReadCluster_CountsNodesThatKubeArmorCannotHoldPodsOn(t *testing.T) {
+	nodeOf := func(name, enforcer string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubearmor.io/enforcer": enforcer}}}
+	}
+	for _, tc := range []struct {
+		second   string
+		selinux  intent.NodeShare
+		appArmor bool
+	}{{"selinux", intent.AllNodes, false}, {"apparmor", intent.SomeNodes, false}} {
+		got, err := ReadCluster(t.Context(), api(t, nodeOf("a", "selinux"), nodeOf("b", tc.second)), Settings{DNSService: "kube-system/kube-dns"})
+		if err != nil || got.SELinux != tc.selinux || got.AppArmor != tc.appArmor {
+			t.Errorf("selinux and %s: SELinux on %q nodes, AppArmor %t, %v", tc.second, got.SELinux, got.AppArmor, err)
+		}
+	}
+}

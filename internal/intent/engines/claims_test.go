@@ -39,6 +39,7 @@ func shapes() []shape {
 			f.DNS.Networks = resolver
 		}},
 		{"KubeArmor by AppArmor on all nodes", func(f *intent.Facts) { f.AppArmor = true }},
+		{"KubeArmor with nothing but SELinux", func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
 		{"DNS cannot be located", func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
 		{"no known enforcer of NetworkPolicies", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
 		{"NetworkPolicies switched off", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Off: true, Problem: "switched off"} }},

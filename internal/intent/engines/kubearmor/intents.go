@@ -53,16 +53,25 @@ func partsOf(r intent.Rule) []part {
 	return nil
 }
 
-// limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing.
-// https://docs.kubearmor.io/kubearmor/documentation/security_policy_specification
+// maxDir is how long a directory of a rule may be: KubeArmor's program looks for directories in the first 64 characters of a path.
+const maxDir = 64
+
+// limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing. Its program goes up 20
+// steps from a file, mount points among them, and takes what it has then for the path. It checks reads when a file is opened and
+// writes at each call, of which a memory mapping makes none.
+// https://github.com/kubearmor/KubeArmor/blob/00a3b649f6f8643d39f3486cf04c3dd4c3d7e11e/KubeArmor/BPF/shared.h (prepend_path,
+// match_and_enforce_path_hooks), https://github.com/kubearmor/KubeArmor/issues/2609
 func limitOf(parts []part) string {
 	var limits []string
 	for _, p := range parts {
 		if path := readOnlyPath(p.rules); path != "" {
-			limits = append(limits, "does not keep processes from writing "+path+", which is readOnly")
+			limits = append(limits, "does not keep processes from writing "+path+", which is readOnly, by a memory mapping")
 		}
 		if _, found := p.rules["matchDirectories"]; found && !p.shallow {
 			limits = append(limits, "does not see files that are more than 20 directories deep in the folders")
+		}
+		if dir := longDirectory(p.rules); dir != "" {
+			limits = append(limits, fmt.Sprintf("does not see folder %s, which has more than %d characters", dir, maxDir))
 		}
 	}
 	if len(limits) == 0 {
@@ -80,6 +89,18 @@ func readOnlyPath(rules map[string]any) string {
 			if entry["readOnly"] == true {
 				return fmt.Sprint(cmp.Or(entry["path"], entry["dir"]))
 			}
+		}
+	}
+	return ""
+}
+
+// longDirectory is the first directory of rules that is too long for BPF-LSM, or nothing.
+func longDirectory(rules map[string]any) string {
+	items, _ := rules["matchDirectories"].([]any)
+	for _, item := range items {
+		entry, _ := item.(map[string]any)
+		if dir, _ := entry["dir"].(string); len(dir) > maxDir {
+			return dir
 		}
 	}
 	return ""

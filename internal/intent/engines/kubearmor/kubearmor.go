@@ -6,6 +6,8 @@
 package kubearmor
 
 import (
+	"fmt"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -38,13 +40,12 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 		if r.Canonical == "virtualPatch" {
 			parts, claim = patches(p, r, f)
 		}
-		claim = limited(r, f, parts, claim)
 		if claim.Level != v1alpha1.LevelNone {
 			for _, part := range parts {
 				t.Objects = append(t.Objects, object(p, r, part))
 			}
 		}
-		t.Claims = append(t.Claims, claim)
+		t.Claims = append(t.Claims, limited(r, f, parts, claim))
 	}
 	return t
 }
@@ -61,9 +62,17 @@ func claimOf(p intent.Policy, r intent.Rule, covered bool) intent.Claim {
 	return intent.Enforces(r)
 }
 
-// limited lowers a claim that KubeArmor enforces, unless it is known to have no gap on these nodes.
+// limited lowers a claim that KubeArmor enforces, unless it is known to have no gap on these nodes. An audit needs no security
+// module.
 func limited(r intent.Rule, f intent.Facts, parts []part, c intent.Claim) intent.Claim {
 	limit := limitOf(parts)
+	if c.Level != v1alpha1.LevelNone && !r.Audit() && f.SELinux != intent.NoNodes {
+		const why = "KubeArmor does not hold pods by SELinux, and has nothing else on %s; kubectl get nodes -L " + enforcerLabel + " shows them: start their kernel with bpf among its security modules (lsm=)"
+		if f.SELinux == intent.AllNodes {
+			return intent.Not(r, intent.ReasonNoEnforcer, fmt.Sprintf(why, "any node"))
+		}
+		return intent.Partly(r, intent.ReasonNoEnforcer, fmt.Sprintf(why, "some of the nodes"))
+	}
 	if limit == "" || f.AppArmor || c.Level != v1alpha1.LevelEnforced {
 		return c
 	}

@@ -340,17 +340,21 @@ func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
 		"CVE-2021-4034": {Processes: []intent.PatchPath{{Path: "/usr/bin/pkexec"}}},
 		"CVE-2021-0001": {Files: []intent.PatchPath{{Path: "/etc/passwd", ReadOnly: true}}},
 		"CVE-2021-0002": {Processes: []intent.PatchPath{{Path: "/opt/tool/"}}},
+		"CVE-2021-0003": {Processes: []intent.PatchPath{{Path: "/" + strings.Repeat("a", 62) + "/"}}},
+		"CVE-2021-0004": {Processes: []intent.PatchPath{{Path: "/" + strings.Repeat("a", 63) + "/"}}},
 	}}}
 	for name, tc := range map[string]struct {
 		id, cve, limit string
 	}{
-		"a file that stays readable":    {"dnsManipulation", "", "does not keep processes from writing /etc/resolv.conf"},
+		"a file that stays readable":    {"dnsManipulation", "", "does not keep processes from writing /etc/resolv.conf, which is readOnly, by a memory mapping"},
 		"folders of any depth":          {"preventExecutionFromTempOrLogsFolders", "", "more than 20 directories deep"},
 		"the folder of the token":       {"unAuthorizedSaTokenAccess", "", ""},
 		"files":                         {"swDeploymentTools", "", ""},
 		"a patch of a file":             {"virtualPatch", "CVE-2021-4034", ""},
 		"a patch that leaves it open":   {"virtualPatch", "CVE-2021-0001", "/etc/passwd"},
 		"a patch of a folder":           {"virtualPatch", "CVE-2021-0002", "more than 20 directories deep"},
+		"a patch of a long folder":      {"virtualPatch", "CVE-2021-0003", "in the folders; kubectl"},
+		"a patch of a longer folder":    {"virtualPatch", "CVE-2021-0004", "/, which has more than 64 characters"},
 		"files, chroot and privileges ": {"escapeToHost", "", ""},
 	} {
 		for _, appArmor := range []bool{false, true} {
@@ -367,6 +371,26 @@ func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
 					t.Errorf("%s, AppArmor %t, %s: %+v", name, appArmor, action, c)
 				}
 			}
+		}
+	}
+}
+
+func TestPodsOnNodesWithSELinuxOnlyAreNotHeld(t *testing.T) {
+	for _, tc := range []struct {
+		nodes  intent.NodeShare
+		action v1alpha1.Action
+		level  v1alpha1.Level
+		reason string
+	}{
+		{intent.NoNodes, v1alpha1.Block, v1alpha1.LevelEnforced, ""},
+		{intent.SomeNodes, v1alpha1.Block, v1alpha1.LevelPartial, intent.ReasonNoEnforcer},
+		{intent.AllNodes, v1alpha1.Block, v1alpha1.LevelNone, intent.ReasonNoEnforcer},
+		{intent.AllNodes, v1alpha1.Audit, v1alpha1.LevelAudited, ""},
+	} {
+		r := intent.Rule{ID: "swDeploymentTools", Canonical: "swDeploymentTools", Action: tc.action}
+		got := kubearmor.New().Translate(intent.Policy{Name: "p", Namespace: "n", Rules: []intent.Rule{r}}, intent.Facts{SELinux: tc.nodes})
+		if c := got.Claims[0]; c.Level != tc.level || c.Reason != tc.reason || len(got.Objects) != 1 {
+			t.Errorf("SELinux on %q nodes, %s: %+v and %d objects, want %s %s", tc.nodes, tc.action, c, len(got.Objects), tc.level, tc.reason)
 		}
 	}
 }

@@ -60,7 +60,8 @@ func TestNamesOutward_FollowTheirEngineAndNarrowOthers(t *testing.T) {
 		u := h.there(ciliumPolicy, ns, "web-allowegresstonames")
 		h.healed("names", u, func(u *unstructured.Unstructured) {
 			egress, _, _ := unstructured.NestedSlice(u.Object, "spec", "egress")
-			egress[1].(map[string]any)["toFQDNs"] = []any{map[string]any{"matchPattern": "*"}}
+			i := slices.IndexFunc(egress, func(rule any) bool { return rule.(map[string]any)["toFQDNs"] != nil })
+			egress[i].(map[string]any)["toFQDNs"] = []any{map[string]any{"matchPattern": "*"}}
 			_ = unstructured.SetNestedSlice(u.Object, egress, "spec", "egress")
 		})
 		h.quiet()

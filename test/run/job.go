@@ -24,12 +24,17 @@ type job struct {
 	// tests are those of a lane; empty: all.
 	tests []string
 	lane  int
+	// setting is that of the cluster, as NAME=VALUE; empty: the usual one.
+	setting string
 	// profile receives the coverage; empty: none is measured.
 	profile string
 }
 
 // name is the package's path, with the number of the lane.
 func (j *job) name() string {
+	if j.setting != "" {
+		return fmt.Sprintf("%s (%s)", j.pkg.path, j.setting)
+	}
 	if j.lane == 0 {
 		return j.pkg.path
 	}
@@ -48,6 +53,15 @@ func (j *job) arguments(timeout time.Duration) []string {
 	return args
 }
 
+// testName is the name of a test in the records.
+func (j *job) testName(test string) string {
+	name := j.pkg.path + " " + test
+	if j.setting != "" {
+		name += " (" + j.setting + ")"
+	}
+	return name
+}
+
 // event is one of those that test2json prints.
 type event struct {
 	Time    time.Time
@@ -61,6 +75,9 @@ type event struct {
 func (s *session) execute(ctx context.Context, j *job) {
 	cmd := exec.CommandContext(ctx, s.test2json, j.arguments(s.options.timeout)...)
 	cmd.Dir, cmd.Env = j.pkg.Dir, s.environment()
+	if j.setting != "" {
+		cmd.Env = append(cmd.Env, j.setting)
+	}
 	// An interruption reaches the test program and all that it has started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -72,7 +89,7 @@ func (s *session) execute(ctx context.Context, j *job) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		s.fail(failure{pkg: j.pkg.path, output: err.Error()})
+		s.fail(failure{pkg: j.pkg.path, setting: j.setting, output: err.Error()})
 		return
 	}
 	begin := time.Now()
@@ -160,12 +177,12 @@ func (r *reader) end(e event) {
 		if r.running == e.Test {
 			used = processorTime(r.pid) - r.used
 		}
-		s.records.Tests = append(s.records.Tests, record{Name: r.job.pkg.path + " " + e.Test, Wall: e.Elapsed, CPU: used.Seconds()})
+		s.records.Tests = append(s.records.Tests, record{Name: r.job.testName(e.Test), Wall: e.Elapsed, CPU: used.Seconds()})
 	}
 	s.mu.Unlock()
 	if e.Action == "fail" {
 		r.failed = true
-		s.fail(failure{pkg: r.job.pkg.path, test: e.Test, output: text})
+		s.fail(failure{pkg: r.job.pkg.path, setting: r.job.setting, test: e.Test, output: text})
 	}
 }
 
@@ -179,7 +196,7 @@ func (r *reader) finish(err error, stderr string) {
 		for _, b := range r.outputs {
 			text.WriteString(b.String())
 		}
-		r.session.fail(failure{pkg: r.job.pkg.path, output: fmt.Sprintf("%v\n%s%s", err, &text, stderr)})
+		r.session.fail(failure{pkg: r.job.pkg.path, setting: r.job.setting, output: fmt.Sprintf("%v\n%s%s", err, &text, stderr)})
 	}
 	r.failed = true
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -177,9 +178,10 @@ func TestMergeProfiles_KeepsOneHead(t *testing.T) {
 }
 
 func TestCommands_NameTheModuleOfAPackage(t *testing.T) {
-	s := &session{options: options{extent: "3/8"}, failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"}, {pkg: "dev/chart"}}}
+	s := &session{options: options{extent: "3/8"}, failures: []failure{{pkg: "test/e2e", test: "TestA/sub"}, {pkg: "test/e2e", test: "TestA"}, {pkg: "dev/bed", test: "TestB"}, {pkg: "dev/chart"},
+		{pkg: "internal/controller", test: "TestC", setting: autoModeSetting}}}
 	want := []string{"NEXUS_TESTS=3/8 go test -count=1 -run '^TestA$' ./test/e2e", "NEXUS_TESTS=3/8 go -C dev test -count=1 -run '^TestB$' ./bed",
-		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 ."}
+		"NEXUS_TESTS=3/8 go -C dev/chart test -count=1 .", "NEXUS_BED_AUTO_MODE=1 NEXUS_TESTS=3/8 go test -count=1 -run '^TestC$' ./internal/controller"}
 	if got := s.commands(); !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
@@ -192,5 +194,37 @@ func TestEnvironment_WithTheRaceDetectorHasTheSameExtent(t *testing.T) {
 		if env := s.environment(); env[len(env)-1] != "NEXUS_TESTS=3/8" {
 			t.Errorf("race %t: %q", race, env[len(env)-1])
 		}
+	}
+}
+
+func TestAutoMode_NamesTestsThatExist(t *testing.T) {
+	for _, m := range autoMode {
+		p := testPackage{path: m.path}
+		var tests []string
+		for _, f := range must(filepath.Glob("../../" + m.path + "/*_test.go"))(t) {
+			for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(must(os.ReadFile(f))(t)), -1) {
+				tests = append(tests, found[1])
+			}
+		}
+		for _, pattern := range slices.Concat(strings.Split(m.tests, "|"), strings.Split(m.sample, "|")) {
+			if !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, pattern) }) {
+				t.Errorf("no test of %s has %q in its name", m.path, pattern)
+			}
+		}
+		sample, full := &session{}, &session{options: options{extent: "all"}}
+		if s, f := sample.inAutoMode(p, tests), full.inAutoMode(p, tests); len(f) <= len(s) || (len(s) > 0) != (m.sample != "") {
+			t.Errorf("%s: %d tests in the sample, %d in full runs", m.path, len(s), len(f))
+		}
+	}
+}
+
+// must returns a function that gives the value, or ends the test.
+func must[V any](v V, err error) func(*testing.T) V {
+	return func(t *testing.T) V {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
 	}
 }

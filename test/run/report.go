@@ -50,6 +50,9 @@ func (s *session) commands() (out []string) {
 		if s.options.extent != "" {
 			prefix = extent.Variable + "=" + s.options.extent + " "
 		}
+		if f.setting != "" {
+			prefix = f.setting + " " + prefix
+		}
 		dir, path := "", "./"+f.pkg
 		for _, m := range allModules[1:] {
 			if rest, ok := strings.CutPrefix(f.pkg, m); ok {

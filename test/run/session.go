@@ -45,6 +45,8 @@ type session struct {
 // failure is a test, or a whole program or build, that failed.
 type failure struct {
 	pkg, test, output string
+	// setting is that of the cluster, as NAME=VALUE; empty: the usual one.
+	setting string
 }
 
 // run builds batch after batch, the packages with the longest known times first, and runs the programs while the next batch is
@@ -186,6 +188,11 @@ func (s *session) jobs(ctx context.Context, b *batch, p testPackage) []*job {
 		if j.profile != "" {
 			j.profile += fmt.Sprint(i)
 		}
+		all = append(all, &j)
+	}
+	if tests := s.inAutoMode(p, strings.Fields(string(out))); len(tests) > 0 {
+		j := *whole
+		j.tests, j.setting, j.profile = tests, autoModeSetting, ""
 		all = append(all, &j)
 	}
 	return all

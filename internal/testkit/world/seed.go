@@ -22,6 +22,9 @@ import (
 // network policies are part of the node.
 const autoModeVariable = "NEXUS_BED_AUTO_MODE"
 
+// AutoMode reports whether the nodes of new worlds are those of EKS Auto Mode.
+func AutoMode() bool { return os.Getenv(autoModeVariable) != "" }
+
 // seed creates what a cluster has before anybody uses it (nodes, the cluster's
 // DNS, what enforces NetworkPolicies, the class of the load balancer controller)
 // and waits for what the controllers add.
@@ -56,7 +59,7 @@ func (w *World) seed(ctx context.Context) error {
 // NetworkPolicies, which nothing plays.
 func (w *World) createNetwork(ctx context.Context) error {
 	var err error
-	if os.Getenv(autoModeVariable) != "" {
+	if AutoMode() {
 		on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
 		_, err = w.clientset.CoreV1().ConfigMaps(metav1.NamespaceSystem).Create(ctx, on, metav1.CreateOptions{})
 		return ignoreExists(err)
@@ -98,7 +101,7 @@ func (w *World) createNode(ctx context.Context, i int) error {
 		},
 		Spec: corev1.NodeSpec{ProviderID: fmt.Sprintf("aws:///%s/i-%017x", zone, i)},
 	}
-	if os.Getenv(autoModeVariable) != "" {
+	if AutoMode() {
 		node.Labels["eks.amazonaws.com/compute-type"] = "auto"
 	}
 	if _, err := w.clientset.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); ignoreExists(err) != nil {

@@ -49,6 +49,9 @@ func escapeToHost(r intent.Rule) answer {
 			"name":     "pod-security-standard",
 			"validate": map[string]any{"podSecurity": map[string]any{"level": r.Param("psaLevel", "baseline"), "version": "latest"}},
 		},
+		// Deprecated since Kyverno 1.13 in favor of failureAction of the rule, which earlier releases refuse. All releases that
+		// serve kyverno.io/v1 take it, and those that do not serve it get policies in CEL.
+		// https://github.com/kyverno/kyverno/blob/010dfe540ffabf21277c0ca3eaade493ba035518/api/kyverno/v1/spec_types.go
 		spec: map[string]any{"validationFailureAction": action},
 	}
 }

@@ -113,6 +113,8 @@ type Facts struct {
 	NamespaceLabels map[string]string
 	// NetworkPolicies are those of the policy's namespace that no intent made.
 	NetworkPolicies []networkingv1.NetworkPolicy
+	// OtherPolicies are those of somebody else that are no NetworkPolicies and select pods of the policy's namespace.
+	OtherPolicies []OtherPolicy
 	// Siblings are the other policies of the namespace that have a rule which restricts the network,
 	// ordered by name. The policy itself is not among them.
 	Siblings []Policy
@@ -143,6 +145,18 @@ type Facts struct {
 	// TrustDomain is the mesh's.
 	TrustDomain string
 }
+
+// OtherPolicy is a policy of a kind whose flows network plugins add to those of NetworkPolicies, such as a CiliumNetworkPolicy.
+type OtherPolicy struct {
+	// Namespace is empty for a policy over the cluster.
+	Kind, Namespace, Name string
+	Selector              Selector
+	// Isolates are the directions that it restricts. In those of Opens it restricts nothing, and adds to what others leave open.
+	Isolates, Opens Direction
+}
+
+// String names the policy.
+func (o OtherPolicy) String() string { return o.Kind + " " + o.Name }
 
 // NodeShare reports whether something is true of no, some or all nodes of a cluster.
 type NodeShare string

@@ -81,7 +81,7 @@ func ReadNamesOutward(engine string, p Policy, r Rule, f Facts) (NamesOutward, *
 		reason, message = ReasonInvalidParams, "params.names must have at least one DNS name, such as api.example.com"
 	case isolated != "":
 		reason, message = ReasonAlreadyIsolated, fmt.Sprintf(
-			"NetworkPolicy %s already isolates egress of some of these pods, and another policy would add to what it allows: delete it, or bind the intent to other pods", isolated)
+			"%s already isolates egress of some of these pods, and another policy would add to what it allows: delete it, or bind the intent to other pods", isolated)
 	}
 	if reason != "" {
 		c := Not(r, reason, message)
@@ -182,14 +182,29 @@ func closersOf(p Policy, r Rule, f Facts) []closer {
 	return out
 }
 
-// isolatesEgress returns the name of a NetworkPolicy of somebody else that isolates egress of some of the policy's pods, or
-// nothing.
+// isolatesEgress names a policy of somebody else that isolates egress of some of the policy's pods, or nothing.
 func isolatesEgress(p Policy, f Facts) string {
 	for i := range f.NetworkPolicies {
 		np := &f.NetworkPolicies[i]
 		isolates := slices.Contains(np.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) || len(np.Spec.PolicyTypes) == 0 && len(np.Spec.Egress) > 0
 		if isolates && (Selector{Labels: np.Spec.PodSelector.MatchLabels, Expressions: np.Spec.PodSelector.MatchExpressions}).Meets(p.Selector) {
-			return np.Name
+			return "NetworkPolicy " + np.Name
+		}
+	}
+	for _, o := range f.OtherPolicies {
+		if o.Isolates&Egress != 0 && o.Selector.Meets(p.Selector) {
+			return o.String()
+		}
+	}
+	return ""
+}
+
+// OpenedBy names a policy of somebody else that opens what a policy restricts in a direction on some of its pods, and restricts
+// nothing, or nothing.
+func (f Facts) OpenedBy(p Policy, direction Direction) string {
+	for _, o := range f.OtherPolicies {
+		if o.Opens&direction != 0 && o.Selector.Meets(p.Selector) {
+			return o.String()
 		}
 	}
 	return ""

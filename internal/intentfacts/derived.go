@@ -104,15 +104,15 @@ func IsDerived(o metav1.Object) bool {
 	return err == nil && gv.Group == v1alpha1.GroupName
 }
 
-// IsOfPolicy reports whether a NetworkPolicy is of one of our policies. One that lost its owner reference is still ours,
+// IsOfPolicy reports whether a network policy is of one of our policies. One that lost its owner reference is still ours,
 // as long as its label or its annotation names a policy that exists: if it counted as foreign, its pods would count as
 // isolated without us, and it would never be written again. That is not clear once and for all: the policy may come and
 // go.
-func IsOfPolicy(np *networkingv1.NetworkPolicy, policies func() (map[string]bool, error)) (mine, clear bool, err error) {
+func IsOfPolicy(np metav1.Object, policies func() (map[string]bool, error)) (mine, clear bool, err error) {
 	if IsDerived(np) {
 		return true, true, nil
 	}
-	uid, owner := np.Labels[wellknown.LabelPolicyOwner], np.Annotations[apply.AnnotationOwner]
+	uid, owner := np.GetLabels()[wellknown.LabelPolicyOwner], np.GetAnnotations()[apply.AnnotationOwner]
 	if metav1.GetControllerOf(np) != nil || uid+owner == "" {
 		return false, true, nil
 	}

@@ -45,7 +45,7 @@ func TestReadCluster_GivesPoliciesTheFactsOfAutoMode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var f intent.Facts
-	got.AddTo(&f)
+	got.AddTo(&f, "shop")
 	if fmt.Sprint(f.DNS.Networks) != "[10.100.0.10/32]" || f.DNS.Problem != "" || len(f.Credentials) != 2 || !f.Enforcer.Off {
 		t.Errorf("%+v", f)
 	}

@@ -130,7 +130,7 @@ func (p *Planner) placeOf(ctx context.Context, policy intent.Policy) (intent.Fac
 	}
 	if policy.Restricts() == 0 {
 		cluster, err := p.cluster(ctx)
-		cluster.AddTo(&f)
+		cluster.AddTo(&f, policy.Namespace)
 		return f, err
 	}
 	if known, ok := p.bindings.divisions[policy.Namespace]; ok {
@@ -161,7 +161,7 @@ func (p *Planner) divide(ctx context.Context, namespace string, only []intent.Na
 	if err != nil {
 		return f, err
 	}
-	cluster.AddTo(&f)
+	cluster.AddTo(&f, namespace)
 	if f.NetworkPolicies, err = p.foreignPolicies(ctx, namespace); err != nil {
 		return f, err
 	}

@@ -81,7 +81,7 @@ func (r *Reconciler) policy(ctx context.Context, owner apply.Owner, s *clusterFa
 	} else if cluster, err := r.cluster.read(ctx); err != nil {
 		return fail(err)
 	} else {
-		cluster.AddTo(&w.facts)
+		cluster.AddTo(&w.facts, p.Namespace)
 	}
 	if err := r.readCatalogs(ctx, w, p); err != nil {
 		return fail(err)

@@ -471,7 +471,7 @@ func TestTheLargestHolesAreCutFirst(t *testing.T) {
 	foreign := []networkingv1.NetworkPolicy{isolated("first", first, "Egress"), isolated("second", second, "Egress")}
 	objects, claims := translate(t, intent.Facts{NetworkPolicies: foreign}, policy("p", intent.Selector{}, dns(nil)))
 	expectNames(t, objects, "p-dnsmanipulation")
-	expectClaim(t, claims[0], partial, intent.ReasonAlreadyIsolated, "first, second")
+	expectClaim(t, claims[0], partial, intent.ReasonAlreadyIsolated, "NetworkPolicy first, NetworkPolicy second")
 }
 
 func TestHolesThatAgreeOnALabelAreCutTogether(t *testing.T) {

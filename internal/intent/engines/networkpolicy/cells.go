@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
@@ -41,17 +42,29 @@ type foreignPolicy struct {
 	pods podSet
 }
 
-// isolatingPolicies are the policies that isolate a direction.
-func isolatingPolicies(policies []networkingv1.NetworkPolicy, direction intent.Direction) []foreignPolicy {
+// isolatingPolicies are the policies of somebody else that isolate a direction; those that are NetworkPolicies come first.
+func isolatingPolicies(f intent.Facts, direction intent.Direction) []foreignPolicy {
 	wanted := policyType(direction)
 	var out []foreignPolicy
-	for _, np := range policies {
+	for _, np := range f.NetworkPolicies {
 		// A requirement that cannot be read is taken to hold: better to leave too many pods alone.
 		if pods, _, some := podSetOf(&np.Spec.PodSelector); some && isolates(np, wanted) {
-			out = append(out, foreignPolicy{np.Name, pods})
+			out = append(out, foreignPolicy{"NetworkPolicy " + np.Name, pods})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b foreignPolicy) int { return cmp.Compare(a.name, b.name) })
+	return append(out, otherPolicies(f, func(o intent.OtherPolicy) bool { return o.Isolates&direction != 0 })...)
+}
+
+// otherPolicies are those of other kinds that match.
+func otherPolicies(f intent.Facts, matches func(intent.OtherPolicy) bool) []foreignPolicy {
+	var out []foreignPolicy
+	for _, o := range f.OtherPolicies {
+		pods, _, some := podSetOf(&metav1.LabelSelector{MatchLabels: o.Selector.Labels, MatchExpressions: o.Selector.Expressions})
+		if some && matches(o) {
+			out = append(out, foreignPolicy{o.String(), pods})
+		}
+	}
 	return out
 }
 

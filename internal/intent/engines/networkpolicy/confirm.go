@@ -193,7 +193,7 @@ func (c comparison) allow(o existing, direction intent.Direction) bool {
 func (e engine) contradicted(d demand, direction intent.Direction, f intent.Facts, live []intent.Live) (reason, message string) {
 	said := strings.ToLower(string(policyType(direction)))
 	left := []podSet{d.pods}
-	for _, o := range isolatingPolicies(f.NetworkPolicies, direction) {
+	for _, o := range isolatingPolicies(f, direction) {
 		left = cutOff(left, o.pods)
 	}
 	var wider []string

@@ -111,12 +111,15 @@ type allocation struct {
 	claimants []claimant
 	shares    []share
 	foreign   []foreignPolicy
+	// opening are somebody else's policies that open the direction and restrict nothing.
+	opening []foreignPolicy
 	// claimant finds the claimant of a demand.
 	claimant map[int]int
 }
 
 func (e engine) allocate(demands []demand, f intent.Facts, direction intent.Direction) allocation {
-	s := allocation{direction: direction, limits: e.limits, foreign: isolatingPolicies(f.NetworkPolicies, direction), claimant: map[int]int{}}
+	s := allocation{direction: direction, limits: e.limits, foreign: isolatingPolicies(f, direction), claimant: map[int]int{}}
+	s.opening = otherPolicies(f, func(o intent.OtherPolicy) bool { return o.Opens&direction != 0 })
 	for i, d := range demands {
 		// A selector that contradicts itself selects no pod, and has no claimants.
 		if allowed := d.in(direction); allowed != nil && d.pods != nil {

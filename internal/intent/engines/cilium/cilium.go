@@ -14,10 +14,8 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -31,66 +29,30 @@ const (
 	maxPorts = 40
 )
 
-type engine struct{}
-
 // New returns the engine.
-func New() intent.Engine { return engine{} }
-
-func (engine) Name() string { return name }
-
-func (engine) Requires() []schema.GroupVersionKind { return []schema.GroupVersionKind{kind()} }
-
-func (e engine) Makes() []schema.GroupVersionKind { return e.Requires() }
-
-// HoldsNames implements intent.NamesHolder.
-func (engine) HoldsNames(intent.Facts) bool { return true }
-
-func kind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"}
+func New() intent.Engine {
+	return intent.NamesEngine{
+		Engine: name, Kind: schema.GroupVersionKind{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"},
+		Others: "Cilium enforces the NetworkPolicies of intents; its own kind is for DNS names only",
+		Holds:  func(intent.Facts) bool { return true }, Spec: spec,
+	}
 }
 
-func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
-	var t intent.Translation
-	for _, r := range p.Rules {
-		object, claim := translate(p, r, f)
-		if object != nil {
-			t.Objects = append(t.Objects, object)
-		}
-		t.Claims = append(t.Claims, claim)
-	}
-	return t
-}
-
-func translate(p intent.Policy, r intent.Rule, f intent.Facts) (*unstructured.Unstructured, intent.Claim) {
-	if r.Canonical != intent.EgressToNames {
-		return nil, intent.Not(r, intent.ReasonNotCovered, "Cilium enforces the NetworkPolicies of intents; its own kind is for DNS names only")
-	}
-	open, no := intent.ReadNamesOutward(name, p, r, f)
+func spec(p intent.Policy, r intent.Rule, open intent.NamesOutward, f intent.Facts) (map[string]any, *intent.Claim) {
+	var no intent.Claim
 	switch key := ignoredLabel(p.Selector); {
-	case no != nil:
-		return nil, *no
 	case key != "":
-		return nil, intent.Not(r, intent.ReasonSelectorUnsupported, fmt.Sprintf("Cilium does not tell pods apart by label %s unless it is configured to: select them by another label", key))
+		no = intent.Not(r, intent.ReasonSelectorUnsupported, fmt.Sprintf("Cilium does not tell pods apart by label %s unless it is configured to: select them by another label", key))
+		return nil, &no
 	case len(open.Ports) > maxPorts:
-		return nil, intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("params.ports: Cilium takes at most %d", maxPorts))
+		no = intent.Not(r, intent.ReasonInvalidParams, fmt.Sprintf("params.ports: Cilium takes at most %d", maxPorts))
+		return nil, &no
 	}
-	u := intent.NewObject(name, kind(), p, r, "")
-	spec := map[string]any{"endpointSelector": p.Selector.Unstructured(), "egress": egress(open, f)}
+	out := map[string]any{"endpointSelector": p.Selector.Unstructured(), "egress": egress(open, f)}
 	if r.Description != "" {
-		spec["description"] = r.Description
+		out["description"] = r.Description
 	}
-	u.Object["spec"] = spec
-	return u, claim(r, open, f.DNS)
-}
-
-// claim says how far a rule is held. While it is not known where the cluster's DNS is, its names may not resolve.
-func claim(r intent.Rule, open intent.NamesOutward, dns intent.ClusterDNS) intent.Claim {
-	if dns.Problem != "" {
-		return intent.Claim{Intent: r.ID, Level: v1alpha1.LevelPartial, Reason: intent.ReasonDNSNotFound, Message: dns.Problem}
-	}
-	c := intent.Enforces(r)
-	c.Message = open.Note
-	return c
+	return out, nil
 }
 
 // egress lists the rules. Cilium learns the addresses of names from the answers of the cluster's DNS, which it reads where a rule

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -25,70 +24,38 @@ const (
 	credentialsPort = 80
 )
 
-type engine struct{}
-
 // New returns the engine.
-func New() intent.Engine { return engine{} }
-
-func (engine) Name() string { return name }
-
-func (engine) Requires() []schema.GroupVersionKind { return []schema.GroupVersionKind{kind()} }
-
-func (e engine) Makes() []schema.GroupVersionKind { return e.Requires() }
-
-// HoldsNames implements intent.NamesHolder.
-func (engine) HoldsNames(f intent.Facts) bool { return f.AutoMode != intent.NoNodes }
-
-func kind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ApplicationNetworkPolicy"}
+func New() intent.Engine {
+	return intent.NamesEngine{
+		Engine: name, Kind: schema.GroupVersionKind{Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ApplicationNetworkPolicy"},
+		Others:  "EKS Auto Mode enforces the NetworkPolicies of intents; its own kind is for DNS names only",
+		Holds:   func(f intent.Facts) bool { return f.AutoMode != intent.NoNodes },
+		Missing: "EKS Auto Mode runs none of the cluster's nodes, and no others enforce ApplicationNetworkPolicies",
+		Spec:    spec, Limit: limit,
+	}
 }
 
-func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
-	var t intent.Translation
-	for _, r := range p.Rules {
-		object, claim := translate(p, r, f)
-		if object != nil {
-			t.Objects = append(t.Objects, object)
-		}
-		t.Claims = append(t.Claims, claim)
-	}
-	return t
+func spec(p intent.Policy, _ intent.Rule, open intent.NamesOutward, f intent.Facts) (map[string]any, *intent.Claim) {
+	return map[string]any{"podSelector": p.Selector.Unstructured(), "policyTypes": []any{"Egress"}, "egress": egress(open, f)}, nil
 }
 
-func translate(p intent.Policy, r intent.Rule, f intent.Facts) (*unstructured.Unstructured, intent.Claim) {
-	if r.Canonical != intent.EgressToNames {
-		return nil, intent.Not(r, intent.ReasonNotCovered, "EKS Auto Mode enforces the NetworkPolicies of intents; its own kind is for DNS names only")
-	}
-	open, no := intent.ReadNamesOutward(name, p, r, f)
-	switch {
-	case no != nil:
-		return nil, *no
-	case f.AutoMode == intent.NoNodes:
-		return nil, intent.Not(r, intent.ReasonEngineMissing, "EKS Auto Mode runs none of the cluster's nodes, and no others enforce ApplicationNetworkPolicies")
-	}
-	u := intent.NewObject(name, kind(), p, r, "")
-	u.Object["spec"] = map[string]any{"podSelector": p.Selector.Unstructured(), "policyTypes": []any{"Egress"}, "egress": egress(open, f)}
-	return u, claim(r, open, f)
-}
-
-// claim says how far a rule is held.
-func claim(r intent.Rule, open intent.NamesOutward, f intent.Facts) intent.Claim {
+// limit says what nodes of Auto Mode do not hold of a rule, or nothing.
+func limit(r intent.Rule, open intent.NamesOutward, f intent.Facts) *intent.Claim {
 	i := slices.IndexFunc(open.Names, func(n string) bool { return strings.HasPrefix(n, "*.") })
+	var c intent.Claim
 	switch {
 	case f.Enforcer.Off:
-		return intent.Not(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
+		c = intent.Not(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
 	case f.Enforcer.Problem != "":
-		return intent.Partly(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
-	case f.DNS.Problem != "":
-		return intent.Partly(r, intent.ReasonDNSNotFound, f.DNS.Problem)
+		c = intent.Partly(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
 	case f.AutoMode == intent.SomeNodes:
-		return intent.Partly(r, intent.ReasonNodesNotCovered, "EKS Auto Mode runs some of the nodes only, and pods on the others are not restricted: have them run on its nodes, by node selector eks.amazonaws.com/compute-type: auto")
+		c = intent.Partly(r, intent.ReasonNodesNotCovered, "EKS Auto Mode runs some of the nodes only, and pods on the others are not restricted: have them run on its nodes, by node selector eks.amazonaws.com/compute-type: auto")
 	case i >= 0:
-		return intent.Partly(r, intent.ReasonNotCovered, fmt.Sprintf("EKS Auto Mode takes the wildcard of %s for one or more labels, not for exactly one: name the hosts", open.Names[i]))
+		c = intent.Partly(r, intent.ReasonNotCovered, fmt.Sprintf("EKS Auto Mode takes the wildcard of %s for one or more labels, not for exactly one: name the hosts", open.Names[i]))
+	default:
+		return nil
 	}
-	c := intent.Enforces(r)
-	c.Message = open.Note
-	return c
+	return &c
 }
 
 // egress lists the rules. On nodes of Auto Mode no pod serves DNS: it answers at the address of the cluster's DNS.

@@ -56,7 +56,7 @@ type Options struct {
 	MotoEnv         []string // further environment of moto, KEY=value
 	ManagedPolicies bool     // moto knows the AWS managed policies (half a second more per start and reset)
 
-	StartTimeout time.Duration // 0: one minute
+	StartTimeout time.Duration // 0: three minutes, which a start takes where several share two busy cores
 }
 
 // World is a running test bed.
@@ -95,7 +95,7 @@ func Start(ctx context.Context, o Options) (*World, error) {
 		o.Issuer = DefaultIssuer
 	}
 	if o.StartTimeout == 0 {
-		o.StartTimeout = time.Minute
+		o.StartTimeout = 3 * time.Minute
 	}
 	if o.Log == nil {
 		o.Log = io.Discard

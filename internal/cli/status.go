@@ -182,7 +182,7 @@ func (s *shared) operatorStatus(ctx context.Context, output string) error {
 	if err != nil {
 		return err
 	}
-	status, err := r.Operator(ctx, inspect.OperatorQuery{Namespace: namespace, Shards: shards, Definitions: names, Client: s.Version, Workloads: workloads})
+	status, err := r.Operator(ctx, inspect.OperatorQuery{Namespace: namespace, Shards: shards, LeaseDuration: o.LeaseDuration, Definitions: names, Client: s.Version, Workloads: workloads})
 	if err != nil {
 		return err
 	}

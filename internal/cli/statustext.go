@@ -17,12 +17,18 @@ import (
 func textOfOperator(s *inspect.OperatorStatus, now time.Time, wide bool) string {
 	var b strings.Builder
 	word := "healthy"
-	if !s.Healthy {
+	switch {
+	case !s.Healthy:
 		word = "not healthy"
+	case len(s.Starting) > 0:
+		word = "starting"
 	}
 	fmt.Fprintf(&b, "Operator in namespace %s: %s\n", s.Namespace, word)
 	for _, p := range s.Problems {
 		b.WriteString("  ! " + strings.TrimPrefix(wrapText(p, "    "), "    "))
+	}
+	for _, p := range s.Starting {
+		b.WriteString("  - " + strings.TrimPrefix(wrapText(p, "    "), "    "))
 	}
 	b.WriteString("\n" + workloadTable(s, now, wide))
 	if s.Skew {

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/health"
@@ -46,7 +47,7 @@ func TestOperatorIsHealthyWithoutProblems(t *testing.T) {
 		return &OperatorStatus{Namespace: "ns", Client: "1.0.0", Workloads: []Workload{{Kind: "Deployment", Name: "nexus-operator", Version: "v1.0.0", Replicas: 2, Ready: 2}},
 			Leases: []Lease{{Name: "a", Holder: "x"}}, CRDs: []Definition{{Name: "c", Established: true}}}
 	}
-	if s := well(); func() bool { s.judge(); return !s.Healthy || s.Skew }() {
+	if s := well(); func() bool { s.judge(false); return !s.Healthy || s.Skew }() {
 		t.Errorf("%+v", s)
 	}
 	for name, change := range map[string]func(*OperatorStatus){
@@ -58,14 +59,53 @@ func TestOperatorIsHealthyWithoutProblems(t *testing.T) {
 	} {
 		s := well()
 		change(s)
-		if s.judge(); s.Healthy || len(s.Problems) != 1 {
+		if s.judge(false); s.Healthy || len(s.Problems) != 1 {
 			t.Errorf("%s: %q", name, s.Problems)
 		}
 	}
+	for name, change := range map[string]func(*OperatorStatus){
+		"pods start":          func(s *OperatorStatus) { s.Workloads[0].Ready = 0 },
+		"a rollout":           func(s *OperatorStatus) { s.Workloads[0].outdated = true },
+		"nobody leads as yet": func(s *OperatorStatus) { s.Leases[0].Holder = "" },
+	} {
+		s := well()
+		change(s)
+		if s.judge(true); !s.Healthy || len(s.Starting) != 1 {
+			t.Errorf("%s: %q, %q", name, s.Problems, s.Starting)
+		}
+	}
+	if s := well(); func() bool { s.CRDs[0].Established = false; s.judge(true); return s.Healthy }() {
+		t.Error("a missing definition is no problem of a start")
+	}
 	skewed := well()
 	skewed.Client = "v1.1.0"
-	if skewed.judge(); !skewed.Skew || !skewed.Healthy {
+	if skewed.judge(false); !skewed.Skew || !skewed.Healthy {
 		t.Errorf("another version: %+v", skewed)
+	}
+}
+
+func TestPodsHaveTheDurationOfALeaseToStart(t *testing.T) {
+	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	r := &Reader{Clock: clocktesting.NewFakePassiveClock(now)}
+	pod := func(created, ready time.Duration) *corev1.Pod {
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-created))}}
+		if ready > 0 {
+			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(now.Add(-ready))}}
+		}
+		return p
+	}
+	for name, tc := range map[string]struct {
+		pod  *corev1.Pod
+		want bool
+	}{
+		"created a moment ago":            {pod(time.Second, 0), true},
+		"ready for a moment":              {pod(time.Minute, 5*time.Second), true},
+		"ready for long":                  {pod(time.Hour, time.Minute), false},
+		"not ready, and created long ago": {pod(time.Hour, 0), false},
+	} {
+		if got := r.hasJustStarted(&OperatorStatus{Pods: []Pod{r.podOf(tc.pod)}}, 12*time.Second); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

@@ -32,8 +32,10 @@ type OperatorStatus struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Healthy is false when Problems has an entry.
-	Healthy   bool   `json:"healthy"`
-	Namespace string `json:"namespace"`
+	Healthy bool `json:"healthy"`
+	// Starting says what pods that have just started still have to do. It ends within the duration of a lease, and is no problem.
+	Starting  []string `json:"starting,omitempty"`
+	Namespace string   `json:"namespace"`
 	// Client is the version of nexusctl.
 	Client string `json:"client,omitempty"`
 	// Skew is true when an operator's version is known and differs from that of nexusctl.
@@ -60,6 +62,9 @@ type Pod struct {
 	Reason   string      `json:"reason,omitempty"`
 	Message  string      `json:"message,omitempty"`
 	Created  metav1.Time `json:"created"`
+
+	// changed is when the pod became ready, or not ready, and its creation before that.
+	changed time.Time
 }
 
 // Lease is the leader election of one shard.
@@ -89,6 +94,8 @@ type OperatorQuery struct {
 	Namespace string
 	// Shards is the number of leases that must be held; 0 when the operator runs without leader election.
 	Shards int
+	// LeaseDuration is how long a pod may take to lead after it started.
+	LeaseDuration time.Duration
 	// Definitions are the names of the operator's CustomResourceDefinitions.
 	Definitions []string
 	// Client is the version of nexusctl.
@@ -114,8 +121,13 @@ func (r *Reader) Operator(ctx context.Context, q OperatorQuery) (*OperatorStatus
 			return nil, err
 		}
 	}
-	s.judge()
+	s.judge(r.hasJustStarted(s, q.LeaseDuration))
 	return s, nil
+}
+
+// hasJustStarted reports whether a pod of the operator was created, or became ready, within the duration of a lease.
+func (r *Reader) hasJustStarted(s *OperatorStatus, within time.Duration) bool {
+	return slices.ContainsFunc(s.Pods, func(p Pod) bool { return r.Clock.Now().Sub(p.changed) <= within })
 }
 
 func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q OperatorQuery) error {
@@ -140,7 +152,12 @@ func (r *Reader) operatorPods(ctx context.Context, s *OperatorStatus, q Operator
 
 func (r *Reader) podOf(p *corev1.Pod) Pod {
 	h := r.health().OfPod(p)
-	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp}
+	out := Pod{Name: p.Name, Ready: h.Ready, Reason: h.Reason, Message: h.Message, Created: p.CreationTimestamp, changed: p.CreationTimestamp.Time}
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady && c.LastTransitionTime.After(out.changed) {
+			out.changed = c.LastTransitionTime.Time
+		}
+	}
 	for _, c := range p.Status.ContainerStatuses {
 		out.Restarts += c.RestartCount
 	}
@@ -237,22 +254,26 @@ func (r *Reader) operatorWarnings(ctx context.Context, s *OperatorStatus, q Oper
 	return nil
 }
 
-// judge fills in what follows from the parts.
-func (s *OperatorStatus) judge() {
+// judge fills in what follows from the parts. Pods that have just started are given time to become ready and to lead.
+func (s *OperatorStatus) judge(starting bool) {
+	unfinished := s.problem
+	if starting {
+		unfinished = s.starts
+	}
 	for _, w := range s.Workloads {
 		s.Skew = s.Skew || w.differsFrom(s.Client)
 		switch {
 		case w.Replicas == 0:
 			s.problem("%s %s is scaled to 0, so nothing is reconciled: kubectl -n %s scale %s/%s --replicas=1", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
 		case w.Ready < w.Replicas:
-			s.problem("%d of %d pods of %s %s are ready: kubectl -n %s describe pods", w.Ready, w.Replicas, w.Kind, w.Name, s.Namespace)
+			unfinished("%d of %d pods of %s %s are ready: kubectl -n %s describe pods", w.Ready, w.Replicas, w.Kind, w.Name, s.Namespace)
 		case w.outdated:
-			s.problem("%s %s is being rolled out: kubectl -n %s rollout status %s/%s", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
+			unfinished("%s %s is being rolled out: kubectl -n %s rollout status %s/%s", w.Kind, w.Name, s.Namespace, strings.ToLower(w.Kind), w.Name)
 		}
 	}
 	for _, l := range s.Leases {
 		if l.Holder == "" {
-			s.problem("nobody holds Lease %s, so shard %s reconciles nothing: kubectl -n %s logs -l app.kubernetes.io/name=nexus-operator", l.Name, l.Shard, s.Namespace)
+			unfinished("nobody holds Lease %s, so shard %s reconciles nothing: kubectl -n %s logs -l app.kubernetes.io/name=nexus-operator", l.Name, l.Shard, s.Namespace)
 		}
 	}
 	for _, d := range s.CRDs {
@@ -270,4 +291,9 @@ func (w Workload) differsFrom(client string) bool {
 
 func (s *OperatorStatus) problem(format string, args ...any) {
 	s.Problems = append(s.Problems, fmt.Sprintf(format, args...))
+}
+
+// starts notes what pods that have just started still have to do.
+func (s *OperatorStatus) starts(format string, args ...any) {
+	s.Starting = append(s.Starting, fmt.Sprintf(format, args...))
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -88,7 +89,7 @@ func (s *shared) monitor(ctx context.Context, f *monitorFlags, args []string) er
 	}
 	limited, cancel := context.WithTimeout(ctx, f.timeout)
 	defer cancel()
-	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.canvas(f.output)}
+	m := &monitor{monitorFlags: f, shared: s, watches: newWatches(watching), client: watching, subject: subject, recorder: newRecorder(s.Clock.Now()), canvas: s.canvas(f.output)}
 	if err := m.watch(limited); err != nil {
 		return err
 	}
@@ -116,6 +117,7 @@ type monitor struct {
 	*recorder
 	// canvas is nil without a terminal.
 	canvas  *canvas
+	client  client.Client
 	subject *nexusv1.NexusAICapability
 
 	capabilities, deployments, eventsSeen cache.SharedInformer
@@ -172,7 +174,7 @@ func (m *monitor) run(ctx context.Context) error {
 			continue
 		}
 		latest = m.look()
-		if over, err := m.show(latest); over || err != nil {
+		if over, err := m.show(ctx, latest); over || err != nil {
 			return err
 		}
 	}
@@ -188,13 +190,14 @@ func (m *monitor) look() progress {
 }
 
 // show prints what changed, and reports whether that was the end.
-func (m *monitor) show(p progress) (over bool, err error) {
+func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
 	now := m.Clock.Now()
 	changes := m.observe(&p, now)
 	ended := p.endOf(m.until)
 	state := resultReached
 	if ended.failed {
 		state = resultFailed
+		ended.text += m.causeBeyond(ctx, p)
 	}
 	if m.canvas != nil {
 		if err := m.print(m.canvas.draw(m.canvas.table(p, now.Sub(m.began)))); err != nil {
@@ -214,6 +217,24 @@ func (m *monitor) show(p progress) (over bool, err error) {
 		return true, &failure{code: exitFailed, err: fmt.Errorf("NexusAICapability %s/%s: %s", p.namespace, p.name, ended.text)}
 	}
 	return ended.reached, nil
+}
+
+// causeBeyond names the cause of a failure, as explain does, where the status names another object. Without the rights to look for it,
+// there is the text of the status alone.
+func (m *monitor) causeBeyond(ctx context.Context, p progress) string {
+	found := itemsOf[*nexusv1.NexusAICapability](m.capabilities)
+	if len(found) == 0 || p.stalled == "" {
+		return ""
+	}
+	e, err := m.explainCapability(ctx, m.readerOf(m.client), found[0])
+	if err != nil || e == nil {
+		return ""
+	}
+	see := "; see " + explainCommandOf(m.subject)
+	if e.Cause.ID() == e.Object.ID() || strings.Contains(p.stalled, e.Cause.ID()) {
+		return see
+	}
+	return "; the cause is " + causeText(e) + see
 }
 
 func (m *monitor) printChange(c change) error {

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
@@ -150,6 +151,10 @@ type verifier struct {
 	client  client.Client
 	subject *nexusv1.NexusAICapability
 	report  verification
+	// cause is what keeps the capability from running, and causeCheck the number of the check that names it; nil for a capability that runs,
+	// and where the check was not made.
+	cause      *inspect.Explanation
+	causeCheck int
 	// group is the group that runs, and lapse is when its last check ended.
 	group string
 	lapse time.Time
@@ -207,9 +212,10 @@ func unmade(title string, err error) checkResult {
 	}
 }
 
-// add records a result and prints it. With --fail-fast it returns errEnough after a failure.
+// add records a result and prints it, one that only follows from the cause as skipped. With --fail-fast it returns errEnough after a failure.
 func (v *verifier) add(r checkResult) error {
 	now := v.Clock.Now()
+	r = v.consequence(r)
 	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, seconds(now.Sub(v.lapse))
 	v.lapse = now
 	v.report.add(r)

@@ -29,6 +29,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
 const (
@@ -92,7 +93,7 @@ func (v *verifier) checkCredentialsInPods() error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace))
+		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), v.credentialsRemedy()+"kubectl rollout restart deployment -n "+v.workloadKey("").Namespace).followsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -128,7 +129,7 @@ func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, to
 	title := "the application's role can be assumed with the token"
 	fix := "nexusctl plan ncap/" + v.subject.Name + " -n " + v.subject.Namespace + " shows whether the role's trust policy is as declared; the IAM OIDC provider must be that of this cluster"
 	if arn == "" {
-		return nil, v.add(fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation"))
+		return nil, v.add(fail(title, "the annotation "+capability.AnnotationRoleARN+" is missing", "check that the operator runs: it sets the annotation").follows())
 	}
 	cfg, err := v.applicationConfig(ctx)
 	if err != nil {

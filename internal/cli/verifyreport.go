@@ -41,6 +41,9 @@ type checkResult struct {
 	DurationSeconds float64 `json:"durationSeconds"`
 	// MissingRight is true when the check was skipped because the caller lacks a right or credentials.
 	MissingRight bool `json:"missingRight,omitempty"`
+
+	// consequence is true for a failure that is none of its own while the capability does not run.
+	consequence bool
 }
 
 func pass(title, evidence string) checkResult {

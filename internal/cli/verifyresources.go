@@ -18,13 +18,14 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
 func (v *verifier) key() string { return v.subject.Namespace + "/" + v.subject.Name }
 
 // checkCapability looks at what the operator reports.
-func (v *verifier) checkCapability(context.Context) error {
+func (v *verifier) checkCapability(ctx context.Context) error {
 	c := v.subject
 	p := progressOf(c, nil, nil)
 	title := fmt.Sprintf("NexusAICapability %s is Running at generation %d", v.key(), c.Generation)
@@ -34,9 +35,11 @@ func (v *verifier) checkCapability(context.Context) error {
 		return v.add(fail(title, p.frozen, fix))
 	case p.running:
 		return v.add(pass(title, p.message))
-	default:
-		return v.add(fail(title, fmt.Sprintf("phase %s: %s", p.phase, p.missing(untilRunning)), fix))
 	}
+	v.cause, _ = v.explainCapability(ctx, v.readerOf(v.client), v.subject) // without the rights, there is the message of the status
+	err := v.add(v.failCapability(title, p.phase, p.missing(untilRunning)))
+	v.causeCheck = len(v.report.Checks)
+	return err
 }
 
 // checkResources plans what the operator would do about the capability as it is: an empty plan of an object proves that
@@ -46,19 +49,17 @@ func (v *verifier) checkResources(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(v.subject)
+	u, err := objectOf(v.subject)
 	if err != nil {
 		return err
 	}
-	u := &unstructured.Unstructured{Object: content}
-	u.SetGroupVersionKind(nexusv1.GroupVersion.WithKind("NexusAICapability"))
 	limited, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var others []plan.Item
 	p.Planned = func(it plan.Item) {
 		if it.AWS == nil && it.Problem == nil && it.Waits == "" {
 			others = append(others, it)
-		} else if err := v.add(judgeItem(it)); err != nil {
+		} else if err := v.add(v.judge(it)); err != nil {
 			cancel(err) // ends the plan
 		}
 	}
@@ -68,7 +69,7 @@ func (v *verifier) checkResources(ctx context.Context) error {
 	}
 	whole := found.Items[0]
 	if whole.Problem != nil || whole.Waits != "" {
-		r := judgeItem(whole)
+		r := v.judge(whole)
 		r.Title = "what the capability declares can be made"
 		return v.add(r)
 	}
@@ -79,19 +80,23 @@ func (v *verifier) checkResources(ctx context.Context) error {
 // declares.
 func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 	var wrong []string
+	onlyMissing := true
 	for _, it := range others {
 		if it.Changes() {
 			wrong = append(wrong, fmt.Sprintf("%s: %s%s", titleOf(it), words[it.Action], prefixed(" ", fieldsText(it.Fields))))
+			onlyMissing = onlyMissing && it.Action == plan.Create
 		}
 	}
 	for _, it := range all {
 		if it.Action == plan.Delete {
 			wrong = append(wrong, titleOf(it)+" is no longer declared and exists")
+			onlyMissing = false
 		}
 	}
 	title := fmt.Sprintf("%d Kubernetes objects are as declared", len(others))
 	if len(wrong) > 0 {
-		return v.add(fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs"))
+		r := fail(title, strings.Join(wrong, "; "), "nexusctl plan ncap/"+v.subject.Name+" -n "+v.subject.Namespace+" shows what the operator does about it; check that it runs")
+		return v.add(r.followsIf(onlyMissing))
 	}
 	return v.add(pass(title, ""))
 }
@@ -102,6 +107,12 @@ var callersReasons = []string{"AccessDenied", "CredentialsInvalid", "Credentials
 // unsettledCauses are those of a plan that says nothing of the settings: AWS is at work on the resource, or does not show
 // its tags yet.
 var unsettledCauses = []string{"Busy", "Unowned"}
+
+// judge is the check of one object. That of the cause itself repeats the check of the capability.
+func (v *verifier) judge(it plan.Item) checkResult {
+	r := judgeItem(it)
+	return r.followsIf(v.cause != nil && v.cause.Cause.Kind == it.Kind && v.cause.Cause.Name == it.Name)
+}
 
 // judgeItem is the check of one object and its AWS resource.
 func judgeItem(it plan.Item) checkResult {
@@ -114,6 +125,8 @@ func judgeItem(it plan.Item) checkResult {
 	switch {
 	case slices.Contains(unsettledCauses, it.AWS.Cause):
 		return warn(title, it.AWS.Cause+prefixed(": ", it.AWS.Reason), "run the command again when AWS has settled")
+	case it.Action == plan.Create:
+		return fail(title, "the object does not exist", "nexusctl monitor shows what the capability waits for").follows()
 	case it.AWS.Action == plan.Create:
 		return fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
 	case len(it.AWS.Fields) > 0 && it.AWS.Action == plan.None:
@@ -135,7 +148,7 @@ func judgeObstacle(title string, it plan.Item) checkResult {
 	case strings.HasPrefix(it.Waits, "the right to "):
 		return lacks(title, "comparing needs "+it.Waits, "ask for that right in the namespace")
 	case it.Waits != "":
-		return fail(title, "it waits for "+it.Waits, "nexusctl monitor shows what the capability waits for")
+		return fail(title, "it waits for "+it.Waits, "nexusctl monitor shows what the capability waits for").follows()
 	default:
 		return skip(title, "it was not compared with AWS")
 	}
@@ -163,7 +176,7 @@ func (v *verifier) checkObjects(ctx context.Context) error {
 	for _, e := range v.Kinds() {
 		kinds = append(kinds, e.Name())
 	}
-	found := 0
+	found, waiting := 0, 0
 	var wrong []string
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
@@ -182,18 +195,28 @@ func (v *verifier) checkObjects(ctx context.Context) error {
 			found++
 			if why := notReadyBecause(u); why != "" {
 				wrong = append(wrong, kind+"/"+u.GetName()+": "+why)
+				if isWaiting(why) {
+					waiting++
+				}
 			}
 		}
 	}
 	title := fmt.Sprintf("%d objects of AWS resources are Ready", found)
 	switch {
 	case len(wrong) > 0:
-		return v.add(fail(title, strings.Join(wrong, "; "), "do what the messages say; nexusctl monitor "+v.key()+" shows when it is done"))
+		r := fail(title, strings.Join(wrong, "; "), "do what the messages say; nexusctl monitor "+v.key()+" shows when it is done")
+		return v.add(r.followsIf(waiting == len(wrong)))
 	case found == 0:
 		return v.add(skip(title, "the capability has none"))
 	default:
 		return v.add(pass(title, ""))
 	}
+}
+
+// isWaiting reports whether what is said of an object that is not ready is that it needs another one first.
+func isWaiting(why string) bool {
+	reason, _, _ := strings.Cut(why, ":")
+	return inspect.NeedsAnother(reason)
 }
 
 // notReadyBecause says why an object is not Ready at its generation; "" when it is.
@@ -230,7 +253,7 @@ func (v *verifier) checkSecrets(context.Context) error {
 	case c.Status == metav1.ConditionTrue:
 		return v.add(pass(title, ""))
 	default:
-		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS"))
+		return v.add(warn(title, c.Reason+prefixed(": ", c.Message), "fill the secrets in, by spec.secrets[].valueFrom or in AWS").followsIf(inspect.NeedsAnother(c.Reason)))
 	}
 }
 
@@ -249,6 +272,7 @@ func (v *verifier) checkPolicies(context.Context) error {
 			why = c.Reason + ": " + c.Message
 		}
 		first = fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
+		first = first.followsIf(v.cause != nil && (c == nil || c.Reason == v.cause.Cause.Reason || inspect.NeedsAnother(c.Reason)))
 	}
 	if err := v.add(first); err != nil {
 		return err

@@ -71,7 +71,7 @@ func (v *verifier) workloadKey(name string) client.ObjectKey {
 func (v *verifier) get(ctx context.Context, o client.Object, name, title string) (ok bool, err error) {
 	err = v.client.Get(ctx, v.workloadKey(name), o)
 	if apierrors.IsNotFound(err) {
-		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see nexusctl explain ncap/"+v.subject.Name+" -n "+v.subject.Namespace+": the operator makes the object once nothing is in the way"))
+		return false, v.add(fail(title, fmt.Sprintf("%s does not exist in namespace %s", name, v.workloadKey(name).Namespace), "see "+explainCommandOf(v.subject)+": the operator makes the object once nothing is in the way").follows())
 	}
 	if apierrors.IsForbidden(err) {
 		return false, v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
@@ -351,7 +351,7 @@ func (v *verifier) checkGatewayAddress(ctx context.Context) error {
 	err := v.client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return v.add(fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see nexusctl explain ncap/"+v.subject.Name+" -n "+v.subject.Namespace))
+		return v.add(fail(title, fmt.Sprintf("Gateway %s does not exist in namespace %s", name, namespace), "see "+explainCommandOf(v.subject)).follows())
 	case apierrors.IsForbidden(err):
 		return v.add(lacks(title, err.Error(), "ask for the right that the API server names"))
 	case err != nil:

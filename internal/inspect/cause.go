@@ -5,6 +5,7 @@ package inspect
 import (
 	"context"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,7 +33,7 @@ type Explanation struct {
 	Commands []string `json:"commands,omitempty"`
 	// Path leads from the object to the cause.
 	Path []*Node `json:"path,omitempty"`
-	// Waiting counts the other objects that wait. Failed are the other objects that failed.
+	// Waiting counts the other objects that wait. Failed are the other objects that failed or are missing.
 	Waiting int     `json:"waiting"`
 	Failed  []*Node `json:"failed,omitempty"`
 }
@@ -74,7 +75,7 @@ func explain(root *Node) *Explanation {
 		case slices.Contains(path, n):
 		case n.Health == Waiting:
 			e.Waiting++
-		case n.Health == Failed && !n.hasFailedChild():
+		case n.Health == Failed && !n.hasFailedChild(), n.Health == Missing:
 			e.Failed = append(e.Failed, n.alone())
 		}
 	})
@@ -169,6 +170,20 @@ func (n *Node) holds(other *Node) bool {
 	return n.deleting && n.Kind != "NexusAICapability" && other.waitsForUsers() && n.Health != Waiting
 }
 
+// rank orders the objects below a node by their severity. Before all others comes a failure that the node itself reports, so that explain
+// names the same cause as the status does, and with it every command that reads the status.
+func (n *Node) rank(below *Node) int {
+	if below != nil && n.reports(below) {
+		return severity[Missing] + 1
+	}
+	return below.worst()
+}
+
+// reports reports whether the reason and the message of the node are about a failure of an object below it.
+func (n *Node) reports(below *Node) bool {
+	return below.severity() >= severity[Failed] && n.Reason == below.Reason && strings.HasPrefix(n.Message, below.ID()+":")
+}
+
 // nextTowardsCause is the worst object below a node or that the node waits for; nil when the node is the cause.
 func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
 	if at.Health == Paused || at.Reason == notObserved {
@@ -176,7 +191,7 @@ func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
 	}
 	var next *Node
 	for _, c := range append(slices.Clone(at.Children), at.awaited(index)...) {
-		if c.worst() > next.worst() && !slices.Contains(path, c) && !at.holds(c) {
+		if at.rank(c) > at.rank(next) && !slices.Contains(path, c) && !at.holds(c) {
 			next = c
 		}
 	}

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // node makes one of namespace ns; its title is Kind/name.
@@ -43,8 +46,12 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 		"a pod tells why a Deployment fails": {node("NexusAICapability/c", Failed, "ProbeFailing", "", node("Deployment/d", Failed, "ProbeFailing", "", node("Pod/a", Ready, "", ""), node("Pod/b", Progressing, "ProbeFailing", ""))),
 			"NexusAICapability/c Deployment/d Pod/b", "kubectl logs -n ns b"},
 		"a failure of the object itself": {node("NexusAICapability/c", Failed, "NameConflict", "", node("S3Bucket/b", Progressing, "Progressing", "")), "NexusAICapability/c", "kubectl edit ncap/c -n ns"},
-		"nothing is done while paused":   {node("NexusAICapability/c", Paused, "Paused", "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl resume ncap/c -n ns"},
-		"the operator has not seen it":   {node("NexusAICapability/c", Progressing, notObserved, "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl status"},
+		"what the status reports comes before other failures": {node("NexusAICapability/c", Failed, "NotPermitted", "Namespace/x: no", used(node("AWSProvider/p", Missing, "Missing", "")), node("Namespace/x", Failed, "NotPermitted", "")),
+			"NexusAICapability/c Namespace/x", "kubectl edit ncap/c -n ns"},
+		"what is reported and only waits leads on": {node("NexusAICapability/c", Failed, "ProviderMissing", "S3Bucket/b: no", used(node("AWSProvider/p", Missing, "Missing", "")), node("S3Bucket/b", Waiting, "ProviderMissing", "")),
+			"NexusAICapability/c AWSProvider/p", "kubectl get awsproviders -n ns"},
+		"nothing is done while paused": {node("NexusAICapability/c", Paused, "Paused", "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl resume ncap/c -n ns"},
+		"the operator has not seen it": {node("NexusAICapability/c", Progressing, notObserved, "", node("S3Bucket/b", Failed, "Conflict", "")), "NexusAICapability/c", "nexusctl status"},
 		"two objects wait for each other": {node("NexusAICapability/c", Progressing, "Progressing", "", node("S3Bucket/a", Waiting, "Waiting", "waiting for S3Bucket/b"), node("S3Bucket/b", Waiting, "Waiting", "waiting for S3Bucket/a")),
 			"NexusAICapability/c S3Bucket/a S3Bucket/b", "nexusctl tree ncap/c -n ns"},
 	} {
@@ -59,6 +66,22 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 		if len(e.Commands) == 0 || e.Commands[0] != tc.command {
 			t.Errorf("%s: commands %q, want %q first", name, e.Commands, tc.command)
 		}
+	}
+}
+
+// An object that does not exist has no message of its own: the words stand in a condition of its capability, else in the table of codes.
+func TestExplain_AFailureOfAMissingObjectHasWords(t *testing.T) {
+	c := &nexusv1.NexusAICapability{}
+	c.Namespace = "ns"
+	c.Status.Resources = []nexusv1.ResourceStatus{{Kind: "Namespace", Name: "x", State: nexusv1.ResourceFailed, Reason: "NotPermitted"}, {Kind: "S3Bucket", Name: "b", State: nexusv1.ResourceFailed, Reason: "Conflict"}}
+	n := &Node{conditions: []metav1.Condition{{Type: "Ready", Status: "False", Reason: "Conflict", Message: "S3Bucket/a: of team-b"}, {Type: "DataServicesReady", Status: "False", Reason: "Conflict", Message: "S3Bucket/b: of team-c"}}}
+	n.addExpected(c)
+	code, _ := status.LookupCode(status.CodeOf("NotPermitted"))
+	if got := n.Children[0].Message; got != "it could not be created: NotPermitted: "+code.Cause || code.Cause == "" {
+		t.Errorf("%q", got)
+	}
+	if got := n.Children[1].Message; got != "it could not be created: of team-c" {
+		t.Errorf("%q", got)
 	}
 }
 
@@ -89,8 +112,10 @@ func TestExplain_CountsWhatWaitsAndListsOtherFailures(t *testing.T) {
 	root := node("NexusAICapability/c", Failed, "Conflict", "", node("S3Bucket/b", Failed, "Conflict", ""), node("IAMRole/r", Failed, "AccessDenied", ""),
 		node("Deployment/d", Failed, "CrashLoopBackOff", "", node("Pod/p", Failed, "CrashLoopBackOff", "")), node("GlueTable/t", Waiting, "Waiting", ""))
 	root.Children[0].conditions = []metav1.Condition{{Type: "Ready", Status: "False"}, {Type: "Reconciling", Status: "True"}, {Type: "Stalled", Status: "False"}, {Type: "BackendReady", Status: "Unknown", Reason: "Skipped"}}
+	root.Children = append(root.Children, used(node("AWSProvider/gone", Missing, "Missing", "")))
+	root.Message = "S3Bucket/b: it has another owner" // which makes it the cause
 	e := explain(root)
-	if e.Waiting != 1 || len(e.Failed) != 2 || e.Failed[0].Kind != "IAMRole" || e.Failed[1].Kind != "Pod" {
+	if e.Waiting != 1 || len(e.Failed) != 3 || e.Failed[2].Kind != "AWSProvider" || e.Failed[0].Kind != "IAMRole" || e.Failed[1].Kind != "Pod" {
 		t.Errorf("%d wait, failed: %+v", e.Waiting, e.Failed)
 	}
 	if len(e.Conditions) != 1 || e.Conditions[0].Type != "Ready" {

@@ -31,6 +31,9 @@ import (
 // waitingReasons are the reasons of objects that need another object first.
 var waitingReasons = []string{status.ReasonWaiting, status.ReasonNotStarted, status.ReasonProviderMissing, status.ReasonProviderNotReady, status.ReasonProviderDeleting}
 
+// NeedsAnother reports whether an object with the reason waits for another object, which then is the cause.
+func NeedsAnother(reason string) bool { return slices.Contains(waitingReasons, reason) }
+
 // notObserved is the reason of an object whose present generation the operator has not processed.
 const notObserved = "NotObserved"
 
@@ -113,7 +116,7 @@ func (n *Node) judge(h health.Health, o client.Object, conds []metav1.Condition)
 	switch {
 	case !h.Ready && isPaused(h, o, conds): // also where it failed before: nothing is tried again
 		n.Health = Paused
-	case slices.Contains(waitingReasons, h.Reason) && !h.Ready: // also where it is a failure: the other object is the cause
+	case NeedsAnother(h.Reason) && !h.Ready: // also where it is a failure: the other object is the cause
 		n.Health = Waiting
 	case h.Unknown:
 		n.Health = Unknown

@@ -114,6 +114,8 @@ func commandsForPerson(cause *Node) []string {
 		return []string{"kubectl edit {owner}", "nexusctl tree {root}"}
 	case cause.Health == Failed && IsOurs(cause.gvk()):
 		return []string{"kubectl edit {owner}", "nexusctl reconcile {cause} --wait"}
+	case cause.Health == Failed && cause.Created == nil: // there is nothing to describe
+		return []string{"kubectl edit {owner}", "nexusctl tree {root}"}
 	default:
 		return []string{"kubectl describe {cause}", "nexusctl tree {root}"}
 	}

@@ -3,6 +3,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,20 +158,29 @@ func (n *Node) addExpected(c *nexusv1.NexusAICapability) {
 		}
 		missing := &Node{Kind: res.Kind, Namespace: namespace, Name: res.Name, Health: Waiting, Reason: res.Reason, Code: status.CodeOf(res.Reason), Message: "it has not been created yet"}
 		if res.State == nexusv1.ResourceFailed {
-			missing.Health, missing.Message = Failed, "it could not be created: "+n.whyFailed(res.Reason)
+			missing.Health, missing.Message = Failed, "it could not be created: "+n.whyFailed(missing.ID(), res.Reason)
 		}
 		n.Children = append(n.Children, missing)
 	}
 }
 
-// whyFailed finds the words for a failure of an object that does not exist in the conditions of its capability.
-func (n *Node) whyFailed(reason string) string {
+// whyFailed finds the words for a failure of an object that does not exist: in the conditions of its capability, else in the table of
+// error codes.
+func (n *Node) whyFailed(id, reason string) string {
+	said := ""
 	for _, c := range n.conditions {
-		if c.Reason == reason && c.Status == metav1.ConditionFalse && c.Message != "" {
-			return c.Message
+		if c.Reason != reason || c.Status != metav1.ConditionFalse {
+			continue
 		}
+		if own, ok := strings.CutPrefix(c.Message, id+": "); ok {
+			return own
+		}
+		said = cmp.Or(said, c.Message)
 	}
-	return "the conditions of the capability say why"
+	if code, ok := status.LookupCode(status.CodeOf(reason)); ok {
+		said = cmp.Or(said, reason+": "+code.Cause)
+	}
+	return cmp.Or(said, reason, "the operator has not said why")
 }
 
 // namedObject finds the objects that a message names, such as GlueDatabase/calls, or S3Bucket team-a/logs with its namespace.

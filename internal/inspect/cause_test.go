@@ -69,7 +69,7 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 	}
 }
 
-// An object that does not exist has no message of its own: the words stand in a condition of its capability, else in the table of codes.
+// An object that does not exist has no message: the words stand in a condition of its capability, else in the table of codes.
 func TestExplain_AFailureOfAMissingObjectHasWords(t *testing.T) {
 	c := &nexusv1.NexusAICapability{}
 	c.Namespace = "ns"

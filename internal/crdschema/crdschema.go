@@ -225,7 +225,7 @@ func invalidField(e *field.Error) *status.Stalled {
 		detail = e.ErrorBody()
 	}
 	name := strings.TrimPrefix(e.Field, ".")
-	return status.Invalid(name, "%s", strings.TrimPrefix(detail, name+" in body "))
+	return status.Invalid(name, "%s", inWords(strings.TrimPrefix(detail, name+" in body ")))
 }
 
 func (c *compiled) compile() error {

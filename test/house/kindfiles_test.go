@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package house
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// generatedFiles lists the beginnings of the paths of what commands write, and of decisions, which nobody changes for another kind.
+var generatedFiles = []string{
+	"docs/adr/",
+	"api/aws/v1alpha1/zz_generated", "charts/nexus-operator/files/", "config/admission/policy.yaml", "config/crd/", "config/rbac/role.yaml", "manifests/",
+	"docs/aws-prerequisites.md", "docs/oracles.md", "docs/policies/", "docs/reference/", "docs/rbac/", "go.sum", "dev/", "internal/testkit/awsmodels/",
+}
+
+func isHandWritten(path string) bool {
+	return !slices.ContainsFunc(generatedFiles, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+}
+
+// namesKind reports whether a text contains the name of a kind, in any case: names of actions and plurals count, too.
+func namesKind(text, name string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(name))
+}
+
+// slackOfKindFiles is the difference to a limit at which the limit must be lowered.
+const slackOfKindFiles = 3
+
+// The files that name a kind are those that somebody changes who adds one. The limits fall until a kind is its folder:
+// docs/adr/0067-a-kind-is-its-folder.md.
+func TestKindFiles_StayWithinTheirLimits(t *testing.T) {
+	text, err := os.ReadFile("thresholds.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limits struct{ KindFiles map[string]int }
+	if err := json.Unmarshal(text, &limits); err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	eachFile(t, func(path string) {
+		relative, err := filepath.Rel("../..", path)
+		if err != nil || !isHandWritten(filepath.ToSlash(relative)) {
+			return
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range limits.KindFiles {
+			if relative = filepath.ToSlash(relative); namesKind(string(content), name) && relative != "test/house/thresholds.json" {
+				found[name] = append(found[name], relative)
+			}
+		}
+	})
+	if len(limits.KindFiles) == 0 {
+		t.Fatal("thresholds.json has no limits for the files of a kind")
+	}
+	for name, most := range limits.KindFiles {
+		list := strings.Join(found[name], "\n\t")
+		switch count := len(found[name]); {
+		case count > most:
+			t.Errorf("%d hand-written files name %s, limit %d: declare what they say in facts.go of the kind's folder:\n\t%s", count, name, most, list)
+		case count < most-slackOfKindFiles:
+			t.Errorf("%d hand-written files name %s: lower its limit of %d in test/house/thresholds.json", count, name, most)
+		default:
+			t.Logf("%d hand-written files name %s:\n\t%s", count, name, list)
+		}
+	}
+}

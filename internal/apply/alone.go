@@ -14,9 +14,10 @@ import (
 
 // reportAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
 // with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager
-// owns.
+// owns. Fields that no manager owns are compared for the kinds whose defaults are known, because whoever may write an object
+// may write its managed fields.
 func (a *Applier) reportAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
-	added := addedPaths(res.Live)
+	added := a.addedTo(want, res.Live)
 	if len(added) == 0 {
 		return res, nil
 	}
@@ -24,16 +25,60 @@ func (a *Applier) reportAdditions(ctx context.Context, want *unstructured.Unstru
 	for _, p := range added {
 		removePath(next.Object, p)
 	}
-	patch := client.MergeFromWithOptions(res.Live, client.MergeFromWithOptimisticLock{})
-	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); err != nil {
-		return Result{}, explain(RefOf(want), "removing what others added to", err)
+	next, err := a.patchAdded(ctx, res.Live, next)
+	if err != nil {
+		return Result{}, err
 	}
-	a.memory.recordWrite(RefOf(want), next.GetResourceVersion())
+	a.memory.recordInserted(RefOf(want), pathsOf(unexpectedPaths(want, next)))
+	if next, err = a.disown(ctx, next, addedPaths(want, next)); err != nil {
+		return Result{}, err
+	}
+	if next.GetResourceVersion() == res.Live.GetResourceVersion() { // the server adds it itself
+		return Result{Change: res.Change, Drift: res.Drift, Edited: res.Edited, Live: next, Unsettled: res.Unsettled}, nil
+	}
 	drift := slices.Clone(res.Drift)
 	for _, p := range added {
 		drift = append(drift, Difference{Path: p.String()[1:]})
 	}
 	return Result{Change: Updated, Drift: drift, Live: next, Unsettled: res.Unsettled}, nil
+}
+
+func (a *Applier) patchAdded(ctx context.Context, live, next *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	patch := client.MergeFromWithOptions(live, client.MergeFromWithOptimisticLock{})
+	if err := a.Client.Patch(ctx, next, patch, client.FieldOwner(FieldOwner)); err != nil {
+		return nil, explain(RefOf(live), "removing what others added to", err)
+	}
+	a.memory.recordWrite(RefOf(live), next.GetResourceVersion())
+	return next, nil
+}
+
+// addedTo are the fields to take out of a live child, without those that the server inserted again when they were taken out.
+func (a *Applier) addedTo(want, live *unstructured.Unstructured) []fieldpath.Path {
+	inserted := a.memory.insertedIn(RefOf(want))
+	unexpected := slices.DeleteFunc(unexpectedPaths(want, live), func(p fieldpath.Path) bool { return inserted[p.String()] })
+	return union(addedPaths(want, live), unexpected)
+}
+
+func pathsOf(paths []fieldpath.Path) []string {
+	out := make([]string, len(paths))
+	for i, p := range paths {
+		out[i] = p.String()
+	}
+	return out
+}
+
+func union(a, b []fieldpath.Path) []fieldpath.Path {
+	all := fieldpath.NewSet(append(slices.Clone(a), b...)...)
+	var out []fieldpath.Path
+	all.Iterate(func(p fieldpath.Path) {
+		for n := 1; n < len(p); n++ {
+			if all.Has(p[:n]) {
+				return // goes with what is above it
+			}
+		}
+		out = append(out, p.Copy())
+	})
+	return out
 }
 
 // Additions are the fields that others added to an existing child of a sole owner, which Apply removes. They are no part
@@ -43,7 +88,7 @@ func (p Plan) Additions() []Difference {
 		return nil
 	}
 	var out []Difference
-	for _, path := range addedPaths(p.Live) {
+	for _, path := range union(addedPaths(p.want, p.Live), unexpectedPaths(p.want, p.Live)) {
 		have, _, _ := unstructured.NestedFieldNoCopy(p.Live.Object, fieldNamesOf(path)...)
 		out = append(out, Difference{Path: path.String()[1:], Have: have})
 	}
@@ -71,12 +116,19 @@ var restartedAt = fieldpath.MakePathOrDie("spec", "template", "metadata", "annot
 // replicas are for autoscalers to set where the desired state does not.
 var replicas = fieldpath.MakePathOrDie("spec", "replicas")
 
-// addedPaths lists the topmost fields that somebody else manages and below which we manage nothing.
-func addedPaths(live *unstructured.Unstructured) []fieldpath.Path {
+// isLeftToOthers reports whether a field is one that others may add: outside of the spec and the data, or one that commands and
+// autoscalers of Kubernetes write.
+func isLeftToOthers(p fieldpath.Path) bool {
+	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(replicas)
+}
+
+// addedPaths lists the topmost fields that somebody else manages and below which we manage nothing, and those that were written
+// under the name of our field manager, which anybody may use, and are not desired.
+func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 	ours, theirs := managedSets(live)
-	found := &fieldpath.Set{}
+	found := forgedUpdates(want, live)
 	theirs.Leaves().Iterate(func(p fieldpath.Path) {
-		if p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(replicas) {
+		if isLeftToOthers(p) {
 			return
 		}
 		for n := 1; n <= len(p); n++ {

@@ -211,16 +211,20 @@ func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Pl
 	return p
 }
 
-// differences compares what is wanted with what is there. Where managed fields tell who added what, kinds
-// of which we know no Go type may have defaults everywhere. Most objects of the
+// differences compares what is wanted with what is there, and with what our field manager applied. Where managed fields tell who
+// added what, kinds of which we know no Go type may have defaults everywhere. Most objects of the
 // operator's own kinds contain what is wanted in the form in which it was sent, and then they contain it in the common form, which
 // takes longer to find than to compare.
 func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Difference {
 	defaulted := p.sole && !a.Client.Scheme().Recognizes(p.want.GroupVersionKind())
-	if len(differences(p.want, live, defaulted)) == 0 {
-		return nil
+	found := differences(p.want, live, defaulted)
+	if len(found) > 0 {
+		found = differences(a.wanted(p.want), a.normal(live), defaulted)
 	}
-	return differences(a.wanted(p.want), a.normal(live), defaulted)
+	if p.sole && p.want.GetAnnotations()[AnnotationHash] == live.GetAnnotations()[AnnotationHash] {
+		found = append(found, forgedApplies(p.want, live)...)
+	}
+	return found
 }
 
 // neverStored is a resourceVersion that no object can have: etcd counts revisions from 1, and its first

@@ -30,6 +30,8 @@ type memory struct {
 	insisted map[Ref]string
 	// met holds the objects that a create of ours met. The cache does not show those of others.
 	met map[Ref]bool
+	// inserted holds the fields that the API server or a webhook inserted again when we took them out.
+	inserted map[Ref]map[string]bool
 	// namespaced holds whether a kind is namespaced, for the kinds whose scope was asked for.
 	namespaced map[schema.GroupVersionKind]bool
 }
@@ -112,10 +114,35 @@ func (m *memory) isContested(ref Ref, fingerprint string) bool {
 	return fingerprint != "" && m.insisted[ref] == fingerprint
 }
 
+// recordInserted remembers the fields that were inserted again when we took them out.
+func (m *memory) recordInserted(ref Ref, paths []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.inserted, ref)
+	if len(paths) == 0 {
+		return
+	}
+	if m.inserted == nil {
+		m.inserted = map[Ref]map[string]bool{}
+	}
+	m.inserted[ref] = map[string]bool{}
+	for _, p := range paths {
+		m.inserted[ref][p] = true
+	}
+}
+
+// insertedIn returns a map that nobody writes to.
+func (m *memory) insertedIn(ref Ref) map[string]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.inserted[ref]
+}
+
 func (m *memory) forget(ref Ref) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.written, ref)
 	delete(m.insisted, ref)
 	delete(m.met, ref)
+	delete(m.inserted, ref)
 }

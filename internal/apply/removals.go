@@ -52,7 +52,7 @@ func elementOf(v any, e fieldpath.PathElement) (next any, found bool) {
 		}
 	case []any:
 		for i, element := range v {
-			if e.Index != nil && i == *e.Index || matchesElement(element, e) {
+			if e.Index != nil && i == *e.Index || isElement(element, e) {
 				return element, true
 			}
 		}

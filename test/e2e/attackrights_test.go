@@ -3,8 +3,10 @@
 package e2e
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -141,6 +143,57 @@ func TestAttack_PlansOfOtherThingsAreRefused(t *testing.T) {
 		}
 	}
 	b.refuses(attacksByOtherPlans, made)
+}
+
+// Fields that a tenant adds under the operator's field manager count as the tenant's.
+func TestAttack_TheFieldManagerOfTheOperatorHidesNothing(t *testing.T) {
+	b := newBed(t)
+	c := b.small("forged")
+	b.Create(c)
+	b.Running(c)
+	tenant := b.Tenant(c.Namespace)
+	for _, o := range []*unstructured.Unstructured{
+		child("apps/v1", "Deployment", c.Namespace, "forged-dev-backend"), child(strings.TrimSuffix(ourAWS, "/"), "IAMRole", c.Namespace, "forged-dev-app-role"),
+	} {
+		if err := tenant.Get(t.Context(), client.ObjectKeyFromObject(o), o); err != nil {
+			t.Fatal(err)
+		}
+		field, value := []string{"spec", "template", "spec", "hostNetwork"}, any(true)
+		if o.GetKind() == "IAMRole" {
+			field, value = []string{"spec", "managedPolicyArns"}, []any{"arn:aws:iam::aws:policy/AdministratorAccess"}
+		}
+		if err := unstructured.SetNestedField(o.Object, value, field...); err != nil {
+			t.Fatal(err)
+		}
+		o.SetManagedFields(nil)
+		delete(o.Object, "status")
+		o.SetResourceVersion("")
+		if err := tenant.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(o), client.FieldOwner("nexus-operator"), client.ForceOwnership); err != nil {
+			t.Fatal(err)
+		}
+		b.Eventually(30*time.Second, "the field of "+o.GetKind()+" to be taken out", func() error {
+			if err := b.Get(o); err != nil {
+				return err
+			}
+			if v, found, _ := unstructured.NestedFieldNoCopy(o.Object, field...); found {
+				return fmt.Errorf("%v", v)
+			}
+			return nil
+		})
+	}
+	if attached := b.World.AWS().Calls().Match("iam", "AttachRolePolicy", "*"); len(attached) > 0 {
+		t.Errorf("attached: %s", attached)
+	}
+	b.Remove(c)
+}
+
+func child(version, kind, namespace, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{}
+	o.SetAPIVersion(version)
+	o.SetKind(kind)
+	o.SetNamespace(namespace)
+	o.SetName(name)
+	return o
 }
 
 // Rights in two namespaces do not make them one.

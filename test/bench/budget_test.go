@@ -34,6 +34,8 @@ const (
 	awsWrites  measure = "AWS-writes"
 	// objectsBefore are the objects of a crowded namespace that were finished before one of another namespace was.
 	objectsBefore measure = "objects-before"
+	// shareOfLimit is the largest resident memory as a part of the limit that the chart sets.
+	shareOfLimit measure = "peak/limit"
 )
 
 // limit is the most that one figure may be.
@@ -84,6 +86,11 @@ var budget = []limit{
 	// Those that the workers have begun, and those that take turns with the passes of the neighbor's.
 	{what: "neighbor", phase: "create", figure: objectsBefore, most: 100, objects: 1000},
 	{what: "neighbor", phase: "delete", figure: objectsBefore, most: 100, objects: 1000},
+	{what: "neighbor's capability", phase: "create", figure: objectsBefore, most: 10, objects: 20},
+	{what: "neighbor's capability", phase: "delete", figure: objectsBefore, most: 10, objects: 20},
+	{what: "neighbor's plan", phase: "answer", figure: objectsBefore, most: 8, objects: 16},
+
+	{what: "tenants", phase: "full", figure: shareOfLimit, most: 0.75},
 }
 
 // goals are times that the design asks for. They are printed beside the figures and not judged.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+)
+
+// BenchmarkMemoryOfTenants fills five namespaces with objects of a mebibyte, more than the operator keeps of a namespace, and with plan
+// requests, and judges the resident memory of the operator by the limit that the chart sets. The numbers are small because the
+// API server of the bed shares the machine; both are far above what a namespace is allowed.
+func BenchmarkMemoryOfTenants(b *testing.B) {
+	const namespaces, objects, requests = 5, 20, 20
+	for b.Loop() {
+		court := newCourt(b, "tenants")
+		x := newBench(b, resting, lifted)
+		f := x.follow(&nexusv1.PlanRequestList{})
+		names := make([]string, namespaces)
+		for i := range names {
+			names[i] = x.MakeNamespace(fmt.Sprint("full-", i))
+		}
+		s := x.Op.SampleMemory()
+		inParallel(namespaces*objects, func(i int) { x.make(largeParameters(names[i%namespaces], i)) })
+		inParallel(namespaces*requests, func(i int) { x.make(x.planOf(names[i%namespaces], i, 100)) })
+		x.Eventually(patience(namespaces), "the requests of each namespace to be answered", func() error {
+			list := &nexusv1.PlanRequestList{}
+			if err := x.Client.List(x.Ctx(), list); err != nil {
+				return err
+			}
+			for i := range list.Items {
+				if len(list.Items[i].Status.Conditions) == 0 {
+					return fmt.Errorf("%s is not", key(&list.Items[i]))
+				}
+			}
+			return nil
+		})
+		x.quiet()
+		peak, limit := x.usage().Peak, chartMemoryLimit(b)
+		ready, _ := f.counts()
+		b.Logf("%d of %d requests were planned, of %d objects of a mebibyte", ready, namespaces*requests, namespaces*objects)
+		court.judge("full", namespaces*objects, []figure{{peakMiB, float64(s.Stop()) / mebibyte}, {shareOfLimit, float64(peak) / float64(limit)}})
+		x.emptied(names)
+		x.Op.Stop()
+	}
+}
+
+// emptied deletes what fills the API server for the benchmarks that follow.
+func (b *bench) emptied(namespaces []string) {
+	for _, ns := range namespaces {
+		for _, o := range []client.Object{&v1alpha1.SSMParameterSet{}, &nexusv1.PlanRequest{}} {
+			if err := b.Client.DeleteAllOf(b.Ctx(), o, client.InNamespace(ns)); err != nil {
+				b.B.Error(err)
+			}
+		}
+	}
+	b.Eventually(time.Minute, "the large objects to be gone", func() error {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("SSMParameterSetList"))
+		if err := b.Client.List(b.Ctx(), list); err != nil || len(list.Items) > 0 {
+			return fmt.Errorf("%d are left: %w", len(list.Items), err)
+		}
+		return nil
+	})
+}
+
+// largeParameters is an object of about a mebibyte, which its paused annotation keeps from AWS.
+func largeParameters(namespace string, i int) *v1alpha1.SSMParameterSet {
+	o := &v1alpha1.SSMParameterSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("large-", i),
+		Annotations: map[string]string{wellknown.AnnotationPaused: "true"}}}
+	o.Spec.ProviderRef.Name = "aws"
+	o.Spec.Path = "/" + namespace + "/" + o.Name
+	o.Spec.Parameters = map[string]v1alpha1.SSMParameter{}
+	for n := range 256 {
+		o.Spec.Parameters[fmt.Sprint("parameter", n)] = v1alpha1.SSMParameter{Value: strings.Repeat("x", 4000)}
+	}
+	return o
+}
+
+// chartMemoryLimit is the operator's memory limit in the chart's default values, in bytes.
+func chartMemoryLimit(b *testing.B) int64 {
+	b.Helper()
+	text, err := os.ReadFile("../../charts/nexus-operator/values.yaml")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var values struct {
+		Resources struct {
+			Limits map[string]string `json:"limits"`
+		} `json:"resources"`
+	}
+	if err := yaml.Unmarshal(text, &values); err != nil {
+		b.Fatal(err)
+	}
+	limit, err := resource.ParseQuantity(values.Resources.Limits["memory"])
+	if err != nil {
+		b.Fatal(err)
+	}
+	return limit.Value()
+}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -156,7 +155,7 @@ func (b *Bed) clean() {
 		_ = b.Kube.Close()
 	}
 	others := []client.ObjectList{&v1alpha1.Route53RecordSetList{}, &v1alpha1.CertificateList{}, &v1alpha1.SNSTopicList{}, &v1alpha1.SQSQueueList{}, &v1alpha1.KMSKeyList{}, &v1alpha1.CognitoUserPoolList{},
-		&v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}}
+		&v1alpha1.Route53HostedZoneList{}, &v1alpha1.PodIdentityAssociationList{}, &nexusv1.PlanRequestList{}}
 	for _, l := range slices.Concat(others, Lists()) {
 		if err := b.Client.List(b.Ctx(), l); err != nil {
 			b.Error(err)
@@ -182,81 +181,6 @@ func (b *Bed) writes() string {
 func (b *Bed) Restart(flags ...string) {
 	b.Helper()
 	b.Op = b.Op.Restart(flags...)
-}
-
-// Eventually waits until check returns no error.
-func (b *Bed) Eventually(within time.Duration, what string, check func() error) {
-	b.Helper()
-	deadline := time.Now().Add(within)
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
-		if time.Now().After(deadline) {
-			b.Fatalf("%s: not within %s: %v", what, within, err)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-}
-
-// Quiet waits until the operator has reconciled every request that is due, and no more come within a fifth of a second, in which a
-// watch delivers what was written before the call.
-func (b *Bed) Quiet() {
-	b.Helper()
-	var last operator.Activity
-	var since time.Time
-	b.Eventually(30*time.Second, "the operator to be quiet", func() error {
-		now, err := b.Op.Activity()
-		switch busy := now.Busy(); {
-		case err != nil:
-			return err
-		case busy != "":
-			since = time.Time{}
-			return errors.New(busy)
-		case since.IsZero(), !maps.Equal(now.Queued, last.Queued):
-			last, since = now, time.Now()
-			return errors.New("more may come")
-		case time.Since(since) < 200*time.Millisecond:
-			return errors.New("more may come")
-		}
-		return nil
-	})
-}
-
-// Passes does something while the operator is quiet, and waits until a controller has reconciled so many requests after it and the
-// operator is quiet again.
-func (b *Bed) Passes(controller string, n int, do func()) {
-	b.Helper()
-	b.Quiet()
-	before, err := b.Op.Activity()
-	if err != nil {
-		b.Fatal(err)
-	}
-	do()
-	b.Eventually(30*time.Second, fmt.Sprintf("%d reconciliations of %s", n, controller), func() error {
-		now, err := b.Op.Activity()
-		if done := now.Since(before).Reconciled[controller]; err == nil && done < n {
-			err = fmt.Errorf("%d of %d", done, n)
-		}
-		return err
-	})
-	b.Quiet()
-}
-
-// Passed waits until controllers have reconciled something since the operator's start, and the operator is quiet.
-func (b *Bed) Passed(controllers ...string) {
-	b.Helper()
-	b.Eventually(30*time.Second, "the first reconciliations", func() error {
-		now, err := b.Op.Activity()
-		for _, c := range controllers {
-			if err == nil && now.Reconciled[c] == 0 {
-				err = fmt.Errorf("%s has reconciled nothing", c)
-			}
-		}
-		return err
-	})
-	b.Quiet()
 }
 
 // Create makes objects, in the bed's namespace when they name none.
@@ -314,7 +238,7 @@ func ConditionsOf(o client.Object) []metav1.Condition {
 func (b *Bed) Ready(objs ...client.Object) {
 	b.Helper()
 	for _, o := range objs {
-		b.Eventually(40*time.Second, fmt.Sprintf("%T %s to be ready", o, o.GetName()), func() error {
+		b.Until(o, patience, fmt.Sprintf("%T %s to be ready", o, o.GetName()), func() error {
 			c, err := b.Condition(o, "Ready")
 			if err == nil && (c.Status != metav1.ConditionTrue || c.ObservedGeneration != o.GetGeneration()) {
 				err = fmt.Errorf("condition Ready=%s/%s %s", c.Status, c.Reason, c.Message)
@@ -328,7 +252,7 @@ func (b *Bed) Ready(objs ...client.Object) {
 func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reason string) string {
 	b.Helper()
 	var message string
-	b.Eventually(30*time.Second, fmt.Sprintf("%T %s to show %s=%s/%s", o, o.GetName(), kind, s, reason), func() error {
+	b.Until(o, patience, fmt.Sprintf("%T %s to show %s=%s/%s", o, o.GetName(), kind, s, reason), func() error {
 		c, err := b.Condition(o, kind)
 		if err == nil && (c.Status != s || c.Reason != reason) {
 			err = fmt.Errorf("%s=%s/%s %s", c.Type, c.Status, c.Reason, c.Message)
@@ -342,14 +266,14 @@ func (b *Bed) Shows(o client.Object, kind string, s metav1.ConditionStatus, reas
 // Running waits until a capability is Running and tells how long it took.
 func (b *Bed) Running(c *nexusv1.NexusAICapability) time.Duration {
 	b.Helper()
-	return b.RunningWithin(c, time.Minute)
+	return b.RunningWithin(c, patience)
 }
 
 // RunningWithin is Running with a limit.
 func (b *Bed) RunningWithin(c *nexusv1.NexusAICapability, limit time.Duration) time.Duration {
 	b.Helper()
 	start := time.Now()
-	b.Eventually(limit, c.Name+" to be Running", func() error {
+	b.Until(c, limit, c.Name+" to be Running", func() error {
 		if err := b.Get(c); err != nil {
 			return err
 		}
@@ -394,7 +318,7 @@ func (b *Bed) Gone(o client.Object) {
 // gone waits until an object is gone, or, when a UID is given, until the object that has it is.
 func (b *Bed) gone(o client.Object, uid types.UID) {
 	b.Helper()
-	b.Eventually(60*time.Second, fmt.Sprintf("%T %s to be gone", o, o.GetName()), func() error {
+	b.Until(o, patience, fmt.Sprintf("%T %s to be gone", o, o.GetName()), func() error {
 		err := b.Get(o)
 		if apierrors.IsNotFound(err) || (err == nil && uid != "" && o.GetUID() != uid) {
 			return nil

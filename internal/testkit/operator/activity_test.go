@@ -3,6 +3,7 @@
 package operator
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strings"
@@ -15,7 +16,11 @@ import (
 func read(t *testing.T, text string) Activity {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(strings.NewReader(text))
+	lines, err := activityLines(strings.NewReader("# HELP workqueue_depth Current depth\nworkqueue_depth{controller=\"iamrole\"} 1\n" + text))
+	if err != nil || bytes.Contains(lines, []byte("depth")) {
+		t.Fatalf("%v, kept %s", err, lines)
+	}
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(lines))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // One operator serves three accounts in three regions. Names are the same everywhere, so that a call that strays would succeed.
 func TestAccounts_ObjectsOfEachStayInTheirOwn(t *testing.T) {
 	b := newBed(t)
-	e := newEstate(b)
+	e := newEstate(b, places...)
 	for _, p := range places {
 		for _, o := range e.at(p) {
 			e.leadsHome(o)
@@ -181,7 +181,7 @@ func TestAccounts_WrongExternalIDCreatesNothing(t *testing.T) {
 // A provider that is edited to another account, in which everything has the same names, serves nothing that lives in the first.
 func TestAccounts_AnEditedProviderAbandonsNothing(t *testing.T) {
 	b := newBed(t)
-	e := newEstate(b)
+	e := newEstate(b, places...)
 	moved, at := e.providers["production"], e.at(places[1])
 	home := moved.Spec.RoleARN
 	there := e.trustAll(stagingAccount, "staging", "production") // the role would let it in

@@ -32,6 +32,7 @@ func TestTheUsersManifestsComeTrueAndGoWithoutResidue(t *testing.T) {
 		c := b.Capability(path)
 		b.Create(c)
 		took := b.Running(c)
+		b.Quiet()
 		calls := b.World.AWS().Since(mark)
 		t.Logf("%s: Running after %.1f s, %d AWS writes, %d reads", c.Name, took.Seconds(), calls.Writes().Count(), calls.Reads().Count())
 		if c.Status.Step == nil || c.Status.Step.Current != 11 || c.Status.Step.Total != 11 {
@@ -217,12 +218,12 @@ func TestKubectlKnowsTheNamesAndWaits(t *testing.T) {
 
 func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 	b := newBed(t)
-	rule := b.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "myapp-dev-license"},
+	rule := b.World.AWS().Fault(awsproxy.Match{Service: "dynamodb", Op: "CreateTable", Resource: "denied-dev-license"},
 		awsproxy.Fail(400, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/x is not authorized to perform: dynamodb:CreateTable"))
-	c := b.Capability("examples/test-capability.yaml")
+	c := withStores(b.small("denied"))
 	b.Create(c)
 	message := b.Shows(c, "Stalled", metav1.ConditionTrue, "AccessDenied")
-	for _, want := range []string{"myapp-dev-license", "dynamodb:CreateTable"} {
+	for _, want := range []string{"denied-dev-license", "dynamodb:CreateTable"} {
 		if !strings.Contains(message, want) {
 			t.Errorf("the message does not name %s: %s", want, message)
 		}
@@ -230,7 +231,7 @@ func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 	if c.Status.Phase != nexusv1.PhaseFailed {
 		t.Errorf("phase %s, want Failed", c.Status.Phase)
 	}
-	if d := (&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}); b.Get(d) == nil {
+	if d := (&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "denied-dev-backend", Namespace: c.Namespace}}); b.Get(d) == nil {
 		t.Error("the backend runs though its tables are not there")
 	}
 	rule.Remove()
@@ -240,12 +241,12 @@ func TestAMissingPermissionShowsInTheCapabilityAndHeals(t *testing.T) {
 
 func TestHandEditedAndDeletedChildrenAreHealed(t *testing.T) {
 	b := newBed(t)
-	c := b.Capability("examples/test-capability.yaml")
+	c := b.small("edited")
 	b.Create(c)
 	b.Running(c)
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-backend", Namespace: c.Namespace}}
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "edited-dev-backend", Namespace: c.Namespace}}
 	b.Edit(d, func() { d.Spec.Template.Spec.Containers[0].Image = "evil:latest" })
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-config", Namespace: c.Namespace}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "edited-dev-config", Namespace: c.Namespace}}
 	if err := b.Client.Delete(b.Ctx(), cm); err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +320,10 @@ func TestChildrenDeletedByHandAreMadeAgain(t *testing.T) {
 
 func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 	b := newBed(t)
-	for _, at := range []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)", "ssm.PutParameter(*)#3"} {
+	// The kills of test/faults are at any moment.
+	moments := []string{"s3.CreateBucket(myapp-dev-call-data)", "iam.PutRolePolicy(myapp-dev-app-role)", "glue.CreateCrawler(*)",
+		"ssm.PutParameter(*)#3"}
+	for _, at := range extent.Sample(t, moments, 1) {
 		op := b.Op
 		died := make(chan struct{}, 1)
 		rule := b.World.AWS().Fault(awsproxy.At(at), awsproxy.ForwardThen(func() {
@@ -348,7 +352,7 @@ func TestAKilledOperatorFinishesWhatItBegan(t *testing.T) {
 
 func TestTheYoungerOfTwoCapabilitiesOfOneNameWaits(t *testing.T) {
 	b := newBed(t)
-	c := b.Capability("examples/test-capability.yaml")
+	c := b.small("contested")
 	b.Create(c)
 	b.Running(c)
 	mark, _ := b.Mark()
@@ -368,7 +372,7 @@ func TestTheYoungerOfTwoCapabilitiesOfOneNameWaits(t *testing.T) {
 
 func TestACapabilitysProviderServesNobodyElse(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
-	c := b.Capability("examples/test-capability.yaml")
+	c := b.small("myapp")
 	b.Create(c)
 	b.Running(c)
 	thief := bucket("stolen-by-a-tenant")

@@ -132,7 +132,7 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 	b.neverReadyWithout()
 	_, mark := b.Mark()
 	var all []*nexusv1.NexusAICapability
-	for i := range extent.Size(t, 6, 50) {
+	for i := range extent.Size(t, 2, 50) {
 		c := b.withPodIdentity(fmt.Sprintf("half%d", i))
 		b.Create(c)
 		all = append(all, c)
@@ -167,6 +167,7 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 }
 
 func TestCredentials_ReplacementsAreBoundedAcrossRestarts(t *testing.T) {
+	extent.Full(t)
 	b := newBed(t, "--eks-cluster-name="+eksCluster)
 	b.makeEKSCluster()
 	b.runAgent(nil)

@@ -55,8 +55,9 @@ type estate struct {
 	objects   []v1alpha1.Resource
 }
 
-// newEstate applies the example and what it leaves out. The roles are created last, with the ExternalIDs that the providers report.
-func newEstate(b *bed) *estate {
+// newEstate applies the example, and what it leaves out at some places. The roles are created last, with the ExternalIDs that the
+// providers report.
+func newEstate(b *bed, beyond ...place) *estate {
 	b.Helper()
 	e := &estate{b, map[string]*v1alpha1.AWSProvider{"home": provider("home")}, nil}
 	var all []client.Object
@@ -71,8 +72,10 @@ func newEstate(b *bed) *estate {
 			e.objects = append(e.objects, o)
 		}
 	}
-	for _, p := range places {
+	for _, p := range beyond {
 		e.objects = append(e.objects, p.beyondTheExample()...)
+	}
+	for _, p := range places {
 		all = append(all, e.providers[p.provider])
 	}
 	all = append(all, clientObjects(e.objects)...)

@@ -23,7 +23,7 @@ import (
 // references, finalizers and our annotations. None of it may lend the operator's identity.
 func TestForgedRecordsDeleteNothing(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
-	c := b.Capability("examples/test-capability.yaml")
+	c := b.small("myapp")
 	b.Create(c)
 	b.Running(c)
 	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
@@ -64,7 +64,7 @@ func TestForgedRecordsDeleteNothing(t *testing.T) {
 
 func TestAFieldAddedToAChildIsTakenOutAgain(t *testing.T) {
 	b := newBed(t, "--ambient-namespaces=nowhere")
-	c := b.Capability("examples/test-capability.yaml")
+	c := withStores(b.small("myapp"))
 	b.Create(c)
 	b.Running(c)
 	o := bucket("myapp-dev-call-data")

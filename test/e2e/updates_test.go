@@ -261,17 +261,3 @@ func TestSurplusChecks_AreWholeOnes(t *testing.T) {
 		}
 	}
 }
-
-// The capability of the users' manifest takes few writes.
-func TestCreate_TheExampleTakesFewWrites(t *testing.T) {
-	b := newBed(t)
-	c := b.Capability("examples/test-capability.yaml")
-	am := b.World.AWS().Mark()
-	b.Create(c)
-	b.Running(c)
-	b.Quiet()
-	if w := b.World.AWS().Since(am).Writes(); w.Count() > 60 {
-		t.Errorf("%d writes to AWS, want at most 60:\n%s", w.Count(), w)
-	}
-	b.Remove(c)
-}

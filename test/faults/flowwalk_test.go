@@ -391,7 +391,7 @@ func TestNoFlowOpensAtAnyMomentOfAWalk(t *testing.T) {
 		t.Run(fmt.Sprint("seed-", first+uint64(i)), func(t *testing.T) {
 			sub := b.For(t)
 			defer func() { b.Op = sub.Op }()
-			flowWalk(sub, first+uint64(i), extent.Size(t, 60, 100))
+			flowWalk(sub, first+uint64(i), extent.Size(t, 40, 100))
 		})
 	}
 }

@@ -143,6 +143,7 @@ func TestBuildOperator_NeedsNoCluster(t *testing.T) {
 }
 
 func TestBuildOperator_AnInterruptionKeepsTheTag(t *testing.T) {
+	extent.Full(t)
 	x := newTool(t)
 	r, images := x.ecrOf()
 	x.withoutRepository(images, "nexus-operator")

@@ -22,6 +22,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/nexusctl"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -163,11 +164,18 @@ func TestStatus_ReadsTheStatefulSetOfShards(t *testing.T) {
 	}
 }
 
-func TestStatus_OfObjects(t *testing.T) {
+func TestStatusTreeAndExplain_OfAHealthyCapability(t *testing.T) {
 	x := newTool(t)
 	c := x.Capability("examples/test-capability.yaml")
 	x.apply(x.manifest(c))
 	x.Running(c)
+	x.showsStatus(c)
+	x.showsTree(c)
+}
+
+// showsStatus asks for the status of a healthy capability, and completes names of objects.
+func (x *tool) showsStatus(c *nexusv1.NexusAICapability) {
+	x.Helper()
 	x.wants(x.run("", "status", "ncap/"+c.Name, "-n", c.Namespace), 0, "NexusAICapability myapp-dev/myapp-dev: ready, phase Running, progress 11/11", "CONDITION", "Ready", "DataServicesReady")
 	x.wants(x.run("", "status", "s3bucket/none", "-n", c.Namespace), 1, `"none" not found`)
 	x.wants(x.run("", "status", "serviceaccount/default", "-n", c.Namespace), 2, "is not of a kind of Nexus Operator")
@@ -179,13 +187,13 @@ func TestStatus_OfObjects(t *testing.T) {
 	x.completes("", "status", "-n", c.Namespace, "ncap/"+c.Name, "ncap/my") // it is named already
 	x.completes(c.Namespace, "tree", "-n", c.Namespace)
 	if a := x.as("stranger", "__complete", "tree", "-n", c.Namespace, "ncap/my"); a.code != 0 || !strings.HasPrefix(a.out, ":") {
-		t.Errorf("without rights: exit code %d\n%s%s", a.code, a.out, a.err)
+		x.Errorf("without rights: exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 	var list struct {
 		Objects []struct{ Name, Phase string }
 	}
 	if x.read(&list, "status", "ncap/"+c.Name, "-n", c.Namespace); len(list.Objects) != 1 || list.Objects[0].Phase != "Running" {
-		t.Errorf("%+v", list)
+		x.Errorf("%+v", list)
 	}
 }
 
@@ -221,28 +229,26 @@ type explained struct {
 	Commands []string
 }
 
-func TestTreeAndExplain_OfAHealthyCapability(t *testing.T) {
-	x := newTool(t)
-	c := x.Capability("examples/test-capability.yaml")
-	x.apply(x.manifest(c))
-	x.Running(c)
+// showsTree asks for the tree and the explanation of a healthy capability, with several rights.
+func (x *tool) showsTree(c *nexusv1.NexusAICapability) {
+	x.Helper()
 	name := []string{"ncap/" + c.Name, "-n", c.Namespace}
 	a := x.run("", append([]string{"tree"}, name...)...)
 	x.wants(a, 0, "NexusAICapability/myapp-dev ✓ Ready", "S3Bucket/myapp-dev-call-data ✓ Ready", "arn:aws:s3:::myapp-dev-call-data", "Deployment/myapp-dev-backend ✓ Ready 2/2", "Pod/myapp-dev-backend-", "Ingress/myapp-dev-app-ingress ✓ Ready")
 	if strings.Contains(a.out, "✗") || strings.Contains(a.out, "…") {
-		t.Errorf("not all is ready:\n%s", a.out)
+		x.Errorf("not all is ready:\n%s", a.out)
 	}
 	// The tree has an object for each one that the status of the capability counts.
 	for _, res := range c.Status.Resources {
 		if !strings.Contains(a.out, res.Kind+"/"+res.Name) {
-			t.Errorf("%s/%s is missing", res.Kind, res.Name)
+			x.Errorf("%s/%s is missing", res.Kind, res.Name)
 		}
 	}
 	x.wants(x.run("", append([]string{"explain"}, name...)...), 0, "NexusAICapability myapp-dev/myapp-dev is ready.")
 	// The role view suffices, and shows the same.
 	x.bind("viewer", "view", c.Namespace)
 	if v := x.as("viewer", append([]string{"tree"}, name...)...); v.code != 0 || strings.Count(v.out, "✓ Ready") != strings.Count(a.out, "✓ Ready") {
-		t.Errorf("exit code %d\n%s\n%s", v.code, v.out, v.err)
+		x.Errorf("exit code %d\n%s\n%s", v.code, v.out, v.err)
 	}
 	x.wants(x.as("viewer", append([]string{"explain"}, name...)...), 0, "is ready")
 	x.wants(x.as("viewer", append([]string{"suspend"}, name...)...), 4, `cannot patch resource "nexuscapabilities"`, "(NX-CLI-003)")

@@ -190,6 +190,7 @@ func TestPlan_ListsExactlyTheCallsOfACapability(t *testing.T) {
 	x.Gone(&v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Name: "myapp-dev-wxcc-simulator", Namespace: c.Namespace}})
 	x.same("edit", items, x.writesSince(mark))
 	x.unchanged(x.manifest(c), "-f", "-")
+	x.deletionIsPlanned(c)
 }
 
 // childrenExist compares the number of children of a plan with those that there are.

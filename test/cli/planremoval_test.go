@@ -78,11 +78,9 @@ func TestPlan_ListsTheCallsOfADeletion(t *testing.T) {
 	}
 }
 
-func TestPlan_ListsTheCallsOfACapabilitysDeletion(t *testing.T) {
-	x := newTool(t)
-	c := x.Capability("examples/test-capability.yaml")
-	x.apply(x.manifest(c))
-	x.Running(c)
+// deletionIsPlanned compares the plan of the deletion of a capability with the calls of the deletion.
+func (x *tool) deletionIsPlanned(c *nexusv1.NexusAICapability) {
+	x.Helper()
 	items := x.sameAsServer(x.planner(c.Namespace), "", "--delete", "ncap/"+c.Name, "-n", c.Namespace)
 	x.childrenExist(len(items)-1, c)
 	for i, it := range items { // deletes of this one are planned once its tables are gone, which go first

@@ -156,7 +156,7 @@ func checkConfig(t *testing.T, of v1.Image) {
 	}
 }
 
-// maxBinary is how many bytes the binary may have. With code through which any method could be called, it has twice as many.
+// maxBinary limits how many bytes the binary may have. With code through which any method could be called, it has twice as many.
 const maxBinary = 100_000_000
 
 // checkBinary runs the binary where it finds nothing but itself, and checks that it is static and stripped.

@@ -17,7 +17,7 @@ import (
 
 const (
 	scrapeInterval = time.Second
-	// observed is how long the healthy demo is observed after all of its objects are ready.
+	// observed sets how long the healthy demo is observed after all of its objects are ready.
 	observed = 15 * time.Second
 	patience = 2 * time.Minute
 )

@@ -110,7 +110,7 @@ func fieldNamesOf(p fieldpath.Path) []string {
 // soleRoots are the fields of objects below which others add nothing.
 var soleRoots = []string{"spec", "data", "binaryData"}
 
-// restartedAt is what kubectl rollout restart writes into a pod template; to remove it would roll the pods again.
+// restartedAt holds what kubectl rollout restart writes into a pod template; to remove it would roll the pods again.
 var restartedAt = fieldpath.MakePathOrDie("spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt")
 
 // replicas are for autoscalers to set where the desired state does not.

@@ -46,7 +46,7 @@ type Applier struct {
 // errReplaced: the object that was judged is gone, and another has its name.
 var errReplaced = errors.New("the object was replaced")
 
-// Change is what an apply does to a child.
+// Change holds what an apply does to a child.
 type Change string
 
 // The changes.
@@ -56,25 +56,25 @@ const (
 	Unchanged Change = "Unchanged"
 )
 
-// Result is what became of a child.
+// Result holds what became of a child.
 type Result struct {
 	Change Change
-	// Drift is what had changed behind our back: where the live object was not as applied last. It is
+	// Drift holds what had changed behind our back: where the live object was not as applied last. It is
 	// settled when Change is Updated; when Unchanged the server insists on it.
 	Drift []Difference
-	// Edited is what the desired state changed in the live object, beside our own annotations.
+	// Edited holds what the desired state changed in the live object, beside our own annotations.
 	Edited []Difference
 	// Live is the child as it is now.
 	Live *unstructured.Unstructured
-	// Unsettled is what of the desired state the live object still lacks, because the API server or a webhook
+	// Unsettled holds what of the desired state the live object still lacks, because the API server or a webhook
 	// wrote something else.
 	Unsettled []Difference
 }
 
-// Plan is what an apply would do; it comes from reads alone.
+// Plan holds what an apply would do; it comes from reads alone.
 type Plan struct {
 	Change Change
-	// Differences is what of the desired state the live object lacks; none when it is absent.
+	// Differences holds what of the desired state the live object lacks; none when it is absent.
 	Differences []Difference
 	// Drift are the differences of an object whose desired state is what was applied last.
 	Drift []Difference
@@ -196,7 +196,7 @@ func finalizers(live *unstructured.Unstructured) string {
 	return ""
 }
 
-// retry is how soon to look again at what somebody else must do; the watch on children is sooner.
+// retry sets how soon to look again at what somebody else must do; the watch on children is sooner.
 const retry = 5 * time.Second
 
 func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Plan {

@@ -54,7 +54,7 @@ func differences(desired, live *unstructured.Unstructured, defaulted bool) []Dif
 	return c.found
 }
 
-// place is where the comparison is: as shown, and as field names only.
+// place says where the comparison is: as shown, and as field names only.
 type place struct {
 	shown, fields string
 	// atomic is true inside what has one owner as a whole.
@@ -150,7 +150,7 @@ func (c *comparison) maps(p place, want, have map[string]any) {
 	}
 }
 
-// defaults are what the API server itself adds to the elements of lists that it else replaces whole.
+// defaults holds what the API server itself adds to the elements of lists that it else replaces whole.
 var defaults = map[string]any{
 	"protocol": "TCP", "apiVersion": "v1", "expirationSeconds": int64(3600), "apiGroup": "rbac.authorization.k8s.io",
 }

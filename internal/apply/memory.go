@@ -19,7 +19,7 @@ func (a *Applier) Forget(ref Ref) { a.memory.forget(ref) }
 // Lags reports whether a version of an object, from a cache, is older than what was last written of it.
 func (a *Applier) Lags(ref Ref, version string) bool { return a.memory.lags(ref, version) }
 
-// memory is what is worth remembering of our writes. Its maps are small at rest, and losing them costs
+// memory holds what is worth remembering of our writes. Its maps are small at rest, and losing them costs
 // no more than a write without effect.
 type memory struct {
 	mu sync.Mutex

@@ -45,7 +45,7 @@ type Owner struct {
 	Optimistic bool
 	// Shared are kinds whose objects Sole leaves alone.
 	Shared []schema.GroupKind
-	// Namespaces are those that the owner's children are in, and that a Namespace among them is; empty is every one.
+	// Namespaces lists the namespaces that the owner's children are in, and that a Namespace among them is; empty is every one.
 	// Whoever may write in another namespace can put the owner's label on an object there.
 	Namespaces []string
 }
@@ -144,7 +144,7 @@ func (r Ref) emptyObject() *unstructured.Unstructured {
 	return u
 }
 
-// verdict is whose an existing object is.
+// verdict says whose an existing object is.
 type verdict int
 
 const (

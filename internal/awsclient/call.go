@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/tracing"
 )
 
-// calls is what every AWS call passes through: its turn, the clock, the counters, the log.
+// calls holds what every AWS call passes through: its turn, the clock, the counters, the log.
 type calls struct {
 	now     func() time.Time
 	limiter *limiter

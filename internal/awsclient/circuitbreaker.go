@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// openAfter is how long a call must have waited for its service without an answer to count as silent: far longer
+// openAfter sets how long a call must have waited for its service without an answer to count as silent: far longer
 // than any answer takes, and shorter than the transport's patience.
 const openAfter = 5 * time.Second
 
-// maxProbes is how many calls at a time try a silent service: two, since one alone might be for the one resource
+// maxProbes sets how many calls at a time try a silent service: two, since one alone might be for the one resource
 // that is not answered for, and would keep all others waiting.
 const maxProbes = 2
 

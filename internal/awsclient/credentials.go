@@ -30,7 +30,7 @@ const (
 	refreshAt = 0.75
 	// refreshPause keeps a failing refresh from being tried at every call meanwhile.
 	refreshPause = time.Minute
-	// endMargin is how long before its end a session counts as ended: a request must arrive and be
+	// endMargin sets how long before its end a session counts as ended: a request must arrive and be
 	// checked before it is over.
 	endMargin = 30 * time.Second
 )

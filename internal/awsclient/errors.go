@@ -16,7 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
-// Class is what a failed AWS call means for the object that made it.
+// Class holds what a failed AWS call means for the object that made it.
 type Class string
 
 // The classes of failure.
@@ -73,11 +73,11 @@ type Failure struct {
 	Status int
 	// RequestID is for logs and support cases, never for conditions.
 	RequestID string
-	// After is how long AWS asks to wait at least; 0 when it does not say.
+	// After says how long AWS asks to wait at least; 0 when it does not say.
 	After time.Duration
 }
 
-// unknownCode is what the SDK makes up when an error answer has none.
+// unknownCode holds what the SDK makes up when an error answer has none.
 const unknownCode = "UnknownError"
 
 // Classify reads an error of an SDK client. The innermost operation counts: when a bucket cannot be
@@ -185,7 +185,7 @@ func isMadeUp(f Failure) bool {
 	return f.Code == strings.ReplaceAll(http.StatusText(f.Status), " ", "")
 }
 
-// noAnswer is what transport says of a call that nobody answered.
+// noAnswer holds what transport says of a call that nobody answered.
 const noAnswer = "no answer in time"
 
 // transportFailure names what broke between AWS and us, in words that stay the same from one attempt to the

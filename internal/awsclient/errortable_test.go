@@ -25,7 +25,7 @@ func failed(service, operation, code, message string, status int) error {
 	return &smithy.OperationError{ServiceID: service, OperationName: operation, Err: err}
 }
 
-// answers are what AWS says, and what it means: at least one for every row of the table.
+// answers holds what AWS says, and what it means: at least one for every row of the table.
 var answers = []struct {
 	service, operation, code, message string
 	status                            int

@@ -141,7 +141,7 @@ func (f *fakeSTS) assume(w http.ResponseWriter, r *http.Request, arn string) {
 		key, canary, f.clock.now().Add(time.Hour).Format(time.RFC3339), assumed)
 }
 
-// count is how often an action was called.
+// count returns how often an action was called.
 func (f *fakeSTS) count(action string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -19,7 +19,7 @@ type Identity struct {
 	// Key is the cache key: it must differ whenever anything else here does. Callers make it of the
 	// provider's UID and generation and the resourceVersions of its Secrets.
 	Key string
-	// Region is where resources live.
+	// Region says where resources live.
 	Region string
 	// Endpoint replaces the AWS endpoints; empty for AWS itself. Whether it is allowed is the caller's to check.
 	Endpoint string
@@ -100,7 +100,7 @@ func SessionName(namespace, name string) string {
 
 var notSessionName = regexp.MustCompile(`[^\w+=,.@-]`)
 
-// ExternalID is what the operator of one cluster presents when a provider assumes a role: the same
+// ExternalID returns what the operator of one cluster presents when a provider assumes a role: the same
 // for ever, different for every provider, so that a role that trusts it cannot be borrowed by another
 // provider: docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html. It is no secret.
 func ExternalID(clusterID, namespace, name string) string {
@@ -160,7 +160,7 @@ func (id Identity) hops() []hop {
 	return hops
 }
 
-// duration is how long an assumed role lasts.
+// duration returns how long an assumed role lasts.
 func (id Identity) duration() time.Duration {
 	if id.SessionDuration == 0 {
 		return hour
@@ -168,7 +168,7 @@ func (id Identity) duration() time.Duration {
 	return id.SessionDuration
 }
 
-// caller is who STS says we are.
+// caller says who STS says we are.
 type caller struct{ arn, partition, account string }
 
 // parseCaller reads an ARN of GetCallerIdentity.

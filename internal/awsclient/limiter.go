@@ -13,11 +13,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rate is how fast calls may go to one service in one account and region.
+// Rate says how fast calls may go to one service in one account and region.
 type Rate struct {
 	// PerSecond is the steady rate.
 	PerSecond float64
-	// Burst is how many calls may come at once after a quiet time.
+	// Burst limits how many calls may come at once after a quiet time.
 	Burst int
 	// Most makes the rate adaptive: while calls wait for their turn and AWS does not throttle them, the
 	// rate rises from PerSecond up to Most. Zero keeps it at PerSecond. It is for quotas that an account
@@ -67,14 +67,14 @@ var defaultLimits = Limits{
 const (
 	// slowest is as far as throttling slows a service down.
 	slowest = 1.0
-	// recovery is how long full speed takes to come back from nothing.
+	// recovery sets how long full speed takes to come back from nothing.
 	recovery = time.Minute
 	// halveEvery keeps the answers to one volley from counting as many throttles.
 	halveEvery = time.Second
-	// longestWait is how long a call may wait for its turn; beyond, it fails as throttled and its
+	// longestWait limits how long a call may wait for its turn; beyond, it fails as throttled and its
 	// object goes back to the queue.
 	longestWait = 10 * time.Second
-	// grace is how much later than expected a call may get its turn before it fails.
+	// grace limits how much later than expected a call may get its turn before it fails.
 	grace = time.Second
 	// reportWait is the expected wait from which the object of a call shows that it is paced; see OnPaced.
 	reportWait = time.Second
@@ -88,7 +88,7 @@ const (
 	remember = 10 * time.Minute
 )
 
-// home is where calls are counted by AWS.
+// home says where calls are counted by AWS.
 type home struct{ endpoint, account, region string }
 
 type bucketKey struct {

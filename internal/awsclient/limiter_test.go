@@ -16,7 +16,7 @@ import (
 // newLimits is a limiter on the clock of a synctest bubble, in which waiting takes no time.
 func newLimits(limits Limits) *limiter { return newLimiter(time.Now, limits) }
 
-// pace is what a bucket does at one moment.
+// pace holds what a bucket does at one moment.
 type pace struct {
 	current, ceiling float64
 	halved           time.Time

@@ -76,7 +76,7 @@ func (m *meter) count(f Failure, took time.Duration) {
 // sessionExpiry collects the end of the role session in use that ends first.
 type sessionExpiry struct{ *Sessions }
 
-// inUse is how recently a session must have been opened to be reported: one that nobody opens is not replaced, and ends.
+// inUse says how recently a session must have been opened to be reported: one that nobody opens is not replaced, and ends.
 const inUse = 10 * time.Minute
 
 // Describe implements prometheus.Collector.

@@ -27,7 +27,7 @@ const (
 	maxARNs = 100
 )
 
-// globalRegions are where the tagging API shows the resources of services without regions, by partition.
+// globalRegions says where the tagging API shows the resources of services without regions, by partition.
 var globalRegions = map[string]string{"aws": "us-east-1", "aws-cn": "cn-northwest-1", "aws-us-gov": "us-gov-west-1"}
 
 // owners remembers tags by ARN.

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Options are what Sessions needs from outside.
+// Options holds what Sessions needs from outside.
 type Options struct {
 	// Now is the clock; required.
 	Now func() time.Time
@@ -30,7 +30,7 @@ type Options struct {
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
 	Limits Limits
-	// Shares is how many processes share the rates of an account, each of which takes an equal part; 0 and 1 are one.
+	// Shares says how many processes share the rates of an account, each of which takes an equal part; 0 and 1 are one.
 	Shares int
 	// Registerer takes the metrics; nil takes none.
 	Registerer prometheus.Registerer
@@ -46,7 +46,7 @@ type Session struct {
 	Partition string
 	// Account and Region are where calls go.
 	Account, Region string
-	// CallerARN is what STS GetCallerIdentity named.
+	// CallerARN holds what STS GetCallerIdentity named.
 	CallerARN string
 	// Callers are the ARNs of all identities on the way to it: the first one, and each role that was assumed.
 	Callers []string
@@ -81,10 +81,10 @@ type Sessions struct {
 }
 
 const (
-	// holdFailure is how long a failure answers for the next Open of the same key, so that the many
+	// holdFailure sets how long a failure answers for the next Open of the same key, so that the many
 	// objects of a broken provider do not each ask STS. Revalidate always asks.
 	holdFailure = 5 * time.Second
-	// forgetUnused is how long a session that nobody opens is kept: keys change with every edit of a
+	// forgetUnused sets how long a session that nobody opens is kept: keys change with every edit of a
 	// provider, and not every edit is followed by Forget.
 	forgetUnused = time.Hour
 )

@@ -16,7 +16,7 @@ type identityWords struct {
 	missing, check string
 	// passes says of a failure that passes what there is to do.
 	passes string
-	// caller is who made a call, where AWS does not say it.
+	// caller says who made a call, where AWS does not say it.
 	caller string
 	// invalid and expired say what to do about credentials that a call does not pass with.
 	invalid, expired string

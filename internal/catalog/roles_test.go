@@ -42,7 +42,7 @@ var clients = map[string]any{
 	"tag": &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{}, "sts": &sts.Client{},
 }
 
-// operations are those whose names differ from that of their IAM action.
+// operations lists the operations whose names differ from that of their IAM action.
 var operations = map[string]string{
 	"s3:GetBucketCORS": "GetBucketCors", "s3:GetBucketNotification": "GetBucketNotificationConfiguration",
 	"s3:GetBucketObjectLockConfiguration": "GetObjectLockConfiguration", "s3:GetBucketPublicAccessBlock": "GetPublicAccessBlock",

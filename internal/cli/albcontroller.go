@@ -35,10 +35,10 @@ const (
 	albTitle     = "the AWS Load Balancer Controller"
 )
 
-// releaseLimit is how long Helm may take for a release, without the wait for its pods.
+// releaseLimit limits how long Helm may take for a release, without the wait for its pods.
 const releaseLimit = 2 * time.Minute
 
-// controllerReport is what install-alb-controller found and did.
+// controllerReport holds what install-alb-controller found and did.
 type controllerReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -57,7 +57,7 @@ type controllerReport struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// controllerFlags are those of install-alb-controller.
+// controllerFlags holds the flags of install-alb-controller.
 type controllerFlags struct {
 	chart                               chartSource
 	values, set                         []string

@@ -26,7 +26,7 @@ type foreignController struct {
 	healthy  bool
 }
 
-// judge is what is wrong with the controller.
+// judge returns what is wrong with the controller.
 func (f *foreignController) judge() error {
 	if f.healthy {
 		return nil

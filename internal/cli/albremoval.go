@@ -54,7 +54,7 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 	return cmd
 }
 
-// controllerRemoval is what is to be done about the controller.
+// controllerRemoval holds what is to be done about the controller.
 type controllerRemoval struct {
 	removal
 	releases *helmrelease.Releases
@@ -187,7 +187,7 @@ func usersOfController(ctx context.Context, c client.Client) ([]*unstructured.Un
 	return out, err
 }
 
-// userOf is what is kept of an object that needs the controller.
+// userOf returns what is kept of an object that needs the controller.
 func userOf(o client.Object, k schema.GroupVersionKind) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(k)

@@ -24,7 +24,7 @@ const buildAPIVersion = "build.nexus.ai/v1alpha1"
 // defaultBuildTimeout is enough for a slow build on an emulated platform.
 const defaultBuildTimeout = 30 * time.Minute
 
-// buildFlags are those that both builds have.
+// buildFlags holds the flags that both builds have.
 type buildFlags struct {
 	push, layout, output string
 	dryRun               bool
@@ -58,30 +58,30 @@ func (f *buildFlags) check() error {
 // pushes reports whether the image is pushed.
 func (f *buildFlags) pushes() bool { return f.push != "" || f.layout == "" }
 
-// imageBuild is what a build found and did.
+// imageBuild holds what a build found and did.
 type imageBuild struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Source says what the image is built from.
 	Source string `json:"source"`
-	// Platforms are those named; none where the tool or the base image chooses.
+	// Platforms lists the platforms named; none where the tool or the base image chooses.
 	Platforms []string `json:"platforms,omitempty"`
 	// Image is the reference that is pushed; empty when none is.
 	Image string `json:"image,omitempty"`
 	// Digest is that of the image; empty in a dry run.
 	Digest string `json:"digest,omitempty"`
-	// PreviousDigest is what the reference named before; empty when it named nothing.
+	// PreviousDigest holds what the reference named before; empty when it named nothing.
 	PreviousDigest string `json:"previousDigest,omitempty"`
 	// Pushed is false when the registry had the image already.
 	Pushed bool   `json:"pushed"`
 	Layout string `json:"layout,omitempty"`
 	DryRun bool   `json:"dryRun"`
-	// Changes are what is done for the image to be pushed.
+	// Changes holds what is done for the image to be pushed.
 	Changes []install.Change `json:"changes"`
 	Notes   []string         `json:"notes,omitempty"`
 }
 
-// recipe is how one image is made.
+// recipe says how one image is made.
 type recipe struct {
 	source    string
 	platforms []string
@@ -102,7 +102,7 @@ func (s *shared) buildCommand() *cobra.Command {
 	return cmd
 }
 
-// operatorBuildFlags are those of build operator.
+// operatorBuildFlags holds the flags of build operator.
 type operatorBuildFlags struct {
 	buildFlags
 	source, release string
@@ -156,7 +156,7 @@ func (s *shared) builtOperator(ctx context.Context, f *operatorBuildFlags) (*ima
 	})
 }
 
-// operatorRecipe is how the operator's image is made, and its version.
+// operatorRecipe returns how the operator's image is made, and its version.
 func (s *shared) operatorRecipe(f *operatorBuildFlags) (recipe, string, error) {
 	source := image.Source{Tree: f.source, Release: f.release, Arches: f.arches, Binaries: f.binaries}
 	from := "the operator's source tree " + f.source

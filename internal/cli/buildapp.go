@@ -25,7 +25,7 @@ const (
 // toolAuto takes the first tool on the PATH.
 const toolAuto = "auto"
 
-// appBuildFlags are those of build app.
+// appBuildFlags holds the flags of build app.
 type appBuildFlags struct {
 	buildFlags
 	source, file, tool string
@@ -107,7 +107,7 @@ func imageOfComponent(c *nexusv1.NexusAICapability, component string) string {
 	return c.Spec.Backend.Image
 }
 
-// appRecipe is how an application's image is made.
+// appRecipe returns how an application's image is made.
 func (s *shared) appRecipe(f *appBuildFlags, component string) (recipe, error) {
 	how := recipe{platforms: f.platforms}
 	platforms, err := parsePlatforms(f.platforms)

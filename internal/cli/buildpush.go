@@ -21,7 +21,7 @@ import (
 // clusterTimeout ends the look for the cluster that a new repository is marked with.
 const clusterTimeout = 10 * time.Second
 
-// pushTarget is where an image is pushed to, and the credentials of registries.
+// pushTarget says where an image is pushed to, and the credentials of registries.
 type pushTarget struct {
 	*shared
 	ref    name.Tag
@@ -29,7 +29,7 @@ type pushTarget struct {
 	logins map[string]login
 }
 
-// login is what a registry in ECR knows the caller by.
+// login holds what a registry in ECR knows the caller by.
 type login struct{ user, password string }
 
 // session opens the caller's account, in the region of a registry or, without one, in the caller's own.

@@ -33,7 +33,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
-// defaultOperatorNamespace is where the operator is installed by default, and operatorName is the
+// defaultOperatorNamespace says where the operator is installed by default, and operatorName is the
 // name of its Deployment or StatefulSet.
 const (
 	defaultOperatorNamespace = "nexus-system"
@@ -69,7 +69,7 @@ func (s *shared) namesNoCluster(cfg *rest.Config) bool {
 	return err == nil && len(raw.Clusters) == 0 && *s.cluster.APIServer == "" && cfg.Host == "http://localhost:8080"
 }
 
-// namespaceOfOperator is where the operator is looked for.
+// namespaceOfOperator returns where the operator is looked for.
 func (s *shared) namespaceOfOperator() string {
 	return cmp.Or(s.operatorNamespace, s.Getenv("OPERATOR_NAMESPACE"), defaultOperatorNamespace)
 }

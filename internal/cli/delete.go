@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// deleteFlags are those of delete.
+// deleteFlags holds the flags of delete.
 type deleteFlags struct {
 	full, yes, dryRun bool
 	cascade           string
@@ -80,7 +80,7 @@ type deleter struct {
 	*shared
 	removal
 	flags *deleteFlags
-	// objects are those that need the operator; all of them with --full.
+	// objects lists the objects that need the operator; all of them with --full.
 	objects []*unstructured.Unstructured
 	// controller is the load balancer controller that goes first; nil when it stays.
 	controller *controllerRemoval
@@ -250,7 +250,7 @@ func listObjects(ctx context.Context, c client.Client, kinds []schema.GroupVersi
 	return nil
 }
 
-// asObject is what is known of an object from its metadata.
+// asObject returns what is known of an object from its metadata.
 func asObject(m *metav1.PartialObjectMetadata, k schema.GroupVersionKind) *unstructured.Unstructured {
 	u := &unstructured.Unstructured{}
 	u.SetGroupVersionKind(k)

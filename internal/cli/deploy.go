@@ -29,7 +29,7 @@ import (
 // defaultRepository is the name of the image repository, and of the image.
 const defaultRepository = operatorName
 
-// installation is what deploy found and did.
+// installation holds what deploy found and did.
 type installation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -44,7 +44,7 @@ type installation struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// deployFlags are those of deploy.
+// deployFlags holds the flags of deploy.
 type deployFlags struct {
 	image, roleARN, cluster, output string
 	replicas                        int
@@ -81,7 +81,7 @@ func (s *shared) deployCommand() *cobra.Command {
 	return cmd
 }
 
-// defaultDeployTimeout is how long an installation may take until it is ready.
+// defaultDeployTimeout limits how long an installation may take until it is ready.
 const defaultDeployTimeout = 5 * time.Minute
 
 // addSettings adds the flags that say what is installed.

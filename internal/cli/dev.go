@@ -58,7 +58,7 @@ func (s *shared) devCommand() *cobra.Command {
 	return cmd
 }
 
-// commandNames are those that help lists.
+// commandNames returns the names that help lists.
 func commandNames(commands []*cobra.Command) []string {
 	var out []string
 	for _, c := range commands {
@@ -222,7 +222,7 @@ func (s *shared) devDownCommand(f *devFlags) *cobra.Command {
 	return cmd
 }
 
-// stopped is what down has done, or would do.
+// stopped holds what down has done, or would do.
 type stopped struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

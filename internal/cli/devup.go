@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
-// devUpFlags are those of dev up.
+// devUpFlags holds the flags of dev up.
 type devUpFlags struct {
 	*devFlags
 	operator, source string
@@ -203,7 +203,7 @@ func (s *shared) explainWorld(f *devFlags, err error) error {
 	return err
 }
 
-// plannedWorld is what up would start.
+// plannedWorld holds what up would start.
 type plannedWorld struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

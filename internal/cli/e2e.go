@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/image"
 )
 
-// e2eFlags are those of e2e. The flags of the verbs that it runs keep their names.
+// e2eFlags holds the flags of e2e. The flags of the verbs that it runs keep their names.
 type e2eFlags struct {
 	files                            resource.FilenameOptions
 	from, to                         int

@@ -22,7 +22,7 @@ import (
 // repairAPIVersion is that of a repair as JSON or YAML.
 const repairAPIVersion = "install.nexus.ai/v1alpha1"
 
-// repair is what fix-irsa found and did.
+// repair holds what fix-irsa found and did.
 type repair struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -37,7 +37,7 @@ type repair struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// irsaFlags are those of fix-irsa.
+// irsaFlags holds the flags of fix-irsa.
 type irsaFlags struct {
 	cluster, output string
 	accounts        []string

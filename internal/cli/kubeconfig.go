@@ -18,13 +18,13 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// kubeconfigFlags are those of kubeconfig.
+// kubeconfigFlags holds the flags of kubeconfig.
 type kubeconfigFlags struct {
 	cluster, alias, output string
 	keepCurrent, dryRun    bool
 }
 
-// entry is what kubeconfig wrote, or would write.
+// entry holds what kubeconfig wrote, or would write.
 type entry struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

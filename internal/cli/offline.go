@@ -68,7 +68,7 @@ func capabilityOf(schemas *crdschema.Schemas, u *unstructured.Unstructured) (*ne
 	return c, nil
 }
 
-// offlineOptions are those of an operator that was started with this command's environment and --operator-arg flags.
+// offlineOptions returns the options of an operator that was started with this command's environment and --operator-arg flags.
 func (s *shared) offlineOptions() (options.Options, error) {
 	o, err := options.Parse(s.operatorArgs, s.Getenv)
 	if err != nil {

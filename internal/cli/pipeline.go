@@ -33,7 +33,7 @@ const (
 
 // pipelineStep is one of the seven.
 type pipelineStep struct {
-	// name is what people know the step as; command is the verb that does the same alone.
+	// name holds what people know the step as; command is the verb that does the same alone.
 	name, command string
 	run           func(*pipeline, context.Context) error
 	// skipped says why the step is left out; empty when it is not.
@@ -99,7 +99,7 @@ type pipeline struct {
 	// objects are the manifests, and subject is the capability among them; nil when no step needs it.
 	objects []*unstructured.Unstructured
 	subject *nexusv1.NexusAICapability
-	// operatorImage is what step 2 pushed, by its digest.
+	// operatorImage holds what step 2 pushed, by its digest.
 	operatorImage string
 }
 

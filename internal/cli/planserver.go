@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// answerPoll is how often a request is looked at.
+// answerPoll sets how often a request is looked at.
 const answerPoll = 250 * time.Millisecond
 
 // planOnServer asks the operator to plan, and deletes the request once it was answered.
@@ -171,7 +171,7 @@ func awaitAnswer(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, t
 
 var errNoAnswer = errors.New("no answer")
 
-// failureOf is what is wrong with a request that was answered; nil where there is a plan.
+// failureOf returns what is wrong with a request that was answered; nil where there is a plan.
 func failureOf(q *nexusv1.PlanRequest) error {
 	c := meta.FindStatusCondition(q.Status.Conditions, status.Stall)
 	switch {
@@ -184,7 +184,7 @@ func failureOf(q *nexusv1.PlanRequest) error {
 	}
 }
 
-// lastFailure is what the operator last said of a request that it has not answered.
+// lastFailure returns what the operator last said of a request that it has not answered.
 func lastFailure(q *nexusv1.PlanRequest) string {
 	if c := meta.FindStatusCondition(q.Status.Conditions, status.Reconciling); c != nil && c.Message != "" {
 		return ": " + c.Message

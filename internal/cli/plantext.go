@@ -147,7 +147,7 @@ func problemText(p *plan.Problem) string {
 // maxShown bounds a value on a terminal, in characters. JSON and YAML have the whole value.
 const maxShown = 240
 
-// changeOf is what becomes of a value; of long ones, the part in which they differ.
+// changeOf returns what becomes of a value; of long ones, the part in which they differ.
 func changeOf(f plan.Field) string {
 	have, want := folded(f.Have), folded(f.Want)
 	from := 0

@@ -143,7 +143,7 @@ func isJoined(err error) bool {
 // say writes a line to standard error, where nothing can be done about a failure.
 func (p Program) say(format string, args ...any) { _, _ = fmt.Fprintf(p.ErrOut, format+"\n", args...) }
 
-// nameOf is how the program was called: as a plugin it is part of kubectl.
+// nameOf returns how the program was called: as a plugin it is part of kubectl.
 // https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
 func nameOf(args []string) string {
 	if strings.HasPrefix(filepath.Base(args[0]), "kubectl-nexus") {

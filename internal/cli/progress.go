@@ -26,7 +26,7 @@ const (
 	conditionStalled = "Stalled"
 )
 
-// stepState is how far a step has come, in a word.
+// stepState says how far a step has come, in a word.
 type stepState string
 
 // The states of a step.
@@ -44,7 +44,7 @@ type stepProgress struct {
 	name   string
 	state  stepState
 	detail string
-	// took is how long the step lasted, as far as it was watched; negative when its beginning was not seen.
+	// took says how long the step lasted, as far as it was watched; negative when its beginning was not seen.
 	took time.Duration
 }
 
@@ -68,7 +68,7 @@ type eventLine struct {
 type progress struct {
 	namespace, name string
 	exists          bool
-	// created is when the first steps of a capability began that has never run; zero for others.
+	// created is the time at which the first steps of a capability began that has never run; zero for others.
 	created        time.Time
 	phase, message string
 	// seen is true when the status speaks of the capability as it is declared now.
@@ -106,7 +106,7 @@ func progressOf(c *nexusv1.NexusAICapability, deployments []*appsv1.Deployment, 
 	return p
 }
 
-// firstStepsOf is when the first steps of a capability began that is neither edited nor has ever run; zero for others.
+// firstStepsOf returns when the first steps of a capability began that is neither edited nor has ever run; zero for others.
 func firstStepsOf(c *nexusv1.NexusAICapability) time.Time {
 	hasRun := slices.ContainsFunc(c.Status.History, func(h nexusv1.PhaseChange) bool { return h.Phase == nexusv1.PhaseRunning })
 	if hasRun || c.Generation != 1 {
@@ -275,7 +275,7 @@ const (
 	untilAddress = "address"
 )
 
-// end is how a capability that is monitored ended; its zero value is that it has not.
+// end says how a capability that is monitored ended; its zero value is that it has not.
 type end struct {
 	reached, failed bool
 	text            string

@@ -33,7 +33,7 @@ func lookAt(phase nexusv1.Phase, states ...nexusv1.ResourceState) *nexusv1.Nexus
 	}
 }
 
-// story is what monitor sees of a creation, a look each.
+// story returns what monitor sees of a creation, a look each.
 func story() []*nexusv1.NexusAICapability {
 	const w, p, r, f = nexusv1.ResourceWaiting, nexusv1.ResourceProgressing, nexusv1.ResourceReady, nexusv1.ResourceFailed
 	failed := lookAt(nexusv1.PhaseFailed, r, r, f, w, w, w)

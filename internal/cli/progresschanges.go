@@ -29,14 +29,14 @@ const (
 	resultTimedOut = "TimedOut"
 )
 
-// lastEvents is how many of the events before the start of monitor are shown, and how many the table has.
+// lastEvents sets how many of the events before the start of monitor are shown, and how many the table has.
 const lastEvents = 5
 
 // change is one thing that monitor saw, a line of its output.
 type change struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Time is when monitor saw it, or when an event happened.
+	// Time is the time at which monitor saw it, or when an event happened.
 	Time      time.Time `json:"time"`
 	Namespace string    `json:"namespace"`
 	Name      string    `json:"name"`
@@ -52,7 +52,7 @@ type change struct {
 	State   string `json:"state,omitempty"`
 	Warning bool   `json:"warning,omitempty"`
 	Detail  string `json:"detail,omitempty"`
-	// DurationSeconds is how long a step took that is done; absent when monitor did not see its beginning.
+	// DurationSeconds says how long a step took that is done; absent when monitor did not see its beginning.
 	DurationSeconds *float64 `json:"durationSeconds,omitempty"`
 }
 
@@ -156,7 +156,7 @@ func (r *recorder) measureChange(s stepProgress, before stepState, now time.Time
 	}
 }
 
-// newEvents are those not seen before. Of the events before the start only the last are new.
+// newEvents returns the events not seen before. Of the events before the start only the last are new.
 func (r *recorder) newEvents(events []eventLine) []eventLine {
 	first := r.events == nil
 	if first {

@@ -144,7 +144,7 @@ func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Uns
 	return nil
 }
 
-// pollInterval is how often a waiting command looks at an object.
+// pollInterval sets how often a waiting command looks at an object.
 const pollInterval = 500 * time.Millisecond
 
 // checks are requests that the operator has not answered yet.

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// removal is what is to be removed of what a ledger names, in this order.
+// removal holds what is to be removed of what a ledger names, in this order.
 type removal struct {
 	client  client.Client
 	ledger  *install.Ledger

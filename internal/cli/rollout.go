@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// annotationRevision is what the Deployment controller counts the templates of a Deployment with.
+// annotationRevision holds what the Deployment controller counts the templates of a Deployment with.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
 // rollout is a restart of the pods of one workload, as JSON or YAML.
@@ -37,7 +37,7 @@ type rollout struct {
 	RevisionAfter  string `json:"revisionAfter,omitempty"`
 }
 
-// rollouts are what rollout did.
+// rollouts holds what rollout did.
 type rollouts struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`
@@ -48,7 +48,7 @@ type rollouts struct {
 	Notes      []string    `json:"notes,omitempty"`
 }
 
-// rolloutFlags are those of rollout.
+// rolloutFlags holds the flags of rollout.
 type rolloutFlags struct {
 	app        appBuildFlags
 	build      string

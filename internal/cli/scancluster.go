@@ -186,7 +186,7 @@ func (x *scanner) serves(k schema.GroupVersionKind) bool {
 	return err == nil
 }
 
-// installed are what an installation creates, by API group: resources of the whole cluster, and those of a namespace.
+// installed holds what an installation creates, by API group: resources of the whole cluster, and those of a namespace.
 var installed = map[string]struct{ clusterWide, namespaced []string }{
 	"":                             {[]string{"namespaces"}, []string{"serviceaccounts", "services", "configmaps"}},
 	"apps":                         {nil, []string{"deployments"}},

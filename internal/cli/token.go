@@ -18,10 +18,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// tokenProgram is what a kubeconfig calls for a token.
+// tokenProgram holds what a kubeconfig calls for a token.
 const tokenProgram = "nexusctl"
 
-// tokenExec is how clients get the tokens of a cluster: with the profile and the endpoint of this call.
+// tokenExec returns how clients get the tokens of a cluster: with the profile and the endpoint of this call.
 func (s *shared) tokenExec(clusterARN, name string) *clientcmdapi.ExecConfig {
 	args := []string{"token", "--cluster-name", name}
 	if parsed, err := arn.Parse(clusterARN); err == nil {

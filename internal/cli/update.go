@@ -14,10 +14,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// annotationRestarted is what kubectl rollout restart sets as well, so that both tools know the other's restarts.
+// annotationRestarted holds what kubectl rollout restart sets as well, so that both tools know the other's restarts.
 const annotationRestarted = "kubectl.kubernetes.io/restartedAt"
 
-// updateFlags are those of update.
+// updateFlags holds the flags of update.
 type updateFlags struct {
 	dryRun  bool
 	timeout time.Duration

@@ -151,7 +151,7 @@ type verifier struct {
 	client  client.Client
 	subject *nexusv1.NexusAICapability
 	report  verification
-	// cause is what keeps the capability from running, and causeCheck the number of the check that names it; nil for a capability that runs,
+	// cause keeps the capability from running, and causeCheck is the number of the check that names it; nil for a capability that runs,
 	// and where the check was not made.
 	cause      *inspect.Explanation
 	causeCheck int

@@ -35,7 +35,7 @@ import (
 const (
 	// tokenAudience is the audience that IAM OIDC providers of EKS clusters accept.
 	tokenAudience = "sts.amazonaws.com"
-	// proofSeconds is how long the token and the session of the proof last: the shortest that Kubernetes and STS give.
+	// proofSeconds sets how long the token and the session of the proof last: the shortest that Kubernetes and STS give.
 	tokenSeconds, sessionSeconds = 600, 900
 	// proofSession is the session's name, which CloudTrail shows.
 	proofSession = "nexusctl-verify"
@@ -97,7 +97,7 @@ func (v *verifier) checkCredentialsInPods() error {
 	}
 }
 
-// credentialsRemedy is what comes before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself.
+// credentialsRemedy returns what comes before a restart of the pods: EKS runs the webhook for EKS Pod Identity itself.
 func (v *verifier) credentialsRemedy() string {
 	if s := v.subject.Status.Identity; s != nil && s.Mode == nexusv1.IdentityPodIdentity {
 		return ""
@@ -144,7 +144,7 @@ func (v *verifier) assumeRole(ctx context.Context, sa *corev1.ServiceAccount, to
 	return &cfg, v.add(pass(title, arn))
 }
 
-// refusalText is what AWS says, without request ids and credentials.
+// refusalText returns what AWS says, without request ids and credentials.
 func refusalText(err error) string {
 	switch f := awsclient.Classify(err); {
 	case f.Code != "":

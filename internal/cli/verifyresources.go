@@ -104,7 +104,7 @@ func (v *verifier) checkDeclaredObjects(others, all []plan.Item) error {
 // callersReasons are the reasons of problems that the credentials of the user cause.
 var callersReasons = []string{"AccessDenied", "CredentialsInvalid", "CredentialsMissing", "ProviderMoved"}
 
-// unsettledCauses are those of a plan that says nothing of the settings: AWS is at work on the resource, or does not show
+// unsettledCauses lists the causes of a plan that says nothing of the settings: AWS is at work on the resource, or does not show
 // its tags yet.
 var unsettledCauses = []string{"Busy", "Unowned"}
 
@@ -129,14 +129,17 @@ func judgeItem(it plan.Item) checkResult {
 		return fail(title, "the object does not exist", "nexusctl monitor shows what the capability waits for").follows()
 	case it.AWS.Action == plan.Create:
 		return fail(title, "it does not exist in AWS account "+it.AWS.Account+", region "+it.AWS.Region, ask)
-	case len(it.AWS.Fields) > 0 && it.AWS.Action == plan.None:
+	case isLeftAlone(it.AWS):
 		return fail(title, fieldsText(it.AWS.Fields)+prefixed("; ", it.AWS.Reason), "edit the object to what AWS has, or let the operator correct it (driftPolicy: Correct)")
-	case it.Changes() || len(it.AWS.Fields) > 0 || len(it.Fields) > 0:
+	case it.Changes() || len(it.Fields) > 0 || len(it.AWS.Fields) > 0:
 		return fail(title, fieldsText(slices.Concat(it.Fields, it.AWS.Fields)), ask)
 	default:
 		return pass(title, strings.TrimSpace(it.AWS.ID+" in "+it.AWS.Account+"/"+it.AWS.Region))
 	}
 }
+
+// isLeftAlone reports whether a resource differs and the operator does not correct it.
+func isLeftAlone(r *plan.Resource) bool { return len(r.Fields) > 0 && r.Action == plan.None }
 
 // judgeObstacle is the check of an object that could not be compared, or that the operator cannot bring in line.
 func judgeObstacle(title string, it plan.Item) checkResult {
@@ -172,32 +175,25 @@ func orNone(text string) string {
 
 // checkObjects looks whether the operator reports every AWS object of the capability as Ready.
 func (v *verifier) checkObjects(ctx context.Context) error {
+	found, waiting := 0, 0
+	var wrong []string
 	kinds := []string{"AWSProvider"}
 	for _, e := range v.Kinds() {
 		kinds = append(kinds, e.Name())
 	}
-	found, waiting := 0, 0
-	var wrong []string
 	for _, kind := range kinds {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
-		if err := v.client.List(ctx, list, client.InNamespace(v.subject.Namespace)); err != nil {
-			if meta.IsNoMatchError(err) {
-				continue // a kind that the installed operator does not have yet
-			}
-			return fmt.Errorf("listing %s objects: %w", kind, err)
+		objects, err := v.objectsOf(ctx, kind)
+		if err != nil {
+			return err
 		}
-		for i := range list.Items {
-			u := &list.Items[i]
-			if owner := metav1.GetControllerOf(u); owner == nil || owner.UID != v.subject.UID {
-				continue
-			}
-			found++
-			if why := notReadyBecause(u); why != "" {
+		found += len(objects)
+		for _, u := range objects {
+			why := notReadyBecause(u)
+			if why != "" {
 				wrong = append(wrong, kind+"/"+u.GetName()+": "+why)
-				if isWaiting(why) {
-					waiting++
-				}
+			}
+			if isWaiting(why) {
+				waiting++
 			}
 		}
 	}
@@ -211,6 +207,24 @@ func (v *verifier) checkObjects(ctx context.Context) error {
 	default:
 		return v.add(pass(title, ""))
 	}
+}
+
+// objectsOf lists the capability's objects of a kind; none where the installed operator does not have the kind yet.
+func (v *verifier) objectsOf(ctx context.Context, kind string) ([]*unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kind + "List"))
+	if err := v.client.List(ctx, list, client.InNamespace(v.subject.Namespace)); meta.IsNoMatchError(err) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("listing %s objects: %w", kind, err)
+	}
+	var out []*unstructured.Unstructured
+	for i := range list.Items {
+		if owner := metav1.GetControllerOf(&list.Items[i]); owner != nil && owner.UID == v.subject.UID {
+			out = append(out, &list.Items[i])
+		}
+	}
+	return out, nil
 }
 
 // isWaiting reports whether what is said of an object that is not ready is that it needs another one first.
@@ -267,17 +281,22 @@ func (v *verifier) checkPolicies(context.Context) error {
 	c := meta.FindStatusCondition(v.subject.Status.Conditions, nexusv1.ConditionPoliciesReady)
 	first := pass(title, "")
 	if c == nil || c.Status != metav1.ConditionTrue || c.ObservedGeneration != v.subject.Generation {
-		why := "the operator has not reported it for this generation"
-		if c != nil && c.Message != "" {
-			why = c.Reason + ": " + c.Message
-		}
-		first = fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
-		first = first.followsIf(v.cause != nil && (c == nil || c.Reason == v.cause.Cause.Reason || inspect.NeedsAnother(c.Reason)))
+		first = v.judgePolicies(title, c)
 	}
 	if err := v.add(first); err != nil {
 		return err
 	}
 	return errors.Join(v.addCoverage()...)
+}
+
+// judgePolicies is the failed check of the policies of a capability, with the condition that reports them, if there is one.
+func (v *verifier) judgePolicies(title string, c *metav1.Condition) checkResult {
+	why := "the operator has not reported it for this generation"
+	if c != nil && c.Message != "" {
+		why = c.Reason + ": " + c.Message
+	}
+	r := fail(title, why, "do what the message says, or install an engine that enforces the intent; see status.coverage")
+	return r.followsIf(v.cause != nil && (c == nil || c.Reason == v.cause.Cause.Reason || inspect.NeedsAnother(c.Reason)))
 }
 
 // levels of coverage, the best first.

@@ -152,7 +152,7 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, nam
 	}
 }
 
-// healthTimeout is how long an application may take to answer its health check.
+// healthTimeout limits how long an application may take to answer its health check.
 const healthTimeout = 10 * time.Second
 
 // checkHealth asks each workload for its health, through the API server's proxy: so it works also where the load
@@ -201,7 +201,7 @@ func (v *verifier) checkAnswer(ctx context.Context, title string, s *corev1.Serv
 	return v.add(result)
 }
 
-// healthPathOf is what the readiness probe asks for, else the declared path.
+// healthPathOf returns what the readiness probe asks for, else the declared path.
 func healthPathOf(c *nexusv1.NexusAICapability, d *appsv1.Deployment) string {
 	for _, container := range d.Spec.Template.Spec.Containers {
 		if p := container.ReadinessProbe; p != nil && p.HTTPGet != nil && p.HTTPGet.Path != "" {

@@ -13,7 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// versions are those of the client and, unless only the client's was asked for, of the operator's image.
+// versions holds the versions of the client and, unless only the client's was asked for, of the operator's image.
 type versions struct {
 	Client string `json:"client"`
 	// Operator is the image that the operator's Deployment or StatefulSet names.

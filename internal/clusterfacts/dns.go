@@ -16,12 +16,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// DNS is where the cluster's DNS answers.
+// DNS says where the cluster's DNS answers.
 type DNS struct {
 	// Namespace and Labels select the pods that answer; both are empty where no pods are known.
 	Namespace string
 	Labels    map[string]string
-	// Ports are those of the pods.
+	// Ports lists the ports of the pods.
 	Ports []int32
 	// Addresses answer on port 53 without being addresses of pods that a NetworkPolicy can select: a resolver on the node, the
 	// address of a Service that nodes answer themselves, or endpoints outside of the pod network. Sorted.
@@ -180,7 +180,7 @@ func addressesOf(endpoints []discoveryv1.EndpointSlice) []netip.Addr {
 	return out
 }
 
-// nodeLocalAddresses are those on which NodeLocal DNSCache listens; none where it does not run.
+// nodeLocalAddresses returns the addresses on which NodeLocal DNSCache listens; none where it does not run.
 func nodeLocalAddresses(sets []appsv1.DaemonSet) []netip.Addr {
 	i := slices.IndexFunc(sets, func(d appsv1.DaemonSet) bool { return slices.Contains(nodeLocal, d.Name) })
 	if i < 0 {

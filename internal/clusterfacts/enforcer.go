@@ -16,7 +16,7 @@ import (
 
 // Enforcer reports whether something enforces NetworkPolicies.
 type Enforcer struct {
-	// Names are those of what enforces them.
+	// Names lists the names of what enforces them.
 	Names []string
 	// Problem says why nothing enforces them, on some nodes or on all; empty where something does on all.
 	Problem string

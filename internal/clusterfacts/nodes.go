@@ -39,7 +39,7 @@ const (
 type Nodes struct {
 	// Auto are the nodes of EKS Auto Mode, and Others all others.
 	Auto, Others []string
-	// WithAgent are those of Others on which a ready pod of the EKS Pod Identity Agent runs.
+	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
 	WithAgent []string
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes, as its operator marks them.
 	AppArmor bool

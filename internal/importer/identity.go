@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// home is where a resource is. Members that are not known, or that resources of its kind do not have, are empty.
+// home says where a resource is. Members that are not known, or that resources of its kind do not have, are empty.
 type home struct{ partition, account, region string }
 
 // key tells homes apart.

@@ -46,27 +46,27 @@ type Importer struct {
 // first and with a slash between them.
 type Resource struct {
 	Kind, Name string
-	// Parameters are those that an SSMParameterSet declares, relative to its path; empty for all below the path.
+	// Parameters lists the parameters that an SSMParameterSet declares, relative to its path; empty for all below the path.
 	Parameters []string
 	// ARN is the one that named the resource; empty where its kind and name did.
 	ARN string
 	// Partition, Account and Region are where the resource was said to be; empty where that is not known or the ARN says it.
 	Partition, Account, Region string
-	// Address is where a Terraform state has the resource, and Remark what it says of it; empty for others.
+	// Address says where a Terraform state has the resource, and Remark what it says of it; empty for others.
 	Address, Remark string
 }
 
 // String returns KIND/NAME.
 func (r Resource) String() string { return r.Kind + "/" + r.Name }
 
-// Result is what became of a resource.
+// Result holds what became of a resource.
 type Result struct {
 	Resource
 	// Object declares the resource; nil when there is a Problem.
 	Object *unstructured.Unstructured
 	// Differences are the fields in which the object would change AWS.
 	Differences []string
-	// Omitted is what the object leaves out, and why. It stays in AWS as it is.
+	// Omitted holds what the object leaves out, and why. It stays in AWS as it is.
 	Omitted []string
 	// NotDeclared are the settings, by the names that AWS gives them, that AWS answered with and that no field of the object says. They
 	// stay in AWS as they are.
@@ -266,7 +266,7 @@ func (im *Importer) nameOf(kindName, name string) string {
 	return unique
 }
 
-// scope is what the operator would know of the object, with a provider that allows adoption.
+// scope returns what the operator would know of the object, with a provider that allows adoption.
 func (im *Importer) scope(ctx context.Context, e engine.Entry, obj v1alpha1.Resource) (engine.Owner, kind.Scope, error) {
 	facts := engine.Facts{
 		Cluster:   "import",

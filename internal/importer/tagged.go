@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// arnForm is how the resources of a kind are named by ARNs: the service, and what the last field of the ARN begins with. The
+// arnForm says how the resources of a kind are named by ARNs: the service, and what the last field of the ARN begins with. The
 // rest is the name, unless it contains one of notIn.
 type arnForm struct{ kind, service, prefix, notIn string }
 
-// arnForms are those of the kinds whose resources an ARN identifies.
+// arnForms lists the forms of the kinds whose resources an ARN identifies.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
 var arnForms = []arnForm{
 	{"CognitoUserPool", "cognito-idp", "userpool/", "/"},
@@ -68,7 +68,7 @@ func (im *Importer) place() string {
 // suffixOfSecrets is the length of the hyphen and the random characters that end the ARN of a secret.
 const suffixOfSecrets = 7
 
-// nameIn is what identifies the resource that an ARN names.
+// nameIn returns what identifies the resource that an ARN names.
 func nameIn(kindName, name, arn string) string {
 	switch {
 	case kindName == "Certificate":

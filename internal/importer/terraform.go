@@ -98,7 +98,7 @@ func partOf(typeName string) string {
 	return ""
 }
 
-// State is what a Terraform state holds.
+// State holds what a Terraform state holds.
 type State struct {
 	// Found are the resources that a kind declares.
 	Found []Resource

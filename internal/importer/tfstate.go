@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// pullState is how a person gets a state that can be read.
+// pullState says how a person gets a state that can be read.
 const pullState = "write the state itself with `terraform state pull > FILE`, or `tofu state pull > FILE`"
 
 // stateFile is a state of Terraform, version 4 of the format.

@@ -63,7 +63,7 @@ type Pod struct {
 	Message  string      `json:"message,omitempty"`
 	Created  metav1.Time `json:"created"`
 
-	// changed is when the pod became ready, or not ready, and its creation before that.
+	// changed is the time at which the pod became ready, or not ready, and its creation before that.
 	changed time.Time
 }
 
@@ -94,7 +94,7 @@ type OperatorQuery struct {
 	Namespace string
 	// Shards is the number of leases that must be held; 0 when the operator runs without leader election.
 	Shards int
-	// LeaseDuration is how long a pod may take to lead after it started.
+	// LeaseDuration limits how long a pod may take to lead after it started.
 	LeaseDuration time.Duration
 	// Definitions are the names of the operator's CustomResourceDefinitions.
 	Definitions []string

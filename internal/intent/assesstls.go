@@ -26,11 +26,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// TLS is what the cluster tells about the TLS assessments of a policy.
+// TLS holds what the cluster tells about the TLS assessments of a policy.
 type TLS struct {
 	// Image runs the assessment; empty when --tls-assessor-image is not set.
 	Image string
-	// Services are those of the policy's namespace, in any order.
+	// Services lists the services of the policy's namespace, in any order.
 	Services []Service
 	// Results are the newest valid results of the current targets, in the order of the targets.
 	Results []v1alpha1.Assessment
@@ -51,7 +51,7 @@ type Service struct {
 type Run struct {
 	Pod     string
 	Created time.Time
-	// Finished is when the assessment ended; zero while it has not.
+	// Finished is the time at which the assessment ended; zero while it has not.
 	Finished time.Time
 	// Failure says why the pod failed or cannot start; empty otherwise.
 	Failure string

@@ -37,7 +37,7 @@ type Param struct {
 	Values []string
 	// Strictest are the values from the strictest to the laxest, where they are Ordered. The default is among them.
 	Strictest []string
-	// Default is what an absent parameter means, where it is Ordered.
+	// Default holds what an absent parameter means, where it is Ordered.
 	Default string
 	// Many allows more than one value.
 	Many bool
@@ -47,7 +47,7 @@ type Param struct {
 	Strict Strictness
 }
 
-// Strictness is how the values of a parameter in two intents of one id become one.
+// Strictness says how the values of a parameter in two intents of one id become one.
 type Strictness int
 
 // The kinds of strictness.

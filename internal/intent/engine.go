@@ -100,20 +100,20 @@ type Live struct {
 	// Policy and Rule are those that the object was made for.
 	Policy, Rule string
 	Name         string
-	// Parsed is what Divider.Parse made of it.
+	// Parsed holds what Divider.Parse made of it.
 	Parsed any
 }
 
-// Facts are what the cluster tells beside the policy. The core gathers them, and NetworkPolicies and
+// Facts holds what the cluster tells beside the policy. The core gathers them, and NetworkPolicies and
 // Siblings only for policies with a rule that restricts the network (Entry.Restricts).
 type Facts struct {
 	// OperatorNamespace is never touched.
 	OperatorNamespace string
-	// NamespaceLabels are those of the policy's namespace; nil for a policy over the cluster.
+	// NamespaceLabels lists the labels of the policy's namespace; nil for a policy over the cluster.
 	NamespaceLabels map[string]string
-	// NetworkPolicies are those of the policy's namespace that no intent made.
+	// NetworkPolicies lists the policies of the policy's namespace that no intent made.
 	NetworkPolicies []networkingv1.NetworkPolicy
-	// OtherPolicies are those of somebody else that are no NetworkPolicies and select pods of the policy's namespace.
+	// OtherPolicies lists the policies of somebody else that are no NetworkPolicies and select pods of the policy's namespace.
 	OtherPolicies []OtherPolicy
 	// Siblings are the other policies of the namespace that have a rule which restricts the network,
 	// ordered by name. The policy itself is not among them.
@@ -121,7 +121,7 @@ type Facts struct {
 	// Divided holds, by the engine's name, what a Divider made of all policies of the namespace. Without it the
 	// engine works that out from Siblings.
 	Divided map[string]any
-	// DNS is where the cluster's DNS is; its zero value is kube-dns on port 53.
+	// DNS says where the cluster's DNS is; its zero value is kube-dns on port 53.
 	DNS ClusterDNS
 	// Credentials are the networks at which nodes give pods credentials of EKS Pod Identity; none where they do not.
 	Credentials []netip.Prefix
@@ -168,13 +168,13 @@ const (
 	AllNodes  NodeShare = "All"
 )
 
-// ClusterDNS is where the pods of the cluster's DNS are, and on which of their own ports they answer: most network
+// ClusterDNS says where the pods of the cluster's DNS are, and on which of their own ports they answer: most network
 // plugins judge a packet after the Service's address has become a pod's.
 type ClusterDNS struct {
 	// Namespace and Labels select the pods; an empty namespace is kube-system with k8s-app=kube-dns.
 	Namespace string
 	Labels    map[string]string
-	// Ports are those of the pods, beside 53.
+	// Ports lists the ports of the pods, beside 53.
 	Ports []int32
 	// Networks answer on port 53 without being pods that can be selected, such as a resolver on the node. With them and an
 	// empty Namespace, no pods answer.
@@ -205,7 +205,7 @@ type Translation struct {
 	Claims  []Claim
 }
 
-// Claim is how far an engine goes for a rule.
+// Claim says how far an engine goes for a rule.
 type Claim struct {
 	// Intent is the rule's ID.
 	Intent string

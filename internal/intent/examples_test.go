@@ -28,7 +28,7 @@ func example(t *testing.T, path string, into any) {
 	}
 }
 
-// exampleIntents are those of the folder by their names, which are those of their files.
+// exampleIntents returns the intents of the folder by their names, which are those of their files.
 func exampleIntents(t *testing.T) map[string]v1alpha1.SecurityIntent {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(examples, "*.yaml"))

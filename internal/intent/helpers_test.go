@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// fatal is what *testing.T and *rapid.T have in common.
+// fatal holds what *testing.T and *rapid.T have in common.
 type fatal interface {
 	Helper()
 	Errorf(format string, args ...any)

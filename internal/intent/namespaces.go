@@ -16,7 +16,7 @@ const (
 	nsSelector      = "spec.selector.nsSelector"
 )
 
-// Namespace is what a cluster binding may select.
+// Namespace holds what a cluster binding may select.
 type Namespace struct {
 	Name   string
 	Labels map[string]string
@@ -98,7 +98,7 @@ func (n Namespaces) selects(name string) bool {
 	return slices.Contains(n.Names, name)
 }
 
-// selected are those of the namespaces that a policy can be made in, sorted.
+// selected returns those of the namespaces in which a policy can be made, sorted.
 func (n Namespaces) selected(namespaces []Namespace) []string {
 	var out []string
 	for _, ns := range namespaces {

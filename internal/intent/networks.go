@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// vpcNetworks are those in which VPC endpoints have their addresses, and reservedNetworks other ones that hold no public address
+// vpcNetworks lists the networks in which VPC endpoints have their addresses, and reservedNetworks other ones that hold no public address
 // of IPv4.
 var (
 	vpcNetworks      = prefixesOf([]string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"})

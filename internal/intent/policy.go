@@ -8,7 +8,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
-// Policy is what a binding's intents come to, in one namespace or, without one, over the cluster.
+// Policy holds what a binding's intents come to, in one namespace or, without one, over the cluster.
 type Policy struct {
 	// Name is that of the NimbusPolicy or ClusterNimbusPolicy.
 	Name string
@@ -21,7 +21,7 @@ type Policy struct {
 	Labels map[string]string
 	// Selector of pods.
 	Selector Selector
-	// Namespaces are those a policy over the cluster applies to.
+	// Namespaces lists the namespaces a policy over the cluster applies to.
 	Namespaces Namespaces
 	// NodeSelector is honored by no engine yet.
 	NodeSelector map[string]string

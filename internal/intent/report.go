@@ -21,16 +21,16 @@ const (
 	maxMessage = 512
 )
 
-// EngineReport is what became of one engine's translation of a policy.
+// EngineReport holds what became of one engine's translation of a policy.
 type EngineReport struct {
 	Engine string
 	// Claims are one per rule, in order; what could not be written is no longer claimed.
 	Claims []Claim
-	// Objects are those that exist as wanted, as Kind/name.
+	// Objects lists the objects that exist as wanted, as Kind/name.
 	Objects []string
 }
 
-// PolicyReport is what became of a policy in a pass.
+// PolicyReport holds what became of a policy in a pass.
 type PolicyReport struct {
 	Policy  Policy
 	Engines []EngineReport
@@ -51,11 +51,11 @@ func (e *EngineReport) Deny(rule, reason string, err error) {
 	}
 }
 
-// Moment is when, and of which generation, something is said.
+// Moment holds the time and the generation of a report.
 type Moment struct {
 	Generation int64
 	Now        time.Time
-	// FailingSince is when an unbroken series of passing failures began; zero without one.
+	// FailingSince is the time at which an unbroken series of passing failures began; zero without one.
 	FailingSince time.Time
 }
 
@@ -177,12 +177,12 @@ func setConflict(conds *[]metav1.Condition, at Moment, err error) {
 	meta.RemoveStatusCondition(conds, v1alpha1.ConditionConflict)
 }
 
-// BindingReport is what became of a binding in a pass.
+// BindingReport holds what became of a binding in a pass.
 type BindingReport struct {
 	Resolution Resolution
 	// Policies are in the order of the resolution, the one over the cluster last.
 	Policies []PolicyReport
-	// Err is what failed beside the policies' own failures.
+	// Err holds what failed beside the policies' own failures.
 	Err error
 }
 
@@ -279,7 +279,7 @@ func (r BindingReport) enforced(coverage []v1alpha1.Coverage) metav1.Condition {
 	return c
 }
 
-// rules are those of any of the policies: all have the same.
+// rules returns the rules of any of the policies: all have the same.
 func (r BindingReport) rules() []Rule {
 	for _, p := range r.Policies {
 		return p.Policy.Rules

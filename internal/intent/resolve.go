@@ -19,9 +19,9 @@ type Options struct {
 	OperatorNamespace string
 }
 
-// Resolution is what a binding comes to.
+// Resolution holds what a binding comes to.
 type Resolution struct {
-	// Policies are those in namespaces, ordered by namespace; none when nothing is selected, or no intent
+	// Policies lists the policies in namespaces, ordered by namespace; none when nothing is selected, or no intent
 	// exists.
 	Policies []Policy
 	// Cluster is the policy over the cluster, of a cluster binding that selects validly and has an intent
@@ -32,7 +32,7 @@ type Resolution struct {
 	Bound, Missing []string
 	// Absent are the namespaces that a cluster binding names and that do not exist, or are being deleted.
 	Absent []string
-	// Problems are what the binding's user must mend, in the order of the spec.
+	// Problems holds what the binding's user must mend, in the order of the spec.
 	Problems []Problem
 }
 

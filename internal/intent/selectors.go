@@ -19,7 +19,7 @@ const (
 	maxExpressions = 64
 )
 
-// selector is what all parts of the binding's selectors come to together.
+// selector returns what all parts of the binding's selectors come to together.
 func (b Binding) selector() (Selector, []Problem) {
 	c := conjunction{needs: map[string]*need{}}
 	c.labels("spec.selector.workloadSelector.matchLabels", b.WorkloadLabels)
@@ -41,7 +41,7 @@ type conjunction struct {
 	problems []Problem
 }
 
-// need is what is asked of one label.
+// need holds what is asked of one label.
 type need struct {
 	// field asked first.
 	field string
@@ -135,7 +135,7 @@ func (n *need) add(r metav1.LabelSelectorRequirement) {
 	}
 }
 
-// values are those that remain possible.
+// values returns the values that remain possible.
 func (n *need) values() []string {
 	return sorted(withoutMatching(n.among, func(v string) bool { return slices.Contains(n.not, v) }))
 }

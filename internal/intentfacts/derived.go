@@ -21,7 +21,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// PolicyKinds are what bindings own.
+// PolicyKinds holds what bindings own.
 var PolicyKinds = []schema.GroupVersionKind{
 	v1alpha1.GroupVersion.WithKind("NimbusPolicy"),
 	v1alpha1.GroupVersion.WithKind("ClusterNimbusPolicy"),
@@ -43,7 +43,7 @@ func KindOf(obj client.Object) schema.GroupVersionKind {
 	return v1alpha1.GroupVersion.WithKind(kind)
 }
 
-// ManifestOf is what a policy is shown as.
+// ManifestOf returns what a policy is shown as.
 func ManifestOf(p intent.Policy) (*unstructured.Unstructured, error) {
 	var obj runtime.Object = intent.NimbusPolicyOf(p)
 	if p.Namespace == "" {

@@ -9,11 +9,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// Declared is what bindings are resolved by.
+// Declared holds what bindings are resolved by.
 type Declared struct {
 	// Intents are SecurityIntents by their names, to be read only.
 	Intents map[string]*v1alpha1.SecurityIntent
-	// Namespaces are those that cluster bindings may select.
+	// Namespaces lists the namespaces that cluster bindings may select.
 	Namespaces []intent.Namespace
 }
 

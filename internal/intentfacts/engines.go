@@ -45,7 +45,7 @@ func HoldNames(engines []Engine, f intent.Facts, served intent.Served) bool {
 	})
 }
 
-// Settings are what the administrator says to every binding.
+// Settings holds what the administrator says to every binding.
 type Settings struct {
 	OperatorNamespace, MeshRootNamespace, TrustDomain string
 	// TLSAssessorImage assesses TLS for intent assessTLS; empty is none.

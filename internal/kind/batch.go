@@ -13,7 +13,7 @@ import (
 // Check says that a resource is looked at only to find drift, so that one call may read many resources: its answer serves the
 // checks that follow within the same short time.
 type Check struct {
-	// At is when the check began. An answer of a call that began at Since or later serves it.
+	// At is the time at which the check began. An answer of a call that began at Since or later serves it.
 	At, Since time.Time
 	// Upcoming returns the identifiers of other resources that are to be checked soon with the same identity.
 	Upcoming func(ctx context.Context) []string
@@ -21,7 +21,7 @@ type Check struct {
 	Shared bool
 }
 
-// maxBatch is how many identifiers one call names. EC2 accepts 200 values of a filter.
+// maxBatch sets how many identifiers one call names. EC2 accepts 200 values of a filter.
 const maxBatch = 100
 
 // Batch reads one resource after the other by calls that read many. It belongs to a kind that is bound to an identity, so that an

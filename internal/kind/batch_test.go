@@ -16,7 +16,7 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// shelf is where a Batch of a test reads from. It answers with the number of the call.
+// shelf says where a Batch of a test reads from. It answers with the number of the call.
 type shelf struct {
 	Batch[string]
 	mu      sync.Mutex

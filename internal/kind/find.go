@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// Search is what is known of a resource whose identifier AWS assigns. A state keeps it in a field
+// Search holds what is known of a resource whose identifier AWS assigns. A state keeps it in a field
 // tagged `drift:"id"`; Identify fills it in from Scope.Search.
 type Search struct {
 	// ID is the recorded identifier, or the one to import; empty while there is none.

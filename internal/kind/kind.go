@@ -90,7 +90,7 @@ type Member struct {
 	Recorded bool
 }
 
-// NotEmptyError is what a step that deletes the resource returns when AWS refused it because of the
+// NotEmptyError holds what a step that deletes the resource returns when AWS refused it because of the
 // resource's contents. The engine then looks again with Look.Contents, so that the contents of
 // resources that are empty are never listed.
 type NotEmptyError struct{ Err error }
@@ -101,7 +101,7 @@ func (e *NotEmptyError) Error() string { return e.Err.Error() }
 // Unwrap returns the AWS error.
 func (e *NotEmptyError) Unwrap() error { return e.Err }
 
-// Seen is what Observe found.
+// Seen holds what Observe found.
 type Seen[S any] struct {
 	// Exists is false for a resource that is absent or unusable.
 	Exists bool
@@ -134,14 +134,14 @@ type Seen[S any] struct {
 	Notes []Note
 	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
 	Duplicates []string
-	// Omitted is what an export leaves out, and why.
+	// Omitted holds what an export leaves out, and why.
 	Omitted []string
 }
 
 // Hold is a reason not to delete yet: BucketNotEmpty with its count, DeletionProtected with its remedy.
 type Hold struct {
 	Reason, Message string
-	// After is when to look again; 0 is the engine's default.
+	// After is the time at which to look again; 0 is the engine's default.
 	After time.Duration
 }
 
@@ -160,7 +160,7 @@ type Note struct {
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-service-account-role.html
 const STSAudience = "sts.amazonaws.com"
 
-// OIDCProvider is what IAM knows of an issuer of ServiceAccount tokens.
+// OIDCProvider holds what IAM knows of an issuer of ServiceAccount tokens.
 type OIDCProvider struct {
 	// ARN is the provider's, whether it exists or not.
 	ARN    string
@@ -192,7 +192,7 @@ type Adopter[S any] interface {
 type Step struct {
 	// Action is the IAM action: "s3:PutBucketVersioning".
 	Action string
-	// Effect is what the call does to the resource as a whole.
+	// Effect holds what the call does to the resource as a whole.
 	Effect Effect
 	// Spares is true for a delete that AWS refuses while the resource holds data.
 	Spares bool
@@ -208,7 +208,7 @@ type Step struct {
 	Do func(ctx context.Context, token string) (id string, err error)
 }
 
-// Effect is what a step does to the resource as a whole.
+// Effect holds what a step does to the resource as a whole.
 type Effect int
 
 // The effects of a step.
@@ -228,7 +228,7 @@ const (
 	Ends
 )
 
-// Meta is what the engine, the IAM generator and the docs need without calling AWS.
+// Meta holds what the engine, the IAM generator and the docs need without calling AWS.
 type Meta struct {
 	// Reads and Writes are IAM actions; kindtest proves that the declared are the used.
 	Reads, Writes []string
@@ -239,14 +239,14 @@ type Meta struct {
 	Judges []string
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
-	// Poll is how often AWS is checked for drift; 0 is the engine's default.
+	// Poll says how often AWS is checked for drift; 0 is the engine's default.
 	Poll time.Duration
 	// HoldsData marks stores: one that vanished is reported Missing rather than created again, empty,
 	// unless its object sets recreateOnLoss.
 	HoldsData bool
 	// Retains makes Retain the default deletion policy.
 	Retains bool
-	// Settle is how long AWS may take to show a write to every read; 0 is the engine's default.
+	// Settle limits how long AWS may take to show a write to every read; 0 is the engine's default.
 	Settle time.Duration
 	// NoCreationTime marks kinds whose creation time AWS does not report, or changes later (S3 buckets): it
 	// cannot tell a resource from one that was created again under the same name.
@@ -380,7 +380,7 @@ func ReferredIDs[ID ~string](sc Scope, kindName string, literal []ID, refs []v1a
 	return out, nil
 }
 
-// Target is what another object published.
+// Target holds what another object published.
 type Target struct {
 	ID  string `json:"id,omitempty"`
 	ARN string `json:"arn,omitempty"`

@@ -42,7 +42,7 @@ type Table[CR any, S any] struct {
 	OneByOne bool
 	// Refuse is that of Refuser; nil refuses nothing.
 	Refuse func(want, have S, diff Diff) error
-	// Roles are those that the resource acts as. An adoption is refused where the provider does not pass one of them.
+	// Roles lists the roles that the resource acts as. An adoption is refused where the provider does not pass one of them.
 	Roles Roles[S]
 	// WhyNotAdopted says what else speaks against an adoption; nil is nothing.
 	WhyNotAdopted func(sc Scope, want, have S) (string, error)
@@ -72,7 +72,7 @@ type Read[S any] struct {
 // Call is one AWS call with the IAM action that it needs.
 type Call[S any] struct {
 	Action string
-	// Effect is what the call does to the resource as a whole. Table sets it for creates and deletes
+	// Effect holds what the call does to the resource as a whole. Table sets it for creates and deletes
 	// that leave it at its zero value.
 	Effect Effect
 	// Spares reports whether AWS refuses a delete while the resource holds data; nil is for deletes that take the data along.
@@ -135,7 +135,7 @@ type KeyCall[S any] struct {
 	Do     func(ctx context.Context, want, have S, key string) error
 }
 
-// Tagging is how a resource's tags are read and written.
+// Tagging says how a resource's tags are read and written.
 type Tagging[S any] struct {
 	// Reads is the IAM action of List; both are empty where Describe fills in Seen.Tags.
 	Reads string

@@ -9,10 +9,10 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
-// Cost is what it costs to settle an object after a change.
+// Cost holds what it costs to settle an object after a change.
 type Cost struct {
 	Name string
-	// Calls are how often each operation of AWS is called.
+	// Calls says how often each operation of AWS is called.
 	Calls map[string]int
 	// Change is nil where the object is only looked at again.
 	Change func()

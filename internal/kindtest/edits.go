@@ -25,7 +25,7 @@ const (
 	walksOfEveryRun = 1
 	walksOfAll      = 25
 	editsOfAWalk    = 8
-	// fewestToMix is how many objects rows must declare under the same facts, to be mixed.
+	// fewestToMix sets how many objects rows must declare under the same facts, to be mixed.
 	fewestToMix = 4
 )
 

@@ -127,7 +127,7 @@ const (
 // forms holds which answers were changed, over all that the suite does with one kind.
 type forms struct {
 	kind string
-	// values are those of the fields of the spec that were declared at rest.
+	// values lists the values of the fields of the spec that were declared at rest.
 	values fieldValues
 	// changed are the members that each form has changed.
 	changed map[string]map[string]bool

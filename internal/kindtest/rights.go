@@ -23,7 +23,7 @@ import (
 // limitedKey is the access key of an operator that has the rights of the printed policies alone. Tests set their scenes with another.
 const limitedKey = "AKIALIMITEDOPERATOR1"
 
-// rights are those that the policies for a kind print, and those that AWS asked for.
+// rights holds the rights that the policies for a kind print, and those that AWS asked for.
 type rights struct {
 	meta          kind.Meta
 	printed, used map[string]bool // each is an action and a resource

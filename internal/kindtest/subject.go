@@ -80,7 +80,7 @@ type Subject struct {
 	Rig   *Rig
 	// Object is the object as stored.
 	Object v1alpha1.Resource
-	// Intent is what was persisted with the finalizer.
+	// Intent holds what was persisted with the finalizer.
 	Intent *engine.Intent
 	// Targets answer references by Kind/name; Secrets answer by name/key.
 	Targets map[string]kind.Target
@@ -105,7 +105,7 @@ type Subject struct {
 	// comparesAnswers asks for a comparison of the export with every member of AWS's answers, which takes a second.
 	comparesAnswers bool
 
-	// forms is where the suite notes in which forms AWS's answers were given; nil outside of it.
+	// forms says where the suite notes in which forms AWS's answers were given; nil outside of it.
 	forms *forms
 
 	working v1alpha1.Resource
@@ -149,7 +149,7 @@ func (s *Subject) Edit(to v1alpha1.Resource) {
 	s.Object = o
 }
 
-// Facts are what the controller would gather for the object.
+// Facts returns what the controller would gather for the object.
 func (s *Subject) Facts() engine.Facts {
 	provider := v1alpha1.AWSProviderSpec{AllowAdoption: s.AllowAdoption, PermissionsBoundaryARN: s.Boundary, RolePathPrefix: s.RolePath, DefaultTags: map[string]v1alpha1.TagValue{}}
 	for k, v := range s.DefaultTags {
@@ -180,7 +180,7 @@ func (s *Subject) stored() v1alpha1.Resource {
 	return o
 }
 
-// Scope is what Desired gets.
+// Scope returns what Desired gets.
 func (s *Subject) Scope() kind.Scope {
 	s.refs = map[string]kind.Target{}
 	o := s.stored()
@@ -225,7 +225,7 @@ func (s *Subject) Decide(ctx context.Context) (engine.Plan, error) {
 	return s.binding().Decide(ctx, s.Scope(), s.Owner(), s.stored())
 }
 
-// schemas are those of the CRDs, compiled once.
+// schemas lists the schemas of the CRDs, compiled once.
 var schemas = sync.OnceValues(func() (*crdschema.Schemas, error) { return crdschema.Load(crd.Bases) })
 
 // validate checks the object against its CRD, as the controller does before it calls the engine.

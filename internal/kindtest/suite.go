@@ -20,9 +20,9 @@ import (
 // Case is one row of a kind's table: what is declared, the AWS it meets, and the plan it must make.
 type Case struct {
 	Name string
-	// Object is what is declared.
+	// Object holds what is declared.
 	Object v1alpha1.Resource
-	// Existing is what was declared and applied before; Object is then an edit of it.
+	// Existing holds what was declared and applied before; Object is then an edit of it.
 	Existing v1alpha1.Resource
 	// Before changes AWS behind our back: before anything (no Existing), or after Existing was applied.
 	Before func(t *testing.T, r *Rig)

@@ -12,7 +12,7 @@ import (
 // https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/deploy/configurations/
 const clusterTag = "elbv2.k8s.aws/cluster"
 
-// Balancer is where the AWS Load Balancer Controller works.
+// Balancer says where the AWS Load Balancer Controller works.
 type Balancer struct {
 	// Cluster is the name that the controller was given for the cluster, and VPC the ID of the cluster's network.
 	Cluster, VPC string

@@ -11,11 +11,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 )
 
-// maxPolicy is how many characters a managed policy may have, white space not counted:
+// maxPolicy limits how many characters a managed policy may have, white space not counted:
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const maxPolicy = 6144
 
-// target is where an action is allowed: resources, under a condition.
+// target says where an action is allowed: resources, under a condition.
 type target struct {
 	resources []string
 	condition iampolicy.Conditions

@@ -104,7 +104,7 @@ const poolTags = "cognito-idp:TagResource"
 const serviceLinkedRole = "iam:CreateServiceLinkedRole"
 
 // usable returns where an action of uses is needed by who calls another. AWS evaluates no resource for what reads networks. Functions that rotate
-// secrets are those of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
+// secrets returns the secrets of AWS, whose names begin so, and images lie in the operator's own repositories; an administrator allows
 // others, and the archives in S3 that functions are made of: the operator reads no objects of other buckets.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/reference_available-rotation-templates.html
 func (s Scope) usable(by, action string) target {

@@ -50,7 +50,7 @@ func BenchmarkChecksOfAddresses(b *testing.B) {
 	}
 }
 
-// reconciled is how many requests a controller has reconciled.
+// reconciled returns how many requests a controller has reconciled.
 func (b *bench) reconciled(controller string) int {
 	b.B.Helper()
 	a, err := b.Op.Activity()

@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
-// crowd is how many bindings one tenant makes in one namespace.
+// crowd sets how many bindings one tenant makes in one namespace.
 const crowd = 1000
 
 // BenchmarkAThousandBindingsInOneNamespace measures the processor time until a thousand bindings of one

@@ -131,7 +131,7 @@ func binding(ns, name string, labels map[string]string, intents ...*v1alpha1.Sec
 	return s
 }
 
-// lists are those of the engine objects that are measured.
+// lists returns the lists of the engine objects that are measured.
 func lists() []client.ObjectList {
 	k := &unstructured.UnstructuredList{}
 	k.SetAPIVersion("security.kubearmor.com/v1")

@@ -408,6 +408,6 @@ func spread(times map[string]time.Duration) []figure {
 	return []figure{{"s-p50", p50}, {"s-p99", p99}}
 }
 
-// patience is how long so many objects may take before a benchmark gives up: the 17 parameters of a capability alone take six seconds
+// patience returns how long so many objects may take before a benchmark gives up: the 17 parameters of a capability alone take six seconds
 // at the rate that AWS allows by default.
 func patience(n int) time.Duration { return time.Minute + time.Duration(n)*8*time.Second }

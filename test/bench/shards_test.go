@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// perShard is how many buckets each shard has, in so many namespaces.
+	// perShard sets how many buckets each shard has, in so many namespaces.
 	perShard, namespacesPerShard = 3000, 10
 	// shards is their number.
 	shards = 2

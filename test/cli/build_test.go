@@ -25,7 +25,7 @@ import (
 
 const builderAccount = "123456789012"
 
-// builds is what the tests read of a build's JSON.
+// builds holds what the tests read of a build's JSON.
 type builds struct {
 	Image, Digest, PreviousDigest string
 	Pushed, DryRun                bool
@@ -104,7 +104,7 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	}
 }
 
-// goEnv is what the program go needs beside a home.
+// goEnv returns what the program go needs beside a home.
 func goEnv(t *testing.T) []string {
 	t.Helper()
 	var out []string

@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	world.Main(m, world.Options{CRDs: []string{"../../config/crd/bases"}})
 }
 
-// answer is how a run of nexusctl ended.
+// answer says how a run of nexusctl ended.
 type answer struct {
 	out, err string
 	code     int
@@ -82,7 +82,7 @@ func (x *tool) apply(manifest string) {
 	}
 }
 
-// item is what the tests read of a plan's item.
+// item holds what the tests read of a plan's item.
 type item struct {
 	Kind, Namespace, Name, Action, Waits, Risk string
 	Fields                                     []struct{ Path, Have, Want string }

@@ -49,7 +49,7 @@ import (
 type past struct {
 	*tool
 	config aws.Config
-	// resources are what was made, as import names them, with the types and attributes of a Terraform state.
+	// resources holds what was made, as import names them, with the types and attributes of a Terraform state.
 	resources []string
 	terraform []map[string]any
 }

@@ -20,7 +20,7 @@ import (
 // account is that of the emulator.
 const account = "123456789012"
 
-// repaired is what the tests read of an answer of fix-irsa.
+// repaired holds what the tests read of an answer of fix-irsa.
 type repaired struct {
 	Issuer, Provider, Account string
 	DryRun                    bool
@@ -33,7 +33,7 @@ func (x *tool) provider(issuer string) string {
 	return "arn:aws:iam::" + account + ":oidc-provider/" + strings.TrimPrefix(issuer, "https://")
 }
 
-// audiences are those that IAM accepts in tokens of an issuer; nil when it accepts none of them.
+// audiences returns the audiences that IAM accepts in tokens of an issuer; nil when it accepts none of them.
 func (x *tool) audiences(issuer string) []string {
 	out, err := x.iam().GetOpenIDConnectProvider(x.Ctx(), &iam.GetOpenIDConnectProviderInput{OpenIDConnectProviderArn: aws.String(x.provider(issuer))})
 	if err != nil {

@@ -215,7 +215,7 @@ func (x *tool) foreignBucket(name string) {
 	}
 }
 
-// explained is what the tests read of an explanation.
+// explained holds what the tests read of an explanation.
 type explained struct {
 	Ready   bool
 	Waiting int

@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// policyTimeout is how long policies may take to come or go.
+// policyTimeout limits how long policies may take to come or go.
 const policyTimeout = 30 * time.Second
 
 // intentOf is a SecurityIntent, removed at the end of the test.

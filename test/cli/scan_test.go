@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// scanned is what the tests read of a scan.
+// scanned holds what the tests read of a scan.
 type scanned struct {
 	Server, Account, Region string
 	Checks                  []struct{ Group, Title, Outcome, Evidence, Fix string }

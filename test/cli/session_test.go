@@ -77,7 +77,7 @@ func (s *session) start(env []string) {
 	})
 }
 
-// printed is what it has written so far.
+// printed returns what it has written so far.
 func (s *session) printed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// pods are those of the operator that are not ending.
+// pods returns the pods of the operator that are not ending.
 func (x *tool) pods() []corev1.Pod {
 	x.Helper()
 	list := &corev1.PodList{}

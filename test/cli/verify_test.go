@@ -131,7 +131,7 @@ func (x *tool) answerFor(a *application, namespace string) {
 	})
 }
 
-// verified is what the tests read of a verification.
+// verified holds what the tests read of a verification.
 type verified struct {
 	APIVersion, Kind, Name string
 	Checks                 []verifiedCheck

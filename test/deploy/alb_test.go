@@ -46,7 +46,7 @@ const (
 	chartName      = "aws-load-balancer-controller"
 )
 
-// chartFiles are those of a chart in the shape of the controller's.
+// chartFiles returns the files of a chart in the shape of the controller's.
 func chartFiles(version string) map[string]string {
 	return map[string]string{
 		"Chart.yaml":  "apiVersion: v2\nname: " + chartName + "\nversion: " + version + "\nappVersion: v" + version + "\n",

@@ -76,7 +76,7 @@ func (x *person) with(env []string, args ...string) nexusctl.Answer {
 	return nexusctl.Run(x, x.World, append([]string{"AWS_ENDPOINT_URL=" + x.aws.URL()}, env...), "", args...)
 }
 
-// writes are those that nexusctl sent to AWS.
+// writes returns the writes that nexusctl sent to AWS.
 func (x *person) writes(since awsproxy.Mark) []string {
 	var out []string
 	for _, c := range x.World.AWS().Since(since).From(x.aws.Name()).Writes() {

@@ -19,7 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// soon is how fast a verb ends that is interrupted.
+// soon sets how fast a verb ends that is interrupted.
 const soon = 5 * time.Second
 
 // interruptions interrupts every verb while the API server, or AWS, does not answer it.

@@ -273,7 +273,7 @@ func (h *hand) environment(more ...string) []string {
 	return slices.Concat(h.env, []string{"AWS_ENDPOINT_URL=" + h.aws, "KUBECONFIG=" + h.kubeconfig(), "NEXUS_CACHE=" + filepath.Join(h.dir, "cache")}, more)
 }
 
-// credentials are those of an administrator of the account.
+// credentials lists the credentials of an administrator of the account.
 var credentialsOfAdmin = []string{"AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE", "AWS_SECRET_ACCESS_KEY=a"}
 
 // questions are the creations that ask the API server something and leave nothing behind.

@@ -274,7 +274,7 @@ func (a *app) upload(bucket string) *string {
 	return must(a.bed, out, err).UploadId
 }
 
-// parameters are those below a path.
+// parameters returns the parameters below a path.
 func (a *app) parameters(path string) []string {
 	var names []string
 	pages := ssm.NewGetParametersByPathPaginator(ssm.NewFromConfig(a.admin(homeAccount)), &ssm.GetParametersByPathInput{Path: &path, Recursive: aws.Bool(true)})

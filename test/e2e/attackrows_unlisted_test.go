@@ -117,7 +117,7 @@ var attacksByOtherPlans = []attack{
 	{wants: "a plan of a deletion of what does not exist yet", kind: "PlanRequest", spec: `{objects: null, deletion: true, manifests: ["{}"]}`, refused: []string{"deletion goes with objects"}},
 }
 
-// attacksFromTwoNamespaces are those of a tenant of both namespaces, which does not make them one.
+// attacksFromTwoNamespaces lists the namespaces of a tenant of both namespaces, which does not make them one.
 var attacksFromTwoNamespaces = []attack{
 	{wants: "the provider of its other namespace", kind: "IAMRole", spec: forApp + "\nproviderRef: {name: aws, namespace: SECOND}", reason: "InvalidSpec", says: []string{"spec.providerRef.namespace"}},
 	{wants: "a role for pods of its other namespace", kind: "IAMRole", spec: `irsa: {serviceAccount: app, namespace: SECOND}`, reason: "NotPermitted", says: []string{"spec.irsa.namespace"}},

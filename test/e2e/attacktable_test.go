@@ -33,7 +33,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
-// leastAttacks is how many rows the table has at least.
+// leastAttacks sets how many rows the table has at least.
 const leastAttacks = 60
 
 // attack is one row: an object that a tenant creates, or edits after a harmless creation, and its refusal. The

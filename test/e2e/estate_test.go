@@ -33,7 +33,7 @@ const (
 	stagingAccount    = "444455556666"
 )
 
-// places are those of examples/multi-account and, first, the operator's own account.
+// places lists the places of examples/multi-account and, first, the operator's own account.
 var places = []place{
 	{"home", homeAccount, "ap-southeast-1"},
 	{"production", productionAccount, "eu-west-1"},

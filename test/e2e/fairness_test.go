@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// inCrowd is how many objects one namespace has before another one's first.
+// inCrowd sets how many objects one namespace has before another one's first.
 const inCrowd = 500
 
 // crowded are objects of each controller that it reports on without a call to AWS.

@@ -37,7 +37,7 @@ func (b *bed) zone(name string) dnsZone {
 	return dnsZone{b, api, strings.TrimPrefix(*must(b, out, err).HostedZone.Id, "/hostedzone/")}
 }
 
-// records are those with addresses: the name to the target of an alias or the first value.
+// records returns the records with addresses: the name to the target of an alias or the first value.
 func (z dnsZone) records() map[string]string {
 	z.Helper()
 	out, err := z.api.ListResourceRecordSets(z.Ctx(), &route53.ListResourceRecordSetsInput{HostedZoneId: &z.id})

@@ -69,7 +69,7 @@ func (b *bed) trusted(c *nexusv1.NexusAICapability) string {
 	return strings.Join(ways, " ")
 }
 
-// associations are those of EKS, as CLUSTER/NAMESPACE/SERVICEACCOUNT.
+// associations returns the associations of EKS, as CLUSTER/NAMESPACE/SERVICEACCOUNT.
 func (b *bed) associations() []string {
 	b.Helper()
 	found, err := b.World.AWS().Inventory(b.Ctx())

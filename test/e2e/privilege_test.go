@@ -20,7 +20,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// printedPolicies are those of an operator whose resources have names with a prefix.
+// printedPolicies returns the policies of an operator whose resources have names with a prefix.
 func printedPolicies(t *testing.T, prefix string) []string {
 	t.Helper()
 	var metas []kind.Meta

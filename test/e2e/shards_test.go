@@ -299,7 +299,7 @@ func (b *bed) firstWrite(o *operator.Operator, mark awsproxy.Mark, within time.D
 }
 
 const (
-	// mostHandOver is how long work may rest when a leader is stopped, from the signal to the standby's first write. Other
+	// mostHandOver limits how long work may rest when a leader is stopped, from the signal to the standby's first write. Other
 	// processes may delay one hand-over, so the fastest of three is judged; waiting for the lease to end delays all of them.
 	mostHandOver = time.Second
 	// mostFailover is the same when a leader is killed.

@@ -47,7 +47,7 @@ func (b *bed) objectsIn(namespace string) (out []unstructured.Unstructured) {
 	return out
 }
 
-// factsOf are what people of other namespaces learn nothing of: a namespace, its objects, their UIDs, and the values of its Secrets.
+// factsOf returns what people of other namespaces learn nothing of: a namespace, its objects, their UIDs, and the values of its Secrets.
 func (b *bed) factsOf(namespace string) []string {
 	b.Helper()
 	facts := []string{namespace}

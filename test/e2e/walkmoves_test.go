@@ -53,7 +53,7 @@ func (w *walk) some(pool ...string) []string {
 
 func (w *walk) one(pool ...string) string { return pool[w.rnd.IntN(len(pool))] }
 
-// moves are what people may do next. Each returns what it drew.
+// moves holds what people may do next. Each returns what it drew.
 var moves = []struct {
 	name string
 	do   func(w *walk) string
@@ -213,7 +213,7 @@ func (w *walk) switchTopics() string {
 	return fmt.Sprint(names)
 }
 
-// dataServices are those of a spec, which may have had none.
+// dataServices returns the services of a spec, which may have had none.
 func dataServices(s *nexusv1.NexusAICapabilitySpec) *nexusv1.DataServicesSpec {
 	if s.DataServices == nil {
 		s.DataServices = &nexusv1.DataServicesSpec{}

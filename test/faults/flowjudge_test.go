@@ -37,7 +37,7 @@ type probe struct {
 	far, port int
 }
 
-// stage is what flows are judged on: the same pods in every namespace, other ends and ports.
+// stage holds what flows are judged on: the same pods in every namespace, other ends and ports.
 type stage struct {
 	pods  []map[string]string
 	fars  []far
@@ -280,7 +280,7 @@ func (j *flowJudge) policyChanged(c change, o *networkingv1.NetworkPolicy) {
 	}
 }
 
-// desired is what the bindings and intents come to, as policies by namespace/name.
+// desired returns what the bindings and intents come to, as policies by namespace/name.
 func (j *flowJudge) desired() map[string]intent.Policy {
 	out := map[string]intent.Policy{}
 	var namespaces []intent.Namespace

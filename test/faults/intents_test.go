@@ -104,7 +104,7 @@ func (p *posture) ready(o client.Object) {
 	})
 }
 
-// shape is what a binding has come to: specs, labels, conditions and coverage, without identities.
+// shape returns what a binding has come to: specs, labels, conditions and coverage, without identities.
 func (p *posture) shape() map[string]string {
 	p.Helper()
 	armor := &unstructured.UnstructuredList{}

@@ -203,7 +203,7 @@ func TestKilledAtAnyMomentItEndsAsIfNothingHadHappened(t *testing.T) {
 	}
 }
 
-// early is how many calls of an operator that comes back are distinguished for its second death: it is then
+// early sets how many calls of an operator that comes back are distinguished for its second death: it is then
 // still looking at what the first one left behind.
 const early = 25
 

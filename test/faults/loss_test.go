@@ -34,7 +34,7 @@ type spoil struct {
 
 func done(_ any, err error) error { return err }
 
-// spoils are what must be healed: nothing of it holds data.
+// spoils holds what must be healed: nothing of it holds data.
 var spoils = []spoil{
 	{"a parameter deleted", func(c *account, ctx context.Context) error {
 		return done(c.SSM.DeleteParameter(ctx, &ssm.DeleteParameterInput{Name: aws.String("/myapp/dev/aws/region")}))
@@ -84,7 +84,7 @@ func (c *account) eachPolicy(ctx context.Context, role string, do func(name *str
 	return err
 }
 
-// edition is how often a parameter was written, which a repair adds to.
+// edition sets how often a parameter was written, which a repair adds to.
 var edition = regexp.MustCompile(`"Version":\d+`)
 
 // contents describes all that is in AWS but for how often it was written.

@@ -106,7 +106,7 @@ func excessive(calls awsproxy.Calls, clean, faults int) []string {
 	return append(out, hot(calls)...)
 }
 
-// hotRate is how often one question may be asked within a second: the looks of one pass, and a repetition.
+// hotRate sets how often one question may be asked within a second: the looks of one pass, and a repetition.
 const hotRate = 12
 
 // hot finds calls that are made over and over.
@@ -140,7 +140,7 @@ func exposed(secrets []string, places map[string]string) []string {
 	return out
 }
 
-// bodies are what was sent to both APIs, but for the calls to Secrets Manager whose purpose a value is.
+// bodies returns what was sent to both APIs, but for the calls to Secrets Manager whose purpose a value is.
 func bodies(aws awsproxy.Calls, kube kubeproxy.Calls) map[string]string {
 	out := map[string]string{}
 	for _, c := range aws {

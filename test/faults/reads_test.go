@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
-// parametersACall is how many parameters AWS gives at a time.
+// parametersACall sets how many parameters AWS gives at a time.
 const parametersACall = 10
 
 // readsOf is the object's row in the table of minimum calls for a check that finds nothing to do: what

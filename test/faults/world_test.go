@@ -74,7 +74,7 @@ func (r *rig) objects(namespace string) map[string]string {
 	return out
 }
 
-// statuses are what everybody may read: every object of ours with its status, and every event.
+// statuses returns what everybody may read: every object of ours with its status, and every event.
 func (r *rig) statuses() map[string]string {
 	r.Helper()
 	out := map[string]string{}

@@ -21,7 +21,7 @@ import (
 type job struct {
 	pkg     testPackage
 	program string
-	// tests are those of a lane; empty: all.
+	// tests lists the tests of a lane; empty: all.
 	tests []string
 	lane  int
 	// setting is that of the cluster, as NAME=VALUE; empty: the usual one.
@@ -115,7 +115,7 @@ type reader struct {
 	// pid is the process below which the program runs.
 	pid    int
 	failed bool
-	// outputs are those of tests that have not ended, and under "" that of the program.
+	// outputs lists the outputs of tests that have not ended, and under "" that of the program.
 	outputs map[string]*strings.Builder
 	// began and used are the start of the top-level test that runs, and the processor time at that moment.
 	began time.Time

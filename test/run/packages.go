@@ -173,5 +173,5 @@ func batches(packages []testPackage, race bool) (out []*batch) {
 	return out
 }
 
-// largestBatch is how many packages are built before the first of them runs.
+// largestBatch sets how many packages are built before the first of them runs.
 const largestBatch = 6

@@ -40,7 +40,7 @@ func (s *session) report(out io.Writer) error {
 	return errFailed
 }
 
-// mostCommands is how many commands the end of the report has, so that they fit on a screen.
+// mostCommands sets how many commands the end of the report has, so that they fit on a screen.
 const mostCommands = 20
 
 // commands repeat what failed, one for each top-level test.

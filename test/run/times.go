@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// record is how long something took, in seconds.
+// record says how long something took, in seconds.
 type record struct {
 	Name string
 	// Wall is the time that has passed, CPU the processor time of the process and all that it has started.
@@ -84,7 +84,7 @@ func (r *records) addBuild(b *batch, wall time.Duration, state *os.ProcessState)
 	r.Steps = append(r.Steps, step)
 }
 
-// wall is how long a package took, all its lanes together; 0 when it is not known.
+// wall returns how long a package took, all its lanes together; 0 when it is not known.
 func (r *records) wall(p testPackage) (sum float64) {
 	for _, x := range r.Packages {
 		if name, _, _ := strings.Cut(x.Name, " ("); name == p.path {
@@ -94,7 +94,7 @@ func (r *records) wall(p testPackage) (sum float64) {
 	return sum
 }
 
-// test is how long a test took; 0 when it is not known.
+// test returns how long a test took; 0 when it is not known.
 func (r *records) test(p testPackage, test string) float64 {
 	if i := slices.IndexFunc(r.Tests, func(x record) bool { return x.Name == p.path+" "+test }); i >= 0 {
 		return r.Tests[i].Wall
@@ -102,7 +102,7 @@ func (r *records) test(p testPackage, test string) float64 {
 	return 0
 }
 
-// slowest is how many tests the table has.
+// slowest sets how many tests the table has.
 const slowest = 40
 
 // printTimes prints the times of the last run as Markdown.
@@ -131,10 +131,10 @@ func table(out io.Writer, head string, rows []record) error {
 	return w.Flush()
 }
 
-// ticks is how often per second Linux counts processor time in /proc.
+// ticks sets how often per second Linux counts processor time in /proc.
 const ticks = 100
 
-// processorTime is what a process and all below it have used so far, with those that have ended; 0 where there is no /proc.
+// processorTime returns what a process and all below it have used so far, with those that have ended; 0 where there is no /proc.
 func processorTime(root int) time.Duration {
 	paths, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {

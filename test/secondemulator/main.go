@@ -88,7 +88,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// stage is what the lives are lived on.
+// stage holds what the lives are lived on.
 type stage struct {
 	dir     string
 	keep    bool

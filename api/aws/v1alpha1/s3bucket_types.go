@@ -496,7 +496,7 @@ type S3ReplicationRule struct {
 	Destination S3ReplicationDestination `json:"destination"`
 }
 
-// S3ReplicationDestination is where copies of objects go. Replication time control, metrics and the owner of replicas stay
+// S3ReplicationDestination says where copies of objects go. Replication time control, metrics and the owner of replicas stay
 // as they are in AWS.
 // +kubebuilder:validation:XValidation:rule="has(self.bucketArn) != has(self.bucketRef)",message="a destination needs exactly one of bucketArn and bucketRef"
 type S3ReplicationDestination struct {

@@ -26,9 +26,9 @@ type Options struct {
 // Demo is a running demo whose operator is scraped.
 type Demo struct {
 	*Scraper
-	// Began is when scraping began, before the operator started.
+	// Began is the time at which scraping began, before the operator started.
 	Began time.Time
-	// Output is what the demo printed when it was up.
+	// Output holds what the demo printed when it was up.
 	Output string
 
 	options Options

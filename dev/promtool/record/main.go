@@ -27,7 +27,7 @@ const (
 	timeout = 5 * time.Minute
 )
 
-// commands are what the quick start has its reader run, in the demo.
+// commands holds what the quick start has its reader run, in the demo.
 var commands = [][]string{
 	{"get", "nexuscapabilities", "-A"},
 	{"get", "nexus", "-n", "myapp-dev"},
@@ -78,14 +78,14 @@ func record(ctx context.Context, root, out string, healthy, troubled time.Durati
 	return recordDashboards(ctx, d, root, filepath.Join(out, "dashboards.json"), trouble)
 }
 
-// recording is what dashboards.json holds. Times are in seconds since the epoch.
+// recording holds what dashboards.json holds. Times are in seconds since the epoch.
 type recording struct {
 	From    int64 `json:"from"`
 	To      int64 `json:"to"`
 	Trouble int64 `json:"trouble"`
 	// Step is the time between two points, in seconds.
 	Step float64 `json:"step"`
-	// Results are those of all queries by "file of the dashboard/ID of the panel/refId".
+	// Results lists the results of all queries by "file of the dashboard/ID of the panel/refId".
 	Results map[string][]demoscrape.Series `json:"results"`
 }
 

@@ -29,7 +29,7 @@ type MissingError struct{ Remedy string }
 // Error implements error.
 func (e *MissingError) Error() string { return e.Remedy }
 
-// Source is where programs come from.
+// Source says where programs come from.
 type Source struct {
 	// Cache is the folder that programs are kept in.
 	Cache string

@@ -34,7 +34,7 @@ type Group struct {
 	Precedence  *int32
 }
 
-// defaultScopes are those of a client that declares none.
+// defaultScopes lists the scopes of a client that declares none.
 var defaultScopes = []v1alpha1.CognitoScope{"openid", "email", "profile"}
 
 // members are the clients, the groups and the domain. A pool has at most one domain with a prefix, so that the old one is

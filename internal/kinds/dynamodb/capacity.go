@@ -14,7 +14,7 @@ import (
 // initialOnly is the capacityPolicy that leaves the capacity to an autoscaler.
 const initialOnly = "InitialOnly"
 
-// noLimit is how DynamoDB is asked to remove a limit of the throughput on demand.
+// noLimit says how DynamoDB is asked to remove a limit of the throughput on demand.
 const noLimit = -1
 
 // Capacity is the capacity of a global secondary index in both billing modes.

@@ -18,11 +18,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// maxGlobalIndexes is how many global secondary indexes DynamoDB allows unless the quota of the account was raised.
+// maxGlobalIndexes sets how many global secondary indexes DynamoDB allows unless the quota of the account was raised.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
 const maxGlobalIndexes = 20
 
-// Index is what DynamoDB cannot change of an index: the keys and the projection.
+// Index holds what DynamoDB cannot change of an index: the keys and the projection.
 type Index struct {
 	Keys       []Key
 	Projection string

@@ -43,7 +43,7 @@ type TableState struct {
 	OnDemand      *v1alpha1.DynamoDBOnDemandThroughput
 	IndexCapacity map[string]*Capacity
 	TableClass    *string
-	// Stream is what the stream has of a changed item; "" is no stream.
+	// Stream holds what the stream has of a changed item; "" is no stream.
 	Stream    *string
 	StreamARN string `drift:"observed"`
 	ItemCount *int64 `drift:"observed"`

@@ -17,7 +17,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// maxCounted is how many dependents of one kind are counted; more are reported as "or more".
+// maxCounted sets how many dependents of one kind are counted; more are reported as "or more".
 const maxCounted = 100
 
 // dependent is a kind of resource that keeps AWS from deleting another one.
@@ -28,7 +28,7 @@ type dependent struct {
 	find   func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error)
 }
 
-// found is what one kind of dependent adds to the message of a hold; zero for nothing.
+// found holds what one kind of dependent adds to the message of a hold; zero for nothing.
 type found struct {
 	text string
 	// endsAlone is true when AWS removes all of it without anybody's doing.

@@ -32,7 +32,7 @@ type InstanceState struct {
 	Stops bool `drift:"id"`
 	// RolePath and Boundary are the provider's guards for the role of an instance profile.
 	RolePath, Boundary string `drift:"id"`
-	// Devices are those of the create; EC2 does not describe the settings of volumes with the instance.
+	// Devices lists the devices of the create; EC2 does not describe the settings of volumes with the instance.
 	Devices []types.BlockDeviceMapping `drift:"id"`
 
 	State                                             types.InstanceStateName `drift:"observed"`
@@ -376,7 +376,7 @@ func seenInstance(want InstanceState, d types.Instance) InstanceState {
 // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_StateReason.html
 var launchFailures = []string{"Server.InsufficientInstanceCapacity", "Server.InternalError", "Client.InternalError", "Client.InvalidSnapshot.NotFound", "Client.VolumeLimitExceeded"}
 
-// likelyCauses are what EC2's own words leave out. Read only.
+// likelyCauses holds what EC2's own words leave out. Read only.
 // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/troubleshooting-launch.html
 var likelyCauses = map[string]string{
 	"Client.InternalError": ": the operator may not use the KMS key of a volume, or the one of the account's default encryption: allow kms:CreateGrant, kms:Decrypt, kms:DescribeKey, kms:GenerateDataKeyWithoutPlaintext and kms:ReEncrypt* on it",

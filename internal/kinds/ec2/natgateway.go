@@ -35,7 +35,7 @@ type NATGatewayState struct {
 	Tags             map[string]string `drift:"tags"`
 }
 
-// gatewayInterval is how often the operator looks whether a NAT gateway can be created, or has released its address.
+// gatewayInterval sets how often the operator looks whether a NAT gateway can be created, or has released its address.
 const gatewayInterval = 10 * time.Second
 
 type natGateway struct {

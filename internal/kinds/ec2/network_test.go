@@ -37,7 +37,7 @@ func subjectIn(t *testing.T, e engine.Entry, o v1alpha1.Resource) (*kindtest.Sub
 	return s, r
 }
 
-// ownedTags are those of an earlier object of the kind and name.
+// ownedTags returns the tags of an earlier object of the kind and name.
 func ownedTags(kindName, name, uid string) map[string]string {
 	return engine.Owner{Kind: kindName, Namespace: kindtest.Namespace, Name: name, UID: uid, Cluster: kindtest.Cluster}.OwnerTags()
 }

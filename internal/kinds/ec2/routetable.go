@@ -27,7 +27,7 @@ type RouteTableState struct {
 	Tags    map[string]string      `drift:"tags"`
 }
 
-// Route is where the traffic for a destination is led.
+// Route says where the traffic for a destination is led.
 type Route struct{ Target string }
 
 // Association is the association of a subnet; its identifier is not known before it exists.

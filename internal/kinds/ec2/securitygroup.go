@@ -115,7 +115,7 @@ func (g *securityGroup) egress() *kind.Keys[SecurityGroupState] {
 	}
 }
 
-// defaultQuota is how many rules of a direction and an address family a security group has at most, unless AWS raised it.
+// defaultQuota limits how many rules of a direction and an address family a security group has at most, unless AWS raised it.
 // https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html#vpc-limits-security-groups
 const defaultQuota = 60
 

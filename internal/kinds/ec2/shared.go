@@ -65,7 +65,7 @@ func tagFilters(tags map[string][]string) []types.Filter {
 	return out
 }
 
-// Resource is what the states of all kinds whose identifiers EC2 assigns begin with.
+// Resource holds what the states of all kinds whose identifiers EC2 assigns begin with.
 type Resource struct {
 	Search kind.Search
 	// Account is the account that must own the resource: what another account shares is described as well.

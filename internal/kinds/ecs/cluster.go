@@ -30,7 +30,7 @@ type ClusterState struct {
 	Providers *[]string                             `drift:"set"`
 	Strategy  *[]types.CapacityProviderStrategyItem `drift:"set"`
 	Insights  *string
-	// Exec is how commands are encrypted and logged; what it does not name has the default of ECS.
+	// Exec says how commands are encrypted and logged; what it does not name has the default of ECS.
 	Exec *execution
 	// Namespace is the ARN of the default namespace of Service Connect; "" where there is none.
 	Namespace *string

@@ -15,12 +15,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// AccessEntry is what an access entry says of a user.
+// AccessEntry holds what an access entry says of a user.
 type AccessEntry struct {
 	Groups []string `drift:"set"`
 }
 
-// AccessScope is where an access policy holds: in the whole cluster, or in namespaces.
+// AccessScope says where an access policy holds: in the whole cluster, or in namespaces.
 type AccessScope struct {
 	Namespaces []string `drift:"set"`
 }

@@ -29,7 +29,7 @@ type ClusterState struct {
 	ARN  string `drift:"id"`
 	// Own is set for the cluster that the operator runs in.
 	Own bool `drift:"id"`
-	// Found is what EKS describes.
+	// Found holds what EKS describes.
 	Found types.Cluster `drift:"observed"`
 
 	Role *string `drift:"immutable"`
@@ -312,7 +312,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	return seen, nil
 }
 
-// notes are what is reported of an active cluster: its version, and its last update.
+// notes returns what is reported of an active cluster: its version, and its last update.
 func (c *cluster) notes(ctx context.Context, want, have ClusterState) (out []kind.Note, err error) {
 	if has := aws.ToString(have.Found.Version); want.Version != nil && aws.ToString(have.Version) == *want.Version {
 		out = append(out, awsclient.VersionNote(*want.Version == has, *want.Version, has, "the operator downgrades no cluster"))

@@ -36,7 +36,7 @@ type ClusterState struct {
 	Version string `drift:"observed"`
 	// SnapshotTaken is set while a snapshot has the declared name of the final one.
 	SnapshotTaken bool `drift:"observed"`
-	// Endpoint is where clients connect to; nil while there is none.
+	// Endpoint says where clients connect to; nil while there is none.
 	Endpoint *types.Endpoint   `drift:"observed"`
 	Nodes    []types.CacheNode `drift:"observed"`
 

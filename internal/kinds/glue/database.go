@@ -101,11 +101,11 @@ func databaseInput(want DatabaseState, in types.DatabaseInput, diff kind.Diff) *
 }
 
 const (
-	// tablesRead is how many tables of a database are counted before its deletion: one page of GetTables.
+	// tablesRead sets how many tables of a database are counted before its deletion: one page of GetTables.
 	tablesRead = 100
-	// tablesNamed is how many of them the condition names.
+	// tablesNamed sets how many of them the condition names.
 	tablesNamed = 3
-	// tablesInterval is how soon a database is looked at again whose tables all carry the owner keys of
+	// tablesInterval sets how soon a database is looked at again whose tables all carry the owner keys of
 	// this cluster. Their objects usually delete them within seconds, and no event of a table wakes the
 	// database's object.
 	tablesInterval = 5 * time.Second

@@ -119,6 +119,6 @@ func (t *table) create(ctx context.Context, want, _ TableState) error {
 	return err
 }
 
-// databaseInterval is how often a missing database is looked for. No event tells of its creation: the
+// databaseInterval sets how often a missing database is looked for. No event tells of its creation: the
 // GlueDatabase object, if there is one, stays Ready while it creates the database again.
 const databaseInterval = 5 * time.Second

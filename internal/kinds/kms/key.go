@@ -21,7 +21,7 @@ import (
 // KeyState is a key as both the spec and KMS can express it.
 type KeyState struct {
 	Search kind.Search `drift:"id"`
-	// Window is how many days KMS waits before it deletes the key.
+	// Window says how many days KMS waits before it deletes the key.
 	Window int32 `drift:"id"`
 	// Guarded is set while the key must not be deleted.
 	Guarded bool `drift:"id"`

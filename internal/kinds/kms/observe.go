@@ -50,7 +50,7 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 	return seen, err
 }
 
-// settledStates are those that KMS leaves on request alone. Read only.
+// settledStates lists the states that KMS leaves on request alone. Read only.
 var settledStates = []types.KeyState{types.KeyStateEnabled, types.KeyStateDisabled, types.KeyStatePendingDeletion, types.KeyStatePendingReplicaDeletion,
 	types.KeyStatePendingImport, types.KeyStateUnavailable}
 

@@ -26,7 +26,7 @@ type FunctionState struct {
 	ARN          string `drift:"id"`
 	// Location is the code in S3, of which Lambda reports no more than a hash.
 	Location types.FunctionCode `drift:"id"`
-	// Found is what Lambda describes.
+	// Found holds what Lambda describes.
 	Found types.FunctionConfiguration `drift:"observed"`
 
 	PackageType *string `drift:"immutable"`

@@ -19,7 +19,7 @@ func exportedSubnetGroup(cr *v1alpha1.DBSubnetGroup, have SubnetGroupState) {
 	}
 }
 
-// baselines are what gp3 storage has without a declaration, and small storage does not take. Read only.
+// baselines holds what gp3 storage has without a declaration, and small storage does not take. Read only.
 var baselines = []int32{0, 3000, 12000}
 
 // exportedInstance declares a DB instance as it is, without the password, which RDS does not return.

@@ -38,7 +38,7 @@ type InstanceState struct {
 	// Version and Storage are what the instance has, also where that counts as declared.
 	Version string `drift:"observed"`
 	Storage int32  `drift:"observed"`
-	// Roles are those that its users act as: the role of a feature, such as imports from S3, and the profile of a host.
+	// Roles lists the roles that its users act as: the role of a feature, such as imports from S3, and the profile of a host.
 	Roles []string `drift:"observed"`
 	// SourceID is the instance that this one is a read replica of.
 	SourceID string `drift:"observed"`

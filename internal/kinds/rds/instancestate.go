@@ -33,10 +33,10 @@ const (
 	inaccessible        = "inaccessible-encryption-credentials"
 )
 
-// brokenStates are those that only a person can end, beside the incompatible ones. Read only.
+// brokenStates lists the states that only a person can end, beside the incompatible ones. Read only.
 var brokenStates = []string{"failed", inaccessible, inaccessible + "-recoverable", "insufficient-capacity", "restore-error"}
 
-// statesWithoutSnapshot are those in which RDS deletes an instance only without a final snapshot. Read only.
+// statesWithoutSnapshot lists the states in which RDS deletes an instance only without a final snapshot. Read only.
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
 var statesWithoutSnapshot = []string{"failed", "incompatible-restore", "incompatible-network"}
 

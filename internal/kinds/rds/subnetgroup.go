@@ -96,7 +96,7 @@ func (g *subnetGroup) describe(ctx context.Context, want SubnetGroupState, look 
 	return seen, err
 }
 
-// namedUsers is how many of the instances that use a group are named.
+// namedUsers sets how many of the instances that use a group are named.
 const namedUsers = 5
 
 // users holds the deletion of a group that DB instances use, for which RDS refused it.

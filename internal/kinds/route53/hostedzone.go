@@ -47,7 +47,7 @@ type VPC struct {
 const (
 	// ownRecords are the NS and the SOA record that each zone has.
 	ownRecords = 2
-	// maxTags is how many tags a zone can have, and maxBatch of how many zones one call reads them.
+	// maxTags limits how many tags a zone can have, and maxBatch of how many zones one call reads them.
 	// https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeTagsForResource.html
 	maxTags, maxBatch = 10, 10
 )

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// maxString is how many characters one string of a TXT record can have.
+	// maxString limits how many characters one string of a TXT record can have.
 	// https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html#TXTFormat
 	maxString = 255
 	ownerTTL  = 300
@@ -34,7 +34,7 @@ const ownerLabel = "_nexus-"
 // tagSignature is the key of the signature in an owner record.
 const tagSignature = wellknown.Prefix + "signature"
 
-// ownerTagKeys are what an owner record must hold, beside its signature.
+// ownerTagKeys holds what an owner record must hold, beside its signature.
 var ownerTagKeys = []string{wellknown.TagCluster, wellknown.TagManagedBy, wellknown.TagOwner, wellknown.TagOwnerUID}
 
 // ownerName is the name of the TXT record that holds the owner tags of a record set. It lies below the name of the record set,
@@ -49,7 +49,7 @@ func isReserved(name string) bool {
 	return strings.HasPrefix(name, ownerLabel) || strings.Contains(name, "."+ownerLabel)
 }
 
-// ownership is what the owner record of a record set is judged by.
+// ownership holds what the owner record of a record set is judged by.
 type ownership struct {
 	// Signer signs owner records; nil in a plan that believes them.
 	Signer kind.Signer
@@ -71,7 +71,7 @@ func (s RecordSetState) signed(tags map[string]string) (map[string]string, error
 	return out, err
 }
 
-// statement is what a signature is of: the owner of one record set of one zone.
+// statement returns what a signature is of: the owner of one record set of one zone.
 func (s RecordSetState) statement(tags map[string]string) string {
 	parts := []string{s.ZoneID, s.Name, s.Type, s.SetIdentifier}
 	for _, key := range ownerTagKeys {

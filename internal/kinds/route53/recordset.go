@@ -60,16 +60,16 @@ func (c Change) pending() string {
 	return "Route 53 brings change " + c.ID + " to its name servers"
 }
 
-// Alias is what an alias record leads to.
+// Alias holds what an alias record leads to.
 type Alias struct {
 	HostedZoneID, DNSName string
 	EvaluateTargetHealth  bool
 }
 
-// Geo is where the users are who get the record set.
+// Geo says where the users are who get the record set.
 type Geo struct{ ContinentCode, CountryCode, SubdivisionCode string }
 
-// maxOfName is how many record sets of one name and type are read at a time.
+// maxOfName sets how many record sets of one name and type are read at a time.
 const maxOfName = 100
 
 type recordSet struct {

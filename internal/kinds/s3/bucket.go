@@ -396,7 +396,7 @@ func (b *bucket) deleteObjects(ctx context.Context, want, have BucketState) erro
 	return err
 }
 
-// lockedAfter is how long a deletion waits before it tries again to delete locked versions, whose retention is days.
+// lockedAfter sets how long a deletion waits before it tries again to delete locked versions, whose retention is days.
 const lockedAfter = 5 * time.Minute
 
 // keptObjects waits for locks to end. Governance could be bypassed, which forceDestroy does not consent to.

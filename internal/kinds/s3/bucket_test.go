@@ -496,7 +496,7 @@ func TestWritesKeepSettingsThatTheSpecCannotDeclare(t *testing.T) {
 
 func versioned(s *spec) { s.Versioning = &v1alpha1.S3Versioning{Enabled: true} }
 
-// versions are what the bucket holds, delete markers included.
+// versions returns what the bucket holds, delete markers included.
 func versions(t *testing.T, r *kindtest.Rig) int {
 	t.Helper()
 	out, err := api(r).ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: aws.String(name)})

@@ -130,7 +130,7 @@ func overlayExpiration(l *types.LifecycleRule, e v1alpha1.S3Expiration) {
 	}
 }
 
-// conditions are what a rule's filter demands of objects: one condition, or several inside And. Older
+// conditions returns what a rule's filter demands of objects: one condition, or several inside And. Older
 // rules have the prefix outside the filter.
 func conditions(l types.LifecycleRule) types.LifecycleRuleAndOperator {
 	f := kind.NonNil(l.Filter)

@@ -26,7 +26,7 @@ type Notification struct {
 	Prefix, Suffix string
 }
 
-// declaredTarget is where an element of a list in the spec sends its events.
+// declaredTarget says where an element of a list in the spec sends its events.
 type declaredTarget struct {
 	events v1alpha1.S3NotificationEvents
 	arn    string

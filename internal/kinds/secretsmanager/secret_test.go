@@ -94,7 +94,7 @@ func describe(t *testing.T, r *kindtest.Rig) *secretsmanager.DescribeSecretOutpu
 	return out
 }
 
-// read is what no code but a test does. The emulator answers for the version put last, whatever is
+// read returns what no code but a test does. The emulator answers for the version put last, whatever is
 // in force, so the version is named.
 func read(t *testing.T, r *kindtest.Rig) string {
 	t.Helper()

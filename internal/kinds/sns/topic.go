@@ -35,7 +35,7 @@ type TopicState struct {
 	// Settings are attributes of subscriptions, by name, protocol and endpoint. Those of a subscription that does
 	// not exist or is not confirmed are taken for the wanted ones: Subscribe sets them.
 	Settings map[string]*string `drift:"json"`
-	// ARNs are those of the subscriptions, or what SNS says instead while one is not confirmed.
+	// ARNs lists the ns of the subscriptions, or what SNS says instead while one is not confirmed.
 	ARNs map[string]string `drift:"observed"`
 	// Declared are the keys of the subscriptions that the spec declares.
 	Declared []string          `drift:"observed"`

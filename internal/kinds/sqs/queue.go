@@ -43,7 +43,7 @@ type QueueState struct {
 	Tags                                                               map[string]string `drift:"tags"`
 }
 
-// DeadLetter is where messages go that were received too often; zero for nowhere.
+// DeadLetter says where messages go that were received too often; zero for nowhere.
 type DeadLetter struct {
 	TargetARN       string
 	MaxReceiveCount int
@@ -56,7 +56,7 @@ var attributes = []string{
 	"KmsMasterKeyId", "KmsDataKeyReusePeriodSeconds", "SqsManagedSseEnabled", "Policy",
 }
 
-// settling is how long SQS may take to show a change of an attribute to every read, and to delete a queue.
+// settling limits how long SQS may take to show a change of an attribute to every read, and to delete a queue.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
 const settling = time.Minute
 

@@ -138,7 +138,7 @@ func observeForDeletion(want, have ParameterSetState) kind.Seen[ParameterSetStat
 	return seen
 }
 
-// group is what the engine judges together while deleting.
+// group holds what the engine judges together while deleting.
 type group struct {
 	standing
 	recorded     bool

@@ -91,7 +91,7 @@ type Parameter struct {
 
 type parameterSet struct{ api operations }
 
-// operations are those that the kind needs: for a client in a struct that becomes an interface, the linker would keep all methods.
+// operations are what the kind needs of a client: for one in a struct that becomes an interface, the linker would keep all methods.
 type operations struct {
 	AddTagsToResource      operation[ssm.AddTagsToResourceInput, ssm.AddTagsToResourceOutput]
 	DeleteParameters       operation[ssm.DeleteParametersInput, ssm.DeleteParametersOutput]
@@ -211,7 +211,7 @@ func (s ParameterSetState) member(name string) *kind.Member {
 	return &kind.Member{Name: "parameter " + *s.full(name), Recorded: s.recorded(name)}
 }
 
-// standing is how far a parameter is from being this object's.
+// standing says how far a parameter is from being this object's.
 type standing int
 
 const (

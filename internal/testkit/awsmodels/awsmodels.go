@@ -86,7 +86,7 @@ type Reference struct {
 type Action struct {
 	// Resources are the ARNs, with placeholders such as ${DatabaseName}, of the types of resource that AWS marks as required.
 	Resources []string `json:"resources,omitempty"`
-	// Optional are those of the other types, which AWS evaluates where the request names such a resource.
+	// Optional lists the other types, which AWS evaluates where the request names such a resource.
 	Optional []string `json:"optional,omitempty"`
 	// Dependents are the actions to which the caller needs a right as well, at least with some parameters.
 	Dependents []string `json:"dependents,omitempty"`

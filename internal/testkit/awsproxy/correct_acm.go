@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// certificates is what moto does not know of certificates, by ARN.
+// certificates holds what moto does not know of certificates, by ARN.
 type certificates struct {
 	algorithms map[string]string
 	users      map[string][]string

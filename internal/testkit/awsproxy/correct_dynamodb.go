@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// tables are what moto ignores in requests about tables, or cannot keep.
+// tables holds what moto ignores in requests about tables, or cannot keep.
 type tables struct {
 	known map[string]*tableExtras // by identity
 	take  time.Duration           // how long an index is created and deleted

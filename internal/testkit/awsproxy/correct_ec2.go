@@ -16,7 +16,7 @@ import (
 // ec2Version is the version of EC2's API.
 const ec2Version = "2016-11-15"
 
-// ec2Refusal is what AWS answers while one of the reads shows something.
+// ec2Refusal holds what AWS answers while one of the reads shows something.
 type ec2Refusal struct {
 	member, code, message string
 	reads                 []ec2Read

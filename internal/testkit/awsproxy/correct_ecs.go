@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// ecsCluster is what the proxy remembers of a cluster of ECS.
+// ecsCluster holds what the proxy remembers of a cluster of ECS.
 type ecsCluster struct {
 	body  string    // of the request that created it
 	ready time.Time // when its capacity providers are
@@ -125,7 +125,7 @@ func isClusterGone(d *request, a *answer) bool {
 	return json.Unmarshal(a.body, &body) == nil && (len(body.Clusters) == 0 || body.Clusters[0].Status == "INACTIVE")
 }
 
-// noCluster is how ECS answers about a cluster that does not exist: with success.
+// noCluster returns how ECS answers about a cluster that does not exist: with success.
 func noCluster(d *request) *answer {
 	return jsonAnswer(map[string]any{"clusters": []any{}, "failures": []any{map[string]any{"arn": d.resource, "reason": "MISSING"}}})
 }

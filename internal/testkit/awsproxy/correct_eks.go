@@ -27,7 +27,7 @@ type controlPlanes struct {
 	capabilities []string // the names of those of each cluster
 }
 
-// controlPlane is what moto does not know of a cluster: what was set and changed, and what EKS does until when.
+// controlPlane holds what moto does not know of a cluster: what was set and changed, and what EKS does until when.
 type controlPlane struct {
 	settings map[string]any // members of descriptions
 	update   map[string]any // members that show when the update ends

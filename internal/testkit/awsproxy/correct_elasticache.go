@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// cacheCluster is what ElastiCache knows of a cache cluster and moto does not: it has no ModifyCacheCluster, leaves most members
+// cacheCluster holds what ElastiCache knows of a cache cluster and moto does not: it has no ModifyCacheCluster, leaves most members
 // out of its descriptions, and its clusters are never gone. The members of form are those of CreateCacheCluster.
 type cacheCluster struct {
 	form             url.Values

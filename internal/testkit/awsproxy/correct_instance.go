@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// instance is what moto does not know of an instance.
+// instance holds what moto does not know of an instance.
 type instance struct {
 	// passing is the state that it has for a time since then.
 	passing string

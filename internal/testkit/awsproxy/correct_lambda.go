@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// lambdaFunction is what moto does not know of a function.
+// lambdaFunction holds what moto does not know of a function.
 type lambdaFunction struct {
 	settings map[string]any // of requests, by the names that answers give them
 	reserved any            // nil without a reservation

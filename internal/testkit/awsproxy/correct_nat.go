@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// natGateways is what moto does not know of NAT gateways.
+// natGateways holds what moto does not know of NAT gateways.
 type natGateways struct {
 	takes time.Duration          // how long they are pending, and deleting
 	known map[string]*natGateway // by identity

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 )
 
-// outlet is what a NAT gateway needs.
+// outlet holds what a NAT gateway needs.
 type outlet struct {
 	*testing.T
 	*ec2.Client

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// database is what moto does not know of a DB instance.
+// database holds what moto does not know of a DB instance.
 type database struct {
 	port string // that ModifyDBInstance set
 	// support is the support of the engine at the end of its life, which moto does not know; empty for the default.
@@ -24,7 +24,7 @@ type database struct {
 	accepted time.Time
 	// scheduled is true for a change that waits for the maintenance window, which never comes here.
 	scheduled bool
-	// optimized is when the optimization after the last change of the storage ends.
+	// optimized is the time at which the optimization after the last change of the storage ends.
 	optimized time.Time
 	// last is the description of an instance that is being deleted since gone.
 	last []byte

@@ -67,7 +67,7 @@ func refuseAssociation(ctx context.Context, p *Proxy, x *exchange) *answer {
 	}
 }
 
-// maxZoneTags is how many tags a hosted zone can have.
+// maxZoneTags limits how many tags a hosted zone can have.
 // https://docs.aws.amazon.com/Route53/latest/APIReference/API_ChangeTagsForResource.html
 const maxZoneTags = 10
 

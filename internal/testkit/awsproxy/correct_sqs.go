@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// queueRest is how long SQS refuses to create a queue of the name of a deleted one.
+// queueRest sets how long SQS refuses to create a queue of the name of a deleted one.
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
 const queueRest = time.Minute
 

@@ -37,7 +37,7 @@ func assumeWithToken(ctx context.Context, p *Proxy, x *exchange) *answer {
 	return recordAccount(ctx, p, x, a)
 }
 
-// claims are those of a ServiceAccount's token.
+// claims holds the claims of a ServiceAccount's token.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Subject  string `json:"sub"`

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// protocol is how a service speaks: it decides how its errors look.
+// protocol says how a service speaks: it decides how its errors look.
 type protocol int
 
 const (
@@ -78,7 +78,7 @@ func (d *request) readScope() {
 	}
 }
 
-// signingNames are those that differ from the prefix of the service in IAM.
+// signingNames lists the names that differ from the prefix of the service in IAM.
 var signingNames = map[string]string{
 	"s3express": "s3", "monitoring": "cloudwatch", "email": "ses", "eks-auth": "eks", "tagging": "tag",
 }
@@ -147,7 +147,7 @@ func (d *request) decodeREST() {
 	}
 }
 
-// bedrockPaths are those of the requests that use models, knowledge bases and guardrails.
+// bedrockPaths lists the paths of the requests that use models, knowledge bases and guardrails.
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_Operations.html
 var bedrockPaths = []struct {
 	path       *regexp.Regexp

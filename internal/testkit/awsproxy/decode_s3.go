@@ -120,7 +120,7 @@ func bucketOp(method string, query url.Values) string {
 	return plainBucketOps[method]
 }
 
-// plainBucketOps are those without a sub-resource.
+// plainBucketOps lists the ops without a sub-resource.
 var plainBucketOps = map[string]string{
 	http.MethodGet: "ListObjects", http.MethodPut: "CreateBucket", http.MethodHead: "HeadBucket",
 	http.MethodDelete: "DeleteBucket", http.MethodPost: "PostObject",

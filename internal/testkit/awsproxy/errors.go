@@ -86,7 +86,7 @@ func codeInBody(body []byte) string {
 	return parsed.Code
 }
 
-// throttling is what a service says that has had too many requests.
+// throttling returns what a service says that has had too many requests.
 func throttling(d *request) awsError {
 	switch d.service {
 	case "s3":

@@ -37,7 +37,7 @@ func At(address string) Match {
 	return Match{Service: m[1], Op: m[2], Resource: m[3], Nth: nth}
 }
 
-// Action is what a rule does to a request.
+// Action holds what a rule does to a request.
 type Action struct {
 	name  string
 	apply func(*Proxy, *transaction)

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// callers is what the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
+// callers holds what the proxy needs to decide by the policies of IAM. The emulator could decide too, but evaluates no resources
 // except in S3, and takes a condition that is not met for a refusal (docs/adr/0054).
 type callers struct {
 	mu       sync.Mutex
@@ -25,7 +25,7 @@ type callers struct {
 	limits   map[string]*Limited           // by access key
 }
 
-// Limited is what an access key may do, and what of that it has used.
+// Limited holds what an access key may do, and what of that it has used.
 type Limited struct {
 	rights *rights
 	keys   map[string]string
@@ -73,7 +73,7 @@ func (c *callers) limitOf(accessKey string) *Limited {
 	return c.limits[accessKey]
 }
 
-// tagsOfUnknownKeys are those of keys of KMS that the emulator does not have.
+// tagsOfUnknownKeys returns the keys of keys of KMS that the emulator does not have.
 func (c *callers) tagsOfUnknownKeys(accessKey string) map[string]string {
 	if l := c.limitOf(accessKey); l != nil {
 		return l.keys

@@ -162,7 +162,7 @@ var (
 	keyPairID = regexp.MustCompile(`<keyPairId>([^<]*)</keyPairId>`)
 )
 
-// networkTags are those of a resource of EC2. A key pair has its name in its ARN, and an identifier.
+// networkTags returns the tags of a resource of EC2. A key pair has its name in its ARN, and an identifier.
 func (q *asker) networkTags(isKeyPair bool, id string) map[string]string {
 	if isKeyPair && !strings.HasPrefix(id, "key-") {
 		body, err := q.query("ec2", "DescribeKeyPairs", "2016-11-15", url.Values{"KeyName.1": {id}})

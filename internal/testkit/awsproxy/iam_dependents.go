@@ -37,7 +37,7 @@ const (
 // dependents are the decisions on the dependent actions of the reference, and on needs that it lacks.
 var dependents = slices.Concat(taggingDependents, networkDependents, databaseDependents, roleDependents, keyDependents, otherDependents)
 
-// tagging is what a create with tags takes, beyond the reference.
+// tagging returns what a create with tags takes, beyond the reference.
 func tagging(action, needs string, at ...string) dependent {
 	return dependent{action: action, needs: needs, with: withTags, at: at, page: tagsAtCreate}
 }

@@ -53,7 +53,7 @@ func (q *asker) keyOfAlias(alias string) string {
 	return text(member(pages[0], "KeyMetadata.Arn"))
 }
 
-// keyTags are those of a key. Of a key that the emulator does not have they are those that Limit was given.
+// keyTags returns the tags of a key. Of a key that the emulator does not have they are those that Limit was given.
 func (q *asker) keyTags(key string) map[string]string {
 	pages, err := q.inside().json(q.ctx, "kms", "TrentService.ListResourceTags", map[string]any{"KeyId": key})
 	if err != nil || len(pages) == 0 {
@@ -65,7 +65,7 @@ func (q *asker) keyTags(key string) map[string]string {
 // ofTableData are operations on the items of a table, which its key protects.
 var ofTableData = []string{"BatchGetItem", "BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"}
 
-// tableKey is what the key of a table takes.
+// tableKey returns what the key of a table takes.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html
 func (q *asker) tableKey() []demand {
 	name := shortName(cmp.Or(text(q.x.json["TableName"]), text(q.x.json["ResourceArn"])))
@@ -96,7 +96,7 @@ var (
 var objectActions = map[string]string{"HeadObject": "GetObject", "CreateMultipartUpload": "PutObject", "UploadPart": "PutObject",
 	"CompleteMultipartUpload": "PutObject", "CopyObject": "PutObject", "ListParts": "ListMultipartUploadParts"}
 
-// objectKey is what the key of a bucket takes for its objects.
+// objectKey returns what the key of a bucket takes for its objects.
 // https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
 func (q *asker) objectKey() []demand {
 	uses := map[string][]string{"s3:GetObject": {"kms:Decrypt"}, "s3:PutObject": {"kms:GenerateDataKey"}}[q.action]
@@ -123,7 +123,7 @@ func (q *asker) deletedObjects() []demand {
 	return out
 }
 
-// secretKey is what the key of a secret takes. A change of the key encrypts the versions again.
+// secretKey returns what the key of a secret takes. A change of the key encrypts the versions again.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 func (q *asker) secretKey() []demand {
 	uses := map[string][]string{"GetSecretValue": {"kms:Decrypt"}, "CreateSecret": {"kms:GenerateDataKey", "kms:Decrypt"},
@@ -141,7 +141,7 @@ func (q *asker) secretKey() []demand {
 	return q.through("secretsmanager", key, map[string]string{"kms:EncryptionContext:SecretARN": q.secretARN()}, uses...)
 }
 
-// queueKey is what the key of a queue takes for its messages.
+// queueKey returns what the key of a queue takes for its messages.
 func (q *asker) queueKey() []demand {
 	uses := map[string][]string{"SendMessage": {"kms:GenerateDataKey", "kms:Decrypt"}, "ReceiveMessage": {"kms:Decrypt"}}[q.x.op]
 	if uses == nil {
@@ -151,7 +151,7 @@ func (q *asker) queueKey() []demand {
 	return q.through("sqs", text(q.found("AmazonSQS.GetQueueAttributes", request, "Attributes.KmsMasterKeyId")), nil, uses...)
 }
 
-// topicKey is what the key of a topic takes for a message.
+// topicKey returns what the key of a topic takes for a message.
 func (q *asker) topicKey() []demand {
 	body, err := q.query("sns", "GetTopicAttributes", "2010-03-31", url.Values{"TopicArn": {q.x.form.Get("TopicArn")}})
 	if err != nil {
@@ -160,7 +160,7 @@ func (q *asker) topicKey() []demand {
 	return q.through("sns", firstMatch(topicKey, body), nil, "kms:GenerateDataKey", "kms:Decrypt")
 }
 
-// functionKey is what the key of a function takes to show its variables.
+// functionKey returns what the key of a function takes to show its variables.
 func (q *asker) functionKey() []demand {
 	body, err := q.inside().get(q.ctx, "lambda", "/2015-03-31/functions/"+q.x.resource)
 	if err != nil {
@@ -170,7 +170,7 @@ func (q *asker) functionKey() []demand {
 	return q.through("lambda", text(member(function, "Configuration.KMSKeyArn")), nil, "kms:Decrypt")
 }
 
-// parameterKeys is what the keys of parameters take to show their values.
+// parameterKeys returns what the keys of parameters take to show their values.
 func (q *asker) parameterKeys() []demand {
 	var out []demand
 	for _, name := range q.values("Name", "Names") {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// tableNames are those of a request; each part of a transaction has one.
+// tableNames returns the names of a request; each part of a transaction has one.
 func (q *asker) tableNames() []string {
 	names := tableNames(q.x.json)
 	if strings.HasPrefix(q.x.op, "Transact") {
@@ -45,7 +45,7 @@ func (q *asker) indexNames() []string {
 	return nil
 }
 
-// instances are those that the request names, or whose association with a profile it names.
+// instances returns the instances that the request names, or whose association with a profile it names.
 func (q *asker) instances() []string {
 	if id := q.x.form.Get("AssociationId"); id != "" && strings.Contains(q.x.op, "Profile") {
 		return q.described("DescribeIamInstanceProfileAssociations", url.Values{"AssociationId.1": {id}}, "instanceId")
@@ -90,7 +90,7 @@ func (q *asker) controlPlanes() []string {
 	return q.values("name")
 }
 
-// associations are those of EKS Pod Identity, by cluster and identifier.
+// associations returns the associations of EKS Pod Identity, by cluster and identifier.
 func (q *asker) associations() []string {
 	parts := strings.Split(strings.Trim(q.x.http.URL.Path, "/"), "/")
 	if len(parts) < 3 || parts[2] != "pod-identity-associations" {
@@ -102,7 +102,7 @@ func (q *asker) associations() []string {
 	return []string{parts[1] + "/" + parts[3]}
 }
 
-// accessEntries are those of EKS, by cluster and principal. AWS chooses the last part of their ARNs.
+// accessEntries returns the entries of EKS, by cluster and principal. AWS chooses the last part of their ARNs.
 func (q *asker) accessEntries() []string {
 	cluster, _, principal, _ := accessPath(q.x.http)
 	parts := strings.SplitN(principal, ":", 6)
@@ -143,7 +143,7 @@ func (q *asker) databases() []string {
 	return []string{database}
 }
 
-// catalogTables are those that the request names, or all of its database.
+// catalogTables returns the tables that the request names, or all of its database.
 func (q *asker) catalogTables() []string {
 	database, table, ok := strings.Cut(q.x.resource, "/")
 	switch {

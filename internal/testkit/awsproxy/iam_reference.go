@@ -29,7 +29,7 @@ func typeOf(template string) string {
 	return parts[2] + " " + placeholder.ReplaceAllString(parts[5], "*")
 }
 
-// templates are those of the reference by type.
+// templates lists the templates of the reference by type.
 var templates = sync.OnceValue(func() map[string]string {
 	all := map[string]string{}
 	for _, a := range reference().Actions {
@@ -42,13 +42,13 @@ var templates = sync.OnceValue(func() map[string]string {
 
 // naming says how a request names resources of a type.
 type naming struct {
-	// members are those with the name, the identifier or the ARN. In forms, # is a number.
+	// members lists the members with the name, the identifier or the ARN. In forms, # is a number.
 	members []string
 	// names returns what stands behind the type in the ARN, or the ARN, where the member is something else.
 	names func(q *asker) []string
 }
 
-// namings are those of the types that the kinds and the applications use. A type that is not here is never named.
+// namings lists the namings of the types that the kinds and the applications use. A type that is not here is never named.
 var namings = map[string]naming{
 	"acm certificate/*":              {members: []string{"CertificateArn"}},
 	"cognito-idp userpool/*":         {members: []string{"UserPoolId"}},

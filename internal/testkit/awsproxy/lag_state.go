@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// state is what the corrections remember.
+// state holds what the corrections remember.
 type state struct {
 	mu            sync.Mutex
 	now           func() time.Time
@@ -77,7 +77,7 @@ const (
 	events
 )
 
-// history is what was written to one resource.
+// history holds what was written to one resource.
 type history struct {
 	noun   string // Table of CreateTable; "" if its creation was not seen
 	exists bool

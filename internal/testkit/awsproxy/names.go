@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// nameRule is what AWS demands of a name that moto accepts unseen.
+// nameRule holds what AWS demands of a name that moto accepts unseen.
 type nameRule struct {
 	member   string
 	min, max int

@@ -52,7 +52,7 @@ var missing = map[string]awsError{
 
 const resourceNotFound = "ResourceNotFoundException"
 
-// notFound is what a service says of a resource that does not exist.
+// notFound returns what a service says of a resource that does not exist.
 func notFound(d *request) awsError {
 	for _, key := range []string{d.service + "." + d.op, d.service, ""} {
 		if e, ok := missing[key]; ok {

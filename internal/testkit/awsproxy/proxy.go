@@ -93,7 +93,7 @@ type exchange struct {
 	double http.Handler // answers in the emulator's place; see Divert
 }
 
-// answer is what goes back to the client.
+// answer holds what goes back to the client.
 type answer struct {
 	status int
 	header http.Header

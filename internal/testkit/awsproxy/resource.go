@@ -127,7 +127,7 @@ func queryResource(form url.Values) string {
 	return ""
 }
 
-// secretSuffix is what Secrets Manager adds to a name to make the ARN.
+// secretSuffix holds what Secrets Manager adds to a name to make the ARN.
 var secretSuffix = regexp.MustCompile(`-[A-Za-z0-9]{6}$`)
 
 // shortName gives the name within an ARN or a queue's URL, else the text itself.

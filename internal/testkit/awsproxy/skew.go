@@ -12,7 +12,7 @@ import (
 // awsTime is the format of X-Amz-Date.
 const awsTime = "20060102T150405Z"
 
-// maxSkew is how far the time of a signature may be from the clock of a service.
+// maxSkew returns how far the time of a signature may be from the clock of a service.
 func maxSkew(service string) time.Duration {
 	if service == "s3" {
 		return 15 * time.Minute
@@ -42,7 +42,7 @@ func refuseSkewedRequest(_ context.Context, p *Proxy, x *exchange) *answer {
 	return nil
 }
 
-// skewed is what a service says of a signature made at another time.
+// skewed returns what a service says of a signature made at another time.
 func skewed(d *request, signed, server time.Time) awsError {
 	limit := maxSkew(d.service)
 	bound, text := server.Add(-limit), "Signature expired: %s is now earlier than %s (%s - %d min.)"

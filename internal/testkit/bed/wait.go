@@ -57,11 +57,11 @@ func (b *Bed) waitWith(within time.Duration, what string, check func() error, pa
 	}
 }
 
-// patience is how long the bed waits for the state of an object. It promises nothing: it ends a test that fails, and on a busy machine
+// patience sets how long the bed waits for the state of an object. It promises nothing: it ends a test that fails, and on a busy machine
 // everything takes several times as long. A test of a promised time measures it, or passes the time to Eventually or Until.
 const patience = 2 * time.Minute
 
-// looksBeforeWatch is how many looks at an object come before it is watched: many waits end with one of them, and cost no watch.
+// looksBeforeWatch sets how many looks at an object come before it is watched: many waits end with one of them, and cost no watch.
 const looksBeforeWatch = 3
 
 // longestWait is the longest wait for a change of an object.

@@ -236,7 +236,7 @@ func code(err error) string {
 	return ""
 }
 
-// volatile is what no two runs have in common.
+// volatile holds what no two runs have in common.
 var volatile = regexp.MustCompile(`"(ResultMetadata|CreationDate|CreationDateTime|CreationTime|CreateDate|CreateTime|UpdateTime|LastUpdated|LastModifiedDate|LastModified|LastChangedDate|` +
 	`CreatedDate|LastAccessedDate|RoleId|TableId|VersionId|LastUsedDate|EarliestRestorableDateTime|LatestRestorableDateTime|RoleLastUsed)":("[^"]*"|\{[^{}]*\}|[^,{}]*)`)
 

@@ -21,7 +21,7 @@ func (c *Cloud) describeTopic(ctx context.Context, arn string, writeAnswer func(
 	writeAnswer(ask(ctx, c.SNS.ListSubscriptionsByTopic, &sns.ListSubscriptionsByTopicInput{TopicArn: &arn}))
 }
 
-// QueueAttributes are those of a queue at a URL.
+// QueueAttributes returns the attributes of a queue at a URL.
 func (c *Cloud) QueueAttributes(ctx context.Context, url string) (map[string]string, error) {
 	out, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"All"}})
 	if err != nil {

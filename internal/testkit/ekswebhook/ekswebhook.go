@@ -118,7 +118,7 @@ func (h *hook) patch(ctx context.Context, namespace string, pod *corev1.Pod) []b
 	return way.of(pod)
 }
 
-// credentials are what containers get: variables, and a token for an audience.
+// credentials holds what containers get: variables, and a token for an audience.
 type credentials struct {
 	token, audience string
 	env             []corev1.EnvVar

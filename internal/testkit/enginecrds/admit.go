@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// celBudget is what one object's rules may cost, far more than they do.
+// celBudget holds what one object's rules may cost, far more than they do.
 const celBudget = 10_000_000
 
 // Admit does with an object of an engine's kind what an API server does that has the definitions: it drops

@@ -15,7 +15,7 @@ import (
 const (
 	// removal is longer than the five minutes after which the API server looks at every definition again.
 	removal = 6 * time.Minute
-	// patience is how long a deletion may take before the definition is edited.
+	// patience limits how long a deletion may take before the definition is edited.
 	patience = 15 * time.Second
 )
 

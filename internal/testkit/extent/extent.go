@@ -25,7 +25,7 @@ const Variable = "NEXUS_TESTS"
 // Left begins the message of a test that is left to another run.
 const Left = "left to make test-all"
 
-// Extent is how much of the tests runs.
+// Extent says how much of the tests runs.
 type Extent struct {
 	all         bool
 	part, parts int // 0: the sample alone

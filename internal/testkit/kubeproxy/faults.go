@@ -17,7 +17,7 @@ import (
 // Rule is an action on certain requests, in force until removed.
 type Rule = wire.Rule[*Call, Action]
 
-// Action is what a rule does to a request.
+// Action holds what a rule does to a request.
 type Action struct {
 	name  string
 	apply func(*transaction)

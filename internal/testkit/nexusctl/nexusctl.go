@@ -17,12 +17,12 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// maxBinary is how many bytes the binary may have.
+// maxBinary limits how many bytes the binary may have.
 const maxBinary = 120_000_000
 
 var building sync.Mutex
 
-// Answer is how a run ended.
+// Answer says how a run ended.
 type Answer struct {
 	Out, Err string
 	Code     int

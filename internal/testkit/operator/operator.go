@@ -45,7 +45,7 @@ type Options struct {
 	Installed *Installed
 }
 
-// Installed is how a Deployment in the cluster runs the operator.
+// Installed says how a Deployment in the cluster runs the operator.
 type Installed struct {
 	// Args are all arguments, and Env the variables of the container.
 	Args, Env []string
@@ -65,7 +65,7 @@ type Operator struct {
 	done    chan struct{}
 	killed  atomic.Bool
 	once    sync.Once
-	// began is where the audit log ended when it was started.
+	// began says where the audit log ended when it was started.
 	began int64
 	// metrics is the address of its metrics, or "".
 	metrics string
@@ -192,7 +192,7 @@ func flags(metrics string, own []string) []string {
 	return append(all, own...)
 }
 
-// allowances are what an administrator has to allow for most tests, unless a test's own flags say otherwise: generated
+// allowances holds what an administrator has to allow for most tests, unless a test's own flags say otherwise: generated
 // providers and namespaces for workloads everywhere, and providers without credentials in the namespaces that a bed makes
 // for its tests alone, so that those of capabilities never use the operator's own identity by their namespace.
 var allowances = []string{"--capability-namespaces=*", "--workload-namespaces=*", "--ambient-namespaces=team-*"}

@@ -49,7 +49,7 @@ func overlay(w *world.World) (string, error) {
 // Profiled reports whether operators are built for profiling.
 func Profiled() bool { return os.Getenv(profileVariable) != "" }
 
-// socket is where a profiled operator listens.
+// socket returns where a profiled operator listens.
 func (o *Operator) socket() string { return filepath.Join(o.world.Dir(), o.name+".sock") }
 
 // StartCPUProfile begins a CPU profile of the operator; the function that it returns ends it and writes

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Usage is what the operator's process has used so far, as Linux counts it in /proc.
+// Usage holds what the operator's process has used so far, as Linux counts it in /proc.
 type Usage struct {
 	// CPU is the time in user and kernel mode since the start, in steps of 10 ms.
 	CPU time.Duration

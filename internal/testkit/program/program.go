@@ -17,7 +17,7 @@ const Variable = "NEXUS_TEST_PROGRAMS"
 // Tags are the build tags of the programs that users get, as in the Makefile.
 const Tags = "grpcnotrace,kustomize_disable_go_plugin_support"
 
-// Names are those of the programs, which are also their folders below cmd.
+// Names lists the names of the programs, which are also their folders below cmd.
 var Names = []string{"nexus-operator", "nexusctl"}
 
 // Build returns the path of a program. Unless the folder of the variable has it, it is built into dir, once.

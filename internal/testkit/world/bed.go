@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// bedPrograms are what dev/bed builds into the cache.
+// bedPrograms holds what dev/bed builds into the cache.
 var bedPrograms = [...]string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "moto_server", "moto_server.py"}
 
 // BinDir returns the folder of the test bed's programs: $NEXUS_BED_BIN, else

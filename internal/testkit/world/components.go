@@ -19,7 +19,7 @@ const (
 	Moto              = "moto"
 )
 
-// controllers are those that act on what an operator creates; the API server's
+// controllers lists the controllers that act on what an operator creates; the API server's
 // proxy of services still reads Endpoints. Left out are the ones about real nodes,
 // volumes and certificates; without node-lifecycle a machine that stalls for a
 // minute does not turn its fake nodes NotReady.

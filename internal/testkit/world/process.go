@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
 )
 
-// tailLines is how much of a component's log an error carries.
+// tailLines sets how much of a component's log an error carries.
 const tailLines = 25
 
 // process is one component: a program that is started, killed and started

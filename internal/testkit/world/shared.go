@@ -18,7 +18,7 @@ var shared struct {
 	started bool
 }
 
-// suite is what testing.M is, and tester is what tester is. Package testing is not imported: it would be linked into
+// suite holds what testing.M is, and tester is what tester is. Package testing is not imported: it would be linked into
 // nexusctl, whose local world is this one.
 type suite interface{ Run() int }
 

@@ -58,7 +58,7 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 	return t
 }
 
-// site is where a policy applies.
+// site says where a policy applies.
 type site struct {
 	policy            intent.Policy
 	mesh              mesh

@@ -2,7 +2,7 @@
 
 package istio
 
-// mesh is how the pods of a namespace take part in the mesh.
+// mesh says how the pods of a namespace take part in the mesh.
 type mesh int
 
 const (

@@ -15,7 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// part is what one KubeArmorPolicy says.
+// part holds what one KubeArmorPolicy says.
 type part struct {
 	// suffix of the name, where an intent has several.
 	suffix string
@@ -28,7 +28,7 @@ type part struct {
 	adorn func(*unstructured.Unstructured, intent.Policy, intent.Rule)
 }
 
-// partsOf is what KubeArmor has for an intent, each in its own object; nothing when it has no means.
+// partsOf returns what KubeArmor has for an intent, each in its own object; nothing when it has no means.
 func partsOf(r intent.Rule) []part {
 	switch r.Canonical {
 	case "dnsManipulation":
@@ -53,7 +53,7 @@ func partsOf(r intent.Rule) []part {
 	return nil
 }
 
-// maxDir is how long a directory of a rule may be: KubeArmor's program looks for directories in the first 64 characters of a path.
+// maxDir limits how long a directory of a rule may be: KubeArmor's program looks for directories in the first 64 characters of a path.
 const maxDir = 64
 
 // limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing. Its program goes up 20

@@ -28,7 +28,7 @@ func ids() []string {
 	return out
 }
 
-// covered are those that KubeArmor has something for.
+// covered lists the intents that KubeArmor has something for.
 func covered() []string {
 	return []string{
 		"dnsManipulation", "swDeploymentTools", "pkgManagerExecution", "pkgMgrs", "unAuthorizedSaTokenAccess",

@@ -10,7 +10,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// answer is what Kyverno has for an intent: the part of a policy that does not depend on whom it is for.
+// answer holds what Kyverno has for an intent: the part of a policy that does not depend on whom it is for.
 type answer struct {
 	claim intent.Claim
 	// rule is the policy's only one; none makes no object.

@@ -19,7 +19,7 @@ import (
 const (
 	name            = "Kyverno"
 	systemNamespace = "kube-system"
-	// maxName is how long a policy's name may be: Kyverno keeps it in labels.
+	// maxName limits how long a policy's name may be: Kyverno keeps it in labels.
 	maxName = 63
 )
 
@@ -180,7 +180,7 @@ func rule(p intent.Policy, f intent.Facts, a answer) map[string]any {
 	return out
 }
 
-// pods are those selected. Kyverno refuses a selector that requires nothing, and namespaces in a Policy.
+// pods returns the pods selected. Kyverno refuses a selector that requires nothing, and namespaces in a Policy.
 func pods(p intent.Policy, operations []string) map[string]any {
 	out := map[string]any{"kinds": []any{"v1/Pod"}}
 	if len(operations) > 0 {

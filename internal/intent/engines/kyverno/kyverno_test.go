@@ -27,7 +27,7 @@ func ids() []string {
 	return out
 }
 
-// covered are those that Kyverno has something for.
+// covered lists the intents that Kyverno has something for.
 func covered() []string { return []string{"escapeToHost", "cocoWorkload"} }
 
 func rule(id string, action v1alpha1.Action) intent.Rule {

@@ -15,13 +15,13 @@ import (
 
 // limits bound the work and, what matters more, what people have to read.
 type limits struct {
-	// overlapping is how many rules may restrict one direction of the same pod.
+	// overlapping limits how many rules may restrict one direction of the same pod.
 	overlapping int
-	// objects is how many a rule may have in one direction.
+	// objects limits how many a rule may have in one direction.
 	objects int
-	// claimants is how many rules with overlapping pods are divided exactly.
+	// claimants says how many rules with overlapping pods are divided exactly.
 	claimants int
-	// steps is how many combinations of rules one attempt may look at.
+	// steps limits how many combinations of rules one attempt may look at.
 	steps int
 }
 
@@ -29,7 +29,7 @@ func defaultLimits() limits {
 	return limits{overlapping: 4, objects: 16, claimants: 256, steps: 50_000}
 }
 
-// claimant is what a demand is in one direction.
+// claimant holds what a demand is in one direction.
 type claimant struct {
 	demand  int // its place among all demands
 	pods    podSet
@@ -56,7 +56,7 @@ func isolatingPolicies(f intent.Facts, direction intent.Direction) []foreignPoli
 	return append(out, otherPolicies(f, func(o intent.OtherPolicy) bool { return o.Isolates&direction != 0 })...)
 }
 
-// otherPolicies are those of other kinds that match.
+// otherPolicies returns the policies of other kinds that match.
 func otherPolicies(f intent.Facts, matches func(intent.OtherPolicy) bool) []foreignPolicy {
 	var out []foreignPolicy
 	for _, o := range f.OtherPolicies {
@@ -252,7 +252,7 @@ func (d division) common(members []int) flows {
 	return shared
 }
 
-// outside is what is left of the pods without those of other claimants and those that somebody else isolates,
+// outside returns what is left of the pods without those of other claimants and those that somebody else isolates,
 // unless that takes too many sets.
 func (d division) outside(pods podSet, others []int) ([]podSet, bool) {
 	var exclusions []podSet

@@ -11,7 +11,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// standing is how far a demand is held in one direction.
+// standing says how far a demand is held in one direction.
 type standing struct {
 	// reason is empty when it is held for all of its pods; message may then say that more is closed.
 	reason, message string
@@ -131,7 +131,7 @@ func (s allocation) closesMore(demands []demand, me int, direction string) strin
 		direction, strings.Join(names, ", "), s.limits.overlapping, s.limits.objects)
 }
 
-// listed is how many names a message has.
+// listed sets how many names a message has.
 const listed = 3
 
 // joinNames names the first few.

@@ -217,7 +217,7 @@ func (e engine) contradicted(d demand, direction intent.Direction, f intent.Fact
 	return "", ""
 }
 
-// cutOff is what is left of sets outside of a exclusion.
+// cutOff returns what is left of sets outside of a exclusion.
 func cutOff(sets []podSet, exclusion podSet) []podSet {
 	if len(sets) == 0 {
 		return nil

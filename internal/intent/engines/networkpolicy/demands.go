@@ -40,7 +40,7 @@ type demand struct {
 	short string
 }
 
-// in is what the demand allows in a direction, or nil when it does not restrict it.
+// in returns what the demand allows in a direction, or nil when it does not restrict it.
 func (d demand) in(direction intent.Direction) *flows {
 	if direction == intent.Ingress {
 		return d.ingress

@@ -135,7 +135,7 @@ func onPorts(list []networkingv1.NetworkPolicyPort, p portOf) bool {
 	})
 }
 
-// verdict is what becomes of a flow: whether its source lets it out, whether its destination lets it in.
+// verdict holds what becomes of a flow: whether its source lets it out, whether its destination lets it in.
 type verdict struct{ out, in bool }
 
 func (v verdict) open() bool { return v.out && v.in }

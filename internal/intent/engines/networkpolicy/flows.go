@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// flows is what is allowed in one direction: the union of its parts, nothing when there is none.
+// flows holds what is allowed in one direction: the union of its parts, nothing when there is none.
 type flows []allowance
 
 // allowance is one rule of a NetworkPolicy: these peers, on these ports.
@@ -76,7 +76,7 @@ type portRange struct {
 	from, to int32
 }
 
-// and is what is in both; nothing when the second value is false.
+// and returns what is in both; nothing when the second value is false.
 func (p ports) and(q ports) (ports, bool) {
 	if p == nil {
 		return q, true
@@ -114,7 +114,7 @@ func (r portRange) within(q ports) bool {
 	return r.from > r.to
 }
 
-// and is what both allow.
+// and returns what both allow.
 func (f flows) and(g flows) flows {
 	var out flows
 	for _, a := range f {
@@ -151,7 +151,7 @@ func (f flows) allow(g flows) bool {
 // equal reports that both are observed to allow the same.
 func (f flows) equal(g flows) bool { return f.allow(g) && g.allow(f) }
 
-// size is how many pairs of peer and ports there are.
+// size returns how many pairs of peer and ports there are.
 func (f flows) size() int {
 	n := 0
 	for _, a := range f {

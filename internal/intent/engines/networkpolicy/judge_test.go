@@ -58,7 +58,7 @@ func (s scenario) String() string {
 	return b.String()
 }
 
-// answer is what the engine makes of a scenario.
+// answer holds what the engine makes of a scenario.
 type answer struct {
 	objects []networkingv1.NetworkPolicy
 	// claims[i] are those of policy i.
@@ -115,7 +115,7 @@ func honest(r intent.Rule, c intent.Claim, objects int) error {
 	return nil
 }
 
-// allows is what a rule allows, said independently of the engine. The second value is false for a rule that
+// allows returns what a rule allows, said independently of the engine. The second value is false for a rule that
 // does not restrict the direction or cannot be enforced.
 func allows(r intent.Rule, direction intent.Direction, other end, p portOf) (allowed, restricted bool) {
 	private := []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"}

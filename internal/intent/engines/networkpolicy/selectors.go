@@ -162,7 +162,7 @@ func (b podSet) with(key string, v values) podSet {
 	return append(append(append(out, b[:i]...), requirement{key, v}), b[i:]...)
 }
 
-// and is what is in both, unless nothing is.
+// and returns what is in both, unless nothing is.
 func (b podSet) and(c podSet) (podSet, bool) {
 	out := b
 	for _, r := range c {
@@ -201,7 +201,7 @@ func (b podSet) equal(c podSet) bool {
 	return slices.EqualFunc(b, c, func(r, s requirement) bool { return r.key == s.key && r.values.equal(s.values) })
 }
 
-// minus is what is in b and not in c, as sets that do not meet: the first is outside under the first key,
+// minus returns what is in b and not in c, as sets that do not meet: the first is outside under the first key,
 // the second inside under the first and outside under the second, and so on. The keys are at least those of c.
 func (b podSet) minus(c podSet, keys []string) []podSet {
 	if !b.meets(c) {
@@ -225,7 +225,7 @@ func (b podSet) minus(c podSet, keys []string) []podSet {
 	return out
 }
 
-// or is what is in either, where one set can say it: where they differ under one key only.
+// or returns what is in either, where one set can say it: where they differ under one key only.
 func (b podSet) or(c podSet) (podSet, bool) {
 	var differ []string
 	for _, r := range b {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// share is what the objects of one claimant say in one direction. Together they select all pods of the claimant that
+// share holds what the objects of one claimant say in one direction. Together they select all pods of the claimant that
 // no foreign policy isolates, so a claimant stays in force when the objects of all other claimants are gone. Where
 // pods of several claimants get different flows, every claimant says for its own pods what all of them allow: the
 // union of equal flows opens nothing.
@@ -20,10 +20,10 @@ type share struct {
 	alone bool
 }
 
-// maxAttempts is how many claimants of one overlap are made coarser, one after the other, before all are.
+// maxAttempts sets how many claimants of one overlap are made coarser, one after the other, before all are.
 const maxAttempts = 16
 
-// maxShared is how many peers an intersection of many claimants may have; beyond it nothing is allowed.
+// maxShared limits how many peers an intersection of many claimants may have; beyond it nothing is allowed.
 const maxShared = 256
 
 // divideClaimants returns the share of each claimant. The claimants are ordered by priority.
@@ -110,7 +110,7 @@ func sharesOf(claimants []claimant, isolated []foreignPolicy, l limits) []share 
 	return divideCoarsely(claimants, isolated, l)
 }
 
-// own is what a claimant says for its own pods. When that takes too many objects, the claimant says only its own part
+// own returns what a claimant says for its own pods. When that takes too many objects, the claimant says only its own part
 // of the division, and that nothing else is allowed: the other parts then hold as long as their objects exist,
 // and close when those go.
 func (d division) own(i int, allotments []allotment) []allotment {

@@ -55,7 +55,7 @@ func (e engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 // Divide implements intent.Divider.
 func (e engine) Divide(policies []intent.Policy, f intent.Facts) any { return e.divide(policies, f) }
 
-// namespace is what all policies of a namespace come to. It is read only once made.
+// namespace holds what all policies of a namespace come to. It is read only once made.
 type namespace struct {
 	demands         []demand
 	ingress, egress allocation
@@ -104,7 +104,7 @@ func siblingsOf(p intent.Policy, f intent.Facts) []intent.Policy {
 	return slices.DeleteFunc(slices.Clone(f.Siblings), func(s intent.Policy) bool { return s.Namespace != p.Namespace || s.Name == p.Name })
 }
 
-// allocation is what all demands come to in one direction.
+// allocation holds what all demands come to in one direction.
 type allocation struct {
 	direction intent.Direction
 	limits    limits

@@ -21,7 +21,7 @@ import (
 
 const (
 	name = "TLSAssessor"
-	// maxName is how long a CronJob's name may be: its Jobs add to it.
+	// maxName limits how long a CronJob's name may be: its Jobs add to it.
 	// https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/
 	maxName = 52
 )

@@ -150,7 +150,7 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	if (len(args) > 0) == (f.terraform != "") {
 		return nil, usage("say what to import: KIND/NAME, --tag KEY=VALUE or --from-terraform FILE, and one of them")
 	}
-	out, err := named(args)
+	out, err := s.named(args)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: err}
 	}
-	found, err := importer.FromTerraform(state)
+	found, err := importer.FromTerraform(s.Kinds(), state)
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: fmt.Errorf("%s: %w", f.terraform, err)}
 	}
@@ -175,11 +175,11 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 }
 
 // named are the resources of arguments.
-func named(args []string) ([]importer.Resource, error) {
+func (s *shared) named(args []string) ([]importer.Resource, error) {
 	var out []importer.Resource
 	for _, a := range args {
 		if strings.HasPrefix(a, "arn:") {
-			r, ok := importer.FromARN(a)
+			r, ok := importer.FromARN(s.Kinds(), a)
 			if !ok {
 				return nil, usage("%s: no kind can be imported by such an ARN; name it as KIND/NAME", a)
 			}

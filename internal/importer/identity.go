@@ -44,11 +44,11 @@ func (r Resource) home() home {
 }
 
 // byARN returns the resource that has an ARN for its name, by its name.
-func byARN(r Resource) Resource {
+func (im *Importer) byARN(r Resource) Resource {
 	if r.ARN != "" || !strings.HasPrefix(r.Name, "arn:") {
 		return r
 	}
-	if named, ok := FromARN(r.Name); ok && strings.EqualFold(named.Kind, r.Kind) {
+	if named, ok := FromARN(im.Kinds, r.Name); ok && strings.EqualFold(named.Kind, r.Kind) {
 		return named
 	}
 	r.ARN = r.Name

@@ -80,13 +80,15 @@ type Result struct {
 // ImportableKinds returns the kinds whose existing resources can be declared.
 func (im *Importer) ImportableKinds() []string {
 	var out []string
-	for _, e := range im.Kinds {
-		if len(e.ExportIdentity()) > 0 {
-			out = append(out, e.Name())
-		}
+	for _, e := range im.importable() {
+		out = append(out, e.Name())
 	}
 	slices.Sort(out)
 	return out
+}
+
+func (im *Importer) importable() []engine.Entry {
+	return slices.DeleteFunc(slices.Clone(im.Kinds), func(e engine.Entry) bool { return len(e.ExportIdentity()) == 0 })
 }
 
 // UnknownKindError says that existing resources of a kind cannot be declared, or not found by their tags.
@@ -119,7 +121,7 @@ func (e *MalformedError) Error() string {
 // Import declares a resource. What keeps it from being declared is the Problem of the result. Errors are *UnknownKindError,
 // *MalformedError, or failures to reach AWS.
 func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
-	r = byARN(r)
+	r = im.byARN(r)
 	e, obj, err := im.identified(r)
 	if err != nil {
 		return Result{}, err

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
 )
 
 func TestNames_AreValidAndDistinct(t *testing.T) {
@@ -97,7 +99,7 @@ func TestFromARN_NamesWhatTheKindIdentifies(t *testing.T) {
 		"arn:aws:sqs" + of:                                                 "",
 		"orders":                                                           "",
 	} {
-		if r, ok := FromARN(arn); ok != (want != "") || ok && (r.String() != want || r.ARN != arn) {
+		if r, ok := FromARN(catalog.Kinds(), arn); ok != (want != "") || ok && (r.String() != want || r.ARN != arn) {
 			t.Errorf("%s: %v, %v, want %q", arn, r, ok, want)
 		}
 	}

@@ -6,55 +6,15 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
-// arnForm says how the resources of a kind are named by ARNs: the service, and what the last field of the ARN begins with. The
-// rest is the name, unless it contains one of notIn.
-type arnForm struct{ kind, service, prefix, notIn string }
-
-// arnForms lists the forms of the kinds whose resources an ARN identifies.
-// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
-var arnForms = []arnForm{
-	{"CognitoUserPool", "cognito-idp", "userpool/", "/"},
-	{"DBSubnetGroup", "rds", "subgrp:", ":"},
-	{"DynamoDBTable", "dynamodb", "table/", "/"},
-	{"EC2Instance", "ec2", "instance/", "/"},
-	{"ECRRepository", "ecr", "repository/", ""},
-	{"ECSCluster", "ecs", "cluster/", "/"},
-	{"EKSCluster", "eks", "cluster/", "/"},
-	{"ElastiCacheCluster", "elasticache", "cluster:", ":"},
-	{"ElasticIP", "ec2", "elastic-ip/", "/"},
-	{"GlueCrawler", "glue", "crawler/", "/"},
-	{"GlueDatabase", "glue", "database/", "/"},
-	{"GlueTable", "glue", "table/", ""},
-	{"IAMRole", "iam", "role/", ""},
-	{"InternetGateway", "ec2", "internet-gateway/", "/"},
-	{"KMSKey", "kms", "key/", "/"},
-	{"LambdaFunction", "lambda", "function:", ":"},
-	{"NATGateway", "ec2", "natgateway/", "/"},
-	{"RDSInstance", "rds", "db:", ":"},
-	{"Route53HostedZone", "route53", "hostedzone/", "/"},
-	{"RouteTable", "ec2", "route-table/", "/"},
-	{"S3Bucket", "s3", "", "/:"},
-	{"SNSTopic", "sns", "", ":"},
-	{"SQSQueue", "sqs", "", ":"},
-	{"SecretsManagerSecret", "secretsmanager", "secret:", ":"},
-	{"SecurityGroup", "ec2", "security-group/", "/"},
-	{"Subnet", "ec2", "subnet/", "/"},
-	{"VPC", "ec2", "vpc/", "/"},
-	{"Certificate", "acm", "certificate/", "/"},
-}
-
-// FromARN returns the resource of the ARN, and false where no kind has resources of such ARNs.
-func FromARN(arn string) (r Resource, ok bool) {
-	fields := strings.SplitN(arn, ":", 6)
-	if len(fields) < 6 || fields[0] != "arn" {
-		return Resource{}, false
-	}
-	for _, form := range arnForms {
-		name, ok := strings.CutPrefix(fields[5], form.prefix)
-		if ok && fields[2] == form.service && name != "" && !strings.ContainsAny(name, form.notIn) {
-			return Resource{Kind: form.kind, Name: nameIn(form.kind, name, arn), ARN: arn}, true
+// FromARN returns the resource of the ARN, and false where none of the kinds has resources of such ARNs.
+func FromARN(kinds []engine.Entry, arn string) (r Resource, ok bool) {
+	for _, e := range kinds {
+		if name, ok := e.Meta().Facts.ARN.Identify(arn); ok {
+			return Resource{Kind: e.Name(), Name: name, ARN: arn}, true
 		}
 	}
 	return Resource{}, false
@@ -65,29 +25,16 @@ func (im *Importer) place() string {
 	return "account " + im.Session.Account + ", region " + im.Session.Region
 }
 
-// suffixOfSecrets is the length of the hyphen and the random characters that end the ARN of a secret.
-const suffixOfSecrets = 7
-
-// nameIn returns what identifies the resource that an ARN names.
-func nameIn(kindName, name, arn string) string {
-	switch {
-	case kindName == "Certificate":
-		return arn
-	case kindName == "IAMRole": // without its path
-		return name[strings.LastIndex(name, "/")+1:]
-	case kindName == "SecretsManagerSecret" && len(name) > suffixOfSecrets:
-		return name[:len(name)-suffixOfSecrets]
-	}
-	return name
-}
-
-// taggable are the kinds whose resources the tagging API lists with ARNs that identify them. It lists no roles, and no databases
-// and tables of Glue, which have no tags.
-// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/supported-services.html
+// taggable returns the kinds whose resources the tagging API lists with ARNs that identify them.
 func (im *Importer) taggable() []string {
-	return slices.DeleteFunc(im.ImportableKinds(), func(name string) bool {
-		return name == "IAMRole" || name == "GlueDatabase" || name == "GlueTable" || !slices.ContainsFunc(arnForms, func(f arnForm) bool { return f.kind == name })
-	})
+	var out []string
+	for _, e := range im.importable() {
+		if form := e.Meta().Facts.ARN; form.Service != "" && !form.Untagged {
+			out = append(out, e.Name())
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Tagged returns the resources that carry all tags, which are values by key; no values stand for any. Others are the ARNs of those
@@ -106,7 +53,7 @@ func (im *Importer) Tagged(ctx context.Context, tags map[string][]string, kinds 
 	arns, err := im.Session.TaggedARNs(ctx, tags)
 	slices.Sort(arns)
 	for _, arn := range slices.Compact(arns) {
-		switch r, ok := FromARN(arn); {
+		switch r, ok := FromARN(im.Kinds, arn); {
 		case len(kinds) > 0 && !contains(kinds, r.Kind):
 		case ok && contains(im.ImportableKinds(), r.Kind):
 			found = append(found, r)

@@ -9,90 +9,34 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// terraformTypes are the kinds of Terraform's resource types, with the attributes that identify a resource.
-// https://registry.terraform.io/providers/hashicorp/aws/latest/docs
-var terraformTypes = map[string]struct {
-	kind       string
-	attributes []string
-}{
-	"aws_acm_certificate":              {"Certificate", []string{"arn"}},
-	"aws_cognito_user_pool":            {"CognitoUserPool", []string{"id"}},
-	"aws_db_instance":                  {"RDSInstance", []string{"identifier"}},
-	"aws_db_subnet_group":              {"DBSubnetGroup", []string{"name"}},
-	"aws_dynamodb_table":               {"DynamoDBTable", []string{"name"}},
-	"aws_ecr_repository":               {"ECRRepository", []string{"name"}},
-	"aws_ecs_cluster":                  {"ECSCluster", []string{"name"}},
-	"aws_elasticache_cluster":          {"ElastiCacheCluster", []string{"cluster_id"}},
-	"aws_eks_cluster":                  {"EKSCluster", []string{"name"}},
-	"aws_eks_pod_identity_association": {"PodIdentityAssociation", []string{"cluster_name", "namespace", "service_account"}},
-	"aws_glue_catalog_database":        {"GlueDatabase", []string{"name"}},
-	"aws_glue_catalog_table":           {"GlueTable", []string{"database_name", "name"}},
-	"aws_glue_crawler":                 {"GlueCrawler", []string{"name"}},
-	"aws_iam_role":                     {"IAMRole", []string{"name"}},
-	"aws_kms_key":                      {"KMSKey", []string{"key_id"}},
-	"aws_lambda_function":              {"LambdaFunction", []string{"function_name"}},
-	"aws_route53_record":               {"Route53RecordSet", []string{"zone_id", "fqdn", "type", optionalAttribute}},
-	"aws_route53_zone":                 {"Route53HostedZone", []string{"zone_id"}},
-	"aws_s3_bucket":                    {"S3Bucket", []string{"bucket"}},
-	"aws_secretsmanager_secret":        {"SecretsManagerSecret", []string{"name"}},
-	typeOfParameters:                   {kindOfParameters, []string{"name"}},
-	"aws_vpc":                          {"VPC", []string{"id"}},
-	"aws_subnet":                       {"Subnet", []string{"id"}},
-	"aws_security_group":               {"SecurityGroup", []string{"id"}},
-	"aws_internet_gateway":             {"InternetGateway", []string{"id"}},
-	"aws_route_table":                  {"RouteTable", []string{"id"}},
-	"aws_eip":                          {"ElasticIP", []string{"id"}},
-	"aws_nat_gateway":                  {"NATGateway", []string{"id"}},
-	"aws_key_pair":                     {"EC2KeyPair", []string{"key_name"}},
-	"aws_instance":                     {"EC2Instance", []string{"id"}},
-	"aws_sns_topic":                    {"SNSTopic", []string{"name"}},
-	"aws_sqs_queue":                    {"SQSQueue", []string{"name"}},
-}
+// kindOfParameters declares many parameters, each of which is a resource of Terraform.
+const kindOfParameters = "SSMParameterSet"
 
-// A parameter is a resource of Terraform, and one of many in an object.
-const (
-	typeOfParameters = "aws_ssm_parameter"
-	kindOfParameters = "SSMParameterSet"
-)
+// terraformTypes are the kinds by what is known of their types in Terraform.
+type terraformTypes []engine.Entry
 
-// optionalAttribute is the one that does not identify every resource of its type.
-const optionalAttribute = "set_identifier"
-
-// terraformParts are the types that are settings of another resource, by the beginnings of their names, with the kind of that
-// resource, which declares them.
-var terraformParts = map[string]string{
-	"aws_acm_certificate_validation":     "Certificate",
-	"aws_cognito_user_group":             "CognitoUserPool",
-	"aws_cognito_user_pool_client":       "CognitoUserPool",
-	"aws_cognito_user_pool_domain":       "CognitoUserPool",
-	"aws_dynamodb_table_item":            "DynamoDBTable",
-	"aws_ecr_lifecycle_policy":           "ECRRepository",
-	"aws_ecr_repository_policy":          "ECRRepository",
-	"aws_ecs_cluster_capacity_providers": "ECSCluster",
-	"aws_iam_instance_profile":           "IAMRole",
-	"aws_iam_policy_attachment":          "IAMRole",
-	"aws_iam_role_polic":                 "IAMRole",
-	"aws_kms_alias":                      "KMSKey",
-	"aws_kms_key_policy":                 "KMSKey",
-	"aws_route53_zone_association":       "Route53HostedZone",
-	"aws_route_table_association":        "RouteTable",
-	"aws_s3_bucket_":                     "S3Bucket",
-	"aws_s3_object":                      "S3Bucket",
-	"aws_secretsmanager_secret_":         "SecretsManagerSecret",
-	"aws_security_group_rule":            "SecurityGroup",
-	"aws_sns_topic_policy":               "SNSTopic",
-	"aws_sns_topic_subscription":         "SNSTopic",
-	"aws_sqs_queue_":                     "SQSQueue",
-	"aws_vpc_security_group_":            "SecurityGroup",
+// kindOf returns the kind of a type, with the attributes that identify a resource; "" for types that no kind declares.
+func (t terraformTypes) kindOf(typeName string) (kindName string, attributes []string) {
+	for _, e := range t {
+		if known := e.Meta().Facts.Terraform; known.Type == typeName {
+			return e.Name(), known.Identity
+		}
+	}
+	return "", nil
 }
 
 // partOf returns the kind that declares the settings of a type; "" for types that are no settings.
-func partOf(typeName string) string {
-	for prefix, kindName := range terraformParts {
-		if strings.HasPrefix(typeName, prefix) {
-			return kindName
+func (t terraformTypes) partOf(typeName string) string {
+	for _, e := range t {
+		for _, beginning := range e.Meta().Facts.Terraform.Parts {
+			if strings.HasPrefix(typeName, beginning) {
+				return e.Name()
+			}
 		}
 	}
 	return ""
@@ -111,6 +55,7 @@ type State struct {
 // stateReader sorts the instances of a state.
 type stateReader struct {
 	State
+	types terraformTypes
 	// found are the instances of the resources in Found, in their order.
 	found []stateInstance
 	// parts and others are what is a setting of another resource, and what no kind declares.
@@ -124,13 +69,14 @@ type addressed struct {
 	typeName, address string
 }
 
-// FromTerraform returns what a state file of Terraform (version 4 of the format) manages. Errors say why the text is no such file.
-func FromTerraform(text []byte) (State, error) {
+// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds. Errors say why the text is no
+// such file.
+func FromTerraform(kinds []engine.Entry, text []byte) (State, error) {
 	file, err := readState(text)
 	if err != nil {
 		return State{}, err
 	}
-	r := &stateReader{}
+	r := &stateReader{types: kinds}
 	for _, block := range file.Resources {
 		r.add(block)
 	}
@@ -167,8 +113,8 @@ func (r *stateReader) add(block stateResource) {
 		r.data++
 		return
 	}
-	known, isKnown := terraformTypes[block.Type]
-	isPart := partOf(block.Type) != ""
+	kindName, attributes := r.types.kindOf(block.Type)
+	isKnown, isPart := kindName != "", r.types.partOf(block.Type) != ""
 	if !isKnown && !isPart && len(block.Instances) == 0 {
 		block.Instances = []stateInstance{{}} // it is listed all the same
 	}
@@ -178,7 +124,7 @@ func (r *stateReader) add(block stateResource) {
 		case i.Deposed != "":
 			r.pass(at.address, fmt.Sprintf("it is deposed (%s): Terraform has replaced it and is still to delete it", i.Deposed))
 		case isKnown:
-			r.find(at, known.kind, known.attributes)
+			r.find(at, kindName, attributes)
 		case isPart:
 			r.parts = append(r.parts, at)
 		default:
@@ -190,8 +136,9 @@ func (r *stateReader) add(block stateResource) {
 // find adds a resource that a kind declares.
 func (r *stateReader) find(at addressed, kindName string, attributes []string) {
 	var values []string
-	for _, a := range attributes {
-		if at.text(a) == "" && a != optionalAttribute {
+	for _, attribute := range attributes {
+		a, optional := strings.CutSuffix(attribute, kind.OptionalIdentity)
+		if at.text(a) == "" && !optional {
 			r.pass(at.address, fmt.Sprintf("the state does not say its %s", a))
 			return
 		}
@@ -272,7 +219,7 @@ func (r *stateReader) dependents(names []string) []string {
 func (r *stateReader) isPartOf(part addressed, i int) bool {
 	found := r.Found[i]
 	texts := part.texts()
-	return partOf(part.typeName) == found.Kind && (texts[found.Name] || texts[found.ARN] || texts[r.found[i].text("id")])
+	return r.types.partOf(part.typeName) == found.Kind && (texts[found.Name] || texts[found.ARN] || texts[r.found[i].text("id")])
 }
 
 // explainParts lists the settings of resources that the state does not manage.
@@ -282,7 +229,7 @@ func (r *stateReader) explainParts() {
 		for i := range r.Found {
 			belongs = belongs || r.isPartOf(p, i)
 		}
-		if kindName := partOf(p.typeName); !belongs {
+		if kindName := r.types.partOf(p.typeName); !belongs {
 			r.pass(p.address, fmt.Sprintf("it is a setting of a resource that this state does not manage: import that %s by its name", kindName))
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // instances is a block of a Terraform state.
@@ -61,7 +63,7 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"a database":                {[]map[string]any{instances("aws_db_instance", attributes{"id": "db-ABC", "identifier": "orders"})}, []string{"RDSInstance/orders"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, err := FromTerraform(stateOf(t, c.blocks...))
+			state, err := FromTerraform(catalog.Kinds(), stateOf(t, c.blocks...))
 			var names []string
 			for _, r := range state.Found {
 				text := r.String()
@@ -93,7 +95,7 @@ func TestFromTerraform_SaysWhyAFileIsNoState(t *testing.T) {
 		"a list":          {`[]`, "no Terraform state"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, err := FromTerraform([]byte(c.text))
+			state, err := FromTerraform(catalog.Kinds(), []byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v, %v, want %q", state, err, c.want)
 			}
@@ -107,14 +109,14 @@ func TestFromTerraform_SaysWhyNothingIsFound(t *testing.T) {
 		"data only": {`{"version": 4, "resources": [{"mode": "data", "type": "aws_caller_identity", "name": "me", "instances": [{"attributes": {"id": "1"}}]}]}`, "only data sources"},
 		"foreign":   {`{"version": 4, "resources": [{"mode": "managed", "type": "google_storage_bucket", "name": "g", "instances": [{"attributes": {"id": "g"}}]}]}`, "manages nothing that can be imported"},
 	} {
-		if state, err := FromTerraform([]byte(c.text)); err != nil || !strings.Contains(state.Nothing, c.want) {
+		if state, err := FromTerraform(catalog.Kinds(), []byte(c.text)); err != nil || !strings.Contains(state.Nothing, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, state.Nothing, err, c.want)
 		}
 	}
 }
 
 func TestFromTerraform_TellsDeposedAndTaintedInstances(t *testing.T) {
-	state, err := FromTerraform([]byte(`{"version": 4, "resources": [{"module": "module.data[\"eu\"]", "mode": "managed", "type": "aws_dynamodb_table", "name": "t", "instances": [
+	state, err := FromTerraform(catalog.Kinds(), []byte(`{"version": 4, "resources": [{"module": "module.data[\"eu\"]", "mode": "managed", "type": "aws_dynamodb_table", "name": "t", "instances": [
 		{"index_key": "new", "status": "tainted", "attributes": {"name": "orders"}},
 		{"index_key": "old", "deposed": "00ab12cd", "attributes": {"name": "orders-old"}}, {"index_key": 1, "attributes": {}}]}]}`))
 	want := []string{`module.data["eu"].aws_dynamodb_table.t["old"]: passed over, it is deposed (00ab12cd): Terraform has replaced it and is still to delete it`,
@@ -127,7 +129,7 @@ func TestFromTerraform_TellsDeposedAndTaintedInstances(t *testing.T) {
 
 func TestFromTerraform_NamesWhatDependsOnTheUndeclared(t *testing.T) {
 	const policy, group = "arn:aws:iam::123456789012:policy/uploads", "arn:aws:logs:eu-west-1:123456789012:log-group:exec"
-	state, err := FromTerraform(stateOf(t,
+	state, err := FromTerraform(catalog.Kinds(), stateOf(t,
 		instances("aws_iam_role", attributes{"name": "uploader", "arn": "arn:aws:iam::123456789012:role/uploader"}, attributes{"name": "reader", "managed_policy_arns": []any{policy}}, attributes{"name": "other"}),
 		instances("aws_s3_bucket", attributes{"bucket": "uploader"}),
 		instances("aws_iam_policy", attributes{"id": policy, "arn": policy, "name": "uploads"}),
@@ -145,10 +147,11 @@ func TestFromTerraform_NamesWhatDependsOnTheUndeclared(t *testing.T) {
 // Terraform names the place of a resource by its ARN, by region or by its owner, depending on the type and on the version of the provider.
 func TestEveryTypeOfTerraform_IsRefusedFromElsewhere(t *testing.T) {
 	im := &Importer{Session: &awsclient.Session{Partition: "aws", Region: "eu-west-1", Account: "123456789012"}}
-	for typeName, known := range terraformTypes {
-		identity := attributes{}
-		for _, a := range known.attributes {
-			identity[a] = "/a/b"
+	for _, e := range catalog.Kinds() {
+		known, identity := e.Meta().Facts.Terraform, attributes{}
+		typeName := known.Type
+		for _, a := range known.Identity {
+			identity[strings.TrimSuffix(a, kind.OptionalIdentity)] = "/a/b"
 		}
 		service := func(partition, region, account string) string {
 			return fmt.Sprintf("arn:%s:service:%s:%s:thing/a", partition, region, account)
@@ -178,7 +181,7 @@ func TestEveryTypeOfTerraform_IsRefusedFromElsewhere(t *testing.T) {
 					all[k] = v
 				}
 			}
-			state, err := FromTerraform(stateOf(t, instances(typeName, all)))
+			state, err := FromTerraform(catalog.Kinds(), stateOf(t, instances(typeName, all)))
 			if err != nil || len(state.Found) != 1 {
 				t.Fatalf("%s, %s: %+v, %v", typeName, what, state, err)
 			}
@@ -190,7 +193,7 @@ func TestEveryTypeOfTerraform_IsRefusedFromElsewhere(t *testing.T) {
 }
 
 func TestFromTerraform_KeepsParametersOfOtherPlacesApart(t *testing.T) {
-	state, err := FromTerraform(stateOf(t,
+	state, err := FromTerraform(catalog.Kinds(), stateOf(t,
 		instances("aws_ssm_parameter", attributes{"name": "/app/a", "arn": "arn:aws:ssm:eu-west-1:123456789012:parameter/app/a"}),
 		instances("aws_ssm_parameter", attributes{"name": "/app/b", "arn": "arn:aws:ssm:us-east-1:123456789012:parameter/app/b"})))
 	if err != nil || len(state.Found) != 2 || !slices.Equal(state.Found[0].Parameters, []string{"a"}) || state.Found[1].Region != "us-east-1" {

@@ -46,7 +46,7 @@ type certificate struct {
 func NewCertificate(cfg aws.Config) kind.Kind[*v1alpha1.Certificate, CertificateState] {
 	c := &certificate{api: acm.NewFromConfig(cfg), tags: tagging.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.Certificate, CertificateState]{
-		Meta: kind.Meta{Identity: kind.ByToken},
+		Meta: kind.Meta{Facts: certificateFacts(), Identity: kind.ByToken},
 		Identify: func(sc kind.Scope, _ *v1alpha1.Certificate) (CertificateState, error) {
 			return CertificateState{Search: sc.Search()}, nil
 		},

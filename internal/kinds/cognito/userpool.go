@@ -66,7 +66,7 @@ type userPool struct {
 func NewUserPool(cfg aws.Config) kind.Kind[*v1alpha1.CognitoUserPool, UserPoolState] {
 	p := &userPool{api: cognitoidentityprovider.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.CognitoUserPool, UserPoolState]{
-		Meta: kind.Meta{Identity: kind.ByTag, HoldsData: true, Retains: true,
+		Meta: kind.Meta{Facts: userPoolFacts(), Identity: kind.ByTag, HoldsData: true, Retains: true,
 			Reads: []string{"cognito-idp:ListUserPoolClients", "cognito-idp:DescribeUserPoolDomain"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse,
 		Export:   kind.Export[*v1alpha1.CognitoUserPool, UserPoolState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},

@@ -40,7 +40,7 @@ type elasticIP struct {
 func NewElasticIP(cfg aws.Config) kind.Kind[*v1alpha1.ElasticIP, ElasticIPState] {
 	e := &elasticIP{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.ElasticIP, ElasticIPState]{
-		Meta: kind.Meta{Identity: kind.ByTag},
+		Meta: kind.Meta{Facts: elasticIPFacts(), Identity: kind.ByTag},
 		Identify: func(sc kind.Scope, _ *v1alpha1.ElasticIP) (ElasticIPState, error) {
 			return ElasticIPState{Resource: identify(sc, "elastic-ip")}, nil
 		},

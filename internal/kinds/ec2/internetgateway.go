@@ -36,7 +36,7 @@ type internetGateway struct {
 func NewInternetGateway(cfg aws.Config) kind.Kind[*v1alpha1.InternetGateway, InternetGatewayState] {
 	g := &internetGateway{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.InternetGateway, InternetGatewayState]{
-		Meta: kind.Meta{Identity: kind.ByTag, References: []string{"VPC"}},
+		Meta: kind.Meta{Facts: internetGatewayFacts(), Identity: kind.ByTag, References: []string{"VPC"}},
 		Identify: func(sc kind.Scope, _ *v1alpha1.InternetGateway) (InternetGatewayState, error) {
 			return InternetGatewayState{Resource: identify(sc, "internet-gateway")}, nil
 		},

@@ -36,7 +36,7 @@ type keyPair struct{ api *ec2.Client }
 func NewKeyPair(cfg aws.Config) kind.Kind[*v1alpha1.EC2KeyPair, KeyPairState] {
 	k := &keyPair{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.EC2KeyPair, KeyPairState]{
-		Meta: kind.Meta{Identity: kind.ByName, CreatesFirst: true},
+		Meta: kind.Meta{Facts: keyPairFacts(), Identity: kind.ByName, CreatesFirst: true},
 		Identify: func(sc kind.Scope, cr *v1alpha1.EC2KeyPair) (KeyPairState, error) {
 			name := cmp.Or(cr.Spec.KeyName, cr.Name)
 			return KeyPairState{Name: name, ARN: arnPrefix(sc, "key-pair") + name}, nil

@@ -48,7 +48,7 @@ type natGateway struct {
 func NewNATGateway(cfg aws.Config) kind.Kind[*v1alpha1.NATGateway, NATGatewayState] {
 	n := &natGateway{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.NATGateway, NATGatewayState]{
-		Meta: kind.Meta{Identity: kind.ByToken, References: []string{"Subnet", "ElasticIP"}},
+		Meta: kind.Meta{Facts: natGatewayFacts(), Identity: kind.ByToken, References: []string{"Subnet", "ElasticIP"}},
 		Identify: func(sc kind.Scope, _ *v1alpha1.NATGateway) (NATGatewayState, error) {
 			return NATGatewayState{Resource: identify(sc, "natgateway")}, nil
 		},

@@ -45,7 +45,7 @@ type routeTable struct {
 func NewRouteTable(cfg aws.Config) kind.Kind[*v1alpha1.RouteTable, RouteTableState] {
 	t := &routeTable{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.RouteTable, RouteTableState]{
-		Meta: kind.Meta{Identity: kind.ByTag, References: []string{"VPC", "Subnet", "InternetGateway", "NATGateway"}},
+		Meta: kind.Meta{Facts: routeTableFacts(), Identity: kind.ByTag, References: []string{"VPC", "Subnet", "InternetGateway", "NATGateway"}},
 		Identify: func(sc kind.Scope, _ *v1alpha1.RouteTable) (RouteTableState, error) {
 			return RouteTableState{Resource: identify(sc, "route-table")}, nil
 		},

@@ -36,7 +36,7 @@ type securityGroup struct {
 func NewSecurityGroup(cfg aws.Config) kind.Kind[*v1alpha1.SecurityGroup, SecurityGroupState] {
 	g := &securityGroup{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.SecurityGroup, SecurityGroupState]{
-		Meta: kind.Meta{Identity: kind.ByTag, References: []string{"VPC", "SecurityGroup"}},
+		Meta: kind.Meta{Facts: securityGroupFacts(), Identity: kind.ByTag, References: []string{"VPC", "SecurityGroup"}},
 		Identify: func(sc kind.Scope, _ *v1alpha1.SecurityGroup) (SecurityGroupState, error) {
 			return SecurityGroupState{Resource: identify(sc, "security-group")}, nil
 		},

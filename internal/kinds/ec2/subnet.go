@@ -36,7 +36,7 @@ type subnet struct {
 func NewSubnet(cfg aws.Config) kind.Kind[*v1alpha1.Subnet, SubnetState] {
 	s := &subnet{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.Subnet, SubnetState]{
-		Meta: kind.Meta{Identity: kind.ByTag, References: []string{"VPC"}},
+		Meta: kind.Meta{Facts: subnetFacts(), Identity: kind.ByTag, References: []string{"VPC"}},
 		Identify: func(sc kind.Scope, _ *v1alpha1.Subnet) (SubnetState, error) {
 			return SubnetState{Resource: identify(sc, "subnet")}, nil
 		},

@@ -40,7 +40,7 @@ type vpc struct {
 func NewVPC(cfg aws.Config) kind.Kind[*v1alpha1.VPC, VPCState] {
 	v := &vpc{api: ec2.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.VPC, VPCState]{
-		Meta:     kind.Meta{Identity: kind.ByTag},
+		Meta:     kind.Meta{Facts: vpcFacts(), Identity: kind.ByTag},
 		Identify: identifyVPC, Declare: declareVPC, Publish: publishVPC, Export: kind.Export[*v1alpha1.VPC, VPCState]{Identity: []string{"importID"}, Spec: exportedVPC},
 		Describe: kind.Read[VPCState]{Actions: append(readsOf(dependentsOfVPC), "ec2:DescribeVpcs"), Do: v.describe},
 		Create:   kind.Call[VPCState]{Action: "ec2:CreateVpc", DoForID: v.create},

@@ -44,7 +44,7 @@ type repository struct{ api *ecr.Client }
 func NewRepository(cfg aws.Config) kind.Kind[*v1alpha1.ECRRepository, RepositoryState] {
 	r := &repository{api: ecr.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.ECRRepository, RepositoryState]{
-		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"KMSKey"}},
+		Meta: kind.Meta{Facts: repositoryFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"KMSKey"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.ECRRepository) (RepositoryState, error) {
 			return RepositoryState{Name: cr.Spec.RepositoryName, ForceDelete: cr.Spec.ForceDelete, Guarded: sc.GuardData}, nil
 		},

@@ -54,7 +54,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ECSCluster, ClusterState] {
 	c := &cluster{api: ecs.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.ECSCluster, ClusterState]{
 		// Each look reads the tags, so that the first create of an object needs none before it.
-		Meta: kind.Meta{Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"KMSKey", "S3Bucket"}},
+		Meta: kind.Meta{Facts: clusterFacts(), Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"KMSKey", "S3Bucket"}},
 		Identify: func(_ kind.Scope, cr *v1alpha1.ECSCluster) (ClusterState, error) {
 			return ClusterState{Name: cr.Spec.ClusterName}, nil
 		},

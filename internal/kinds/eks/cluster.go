@@ -69,7 +69,7 @@ type cluster struct {
 func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.EKSCluster, ClusterState] {
 	c := &cluster{api: eks.NewFromConfig(cfg), ec2: ec2.NewFromConfig(cfg), tags: resourcegroupstaggingapi.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.EKSCluster, ClusterState]{
-		Meta: kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, Users: kind.UsersOfNamespace, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"},
+		Meta: kind.Meta{Facts: clusterFacts(), Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, Users: kind.UsersOfNamespace, References: []string{"IAMRole", "KMSKey", "SecurityGroup", "Subnet"},
 			Reads: []string{"eks:ListUpdates", "eks:DescribeUpdate", "eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"}},
 		// The deletion protection is included: false is the consent to lift it for a deletion.
 		Identify: func(sc kind.Scope, cr *v1alpha1.EKSCluster) (ClusterState, error) {

@@ -40,7 +40,7 @@ func NewPodIdentityAssociation(cfg aws.Config) kind.Kind[*v1alpha1.PodIdentityAs
 	a := &association{api: eks.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.PodIdentityAssociation, AssociationState]{
 		// EKS allows one association for a ServiceAccount, so that the three names find it.
-		Meta:     kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"IAMRole"}},
+		Meta:     kind.Meta{Facts: podIdentityAssociationFacts(), Identity: kind.ByName, CreatesFirst: true, References: []string{"IAMRole"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuseAssociation,
 		Roles:    kind.Roles[AssociationState]{Of: func(s AssociationState) []string { return kind.Present(s.Role, s.TargetRole) }},
 		Export:   kind.Export[*v1alpha1.PodIdentityAssociation, AssociationState]{Identity: []string{"clusterName", "namespace", "serviceAccount"}, Spec: exported},

@@ -81,7 +81,7 @@ type cluster struct{ api *elasticache.Client }
 func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ElastiCacheCluster, ClusterState] {
 	c := &cluster{api: elasticache.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.ElastiCacheCluster, ClusterState]{
-		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"SecurityGroup"}},
+		Meta:     kind.Meta{Facts: clusterFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true, References: []string{"SecurityGroup"}},
 		Identify: identify, Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[ClusterState]("ElastiCache described the cache cluster and answered that it does not exist"),
 		Export:   kind.Export[*v1alpha1.ElastiCacheCluster, ClusterState]{Identity: []string{"clusterID"}, Spec: exported},
 		Describe: kind.Read[ClusterState]{Actions: []string{"elasticache:DescribeCacheClusters"}, Do: c.describe},

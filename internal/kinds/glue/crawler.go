@@ -42,7 +42,7 @@ type crawler struct{ api *glue.Client }
 func NewCrawler(cfg aws.Config) kind.Kind[*v1alpha1.GlueCrawler, CrawlerState] {
 	c := &crawler{api: glue.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.GlueCrawler, CrawlerState]{
-		Meta: kind.Meta{Identity: kind.ByName, CreatesFirst: true, References: []string{"GlueDatabase", "IAMRole"}},
+		Meta: kind.Meta{Facts: crawlerFacts(), Identity: kind.ByName, CreatesFirst: true, References: []string{"GlueDatabase", "IAMRole"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.GlueCrawler) (CrawlerState, error) {
 			return CrawlerState{Name: cr.Spec.CrawlerName, ARN: arn(sc, "crawler/"+cr.Spec.CrawlerName)}, nil
 		},

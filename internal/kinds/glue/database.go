@@ -47,7 +47,7 @@ type database struct{ api *glue.Client }
 func NewDatabase(cfg aws.Config) kind.Kind[*v1alpha1.GlueDatabase, DatabaseState] {
 	d := &database{api: glue.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.GlueDatabase, DatabaseState]{
-		Meta:   kind.Meta{Identity: kind.ByName, CreatesFirst: true},
+		Meta:   kind.Meta{Facts: databaseFacts(), Identity: kind.ByName, CreatesFirst: true},
 		Export: kind.Export[*v1alpha1.GlueDatabase, DatabaseState]{Identity: []string{"databaseName"}, Spec: exportedDatabase},
 		Identify: func(sc kind.Scope, cr *v1alpha1.GlueDatabase) (DatabaseState, error) {
 			return DatabaseState{Name: cr.Spec.DatabaseName, ARN: arn(sc, "database/"+cr.Spec.DatabaseName), Cluster: sc.OwnerTags[clusterKey]}, nil

@@ -44,7 +44,7 @@ type table struct{ api *glue.Client }
 func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.GlueTable, TableState] {
 	t := &table{api: glue.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.GlueTable, TableState]{
-		Meta:     kind.Meta{Identity: kind.ByParent, CreatesFirst: true, References: []string{"GlueDatabase"}},
+		Meta:     kind.Meta{Facts: tableFacts(), Identity: kind.ByParent, CreatesFirst: true, References: []string{"GlueDatabase"}},
 		Identify: identifyTable, Declare: declareTable, Export: kind.Export[*v1alpha1.GlueTable, TableState]{Identity: []string{"databaseName", "tableName"}, Spec: exportedTable},
 		Describe: kind.Read[TableState]{Actions: []string{"glue:GetTable"}, Do: t.describe},
 		Create:   kind.Call[TableState]{Action: "glue:CreateTable", Do: t.create},

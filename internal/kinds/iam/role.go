@@ -66,7 +66,7 @@ func NewRole(cfg aws.Config) kind.Kind[*v1alpha1.IAMRole, RoleState] {
 	r := &role{api: iam.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.IAMRole, RoleState]{
 		// Scope.OIDCProvider uses the OIDC provider read.
-		Meta:     kind.Meta{Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true, Users: kind.UsersOfNamespace},
+		Meta:     kind.Meta{Facts: roleFacts(), Reads: []string{"iam:GetOpenIDConnectProvider"}, Identity: kind.ByName, CreatesFirst: true, Users: kind.UsersOfNamespace},
 		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.IAMRole, RoleState]{Identity: []string{"roleName"}, Ask: askForPolicies, Spec: exported},
 		Describe: kind.Read[RoleState]{Actions: []string{"iam:GetRole", "iam:GetRolePolicy", "iam:ListRolePolicies", "iam:ListAttachedRolePolicies", "iam:GetInstanceProfile"}, Do: r.describe},
 		Create: kind.Call[RoleState]{Action: "iam:CreateRole", Do: kind.Send(r.api.CreateRole, func(want, _ RoleState) *iam.CreateRoleInput { // without policies

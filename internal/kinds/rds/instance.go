@@ -81,7 +81,7 @@ type instance struct {
 func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState] {
 	i := &instance{api: rds.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.RDSInstance, InstanceState]{
-		Meta:     kind.Meta{Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"DBSubnetGroup", "KMSKey", "SecurityGroup"}},
+		Meta:     kind.Meta{Facts: instanceFacts(), Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"DBSubnetGroup", "KMSKey", "SecurityGroup"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Export: kind.Export[*v1alpha1.RDSInstance, InstanceState]{Identity: []string{"dbInstanceIdentifier"}, Spec: exportedInstance},
 		Roles:    kind.Roles[InstanceState]{Of: func(s InstanceState) []string { return s.Roles }},
 		Describe: kind.Read[InstanceState]{Actions: []string{"rds:DescribeDBInstances"}, Do: i.describe},

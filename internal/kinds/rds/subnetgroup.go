@@ -37,7 +37,7 @@ type subnetGroup struct{ api *rds.Client }
 func NewSubnetGroup(cfg aws.Config) kind.Kind[*v1alpha1.DBSubnetGroup, SubnetGroupState] {
 	g := &subnetGroup{api: rds.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.DBSubnetGroup, SubnetGroupState]{
-		Meta: kind.Meta{Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"Subnet"}},
+		Meta: kind.Meta{Facts: subnetGroupFacts(), Identity: kind.ByName, NoCreationTime: true, CreatesFirst: true, References: []string{"Subnet"}},
 		Identify: func(_ kind.Scope, cr *v1alpha1.DBSubnetGroup) (SubnetGroupState, error) {
 			return SubnetGroupState{Name: strings.ToLower(cr.Spec.DBSubnetGroupName)}, nil
 		},

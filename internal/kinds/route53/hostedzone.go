@@ -59,7 +59,7 @@ type hostedZone struct{ api *route53.Client }
 func NewHostedZone(cfg aws.Config) kind.Kind[*v1alpha1.Route53HostedZone, HostedZoneState] {
 	z := &hostedZone{api: route53.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.Route53HostedZone, HostedZoneState]{
-		Meta: kind.Meta{Identity: kind.ByToken, HoldsData: true, References: []string{"VPC"}},
+		Meta: kind.Meta{Facts: hostedZoneFacts(), Identity: kind.ByToken, HoldsData: true, References: []string{"VPC"}},
 		Identify: func(sc kind.Scope, cr *v1alpha1.Route53HostedZone) (HostedZoneState, error) {
 			return HostedZoneState{Search: sc.Search(), Observing: sc.Observing, Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/", Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
 		},

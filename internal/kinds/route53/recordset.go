@@ -84,7 +84,7 @@ func NewRecordSet(cfg aws.Config) kind.Kind[*v1alpha1.Route53RecordSet, RecordSe
 	r := &recordSet{api: route53.NewFromConfig(cfg)}
 	const changes = "route53:ChangeResourceRecordSets"
 	return kind.FromTable(kind.Table[*v1alpha1.Route53RecordSet, RecordSetState]{
-		Meta:     kind.Meta{Identity: kind.ByName, References: []string{"Route53HostedZone", "Certificate"}},
+		Meta:     kind.Meta{Facts: recordSetFacts(), Identity: kind.ByName, References: []string{"Route53HostedZone", "Certificate"}},
 		Identify: identifyRecords, Declare: declareRecords, Publish: publishRecords,
 		Export:   kind.Export[*v1alpha1.Route53RecordSet, RecordSetState]{Identity: []string{"hostedZoneID", "name", "type", "setIdentifier" + kind.OptionalIdentity}, Spec: exportedRecords},
 		Describe: kind.Read[RecordSetState]{Actions: []string{"route53:ListResourceRecordSets", "route53:GetChange"}, Do: r.describe},

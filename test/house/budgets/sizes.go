@@ -22,6 +22,7 @@ const (
 	kindWorthALook   = 450
 	kindsFolder      = "internal/kinds"
 	exportFile       = "export.go"
+	factsFile        = "facts.go"
 	kindInterface    = "kind"
 	kindInterfaceSel = "Kind"
 )
@@ -187,7 +188,7 @@ type kindSize struct {
 
 // kindSizes counts the lines of code of each AWS kind, without blank lines and comments: those of its own
 // file, and its share of the files of its package that it uses, divided among the kinds that use them. What
-// declares existing resources, in files that end in exportFile, is no part of reconciling and is not counted.
+// declares existing resources, in files that end in exportFile, and the facts in factsFile are no part of reconciling and are not counted.
 func kindSizes(t *tree) []kindSize {
 	var out []kindSize
 	for _, files := range t.packages() {
@@ -197,7 +198,7 @@ func kindSizes(t *tree) []kindSize {
 		shares := map[*file]int{}
 		used := usedFiles(t, files)
 		for _, f := range files {
-			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) {
+			if len(constructors(f)) == 0 && !strings.HasSuffix(f.path, exportFile) && !strings.HasSuffix(f.path, "/"+factsFile) {
 				share(f, files, used, shares)
 			}
 		}

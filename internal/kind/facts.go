@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import "strings"
+
+// Facts hold what other packages know about a kind besides its calls; see docs/adr/0067-a-kind-is-its-folder.md.
+type Facts struct {
+	// ARN is the form of the ARNs of the resources. It has no service where no ARN identifies them.
+	ARN ARNForm
+	// Terraform is the resource type of Terraform. It is empty where Terraform has none.
+	Terraform Terraform
+}
+
+// ARNForm is the form of the ARNs that identify the resources of a kind:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+type ARNForm struct {
+	// Service is the third field of the ARN. Prefix begins the last field, and the rest of that field is the name.
+	Service, Prefix string
+	// Without are the characters that the name does not contain.
+	Without string
+	// Name returns what identifies the resource in the spec. Without it, the name does.
+	Name func(name, arn string) string
+	// Untagged is true where the tagging API does not list the resources:
+	// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/supported-services.html
+	Untagged bool
+}
+
+// Identify returns what identifies the resource of an ARN in the spec, and false for an ARN of another form.
+func (f ARNForm) Identify(arn string) (identity string, ok bool) {
+	fields := strings.SplitN(arn, ":", 6)
+	if len(fields) < 6 || fields[0] != "arn" || fields[2] != f.Service {
+		return "", false
+	}
+	name, ok := strings.CutPrefix(fields[5], f.Prefix)
+	if !ok || name == "" || strings.ContainsAny(name, f.Without) {
+		return "", false
+	}
+	if f.Name != nil {
+		name = f.Name(name, arn)
+	}
+	return name, true
+}
+
+// Terraform describes the resource type of Terraform that corresponds to a kind:
+// https://registry.terraform.io/providers/hashicorp/aws/latest/docs
+type Terraform struct {
+	// Type is the name, such as aws_s3_bucket.
+	Type string
+	// Identity are the attributes that identify a resource, in the order of Export.Identity. The last one ends in OptionalIdentity
+	// where not every resource has it.
+	Identity []string
+	// Parts are the beginnings of the names of the types that are settings of such a resource.
+	Parts []string
+}

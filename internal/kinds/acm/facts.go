@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package acm
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// certificateFacts declares what other packages know about a Certificate.
+func certificateFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "acm",
+			Prefix:  "certificate/",
+			Without: "/",
+			Name:    wholeARN,
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_acm_certificate",
+			Identity: []string{"arn"},
+			Parts:    []string{"aws_acm_certificate_validation"},
+		},
+	}
+}
+
+// wholeARN returns the ARN, which identifies a certificate.
+func wholeARN(_, arn string) string { return arn }

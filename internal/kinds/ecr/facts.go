@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ecr
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// repositoryFacts declares what other packages know about an ECRRepository.
+func repositoryFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "ecr",
+			Prefix:  "repository/",
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_ecr_repository",
+			Identity: []string{"name"},
+			Parts: []string{
+				"aws_ecr_lifecycle_policy",
+				"aws_ecr_repository_policy",
+			},
+		},
+	}
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package eks
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// clusterFacts declares what other packages know about an EKSCluster.
+func clusterFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "eks",
+			Prefix:  "cluster/",
+			Without: "/",
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_eks_cluster",
+			Identity: []string{"name"},
+		},
+	}
+}
+
+// podIdentityAssociationFacts declares what other packages know about a PodIdentityAssociation.
+func podIdentityAssociationFacts() kind.Facts {
+	return kind.Facts{
+		Terraform: kind.Terraform{
+			Type:     "aws_eks_pod_identity_association",
+			Identity: []string{"cluster_name", "namespace", "service_account"},
+		},
+	}
+}

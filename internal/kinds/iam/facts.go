@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package iam
+
+import (
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// roleFacts declares what other packages know about an IAMRole.
+func roleFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service:  "iam",
+			Prefix:   "role/",
+			Untagged: true,
+			Name:     nameWithoutPath,
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_iam_role",
+			Identity: []string{"name"},
+			Parts: []string{
+				"aws_iam_instance_profile",
+				"aws_iam_policy_attachment",
+				"aws_iam_role_polic",
+			},
+		},
+	}
+}
+
+// nameWithoutPath returns the name of a role: its ARN has the path before it.
+func nameWithoutPath(rest, _ string) string { return rest[strings.LastIndex(rest, "/")+1:] }

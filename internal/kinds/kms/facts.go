@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kms
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// keyFacts declares what other packages know about a KMSKey.
+func keyFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "kms",
+			Prefix:  "key/",
+			Without: "/",
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_kms_key",
+			Identity: []string{"key_id"},
+			Parts: []string{
+				"aws_kms_alias",
+				"aws_kms_key_policy",
+			},
+		},
+	}
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package route53
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// hostedZoneFacts declares what other packages know about a Route53HostedZone.
+func hostedZoneFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "route53",
+			Prefix:  "hostedzone/",
+			Without: "/",
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_route53_zone",
+			Identity: []string{"zone_id"},
+			Parts:    []string{"aws_route53_zone_association"},
+		},
+	}
+}
+
+// recordSetFacts declares what other packages know about a Route53RecordSet.
+func recordSetFacts() kind.Facts {
+	return kind.Facts{
+		Terraform: kind.Terraform{
+			Type:     "aws_route53_record",
+			Identity: []string{"zone_id", "fqdn", "type", "set_identifier" + kind.OptionalIdentity},
+		},
+	}
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package secretsmanager
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// secretFacts declares what other packages know about a SecretsManagerSecret.
+func secretFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "secretsmanager",
+			Prefix:  "secret:",
+			Without: ":",
+			Name:    nameWithoutSuffix,
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_secretsmanager_secret",
+			Identity: []string{"name"},
+			Parts:    []string{"aws_secretsmanager_secret_"},
+		},
+	}
+}
+
+// suffixOfSecrets is the length of the hyphen and the random characters that end the ARN of a secret.
+const suffixOfSecrets = 7
+
+// nameWithoutSuffix returns the name of a secret: its ARN has random characters after it.
+func nameWithoutSuffix(rest, _ string) string {
+	if len(rest) > suffixOfSecrets {
+		return rest[:len(rest)-suffixOfSecrets]
+	}
+	return rest
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sqs
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// queueFacts declares what other packages know about an SQSQueue.
+func queueFacts() kind.Facts {
+	return kind.Facts{
+		ARN: kind.ARNForm{
+			Service: "sqs",
+			Without: ":",
+		},
+		Terraform: kind.Terraform{
+			Type:     "aws_sqs_queue",
+			Identity: []string{"name"},
+			Parts:    []string{"aws_sqs_queue_"},
+		},
+	}
+}

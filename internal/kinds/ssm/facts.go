@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ssm
+
+import "github.com/nexus-operator/nexus-operator/internal/kind"
+
+// parameterSetFacts declares what other packages know about an SSMParameterSet.
+func parameterSetFacts() kind.Facts {
+	return kind.Facts{
+		Terraform: kind.Terraform{
+			Type:     "aws_ssm_parameter",
+			Identity: []string{"name"},
+		},
+	}
+}

@@ -237,7 +237,7 @@ type Meta struct {
 	Optional []string
 	// Judges are IAM actions that read who owns what a spec names by identifiers. The engine derives them from the fields.
 	Judges []string
-	// Facts are what other packages know about the kind.
+	// Facts holds what other packages know about the kind.
 	Facts Facts
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity

@@ -40,6 +40,9 @@ var languageRules = []struct {
 // headless finds a sentence that opens with a clause in place of its subject.
 var headless = regexp.MustCompile(`^(What|Who|Whoever|Whatever|Nothing|None) (is|are|was|were|that|has|have|had|does|do|can|cannot|may|must|stays|goes|lacks|needs|nobody|somebody|somebody's|people)\b[^?]*$`)
 
+// described finds a comment that begins with a name and a relative clause in place of what the thing does.
+var described = regexp.MustCompile(`^\w+ (is|are) (what|how|where|when|who|whose|those|whom)\b`)
+
 // sentenceEnd splits text into sentences.
 var sentenceEnd = regexp.MustCompile(`[.;:!] +|\n\n+`)
 
@@ -109,6 +112,9 @@ func wordingOfGo(t *testing.T, path string) []string {
 	}
 	for _, c := range f.Comments {
 		add(c.Pos(), c.Text())
+		if found := described.FindString(c.Text()); found != "" {
+			out = append(out, fmt.Sprintf("line %d: %q: write what it holds, returns, limits or does", files.Position(c.Pos()).Line, found))
+		}
 	}
 	if strings.HasSuffix(path, "_test.go") {
 		return out

@@ -91,7 +91,8 @@ type Parameter struct {
 
 type parameterSet struct{ api operations }
 
-// operations are what the kind needs of a client: for one in a struct that becomes an interface, the linker would keep all methods.
+// operations holds the calls of a client that the kind needs: for a whole client in a struct that becomes an interface, the
+// linker would keep all methods.
 type operations struct {
 	AddTagsToResource      operation[ssm.AddTagsToResourceInput, ssm.AddTagsToResourceOutput]
 	DeleteParameters       operation[ssm.DeleteParametersInput, ssm.DeleteParametersOutput]

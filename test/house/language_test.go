@@ -190,6 +190,9 @@ func TestLanguage_RulesFire(t *testing.T) {
 			t.Errorf("%s has no remedy", r.pattern)
 		}
 	}
+	if !described.MatchString("limit is how many there may be") || described.MatchString("limit bounds how many there may be") {
+		t.Error("comments that begin with a relative clause")
+	}
 }
 
 // A name of a test is read in lists and in reports of failures.

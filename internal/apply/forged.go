@@ -116,5 +116,5 @@ func without(m metav1.ManagedFieldsEntry, paths []fieldpath.Path) *metav1.Fields
 	if kept.Empty() || err != nil {
 		return nil
 	}
-	return &metav1.FieldsV1{Raw: raw}
+	return metav1.NewFieldsV1(string(raw))
 }

@@ -131,16 +131,43 @@ func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 		if isLeftToOthers(p) {
 			return
 		}
-		for n := 1; n <= len(p); n++ {
-			if !containsPath(ours, p[:n]) {
-				found.Insert(p[:n].Copy())
-				return
-			}
+		if top := topUnmanaged(ours, p); top != nil && !isDesired(want, top) {
+			found.Insert(top)
 		}
 	})
 	var out []fieldpath.Path
 	found.Iterate(func(p fieldpath.Path) { out = append(out, p.Copy()) })
 	return out
+}
+
+// topUnmanaged is the topmost path above a leaf, or the leaf, at and below which a set has nothing; nil where there is none.
+func topUnmanaged(s *fieldpath.Set, leaf fieldpath.Path) fieldpath.Path {
+	for n := 1; n <= len(leaf); n++ {
+		if !containsPath(s, leaf[:n]) {
+			return leaf[:n].Copy()
+		}
+	}
+	return nil
+}
+
+func isDesired(want *unstructured.Unstructured, p fieldpath.Path) bool {
+	return lengthIn(want.Object, p) == len(p)
+}
+
+// takenOver are the desired fields that others manage instead of us. Somebody who changes an element of a list without keys manages
+// the whole list from then on, and may have added to it: our next apply makes it what it was.
+func takenOver(want, live *unstructured.Unstructured) []Difference {
+	ours, theirs := managedSets(live)
+	found := &fieldpath.Set{}
+	theirs.Leaves().Iterate(func(p fieldpath.Path) {
+		if isLeftToOthers(p) {
+			return
+		}
+		if top := topUnmanaged(ours, p); top != nil && isDesired(want, top) {
+			found.Insert(top)
+		}
+	})
+	return foundIn(live, found)
 }
 
 // removePath takes a field, or an element of a list, out of an object.

@@ -3,6 +3,7 @@
 package apply_test
 
 import (
+	"reflect"
 	"testing"
 
 	networkingv1 "k8s.io/api/networking/v1"
@@ -54,6 +55,35 @@ func TestWhatAPersonAddsToASoleOwnersChildIsTakenOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.apply(desired, apply.Unchanged)
+}
+
+func TestAFieldAddedToAnElementOfAListIsTakenOut(t *testing.T) {
+	b := newSole(t)
+	// The list has no keys: who writes a field of an element manages the whole list from then on.
+	desired := b.manifest(`{apiVersion: intent.security.nimbus.com/v1alpha1, kind: NimbusPolicy, metadata: {name: web},
+  spec: {selector: {matchLabels: {app: web}}, rules: [{id: dnsManipulation, rule: {action: Block}}]}}`)
+	ref := apply.RefOf(b.apply(desired, apply.Created).Live)
+	b.apply(desired, apply.Unchanged)
+	for _, add := range []func(rule map[string]any){
+		func(rule map[string]any) { rule["description"] = "added" },
+		func(rule map[string]any) { rule["rule"].(map[string]any)["params"] = map[string]any{"a": []any{"b"}} },
+	} {
+		b.edit(ref, func(u *unstructured.Unstructured) {
+			rules, _, _ := unstructured.NestedSlice(u.Object, "spec", "rules")
+			add(rules[0].(map[string]any))
+			_ = unstructured.SetNestedSlice(u.Object, rules, "spec", "rules")
+		})
+		r := b.apply(desired, apply.Updated)
+		if paths(r.Drift) == "" {
+			t.Error("the addition is not reported")
+		}
+		have, _, _ := unstructured.NestedSlice(r.Live.Object, "spec", "rules")
+		want, _, _ := unstructured.NestedSlice(desired.Object, "spec", "rules")
+		if !reflect.DeepEqual(have, want) {
+			t.Errorf("%v, want %v", have, want)
+		}
+		b.apply(desired, apply.Unchanged)
+	}
 }
 
 func TestAnAdditionBesideAnEditIsTakenOutInOnePass(t *testing.T) {

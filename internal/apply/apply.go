@@ -223,6 +223,9 @@ func (a *Applier) differences(p Plan, live *unstructured.Unstructured) []Differe
 	}
 	if p.sole && p.want.GetAnnotations()[AnnotationHash] == live.GetAnnotations()[AnnotationHash] {
 		found = append(found, forgedApplies(p.want, live)...)
+		if len(found) == 0 {
+			found = takenOver(p.want, live)
+		}
 	}
 	return found
 }

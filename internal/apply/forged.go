@@ -21,8 +21,12 @@ func forgedApplies(want, live *unstructured.Unstructured) []Difference {
 		return []Difference{{Path: "metadata.managedFields"}}
 	}
 	forged := undesired(want, setOf(live.GetManagedFields()[at]), func(p fieldpath.Path) bool { return p.Equals(replicas) })
-	var out []Difference
-	forged.Iterate(func(p fieldpath.Path) {
+	return foundIn(live, forged)
+}
+
+// foundIn are the fields of a set as differences of an object that has them.
+func foundIn(live *unstructured.Unstructured, s *fieldpath.Set) (out []Difference) {
+	s.Iterate(func(p fieldpath.Path) {
 		have, _, _ := unstructured.NestedFieldNoCopy(live.Object, fieldNamesOf(p)...)
 		out = append(out, Difference{Path: p.String()[1:], Have: have})
 	})

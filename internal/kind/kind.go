@@ -241,8 +241,6 @@ type Meta struct {
 	Facts Facts
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
-	// Poll says how often AWS is checked for drift; 0 is the engine's default.
-	Poll time.Duration
 	// HoldsData marks stores: one that vanished is reported Missing rather than created again, empty,
 	// unless its object sets recreateOnLoss.
 	HoldsData bool

@@ -161,22 +161,13 @@ func TestFacts_DeletionUsesTheRecordedReferences(t *testing.T) {
 	}
 }
 
-// polledEntry is an Entry whose objects have an interval of their kind.
-type polledEntry struct{ roleEntry }
-
-// Meta implements engine.Entry.
-func (polledEntry) Meta() kind.Meta { return kind.Meta{Poll: 20 * time.Minute} }
-
-func TestInterval_OfTheKindUnlessAnAdministratorSetsOne(t *testing.T) {
+func TestInterval_IsOneUnlessAnAdministratorSetsThatOfTheKind(t *testing.T) {
 	r := newRoom(t, "S3Bucket")
+	r.Intervals.CheckOf = map[string]time.Duration{"IAMRole": 20 * time.Minute}
 	if got := r.interval(); got != 5*time.Minute {
 		t.Errorf("a kind without an interval is checked every %s", got)
 	}
-	r.Entry = polledEntry{}
-	if got := r.interval(); got != 20*time.Minute {
-		t.Errorf("a kind with an interval is checked every %s", got)
-	}
-	r.Intervals.CheckOf = map[string]time.Duration{"IAMRole": time.Hour}
+	r.Intervals.CheckOf = map[string]time.Duration{"S3Bucket": time.Hour}
 	if got := r.interval(); got != time.Hour {
 		t.Errorf("a kind whose interval is set is checked every %s", got)
 	}

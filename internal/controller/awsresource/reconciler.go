@@ -162,9 +162,6 @@ func (r *Reconciler) interval() time.Duration {
 	if d, ok := r.Intervals.CheckOf[r.Entry.Name()]; ok {
 		return d
 	}
-	if p := r.Entry.Meta().Poll; p > 0 {
-		return p
-	}
 	return r.Intervals.Check
 }
 

@@ -144,7 +144,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	p := &plan.Planner{
 		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
 		Operator: plan.Operator{Settings: settings,
-			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, TrustAttempts: o.TrustUntaggedCreates, Intents: intentfacts.SettingsOf(o)},
+			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, Intents: intentfacts.SettingsOf(o)},
 	}
 	p.Looking = s.work.note
 	if !skipAWS {

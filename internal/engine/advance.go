@@ -212,12 +212,11 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 }
 
 // isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an
-// attempt, and the object is not meant to adopt a resource. Where an attempt proves ownership, it must have
-// been preceded by a look.
+// attempt, and the object is not meant to adopt a resource.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
 	return !a.readOnly() && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
-		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways && !o.TrustAttempts
+		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways
 }
 
 // readOnly says that neither AWS nor the object's metadata is to be written for this object.

@@ -63,7 +63,6 @@ func TestFirst_ALookPrecedesWhereAResourceMayExist(t *testing.T) {
 		"it is to be adopted":       func(o *Owner, _ *box) { o.Adoption = v1alpha1.AdoptAlways },
 		"it is only observed":       func(o *Owner, _ *box) { o.Management = v1alpha1.ManageObserve },
 		"the object is deleted":     func(o *Owner, _ *box) { o.Deleting = true },
-		"attempts prove ownership":  func(o *Owner, _ *box) { o.TrustAttempts = true },
 		"a create meets a stranger": func(_ *Owner, b *box) { b.meta.CreatesFirst, b.ensures = false, true },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -213,13 +212,12 @@ func TestFirst_ARefusedObjectMayMove(t *testing.T) {
 	}
 }
 
-// Under trusted attempts, a refused one proves nothing of what was created at the same time.
-func TestIntent_ARefusedAttemptProvesNothing(t *testing.T) {
+func TestIntent_ARefusedAttemptHasCreatedNothing(t *testing.T) {
 	i := &Intent{At: noon}
-	if !i.proves(noon) || !i.MayHaveCreated() {
-		t.Error("an attempt proves nothing")
+	if !i.MayHaveCreated() {
+		t.Error("an attempt may have created something")
 	}
-	if i.Refused = true; i.proves(noon) || i.MayHaveCreated() {
-		t.Error("a refused attempt proves something")
+	if i.Refused = true; i.MayHaveCreated() {
+		t.Error("a refused attempt has created nothing")
 	}
 }

@@ -103,12 +103,3 @@ func readRecord(annotations map[string]string) (*Intent, error) {
 
 // MayHaveCreated reports whether a resource of the object may exist according to the record.
 func (i *Intent) MayHaveCreated() bool { return i != nil && !i.Refused }
-
-// clockSkew bounds how far AWS's clock may run behind ours when a creation time is compared.
-const clockSkew = 2 * time.Second
-
-// proves reports whether an untagged resource must be the result of the recorded attempt: the operator saw
-// that it was absent, recorded that, and it was created afterwards.
-func (i *Intent) proves(created time.Time) bool {
-	return i.MayHaveCreated() && !i.At.IsZero() && !created.IsZero() && !created.Before(i.At.Add(-clockSkew).Truncate(time.Second))
-}

@@ -28,7 +28,7 @@ func TestOwner_TowardAMember(t *testing.T) {
 		{name: "of a set that was never created", fresh: true, want: Foreign},
 	} {
 		o := known()
-		o.Recent.Created, o.TrustAttempts, o.Recent.UntaggedSettled = true, true, c.settled
+		o.Recent.Created, o.Recent.UntaggedSettled = true, c.settled
 		if c.fresh {
 			o.Intent, o.Known = nil, false
 		}

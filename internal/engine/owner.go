@@ -43,9 +43,6 @@ type Owner struct {
 	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
 	// the object is gone.
 	OnlyOwn bool
-	// TrustAttempts accepts an untagged resource as the result of a recorded attempt. The record is an
-	// annotation, which the object's author could forge: it is for endpoints whose creates drop tags.
-	TrustAttempts bool
 	// HasFinalizer is true when the object carries the operator's finalizer.
 	HasFinalizer bool
 	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
@@ -275,7 +272,7 @@ func (o Owner) mayUse(tags map[string]string) bool {
 
 func judgeUntagged(o Owner, created time.Time) (Verdict, string) {
 	switch {
-	case o.Proven, o.Recent.Created, o.TrustAttempts && !o.OnlyOwn && o.Intent.proves(created):
+	case o.Proven, o.Recent.Created:
 		return Ours, ""
 	case o.onRecord() && !o.Recent.UntaggedSettled:
 		return Unknown, "AWS to show the owner tags of the resource"
@@ -330,7 +327,7 @@ func (o Owner) ofMember(m *kind.Member) Owner {
 	if m == nil {
 		return o
 	}
-	o.Recent.Created, o.TrustAttempts, o.CreatedAt, o.Known = false, false, time.Time{}, m.Recorded
+	o.Recent.Created, o.CreatedAt, o.Known = false, time.Time{}, m.Recorded
 	if o.Recent.UntaggedSettled && !m.Recorded {
 		o.Intent = nil
 	}

@@ -69,14 +69,8 @@ func TestJudge(t *testing.T) {
 		{name: "untagged right after our acknowledged create", o: with(func(o *Owner) { o.Intent = &Intent{At: at}; o.Recent.Created = true }), want: Ours},
 		{name: "another owner, although on record", o: with(func(o *Owner) { o.Known, o.CreatedAt = true, at }), created: at, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 
-		{name: "trusted attempts: created after the recorded one", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Truncate(time.Second), want: Ours},
-		{name: "trusted attempts: created before the recorded one", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), created: at.Add(-time.Minute), want: Unknown},
-		{name: "trusted attempts: no creation time", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), want: Unknown},
-		{name: "trusted attempts: no create recorded", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{}, true }), created: at, want: Unknown},
-		{name: "trusted attempts: another owner", o: with(func(o *Owner) { o.Intent, o.TrustAttempts = &Intent{At: at}, true }), tags: tags(map[string]string{wellknown.TagCluster: "c0"}), created: at.Add(time.Minute), want: Foreign},
 		{name: "deletion that no capability vouches for: an earlier object's", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
 		{name: "deletion that no capability vouches for: our UID", o: with(func(o *Owner) { o.OnlyOwn = true }), tags: tags(nil), want: Ours},
-		{name: "deletion that no capability vouches for: a trusted attempt", o: with(func(o *Owner) { o.OnlyOwn, o.TrustAttempts, o.Intent = true, true, &Intent{At: at} }), created: at.Add(time.Minute), want: Unknown},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, why := Judge(c.o, c.tags, c.created)

@@ -28,8 +28,6 @@ type Facts struct {
 	Previous []string
 	// Shared are namespaces whose resources objects of every namespace may name; see Owner.
 	Shared []string
-	// TrustAttempts accepts untagged resources as the result of a recorded attempt; see Owner.
-	TrustAttempts bool
 	// Trusted is true for an object that its capability compiles to exactly this.
 	Trusted bool
 	// Borrowed is true when the provider uses the operator's own identity only because a capability
@@ -92,7 +90,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		Generation: obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
 		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
-		AllowAdoption: f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "", TrustAttempts: f.TrustAttempts,
+		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
 		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,

@@ -88,9 +88,7 @@ type Subject struct {
 	// Deleting, AllowAdoption, Trusted, Boundary, RolePath and DefaultTags are facts beside the object.
 	Deleting, AllowAdoption, Trusted bool
 	// Guarded says that data must outlive the object.
-	Guarded bool
-	// TrustAttempts is for endpoints whose creates drop tags.
-	TrustAttempts      bool
+	Guarded            bool
 	Boundary, RolePath string
 	DefaultTags        map[string]string
 	// Callers are the ARNs of the identities as which AWS is called.
@@ -156,7 +154,7 @@ func (s *Subject) Facts() engine.Facts {
 		provider.DefaultTags[k] = v1alpha1.TagValue(v)
 	}
 	return engine.Facts{
-		Cluster: Cluster, GuardData: s.Guarded, TrustAttempts: s.TrustAttempts, Trusted: s.Trusted, Provider: provider,
+		Cluster: Cluster, GuardData: s.Guarded, Trusted: s.Trusted, Provider: provider,
 		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
 		Callers: func() ([]string, error) { return s.Callers, nil },
 	}

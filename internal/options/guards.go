@@ -24,7 +24,6 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	quota = fs.StringToString("workload-namespace-quota", nil, "hard limits of the ResourceQuota in each namespace that the operator creates, such as pods=20,requests.cpu=10,requests.memory=20Gi; default: no ResourceQuota")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
-	fs.BoolVar(&o.TrustUntaggedCreates, "trust-untagged-creates", false, "for AWS-compatible endpoints that ignore tags in create calls: treat an untagged resource as owned after a recorded create attempt; unsafe where tenants create objects")
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
 	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")

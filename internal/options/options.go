@@ -67,8 +67,6 @@ type Options struct {
 	AllowedEndpoints []string
 	// AllowedIngressGroups are patterns of ALB groups that a capability may join.
 	AllowedIngressGroups []string
-	// TrustUntaggedCreates takes an untagged resource for ours after a recorded attempt to create it.
-	TrustUntaggedCreates bool
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
 	// PlanRequests has the operator answer PlanRequests with its own AWS identity.

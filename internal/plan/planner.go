@@ -34,9 +34,8 @@ import (
 type Operator struct {
 	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
-	// PreviousClusterIDs, SharedNamespaces and TrustAttempts are as in engine.Facts.
+	// PreviousClusterIDs and SharedNamespaces are as in engine.Facts.
 	PreviousClusterIDs, SharedNamespaces []string
-	TrustAttempts                        bool
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings
 }

@@ -43,7 +43,6 @@ cluster-id: {{ .Values.aws.clusterID | toJson }}
 previous-cluster-ids: {{ .Values.aws.previousClusterIDs | toJson }}
 shared-namespaces: {{ .Values.aws.sharedNamespaces | toJson }}
 aws-rates: {{ .Values.aws.rates | toJson }}
-trust-untagged-creates: {{ ternary true nil .Values.aws.trustUntaggedCreates | toJson }}
 capability-namespaces: {{ .Values.tenants.capabilityNamespaces | toJson }}
 ambient-namespaces: {{ .Values.tenants.ambientNamespaces | toJson }}
 workload-namespaces: {{ .Values.tenants.workloadNamespaces | toJson }}

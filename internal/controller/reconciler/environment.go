@@ -40,8 +40,6 @@ type Environment struct {
 	Signing *SigningKeys
 	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
 	SharedNamespaces []string
-	// TrustAttempts is for endpoints whose creates drop tags; see engine.Owner.
-	TrustAttempts bool
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.
 	Issuer func(ctx context.Context) (string, error)
 	// EKSCluster is the name of the cluster in EKS; empty while it is not known.

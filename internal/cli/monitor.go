@@ -22,6 +22,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // monitorFlags are the flags of the verb.
@@ -197,7 +198,7 @@ func (m *monitor) show(ctx context.Context, p progress) (over bool, err error) {
 	state := resultReached
 	if ended.failed {
 		state = resultFailed
-		ended.text += m.causeBeyond(ctx, p)
+		ended.text = status.Extend(ended.text, m.causeBeyond(ctx, p))
 	}
 	if m.canvas != nil {
 		if err := m.print(m.canvas.draw(m.canvas.table(p, now.Sub(m.began)))); err != nil {

@@ -156,7 +156,14 @@ func TestStatus_ReadsTheStatefulSetOfShards(t *testing.T) {
 		}
 		return nil
 	})
-	x.wants(x.run("", "status"), 1, "statefulset/nexus-operator 2/2", "nobody holds Lease nexus-operator-1.nexus.ai, so shard 1/2 reconciles nothing")
+	var a answer
+	x.Eventually(time.Minute, "the leaders to be missed", func() error { // they have the duration of a lease to start
+		if a = x.run("", "status"); a.code != 1 {
+			return fmt.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+		}
+		return nil
+	})
+	x.wants(a, 1, "statefulset/nexus-operator 2/2", "nobody holds Lease nexus-operator-1.nexus.ai, so shard 1/2 reconciles nothing")
 	x.wants(x.run("", "version"), 0, "Operator: nexus-operator:v0.0.1")
 	c := x.Capability("examples/test-capability.yaml")
 	if a := x.run(x.manifest(c), "plan", "-f", "-", "--skip-aws"); a.code != 0 || a.err != "" {

@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// reportAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
+// removeAdditions removes from a child what others added to its spec or data. Managed fields tell who added what; comparing
 // with the desired object does not, because the API server and an engine's webhooks add defaults, which no manager
 // owns. Fields that no manager owns are compared for the kinds whose defaults are known, because whoever may write an object
 // may write its managed fields.
-func (a *Applier) reportAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
+func (a *Applier) removeAdditions(ctx context.Context, want *unstructured.Unstructured, res Result) (Result, error) {
 	added := a.addedTo(want, res.Live)
 	if len(added) == 0 {
 		return res, nil
@@ -119,7 +119,7 @@ var replicas = fieldpath.MakePathOrDie("spec", "replicas")
 // isLeftToOthers reports whether a field is one that others may add: outside of the spec and the data, or one that commands and
 // autoscalers of Kubernetes write.
 func isLeftToOthers(p fieldpath.Path) bool {
-	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(replicas)
+	return p[0].FieldName == nil || !slices.Contains(soleRoots, *p[0].FieldName) || p.Equals(restartedAt) || p.Equals(podAnnotations) || p.Equals(replicas)
 }
 
 // addedPaths lists the topmost fields that somebody else manages and below which we manage nothing, and those that were written
@@ -144,10 +144,18 @@ func addedPaths(want, live *unstructured.Unstructured) []fieldpath.Path {
 func topUnmanaged(s *fieldpath.Set, leaf fieldpath.Path) fieldpath.Path {
 	for n := 1; n <= len(leaf); n++ {
 		if !containsPath(s, leaf[:n]) {
-			return leaf[:n].Copy()
+			return beside(leaf, n)
 		}
 	}
 	return nil
+}
+
+// beside is the beginning of a path, of this length or longer, below which nothing is left to others.
+func beside(p fieldpath.Path, n int) fieldpath.Path {
+	for n < len(p) && (n < len(restartedAt) && p[:n].Equals(restartedAt[:n]) || n < len(replicas) && p[:n].Equals(replicas[:n])) {
+		n++
+	}
+	return p[:n].Copy()
 }
 
 func isDesired(want *unstructured.Unstructured, p fieldpath.Path) bool {

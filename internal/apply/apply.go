@@ -103,7 +103,7 @@ func (a *Applier) Apply(ctx context.Context, owner Owner, desired *unstructured.
 		return Result{}, err
 	}
 	if p.sole {
-		return a.reportAdditions(ctx, p.want, res)
+		return a.removeAdditions(ctx, p.want, res)
 	}
 	return res, nil
 }

@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// checkEmptied takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
+// emptyMaps takes out what we have in maps that are now to be empty, and is done before an apply. A server-side
 // apply that takes the last key out of a map leaves null in its place, which the schema of a resource
 // definition refuses.
 // https://github.com/kubernetes-sigs/structured-merge-diff/blob/v6.4.2/typed/remove.go
-func (a *Applier) checkEmptied(ctx context.Context, p Plan) error {
+func (a *Applier) emptyMaps(ctx context.Context, p Plan) error {
 	paths := emptiedPaths(p.want.Object, p.Live.Object, nil)
 	if len(paths) == 0 {
 		return nil
@@ -33,11 +33,12 @@ func (a *Applier) checkEmptied(ctx context.Context, p Plan) error {
 		return apierrors.NewConflict(schema.GroupResource{Group: ref.Kind.Group, Resource: ref.Kind.Kind}, ref.Name, errReplaced)
 	}
 	patch := map[string]any{}
-	ours, _ := managedSets(live)
+	ours, theirs := managedSets(live)
 	for _, path := range paths {
 		have, _, _ := unstructured.NestedMap(live.Object, path...)
 		for k := range have {
-			if containsPath(ours, fieldPath(append(slices.Clone(path), k))) {
+			// A key that others have, too, such as restartedAt, stays when we give it up.
+			if at := fieldPath(append(slices.Clone(path), k)); containsPath(ours, at) && !containsPath(theirs, at) {
 				_ = unstructured.SetNestedField(patch, nil, append(slices.Clone(path), k)...)
 			}
 		}

@@ -20,7 +20,7 @@ func forgedApplies(want, live *unstructured.Unstructured) []Difference {
 	if at < 0 || live.GetManagedFields()[at].APIVersion != want.GetAPIVersion() {
 		return []Difference{{Path: "metadata.managedFields"}}
 	}
-	forged := undesired(want, setOf(live.GetManagedFields()[at]), func(p fieldpath.Path) bool { return p.Equals(replicas) })
+	forged := undesired(want, setOf(live.GetManagedFields()[at]), func(p fieldpath.Path) bool { return p.Equals(replicas) || p.Equals(podAnnotations) || isStatus(p) })
 	return foundIn(live, forged)
 }
 
@@ -32,6 +32,9 @@ func foundIn(live *unstructured.Unstructured, s *fieldpath.Set) (out []Differenc
 	})
 	return out
 }
+
+// isStatus reports whether a field is of the status, which no apply of a whole object writes.
+func isStatus(p fieldpath.Path) bool { return p[0].FieldName != nil && *p[0].FieldName == "status" }
 
 func isOurApply(m metav1.ManagedFieldsEntry) bool {
 	return m.Manager == FieldOwner && m.Operation == metav1.ManagedFieldsOperationApply && m.Subresource == ""
@@ -66,7 +69,7 @@ func undesired(want *unstructured.Unstructured, s *fieldpath.Set, allowed func(f
 			return
 		}
 		if n := lengthIn(want.Object, p); n < len(p) {
-			found.Insert(p[:n+1].Copy())
+			found.Insert(beside(p, n+1))
 		}
 	})
 	return found

@@ -16,7 +16,7 @@ import (
 
 // prepareUpdate does what must be done before a server-side apply that takes fields out of an object.
 func (a *Applier) prepareUpdate(ctx context.Context, p Plan) error {
-	if err := a.checkEmptied(ctx, p); err != nil {
+	if err := a.emptyMaps(ctx, p); err != nil {
 		return err
 	}
 	return a.handOverReplicas(ctx, p)

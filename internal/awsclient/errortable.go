@@ -34,13 +34,13 @@ var table = slices.Concat(
 
 // lookupError finds the row of a failure.
 func lookupError(f Failure) (row, bool) {
-	if i := specificity(f); i >= 0 {
+	if i := matchingRow(f); i >= 0 {
 		return table[i], true
 	}
 	return row{}, false
 }
 
-func specificity(f Failure) int {
+func matchingRow(f Failure) int {
 	code, message := normalizeCode(f.Code), strings.ToLower(f.Message)
 	return slices.IndexFunc(table, func(r row) bool {
 		return (r.service == "" || r.service == f.Service) &&

@@ -405,7 +405,7 @@ func TestEveryRowOfTheErrorTable(t *testing.T) {
 		if f.Class != a.want {
 			t.Errorf("%s %s %s %q %d is %s, want %s", a.service, a.operation, a.code, a.message, a.status, f.Class, a.want)
 		}
-		hit[specificity(f)] = true
+		hit[matchingRow(f)] = true
 	}
 	for i, r := range table {
 		if !hit[i] {

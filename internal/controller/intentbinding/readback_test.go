@@ -70,6 +70,13 @@ func (k *keeper) Apply(_ context.Context, o runtime.ApplyConfiguration, _ ...cli
 	return nil
 }
 
+// Patch changes nothing: the server adds again what a patch takes out.
+func (k *keeper) Patch(_ context.Context, o client.Object, _ client.Patch, _ ...client.PatchOption) error {
+	k.writes++
+	o.(*unstructured.Unstructured).Object = k.kept.DeepCopy().Object
+	return nil
+}
+
 // alteration is something that becomes of a field on its way to the store.
 type alteration struct {
 	name string
@@ -236,6 +243,9 @@ func TestReadBack_WhatTheServerDoesNotKeepIsNotEnforced(t *testing.T) {
 			objectsOf(t, e, func(p intent.Policy, got intent.Translation) {
 				for _, o := range got.Objects {
 					for _, a := range alterations(o.Object, "spec") {
+						if o.GetKind() == "CronJob" && strings.HasSuffix(a.name, ".name dropped") {
+							continue // the API server refuses containers and variables without a name
+						}
 						if id := fmt.Sprint(o.GroupVersionKind(), o.Object["spec"], a.name); !seen[id] {
 							seen[id] = true
 							tried++
@@ -274,7 +284,7 @@ func checkKept(t *testing.T, scheme *runtime.Scheme, e intent.Engine, p intent.P
 			}
 		}
 	}
-	if server.writes > 1 {
+	if server.writes > 2 { // an apply, and a patch that takes out what the server added
 		t.Errorf("%s %s, %s: written %d times in 3 passes, although the server insists", o.GetKind(), o.GetName(), a.name, server.writes)
 	}
 }

@@ -137,6 +137,13 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	}
 	s.AddKnownTypeWithName(kubeArmorPolicy, &kubeArmorObject{})
 	s.AddKnownTypeWithName(kubeArmorPolicy.GroupVersion().WithKind("KubeArmorPolicyList"), &kubeArmorObjects{})
+	// The fake client adds kinds that are listed without a Go type to its scheme, which others read meanwhile.
+	for _, kind := range []schema.GroupVersionKind{
+		{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"}, {Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ApplicationNetworkPolicy"},
+	} {
+		s.AddKnownTypeWithName(kind, &unstructured.Unstructured{})
+		s.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
+	}
 	return s
 }
 

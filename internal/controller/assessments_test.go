@@ -247,6 +247,7 @@ func TestAssessTLS_CronJobIsHealedAndGoesWithItsBinding(t *testing.T) {
 	})
 	h.there(cronJob, ns, "web-assesstls")
 	h.ends(h.runs(ns, "web-assesstls", "last"), 0, assessment("example.com", `"protocols": ["TLSv1.3"]`))
+	h.assesses(b, "example.com:443=Passed")
 	h.covers(b, "assessTLS", "TLSAssessor", "Audited", "")
 	passed := h.writes(func() {
 		h.passes("securityintentbinding", 1, func() { h.touch(ns) })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -137,16 +138,32 @@ func (s *shared) lookAtRemoval(ctx context.Context, f *deleteFlags) (*deleter, e
 		return nil, err
 	}
 	d.client = c
-	if d.ledger, err = install.ReadLedger(ctx, c, install.Namespace); err != nil {
+	if d.ledger, err = ledgerForRemoval(ctx, c); err != nil {
 		return nil, err
 	}
-	if !d.ledger.Exists() {
+	if !d.ledger.Exists() && len(d.ledger.Records()) == 0 {
 		return nil, d.notInstalled(ctx)
 	}
 	if d.objects, err = d.findObjects(ctx); err != nil {
 		return nil, err
 	}
 	return d, d.lookAtRecords(ctx, cfg)
+}
+
+// ledgerForRemoval reads the ledger, and completes it with what a killed deploy has created. An operator that no ledger names was installed
+// otherwise, and its namespace stays.
+func ledgerForRemoval(ctx context.Context, c client.Client) (*install.Ledger, error) {
+	l, err := install.ReadLedger(ctx, c, install.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	if !l.Exists() {
+		err := c.Get(ctx, client.ObjectKey{Namespace: install.Namespace, Name: operatorName}, &appsv1.Deployment{})
+		if !apierrors.IsNotFound(err) {
+			return l, err
+		}
+	}
+	return l, l.Complete(ctx)
 }
 
 // lookAtRecords finds what is to be done about everything that deploy has created.

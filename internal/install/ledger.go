@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -124,6 +125,48 @@ func (l *Ledger) add(r Record) {
 		return
 	}
 	l.records = append(l.records, r)
+}
+
+// home names the namespace of the ledger.
+func (l *Ledger) home() Record { return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace} }
+
+// completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and nobody else has written
+// the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.
+func (l *Ledger) completed(have *unstructured.Unstructured) *Record {
+	record := recordOf(have)
+	i := l.find(record)
+	begun := i >= 0 && l.records[i].UID == "" || i < 0 && !l.Exists() && record == l.home()
+	if !begun || !onlyOurs(have) {
+		return nil
+	}
+	record.UID = have.GetUID()
+	return &record
+}
+
+// Complete completes the records of what a killed installation has created, so that it can be removed. It does not save. Errors are those of
+// the API server.
+func (l *Ledger) Complete(ctx context.Context) error {
+	records := l.Records()
+	if !l.Exists() {
+		records = append(records, l.home())
+	}
+	for _, r := range records {
+		if r.ARN != "" || r.Kind == ReleaseKind || r.UID != "" {
+			continue
+		}
+		have := r.object()
+		err := l.client.Get(ctx, client.ObjectKeyFromObject(have), have)
+		if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", r, err)
+		}
+		if found := l.completed(have); found != nil {
+			l.add(*found)
+		}
+	}
+	return nil
 }
 
 // Plan records what changes are about to create, before they do. Errors are those of the API server.

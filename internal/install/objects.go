@@ -229,13 +229,11 @@ const recordAction = "record as created here"
 
 // unconfirmed completes the record of an object whose creation was interrupted.
 func unconfirmed(have *unstructured.Unstructured, l *Ledger) *Change {
-	record := recordOf(have)
-	i := l.find(record)
-	if i < 0 || l.records[i].UID != "" || !onlyOurs(have) {
+	record := l.completed(have)
+	if record == nil {
 		return nil
 	}
-	record.UID = have.GetUID()
-	return &Change{Object: record.String(), Action: recordAction, Creates: &record, do: func(context.Context) error { return nil }}
+	return &Change{Object: record.String(), Action: recordAction, Creates: record, do: func(context.Context) error { return nil }}
 }
 
 // differences asks the API server what an apply would change.

@@ -95,6 +95,15 @@ func (r *Running) Interrupt(within time.Duration) Answer {
 	return r.Wait()
 }
 
+// Kill ends the run as kill -9 does.
+func (r *Running) Kill() {
+	r.t.Helper()
+	if err := r.cmd.Process.Kill(); err != nil {
+		r.t.Errorf("it had ended before it was killed: %v", err)
+	}
+	<-r.done
+}
+
 // Wants fails the test unless the run ended with a code and said these texts.
 func (a Answer) Wants(t testing.TB, code int, texts ...string) {
 	t.Helper()

@@ -84,7 +84,7 @@ func (s *shared) deleteController(ctx context.Context, f *deleteFlags) error {
 			return err
 		}
 	}
-	if err := s.printRemoval(r.changes, r.notes, f.dryRun); err != nil {
+	if err := s.printChanges(r.changes, r.notes, f.dryRun); err != nil {
 		return err
 	}
 	if len(r.users) > 0 {

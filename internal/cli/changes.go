@@ -37,20 +37,6 @@ func runChecked[F interface{ check() error }](f F, run func(context.Context, F) 
 	}
 }
 
-// writeChanges describes changes for people.
-func writeChanges(b *strings.Builder, changes []install.Change, dryRun bool) {
-	verb := "will"
-	if dryRun {
-		verb = "would"
-	}
-	for _, c := range changes {
-		fmt.Fprintf(b, "\n%s\n    %s: %s\n", c.Object, verb, c.Action)
-		for line := range strings.Lines(c.Diff) {
-			b.WriteString("    " + line)
-		}
-	}
-}
-
 // writeNotes adds what is to be known or done besides.
 func writeNotes(b *strings.Builder, notes []string) {
 	for _, note := range notes {
@@ -80,10 +66,12 @@ func (s *shared) makeReported(output string, dryRun bool, r report, do func() er
 	return printAs(s.Out, output, r, r.text)
 }
 
-// makeRecorded makes one change after the other, reports each, and takes it over into the ledger. An interruption ends
+// makeRecorded makes one change after the other, reports them, and takes it over into the ledger. An interruption ends
 // it between two changes, and cuts none off, so that it is known what was done.
 func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, changes []install.Change) error {
 	var changed []string
+	done := &doneChanges{say: s.say}
+	defer done.flush()
 	for i, c := range changes {
 		if ctx.Err() != nil {
 			return &interruption{changed: changed, left: len(changes) - i}
@@ -95,7 +83,7 @@ func (s *shared) makeRecorded(ctx context.Context, ledger *install.Ledger, chang
 			ledger.Done(c)
 		}
 		changed = append(changed, c.Object)
-		s.say("%s: done: %s", c.Object, c.Action)
+		done.add(c)
 	}
 	return nil
 }

@@ -375,7 +375,7 @@ func (d *deleter) print() error {
 	if d.controller != nil {
 		first = d.controller.changes
 	}
-	return d.printRemoval(slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
+	return d.printChanges(slices.Concat(first, d.changes), d.notes, d.flags.dryRun)
 }
 
 // roots are the objects that go with no other one.

@@ -88,14 +88,15 @@ func (f *e2eFlags) add(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.verify.only, "only", nil, "groups of checks of step 7, as in nexusctl verify-capability; default: all")
 	flags.StringVar(&f.verify.junit, "junit", "", "file for a JUnit report of step 7")
 	flags.DurationVar(&f.verify.timeout, "verify-timeout", 5*time.Minute, "how long step 7 may take")
-	flags.BoolVar(&f.dryRun, "dry-run", false, "print the steps, and run none")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "print the steps and what each would change, and change nothing")
 }
 
 // check refuses what can be refused before the first step, and completes the flags of the verbs.
 func (f *e2eFlags) check() error {
 	f.monitor.output, f.verify.output, f.deploy.output = "text", "text", "text"
 	f.deploy.timeout = defaultDeployTimeout
-	built := buildFlags{timeout: defaultBuildTimeout, output: "text"}
+	f.deploy.dryRun = f.dryRun
+	built := buildFlags{timeout: defaultBuildTimeout, output: "text", dryRun: f.dryRun}
 	f.operator.buildFlags, f.app.buildFlags = built, built
 	for _, check := range []func() error{f.checkCleanup, f.deploy.check, f.monitor.check, f.verify.check} {
 		if err := check(); err != nil {

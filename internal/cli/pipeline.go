@@ -33,22 +33,25 @@ const (
 
 // pipelineStep is one of the seven.
 type pipelineStep struct {
-	// name holds what people know the step as; command is the verb that does the same alone.
-	name, command string
-	run           func(*pipeline, context.Context) error
+	// name holds what people know the step as; command returns the command line that does the same alone.
+	name    string
+	command func(*pipeline) string
+	run     func(*pipeline, context.Context) error
+	// looks is true when a dry run can say what the step would do.
+	looks bool
 	// skipped says why the step is left out; empty when it is not.
 	skipped func(*e2eFlags) string
 }
 
 // pipelineSteps are in their order.
 var pipelineSteps = []pipelineStep{
-	{"Cleanup", "nexusctl delete --full", (*pipeline).clean, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
-	{"Build operator", "nexusctl build operator", (*pipeline).buildOperatorImage, func(f *e2eFlags) string { return reasonIf(f.deploy.image != "", "--image") }},
-	{"Build apps", "nexusctl build app", (*pipeline).buildApps, func(f *e2eFlags) string { return f.whyNoApps() }},
-	{"Deploy operator", "nexusctl deploy", (*pipeline).deployOperator, neverSkipped},
-	{"Apply capability", "kubectl apply -f FILE", (*pipeline).applyManifests, neverSkipped},
-	{"Monitor and wait", "nexusctl monitor", (*pipeline).watch, neverSkipped},
-	{"Verify", "nexusctl verify-capability", (*pipeline).prove, neverSkipped},
+	{"Cleanup", (*pipeline).cleanCommand, (*pipeline).clean, true, func(f *e2eFlags) string { return reasonIf(f.skipClean, "--skip-clean") }},
+	{"Build operator", (*pipeline).buildOperatorCommand, (*pipeline).buildOperatorImage, true, func(f *e2eFlags) string { return reasonIf(f.deploy.image != "", "--image") }},
+	{"Build apps", (*pipeline).buildAppsCommand, (*pipeline).buildApps, true, func(f *e2eFlags) string { return f.whyNoApps() }},
+	{"Deploy operator", (*pipeline).deployCommand, (*pipeline).deployOperator, true, neverSkipped},
+	{"Apply capability", (*pipeline).applyCommand, (*pipeline).applyManifests, true, neverSkipped},
+	{"Monitor and wait", (*pipeline).watchCommand, (*pipeline).watch, false, neverSkipped},
+	{"Verify", (*pipeline).proveCommand, (*pipeline).prove, false, neverSkipped},
 }
 
 // whyNoApps says why no application is built; empty when some are.
@@ -115,16 +118,19 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 	report := pipelineReport{APIVersion: buildAPIVersion, Kind: "Pipeline", DryRun: f.dryRun}
 	var failed error
 	for i, step := range pipelineSteps {
-		r := stepReport{Number: i + 1, Name: step.name, Command: step.command, State: "Planned", Detail: step.skipped(f)}
+		r := stepReport{Number: i + 1, Name: step.name, Command: step.command(p), State: "Planned", Detail: step.skipped(f)}
 		if !f.runs(r.Number) {
 			r.State, r.Detail = "Skipped", cmp.Or(r.Detail, "--from-step and --to-step")
 		}
 		if r.State == "Planned" && !f.dryRun {
 			failed = p.runStep(ctx, step, &r)
 		}
-		report.Steps = append(report.Steps, r)
 		p.announce(r)
-		if failed != nil {
+		if r.State == "Planned" && step.looks {
+			failed = p.look(ctx, step, &r, failed)
+		}
+		report.Steps = append(report.Steps, r)
+		if failed != nil && !f.dryRun {
 			s.say("To continue: %s", resume(r.Number))
 			break
 		}
@@ -152,6 +158,17 @@ func (p *pipeline) runStep(ctx context.Context, step pipelineStep, r *stepReport
 		return fmt.Errorf("step %d, %s: %w", r.Number, r.Name, err)
 	}
 	return nil
+}
+
+// look makes the dry run of one step. One that fails does not end the others; the first failure is returned.
+func (p *pipeline) look(ctx context.Context, step pipelineStep, r *stepReport, before error) error {
+	err := step.run(p, ctx)
+	if err == nil || ctx.Err() != nil {
+		return cmp.Or(before, err)
+	}
+	r.Detail = err.Error()
+	p.line("The dry run of this step failed: " + r.Detail)
+	return cmp.Or(before, fmt.Errorf("the dry run of step %d, %s: %w", r.Number, r.Name, err))
 }
 
 // interruptedIn is the interruption of a step, after steps that have changed something.
@@ -216,22 +233,24 @@ func (p *pipeline) clean(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ledger, err := install.ReadLedger(ctx, c, install.Namespace)
+	ledger, err := ledgerForRemoval(ctx, c)
 	if err != nil {
 		return err
 	}
-	if !ledger.Exists() {
+	if !ledger.Exists() && len(ledger.Records()) == 0 {
 		if tool, err := install.InstalledBy(ctx, c); err != nil || tool != "" {
 			return cmp.Or(err, precondition(fmt.Errorf("the operator was installed by %s: remove it with that tool, or add --skip-clean", tool)))
 		}
 		p.say("There is no installation by nexusctl to remove.")
-	} else if err := deniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
+	} else if err := deniedFirst(p.delete(ctx, &deleteFlags{full: true, yes: true, dryRun: p.flags.dryRun, cascade: p.flags.cascade, timeout: p.flags.cleaning})); err != nil {
 		return err
+	} else if p.flags.dryRun {
+		p.say("The dry runs of the other steps look at what is there now, before the cleanup.")
 	}
 	if p.eksCluster(p.flags.deploy.cluster) == "" {
 		return nil
 	}
-	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.cluster, output: "text", keepCurrent: true})
+	return p.kubeconfig(ctx, &kubeconfigFlags{cluster: p.flags.deploy.cluster, output: "text", keepCurrent: true, dryRun: p.flags.dryRun})
 }
 
 // buildOperatorImage builds and pushes the operator's image, and keeps its digest for the installation.
@@ -239,6 +258,10 @@ func (p *pipeline) buildOperatorImage(ctx context.Context) error {
 	built, err := p.builtOperator(ctx, &p.flags.operator)
 	if err != nil {
 		return err
+	}
+	if built.Digest == "" { // a dry run
+		p.operatorImage = built.Image
+		return nil
 	}
 	return p.useImage(built.Image, built.Digest)
 }
@@ -305,6 +328,9 @@ func (p *pipeline) applyManifests(ctx context.Context) error {
 	}
 	if len(changes) == 0 {
 		p.say("The manifests are applied already.")
+	}
+	if p.flags.dryRun {
+		return p.printChanges(changes, nil, true)
 	}
 	return p.makeRecorded(ctx, nil, changes)
 }

@@ -199,10 +199,20 @@ func TestBuild_ADryRunNeedsNothing(t *testing.T) {
 	}
 }
 
-func TestE2E_ADryRunNeedsNothing(t *testing.T) {
-	out, errs, code := run(t, "e2e", "-f", capabilityFile, "--backend-source", "x", "--dry-run")
-	if code != 0 || errs != "" || strings.Count(out, "/7] ") != 7 || !strings.Contains(out, "[3/7] Build apps: nexusctl build app\n") {
+func TestE2E_ADryRunShowsEveryStepThoughOneFails(t *testing.T) {
+	out, errs, code := run(t, "e2e", "-f", capabilityFile, "--backend-source", "x", "--cascade=delete", "--dry-run")
+	if code != 4 || !strings.Contains(errs, "the dry run of step 1, Cleanup: ") || strings.Count(out, "/7] ") != 7 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, out, errs)
+	}
+	for _, line := range []string{
+		"[1/7] Cleanup: nexusctl delete --full --yes --cascade=delete\nThe dry run of this step failed: ",
+		"[3/7] Build apps: nexusctl build app backend myapp-dev/myapp-dev --source=x\n",
+		"[5/7] Apply capability: kubectl apply -f " + capabilityFile + "\n",
+		"[6/7] Monitor and wait: nexusctl monitor myapp-dev/myapp-dev --wait-for=address\n[7/7] Verify: nexusctl verify-capability myapp-dev/myapp-dev\n",
+	} {
+		if !strings.Contains(out, line) {
+			t.Errorf("no %q in %q", line, out)
+		}
 	}
 	out, _, code = run(t, "e2e", "-f", capabilityFile, "--from-step", "6", "--dry-run", "-o", "yaml")
 	if code != 0 || !strings.Contains(out, "state: Skipped") || !strings.Contains(out, "name: Verify\n  number: 7\n  state: Planned") {

@@ -53,8 +53,8 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 	return out, nil
 }
 
-// printRemoval says what is to be removed.
-func (s *shared) printRemoval(changes []install.Change, notes []string, dryRun bool) error {
+// printChanges says what is to change.
+func (s *shared) printChanges(changes []install.Change, notes []string, dryRun bool) error {
 	var b strings.Builder
 	writeChanges(&b, changes, dryRun)
 	writeNotes(&b, notes)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// cleanCommand and the functions below return the command lines that do alone what the steps do.
+func (p *pipeline) cleanCommand() string {
+	return "nexusctl delete --full --yes" + flagOf("cascade", p.flags.cascade)
+}
+
+func (p *pipeline) buildOperatorCommand() string {
+	line := "nexusctl build operator"
+	for _, arch := range slices.Sorted(maps.Keys(p.flags.operator.binaries)) {
+		line += flagOf("binary", arch+"="+p.flags.operator.binaries[arch])
+	}
+	if len(p.flags.operator.binaries) == 0 {
+		line += flagOf("source", p.flags.operator.source)
+	}
+	return line + flagOf("release", p.flags.operator.release)
+}
+
+func (p *pipeline) buildAppsCommand() string {
+	sources := p.flags.applications()
+	var lines []string
+	for _, component := range slices.Sorted(maps.Keys(sources)) {
+		lines = append(lines, "nexusctl build app "+component+p.argument()+flagOf("source", sources[component]))
+	}
+	if len(lines) == 0 {
+		return "nexusctl build app"
+	}
+	return strings.Join(lines, " && ")
+}
+
+func (p *pipeline) deployCommand() string {
+	return "nexusctl deploy" + flagOf("image", p.flags.deploy.image)
+}
+
+func (p *pipeline) applyCommand() string {
+	line := "kubectl apply"
+	for _, file := range p.flags.files.Filenames {
+		line += " -f " + shellQuote(file)
+	}
+	return line
+}
+
+func (p *pipeline) watchCommand() string {
+	return "nexusctl monitor" + p.argument() + flagOf("wait-for", p.flags.monitor.until)
+}
+
+func (p *pipeline) proveCommand() string {
+	return "nexusctl verify-capability" + p.argument() + flagOf("only", strings.Join(p.flags.verify.only, ","))
+}
+
+// argument names the capability on a command line; it is empty where no step needs one.
+func (p *pipeline) argument() string {
+	if p.subject == nil {
+		return ""
+	}
+	return " " + p.name()[0]
+}
+
+func flagOf(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " " + shellQuote("--"+name+"="+value)
+}

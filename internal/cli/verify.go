@@ -27,6 +27,7 @@ type verifyFlags struct {
 	output, junit string
 	only          []string
 	failFast      bool
+	verbose       bool
 	timeout       time.Duration
 }
 
@@ -75,7 +76,8 @@ func (s *shared) verifyCommand() *cobra.Command {
 			"name it takes the only capability of the namespace. The groups of checks, for --only:\n\n" + groups.String() + "\n" +
 			"Each check ends with PASS, WARN, FAIL or SKIP, with what was seen and, after a failure, what to do. The exit code is\n" +
 			"0 when no check failed, 1 when one failed, 4 when none failed and some could not be made for want of a right,\n" +
-			"and 124 when --timeout is over. Secret values and tokens are never printed.",
+			"and 124 when --timeout is over. Skipped checks that follow from\n" +
+			"another one are printed as one line. Secret values and tokens are never printed.",
 		Example: "  nexusctl verify-capability\n" +
 			"  nexusctl verify-capability team-a/myapp --junit report.xml\n" +
 			"  nexusctl verify-capability ncap/myapp -n team-a --only resources,identity --fail-fast\n" +
@@ -89,6 +91,7 @@ func (s *shared) verifyCommand() *cobra.Command {
 	flags.StringVar(&f.junit, "junit", "", "also write the results to this file, as JUnit XML")
 	flags.StringSliceVar(&f.only, "only", nil, "names of groups of checks to make; default: all")
 	flags.BoolVar(&f.failFast, "fail-fast", false, "stop after the first check that fails")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "print every skipped check, also those that follow from another one")
 	flags.DurationVar(&f.timeout, "timeout", 5*time.Minute, "how long all checks may take")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag that the operator runs with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 	return cmd
@@ -158,6 +161,8 @@ type verifier struct {
 	// group is the group that runs, and lapse is when its last check ended.
 	group string
 	lapse time.Time
+	// folded are the skipped checks that one line stands for.
+	folded foldedSkips
 }
 
 // errEnough ends the checks after a failure with --fail-fast.
@@ -219,7 +224,7 @@ func (v *verifier) add(r checkResult) error {
 	r.Group, r.Number, r.DurationSeconds = v.group, len(v.report.Checks)+1, seconds(now.Sub(v.lapse))
 	v.lapse = now
 	v.report.add(r)
-	if v.output == "text" {
+	if v.output == "text" && (v.verbose || !v.folded.takes(r)) {
 		if err := writeText(v.Out, checkText(r)); err != nil {
 			return err
 		}
@@ -233,7 +238,9 @@ func (v *verifier) add(r checkResult) error {
 // finish prints the summary, or the whole report, and writes the JUnit file.
 func (v *verifier) finish() error {
 	v.report.DurationSeconds = seconds(v.Clock.Now().Sub(v.report.began))
-	if err := printAs(v.Out, v.output, v.report, func() string { return v.report.Summary.text() + "\n" }); err != nil {
+	if err := printAs(v.Out, v.output, v.report, func() string {
+		return v.folded.text(v.report.Checks) + v.report.Summary.text() + "\n"
+	}); err != nil {
 		return err
 	}
 	if v.junit == "" {

@@ -79,5 +79,7 @@ func (v *verifier) consequence(r checkResult) checkResult {
 	if v.cause == nil || v.causeCheck == 0 || !r.consequence {
 		return r
 	}
-	return skip(r.Title, fmt.Sprintf("%s: this follows from check %d", r.Evidence, v.causeCheck))
+	skipped := skip(r.Title, fmt.Sprintf("%s: this follows from check %d", r.Evidence, v.causeCheck))
+	skipped.cause = v.causeCheck
+	return skipped
 }

@@ -77,12 +77,42 @@ func TestVerify_OneCauseIsOneFailure(t *testing.T) {
 	if s := v.report.Summary; s.Failed != 1 || s.Warnings != 0 || s.Skipped != 6 {
 		t.Errorf("%+v\n%s", s, out)
 	}
+	if err := v.finish(); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Count(got, "SKIP") != 1 || !strings.HasSuffix(got, "   SKIP  checks 2-7, because of what check 1 found; --verbose lists them\n0 passed, 0 warnings, 1 failed, 6 skipped\n") {
+		t.Errorf("printed\n%s", got)
+	}
 	first := v.report.Checks[0]
 	if !strings.Contains(first.Evidence, "the cause is S3Bucket team-a/myapp-dev-call-data: Conflict") || !strings.HasPrefix(first.Fix, "kubectl") && !strings.HasPrefix(first.Fix, "nexusctl") {
 		t.Errorf("%+v", first)
 	}
 	if strings.Contains(out.String(), "check that it runs") {
 		t.Errorf("it doubts an operator that runs:\n%s", out)
+	}
+}
+
+func TestVerify_ARepeatedReasonIsPrintedOnce(t *testing.T) {
+	reasons := []string{"a", "b", "a", "a", "a"}
+	for verbose, want := range map[bool]int{false: 3, true: 4} {
+		v, out := verifierOf(lookAt(nexusv1.PhaseRunning))
+		v.verbose = verbose
+		for i, reason := range reasons {
+			r := skip("x", reason)
+			if i == 3 {
+				r = pass("x", "")
+			}
+			if err := v.add(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := v.finish(); err != nil {
+			t.Fatal(err)
+		}
+		got := out.String()
+		if strings.Count(got, "SKIP") != want || strings.Contains(got, "checks 3, 5, for the same reason as check 1") == verbose || len(v.report.Checks) != 5 {
+			t.Errorf("verbose %t: want %d skipped\n%s", verbose, want, got)
+		}
 	}
 }
 

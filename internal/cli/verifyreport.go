@@ -44,6 +44,8 @@ type checkResult struct {
 
 	// consequence is true for a failure that is none of its own while the capability does not run.
 	consequence bool
+	// cause is the number of the check whose failure this one follows from; 0 where it stands for itself.
+	cause int
 }
 
 func pass(title, evidence string) checkResult {

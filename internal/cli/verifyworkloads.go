@@ -148,7 +148,7 @@ func (v *verifier) checkEndpointsOf(ctx context.Context, w declaredWorkload, nam
 		if err != nil {
 			return err
 		}
-		return v.add(fail(title, seen, fix))
+		return v.add(fail(title, seen, fix).follows())
 	}
 }
 

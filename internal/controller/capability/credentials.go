@@ -24,16 +24,20 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// refusals remember why the API server did not evict a pod of a capability: the pass after tells it.
+// refusals remember why the API server did not evict a pod of a capability: the pass after tells it. They also remember the pods
+// that it did evict, which the cache may show unchanged for a while.
 type refusals struct {
-	mu  sync.Mutex
-	all map[types.NamespacedName]refusal
+	mu      sync.Mutex
+	all     map[types.NamespacedName]refusal
+	evicted map[types.NamespacedName][]string
 }
 
 // refusal is why a pod was not evicted; a disruption budget may allow it later.
 type refusal struct{ forbidden, budget string }
 
-func newRefusals() *refusals { return &refusals{all: map[types.NamespacedName]refusal{}} }
+func newRefusals() *refusals {
+	return &refusals{all: map[types.NamespacedName]refusal{}, evicted: map[types.NamespacedName][]string{}}
+}
 
 func (r *refusals) get(key types.NamespacedName) refusal {
 	r.mu.Lock()
@@ -51,6 +55,27 @@ func (r *refusals) set(key types.NamespacedName, why refusal) {
 	r.all[key] = why
 }
 
+// markEvicted notes that a pod of a capability was evicted, by its UID.
+func (r *refusals) markEvicted(key types.NamespacedName, uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.evicted[key] = append(r.evicted[key], uid)
+}
+
+func (r *refusals) isEvicted(key types.NamespacedName, uid string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.evicted[key], uid)
+}
+
+// forget drops what is known of a capability none of whose pods lacks credentials.
+func (r *refusals) forget(key types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, key)
+	delete(r.evicted, key)
+}
+
 // planReplacements chooses the pods of a capability that started without credentials and are to be evicted once the status has their
 // records: an operator that ends in between finds them there, and counts none twice.
 func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICapability, o *capability.Observed) error {
@@ -63,7 +88,7 @@ func (r *Reconciler) planReplacements(ctx context.Context, c *nexusv1.NexusAICap
 		lacking = lacking || len(d.Lack) > 0
 	}
 	if !lacking {
-		r.refusals.set(client.ObjectKeyFromObject(c), refusal{})
+		r.refusals.forget(client.ObjectKeyFromObject(c))
 		return nil
 	}
 	if o.Healing.Injects, err = r.injects(ctx, o.Facts, of); err != nil || !o.Healing.Injects {
@@ -125,15 +150,19 @@ func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[str
 	return slices.ContainsFunc(pods.Items, health.WasInjected), nil
 }
 
-// evictPods evicts pods by their UIDs, as far as their PodDisruptionBudgets allow.
+// evictPods evicts pods by their UIDs, each once, as far as their PodDisruptionBudgets allow.
 func (r *Reconciler) evictPods(ctx context.Context, c *nexusv1.NexusAICapability, pods []nexusv1.ReplacedPod) error {
 	key := client.ObjectKeyFromObject(c)
 	refused := refusal{}
 	for _, p := range pods {
+		if r.refusals.isEvicted(key, p.UID) {
+			continue
+		}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: p.Name, UID: types.UID(p.UID)}}
 		err := r.Client.SubResource("eviction").Create(ctx, pod, evictionOf(c, p))
 		switch {
 		case err == nil:
+			r.refusals.markEvicted(key, p.UID)
 			r.Events.RelatedTo(pod).Normal(c, status.ReasonPodReplaced, "Evict", fmt.Sprintf("pod %s of Deployment %s started without AWS credentials and is replaced", p.Name, p.Deployment))
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err): // it is gone, or another pod has its name
 		case apierrors.IsTooManyRequests(err):

@@ -16,6 +16,7 @@ import (
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -84,5 +85,27 @@ func TestCredentials_RefusedAndFutileReplacementsAreTold(t *testing.T) {
 	}
 	if told := b.emitted(); !slices.ContainsFunc(told, func(e string) bool { return strings.HasPrefix(e, "Normal PodReplaced ") }) {
 		t.Errorf("events %q", told)
+	}
+}
+
+// The cache may show a pod for a while as it was before its eviction.
+func TestCredentials_APodIsEvictedOnce(t *testing.T) {
+	b := newBed(t)
+	c := b.capability()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: capability.NamesOf(c).WorkloadNamespace(), Name: "web", Finalizers: []string{"example.com/slow"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "app:1"}}}}
+	b.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: pod.Namespace}})
+	b.create(pod)
+	t.Cleanup(func() { pod.Finalizers = nil; _ = b.person.Update(b.ctx(), pod) })
+	b.written()
+	for range 2 {
+		if err := b.evictPods(b.ctx(), c, []nexusv1.ReplacedPod{{Name: pod.Name, UID: string(pod.UID), Deployment: "web"}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	asked := slices.DeleteFunc(b.written(), func(w string) bool { return !strings.HasPrefix(w, "create eviction ") })
+	told := slices.DeleteFunc(b.emitted(), func(e string) bool { return !strings.HasPrefix(e, "Normal PodReplaced ") })
+	if len(asked) != 1 || len(told) != 1 {
+		t.Errorf("%q and %q", asked, told)
 	}
 }

@@ -116,7 +116,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.statusSpacing.forget(key)
 	r.steps.forget(key)
 	r.doomed.forget(key)
-	r.refusals.set(key, refusal{})
+	r.refusals.forget(key)
 }
 
 // replacePods evicts the pods that are to be replaced, after the status that records them was written.

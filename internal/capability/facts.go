@@ -4,6 +4,7 @@ package capability
 
 import (
 	"cmp"
+	"net/netip"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -35,7 +36,10 @@ type Facts struct {
 	// Balancer is the address of the load balancer that the capability's Ingress or Gateway has; empty until it has one, and
 	// for a capability with an Ingress that keeps no records.
 	Balancer string
-	// IPAddressType is that of the load balancer where an IngressClassParams says it, which then overrides annotations.
+	// Addresses holds the IP addresses of a load balancer that has no name; Balancer is then the first of them.
+	Addresses []netip.Addr
+	// IPAddressType is that of the load balancer where an IngressClassParams says it, which then overrides annotations, or a
+	// LoadBalancerConfiguration of the Gateway or its class.
 	IPAddressType string
 	// Gateway holds the observed Gateway of a capability that has one.
 	Gateway GatewayFacts

@@ -36,6 +36,11 @@ func IsGatewayKind(k schema.GroupVersionKind) bool {
 	return k.Group == GatewayGroup || k.Group == balancerGroup
 }
 
+// BalancerSettingsKind is the kind by which the AWS Load Balancer Controller takes settings for a Gateway or a class of them.
+func BalancerSettingsKind() schema.GroupVersionKind {
+	return kube[kindBalancerSettings].WithKind(kindBalancerSettings)
+}
+
 // GatewayOf returns what the capability says of a Gateway; nil where traffic comes through an Ingress, or not from outside.
 func GatewayOf(c *nexusv1.NexusAICapability) *nexusv1.GatewaySpec { return gatewayOf(&c.Spec) }
 

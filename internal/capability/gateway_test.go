@@ -91,6 +91,19 @@ func TestGateway_CertificatesAreForOurLoadBalancersOnly(t *testing.T) {
 	}
 }
 
+func TestGateway_ADualStackLoadBalancerHasARecordForIPv6(t *testing.T) {
+	for _, gateway := range []nexusv1.GatewaySpec{{Class: "alb"}, {Name: "shared"}} {
+		for kind, want := range map[string]bool{"": false, "ipv4": false, "dualstack": true, "dualstack-without-public-ipv4": true} {
+			f := facts()
+			f.Gateway.Controller, f.Balancer, f.IPAddressType = "gateway.k8s.aws/alb", balancer, kind
+			alias, _ := recordSets(t, compile(t, byGateway(gateway), f))["AAAA"]["aliasTarget"].(map[string]any)
+			if got := alias["dnsName"] == balancer; got != want {
+				t.Errorf("%+v with %q: a record for IPv6: %v", gateway, kind, alias)
+			}
+		}
+	}
+}
+
 func TestGateway_TheHostWaitsForItsAddress(t *testing.T) {
 	for want, gateway := range map[string]nexusv1.GatewaySpec{"Gateway/": {Class: "alb"}, "HTTPRoute/": {Name: "shared"}} {
 		g := compile(t, byGateway(gateway), facts())

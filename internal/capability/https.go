@@ -45,11 +45,14 @@ func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
 	return ingressEnabled(s) && in.Host != "" && (in.HostedZoneID != "" || in.HostedZoneRef != nil || in.HostedZoneName != "")
 }
 
+// KeepsRecords reports whether the capability keeps the records of its host.
+func KeepsRecords(c *nexusv1.NexusAICapability) bool { return usesZone(&c.Spec) }
+
 // IngressWithRecords names the Ingress whose load balancer the records of the host lead to; ok is false when the capability
 // keeps no records, or has a Gateway.
 func IngressWithRecords(c *nexusv1.NexusAICapability) (namespace, name string, ok bool) {
 	n := NamesOf(c)
-	return n.WorkloadNamespace(), n.Ingress(), usesZone(&c.Spec) && GatewayOf(c) == nil
+	return n.WorkloadNamespace(), n.Ingress(), KeepsRecords(c) && GatewayOf(c) == nil
 }
 
 // servesHTTPS reports whether the load balancer has a certificate.
@@ -108,32 +111,72 @@ func (k *compiler) certificate() {
 		graph.NeedApplied(id)...)
 }
 
-// records lead the host to the load balancer, once that exists. An alias also works for the name of the zone itself, and costs
-// no queries; where the hosted zone of the load balancer is not known, another record does it.
+// records lead the host to the load balancer, once that exists.
 func (k *compiler) records() {
 	if !usesZone(k.spec) {
 		return
 	}
-	in, ingress := ingressOf(k.spec), entryID(k.c)
-	spec := awsv1.Route53RecordSetSpec{Name: in.Host, Type: "A"}
-	zone, known := balancerZone(k.facts.Balancer)
-	_, err := netip.ParseAddr(k.facts.Balancer)
-	switch target := k.facts.Balancer; {
+	ingress := entryID(k.c)
+	for _, target := range k.targets(placeholderFor(ingress)) {
+		target.Name = ingressOf(k.spec).Host
+		k.record("host", target, graph.NeedApplied(ingress)...)
+	}
+}
+
+// targets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
+// itself, and costs no queries; where the hosted zone of the load balancer is not known, another record does it.
+func (k *compiler) targets(unknown string) []awsv1.Route53RecordSetSpec {
+	target := k.facts.Balancer
+	zone, known := balancerZone(target)
+	switch {
 	case target == "":
-		spec.AliasTarget = &awsv1.RecordAliasTarget{HostedZoneID: placeholderFor(ingress), DNSName: placeholderFor(ingress)}
+		return k.aliases(unknown, unknown)
 	case known:
-		spec.AliasTarget = &awsv1.RecordAliasTarget{HostedZoneID: zone, DNSName: target}
+		return k.aliases(zone, target)
+	case len(k.facts.Addresses) > 0:
+		return recordsOf(k.facts.Addresses)
 	default:
-		spec.TTL, spec.ResourceRecords = new(int64(addressTTL)), []awsv1.RecordValue{awsv1.RecordValue(target)}
-		if err != nil {
-			spec.Type = "CNAME"
+		return []awsv1.Route53RecordSetSpec{plainRecords("CNAME", target)}
+	}
+}
+
+// aliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some.
+func (k *compiler) aliases(zone, target string) []awsv1.Route53RecordSetSpec {
+	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
+	if strings.HasPrefix(cmp.Or(k.facts.IPAddressType, string(ingressOf(k.spec).Annotations[albIPAddressType])), "dualstack") {
+		out = append(out, awsv1.Route53RecordSetSpec{Type: "AAAA"})
+	}
+	for i := range out {
+		out[i].AliasTarget = &awsv1.RecordAliasTarget{HostedZoneID: zone, DNSName: target}
+	}
+	return out
+}
+
+// recordsOf lists addresses in a record set for each family.
+func recordsOf(addresses []netip.Addr) []awsv1.Route53RecordSetSpec {
+	families := map[string][]string{}
+	for _, a := range addresses {
+		family := "A"
+		if a.Is6() {
+			family = "AAAA"
+		}
+		families[family] = append(families[family], a.String())
+	}
+	var out []awsv1.Route53RecordSetSpec
+	for _, family := range []string{"A", "AAAA"} {
+		if values := families[family]; len(values) > 0 {
+			out = append(out, plainRecords(family, values...))
 		}
 	}
-	k.record("host", spec, graph.NeedApplied(ingress)...)
-	if spec.AliasTarget != nil && strings.HasPrefix(cmp.Or(k.facts.IPAddressType, string(in.Annotations[albIPAddressType])), "dualstack") {
-		spec.Type = "AAAA"
-		k.record("host", spec, graph.NeedApplied(ingress)...)
+	return out
+}
+
+func plainRecords(kind string, values ...string) awsv1.Route53RecordSetSpec {
+	out := awsv1.Route53RecordSetSpec{Type: kind, TTL: new(int64(addressTTL))}
+	for _, v := range values {
+		out.ResourceRecords = append(out.ResourceRecords, awsv1.RecordValue(v))
 	}
+	return out
 }
 
 // ZoneObject names the Route53HostedZone that tells the ID of the capability's zone; "" without one. made is true where the spec

@@ -3,6 +3,7 @@
 package capability_test
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,8 @@ func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
 		"of a region that is not known": {"k8s-1.xx-north-9.elb.amazonaws.com", nil, "CNAME [k8s-1.xx-north-9.elb.amazonaws.com]"},
 		"of another maker":              {"lb.example.net", nil, "CNAME [lb.example.net]"},
 		"that tells only an address":    {"192.0.2.10", nil, "A [192.0.2.10]"},
+		"that tells an IPv6 address":    {"2001:db8::1", nil, "AAAA [2001:db8::1]"},
+		"that tells both families":      {"2001:db8::1 192.0.2.10 192.0.2.11", nil, "A [192.0.2.10 192.0.2.11], AAAA [2001:db8::1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := named(func(in *nexusv1.IngressSpec) {
@@ -122,7 +125,12 @@ func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
 				}
 			})
 			f := facts()
-			f.Balancer = tc.address
+			f.Balancer, _, _ = strings.Cut(tc.address, " ")
+			for text := range strings.FieldsSeq(tc.address) {
+				if a, err := netip.ParseAddr(text); err == nil {
+					f.Addresses = append(f.Addresses, a)
+				}
+			}
 			g := compile(t, c, f)
 			var got []string
 			for kind, spec := range recordSets(t, g) {

@@ -3,6 +3,7 @@
 package capabilityfacts
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -23,28 +24,79 @@ func (g Gatherer) gateway(ctx context.Context, c *nexusv1.NexusAICapability, f *
 	if !ok {
 		return nil
 	}
-	class := capability.GatewayOf(c).Class
-	if class != "" {
-		of, err := g.gatewayObject(ctx, "GatewayClass", "", class)
-		if err != nil {
-			return err
-		}
-		f.Gateway.Controller, _, _ = unstructured.NestedString(of, "spec", "controllerName")
+	own := capability.GatewayOf(c).Class
+	class, err := g.class(ctx, own, f)
+	if err != nil {
+		return err
 	}
 	live, err := g.gatewayObject(ctx, "Gateway", namespace, name)
 	u := unstructured.Unstructured{Object: live}
-	if err != nil || live == nil || class != "" && u.GetLabels()[wellknown.LabelCapabilityUID] != string(c.UID) {
+	if err != nil || live == nil || own != "" && u.GetLabels()[wellknown.LabelCapabilityUID] != string(c.UID) {
 		return err
 	}
 	listeners, _, _ := unstructured.NestedSlice(live, "spec", "listeners")
 	f.Gateway.HTTPS = slices.ContainsFunc(listeners, func(l any) bool { m, _ := l.(map[string]any); return m["protocol"] == "HTTPS" })
 	addresses, _, _ := unstructured.NestedSlice(live, "status", "addresses")
+	var told []string
 	for _, a := range addresses {
 		m, _ := a.(map[string]any)
-		f.Balancer, _ = m["value"].(string)
-		break
+		value, _ := m["value"].(string)
+		told = append(told, value)
 	}
-	return nil
+	f.Balancer = addressOf(told, f)
+	if capability.KeepsRecords(c) {
+		f.IPAddressType, err = g.gatewayAddressType(ctx, class, u)
+	}
+	return err
+}
+
+// class reads the GatewayClass of the capability's own Gateway; nil where the capability has another one's Gateway.
+func (g Gatherer) class(ctx context.Context, name string, f *capability.Facts) (map[string]any, error) {
+	if name == "" {
+		return nil, nil
+	}
+	of, err := g.gatewayObject(ctx, "GatewayClass", "", name)
+	f.Gateway.Controller, _, _ = unstructured.NestedString(of, "spec", "controllerName")
+	return of, err
+}
+
+// gatewayAddressType is that of the load balancer of a Gateway, where its LoadBalancerConfiguration or that of its class says it.
+// That of the class wins unless it says otherwise.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/gateway/loadbalancerconfig/
+func (g Gatherer) gatewayAddressType(ctx context.Context, class map[string]any, gateway unstructured.Unstructured) (string, error) {
+	var err error
+	if class == nil {
+		name, _, _ := unstructured.NestedString(gateway.Object, "spec", "gatewayClassName")
+		if class, err = g.gatewayObject(ctx, "GatewayClass", "", name); err != nil {
+			return "", err
+		}
+	}
+	ofClass, err := g.balancerConfiguration(ctx, class, "", "spec", "parametersRef")
+	if err != nil {
+		return "", err
+	}
+	ofGateway, err := g.balancerConfiguration(ctx, gateway.Object, gateway.GetNamespace(), "spec", "infrastructure", "parametersRef")
+	if err != nil {
+		return "", err
+	}
+	first, second := ofClass, ofGateway
+	if mode, _, _ := unstructured.NestedString(ofClass, "spec", "mergingMode"); mode == "prefer-gateway" {
+		first, second = second, first
+	}
+	says, _, _ := unstructured.NestedString(first, "spec", "ipAddressType")
+	otherwise, _, _ := unstructured.NestedString(second, "spec", "ipAddressType")
+	return cmp.Or(says, otherwise), nil
+}
+
+// balancerConfiguration reads the LoadBalancerConfiguration that a Gateway, or with a namespace of its own a GatewayClass, refers to;
+// nil where it refers to none.
+func (g Gatherer) balancerConfiguration(ctx context.Context, of map[string]any, namespace string, path ...string) (map[string]any, error) {
+	ref, _, _ := unstructured.NestedStringMap(of, path...)
+	kind := capability.BalancerSettingsKind()
+	if ref["group"] != kind.Group || ref["kind"] != kind.Kind {
+		return nil, nil
+	}
+	return g.optional(ctx, kind, cmp.Or(ref["namespace"], namespace), ref["name"])
 }
 
 // gatewayObject reads an object of the Gateway API; nil when it does not exist, or may not be read.

@@ -3,8 +3,8 @@
 package capabilityfacts
 
 import (
-	"cmp"
 	"context"
+	"net/netip"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,10 +220,29 @@ func (g Gatherer) balancer(ctx context.Context, c *nexusv1.NexusAICapability, f 
 	if f.IPAddressType, err = g.ipAddressType(ctx, in); err != nil {
 		return "", err
 	}
+	var told []string
 	for _, b := range in.Status.LoadBalancer.Ingress {
-		return cmp.Or(b.Hostname, b.IP), nil
+		told = append(told, b.Hostname, b.IP)
 	}
-	return "", nil
+	return addressOf(told, f), nil
+}
+
+// addressOf returns the first name that a load balancer tells. Where it has none, the facts get all its addresses, and the first
+// of them is returned.
+func addressOf(told []string, f *capability.Facts) string {
+	for _, text := range told {
+		a, err := netip.ParseAddr(text)
+		if err == nil {
+			f.Addresses = append(f.Addresses, a.Unmap())
+		} else if text != "" {
+			f.Addresses = nil
+			return text
+		}
+	}
+	if len(f.Addresses) == 0 {
+		return ""
+	}
+	return f.Addresses[0].String()
 }
 
 // ipAddressType is that of the load balancers of an Ingress's class, where the parameters of the class say it.

@@ -61,6 +61,13 @@ func (h *home) lifeOfAGateway(app string) {
 	class := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"controllerName": "gateway.k8s.aws/alb"}}}
 	class.SetGroupVersionKind(gatewayAPI("GatewayClass"))
 	class.SetName("alb-" + app)
+	settings := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"ipAddressType": "dualstack"}}}
+	settings.SetGroupVersionKind(balancerAPI("LoadBalancerConfiguration"))
+	settings.SetNamespace(metav1.NamespaceDefault)
+	settings.SetName(class.GetName())
+	h.make(settings)
+	ref := map[string]any{"group": "gateway.k8s.aws", "kind": "LoadBalancerConfiguration", "namespace": metav1.NamespaceDefault, "name": class.GetName()}
+	_ = unstructured.SetNestedMap(class.Object, ref, "spec", "parametersRef")
 	h.make(class)
 	c := example(app)
 	c.Namespace = app + "-dev" // its workloads are there, too
@@ -95,6 +102,14 @@ func (h *home) lifeOfAGateway(app string) {
 	})
 	h.programs(ns, name)
 	h.shows(c, "Ready", "True", "Ready")
+	h.recordsForIPv6(ns, false)
+	zone := h.zone(app + ".example.com")
+	h.alter(c, func() {
+		c.Spec.Ingress.Host, c.Spec.Ingress.HostedZoneID = "www."+app+".example.com", zone
+		c.Spec.Ingress.CertificateArn = "arn:aws:acm:ap-southeast-1:123456789012:certificate/11111111-2222-3333-4444-555555555555"
+	})
+	h.recordsForIPv6(ns, true)
+	h.programs(ns, name)
 
 	h.alter(c, func() { c.Spec.Ingress = nil })
 	h.shows(c, "Ready", "True", "Ready")

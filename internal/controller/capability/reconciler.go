@@ -140,14 +140,15 @@ func (r *Reconciler) requeue(c *nexusv1.NexusAICapability, unwritten time.Durati
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(reconciler.UnreadyPoll)}, nil
 	case c.Status.Identity != nil && c.Status.Identity.Mode == nexusv1.IdentityPodIdentity && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(agentPoll)}, nil
-	case hasRecords(c) && !c.Spec.Suspend:
+	case capability.KeepsRecords(c) && !c.Spec.Suspend:
 		return reconcile.Result{RequeueAfter: r.Intervals.Jitter(parametersPoll)}, nil
 	default:
 		return reconcile.Result{}, nil
 	}
 }
 
-// parametersPoll is the interval between two reads of the parameters of the IngressClass, which are not watched.
+// parametersPoll is the interval between two reads of the parameters of an IngressClass or a GatewayClass, and of other owners'
+// Gateways, which are not watched.
 const parametersPoll = 5 * time.Minute
 
 // agentPoll is the interval of looks at the EKS Pod Identity Agent, which is not watched.

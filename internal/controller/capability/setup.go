@@ -113,12 +113,7 @@ func (r *Reconciler) hostedIn(ctx context.Context, zone client.Object) []reconci
 
 // reached maps an IngressClass to the capabilities that wait for it, and to those whose records depend on its parameters.
 func (r *Reconciler) reached(ctx context.Context, _ client.Object) []reconcile.Request {
-	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready || hasRecords(c) })
-}
-
-func hasRecords(c *nexusv1.NexusAICapability) bool {
-	_, _, ok := capability.IngressWithRecords(c)
-	return ok
+	return r.capabilitiesWhere(ctx, func(c *nexusv1.NexusAICapability) bool { return !c.Status.Ready || capability.KeepsRecords(c) })
 }
 
 func (r *Reconciler) capabilitiesOf(ctx context.Context, selected ...client.ListOption) []reconcile.Request {

@@ -19,6 +19,11 @@ import (
 
 // manifests reads files without a cluster, and adds the defaults of our kinds.
 func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+	return s.manifestsOf(files, resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files))
+}
+
+// manifestsOf is manifests by a reader of the files. Where the reader goes on after an error, both objects and an error are returned.
+func (s *shared) manifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
 		return nil, nil, usage("say what to read: -f FILE or -k DIR")
 	}
@@ -26,10 +31,7 @@ func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Uns
 	if err != nil {
 		return nil, nil, err
 	}
-	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
-	if err != nil {
-		return nil, nil, err
-	}
+	objects, unread := s.objects(from.Flatten())
 	namespace := "default"
 	if s.enforcesNamespace() {
 		namespace = *s.cluster.Namespace
@@ -39,7 +41,7 @@ func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Uns
 			u.SetNamespace(namespace)
 		}
 	}
-	return objects, schemas, nil
+	return objects, schemas, unread
 }
 
 // checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not

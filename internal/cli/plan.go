@@ -237,10 +237,11 @@ func (s *shared) enforcesNamespace() bool {
 	return s.cluster.Namespace != nil && *s.cluster.Namespace != ""
 }
 
+// objects returns what a builder reads. One that goes on after an error returns both.
 func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
 	infos, err := b.Do().Infos()
 	if err != nil {
-		return nil, readFailure(err)
+		err = readFailure(err)
 	}
 	var out []*unstructured.Unstructured
 	for _, i := range infos {
@@ -250,5 +251,5 @@ func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, err
 		}
 		out = append(out, u)
 	}
-	return out, nil
+	return out, err
 }

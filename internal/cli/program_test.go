@@ -248,14 +248,21 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"  frontend: {image: i}, backend: {image: i}, "
 	const bucket = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: a, namespace: b}\nspec: {providerRef: {name: p}, bucketName: abc, "
 	for name, tc := range map[string]struct{ manifest, want string }{
-		"unknown field":        {begin + "replica: 1}", `unknown field "spec.replica"`},
-		"schema":               {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
-		"compiler":             {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
-		"version":              {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
-		"number for a string":  {strings.Replace(begin, "'1'", "1.0", 1) + "deletionPolicy: Delete}", "spec.version: must be of type string"},
-		"string for a number":  {strings.Replace(begin, "frontend: {image: i}", "frontend: {image: i, replicas: '2'}", 1) + "}", "spec.frontend.replicas: must be of type integer"},
-		"boolean for a string": {bucket + "tags: {a: yes}}", "spec.tags.a: must be of type string"},
-		"misspelled kind":      {strings.Replace(bucket, "S3Bucket", "S3Buckett", 1) + "}", "kind: S3Buckett is no kind of aws-infra-operator.runner.codes/v1alpha1; did you mean S3Bucket?"},
+		"unknown field":             {begin + "replica: 1}", `unknown field "spec.replica"`},
+		"schema":                    {begin + "deletionPolicy: Maybe}", "spec.deletionPolicy"},
+		"compiler":                  {strings.Replace(begin, "ap-southeast-1", "xx-moon-1", 1) + "deletionPolicy: Delete}", "spec.region"},
+		"version":                   {"apiVersion: nexus.ai/v9\nkind: NexusAICapability\nmetadata: {name: a}", "nexus.ai/v9"},
+		"number for a string":       {strings.Replace(begin, "'1'", "1.0", 1) + "deletionPolicy: Delete}", "spec.version: must be of type string"},
+		"string for a number":       {strings.Replace(begin, "frontend: {image: i}", "frontend: {image: i, replicas: '2'}", 1) + "}", "spec.frontend.replicas: must be of type integer"},
+		"boolean for a string":      {bucket + "tags: {a: yes}}", "spec.tags.a: must be of type string"},
+		"misspelled kind":           {strings.Replace(bucket, "S3Bucket", "S3Buckett", 1) + "}", "kind: S3Buckett is no kind of aws-infra-operator.runner.codes/v1alpha1; did you mean S3Bucket?"},
+		"no name":                   {strings.Replace(bucket, "name: a, ", "", 1) + "}", "metadata.name: name or generateName is required"},
+		"bad name":                  {strings.Replace(bucket, "name: a,", "name: A_b,", 1) + "}", "metadata.name: a lowercase RFC 1123 subdomain"},
+		"bad label":                 {strings.Replace(bucket, "name: a,", "name: a, labels: {a: b c},", 1) + "}", "metadata.labels: a valid label"},
+		"unknown field of metadata": {strings.Replace(bucket, "name: a,", "name: a, lables: {a: b},", 1) + "}", `unknown field "metadata.lables"`},
+		"no version":                {strings.Replace(bucket, "apiVersion: aws-infra-operator.runner.codes/v1alpha1\n", "", 1) + "}", "apiVersion: Required value"},
+		"misspelled group":          {strings.Replace(bucket, "codes/v1", "code/v1", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"no group":                  {strings.Replace(bucket, "aws-infra-operator.runner.codes/v1alpha1", "v1", 1) + "}", "apiVersion: v1 has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
 		"unknown intent": {"apiVersion: intent.security.nimbus.com/v1alpha1\nkind: SecurityIntent\nmetadata: {name: a}\nspec: {intent: {id: dnsManipulaton, action: Block}}",
 			`spec.intent.id: "dnsManipulaton" is not in the catalog of intents`},
 	} {
@@ -275,6 +282,36 @@ func TestValidate_FindsEveryMistakeAtOnce(t *testing.T) {
 		if code != 2 || !strings.Contains(out, "\n    "+want) {
 			t.Errorf("no %q in exit code %d\n%s", want, code, out)
 		}
+	}
+}
+
+// What the reader of Kubernetes passes over, and what it ends at, are mistakes with their lines, and the other documents are validated.
+func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
+	const good = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: good}\nspec: {providerRef: {name: p}, bucketName: abc}\n"
+	for name, tc := range map[string]struct{ text, want string }{
+		"a key that is set twice": {good + "---\n" + good + "kind: S3Bucket\n", `line 10: key "kind" is set twice`},
+		"a tab":                   {good + "---\nspec:\n\tname: a\n", "line 7: the line is indented by a tab: use spaces"},
+		"no object":               {good + "---\nhello\n", "line 5: the document is no object"},
+		"no kind":                 {good + "---\nmetadata: {name: a}\n", "the object at line 5: kind: Required value"},
+		"an open bracket":         {good + "---\nspec: {a: b\n", "did not find expected ',' or '}'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := file(t, tc.text)
+			out, errs, code := run(t, "validate", "-f", path)
+			if code != 2 || !strings.Contains(out, path+": invalid: ") || !strings.Contains(out, tc.want) || !strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "1 file has mistakes") {
+				t.Errorf("exit code %d\n%s%s", code, out, errs)
+			}
+		})
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"a.yaml": "a: [", "b.yaml": good, "c.yaml": "b: 1\nb: 2\nkind: X\napiVersion: v1\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errs, code := run(t, "validate", "-f", dir)
+	if code != 2 || !strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "2 files have mistakes") {
+		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
 }
 

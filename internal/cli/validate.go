@@ -3,10 +3,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,21 +43,35 @@ func (s *shared) validateCommand() *cobra.Command {
 }
 
 func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) error {
-	objects, schemas, err := s.manifests(files)
+	var stdin []byte
+	if slices.Contains(files.Filenames, standardInput) {
+		var err error
+		if stdin, err = io.ReadAll(s.In); err != nil {
+			return err
+		}
+	}
+	mistakes, err := textMistakes(files, stdin)
 	if err != nil {
+		return usage("%w", err)
+	}
+	objects, schemas, err := s.readableManifests(files, stdin)
+	if err != nil && len(mistakes) == 0 {
 		return err
 	}
-	if len(objects) == 0 {
+	if len(objects)+len(mistakes) == 0 {
 		return usage("there is nothing to validate: the input has no objects")
 	}
 	invalid := 0
 	var lines strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
+		lines.WriteString(name + ": " + verdictOf(mistakes[name], true) + "\n")
+	}
 	for _, u := range objects {
 		problems, err := s.problemsOf(ctx, schemas, u)
 		if err != nil {
 			return err
 		}
-		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, schemas.Has(u.GetKind())) + "\n")
+		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, isOurGroup(u.GroupVersionKind().Group)) + "\n")
 		if len(problems) > 0 {
 			invalid++
 		}
@@ -63,10 +79,38 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	if _, err := io.WriteString(s.Out, lines.String()); err != nil {
 		return err
 	}
+	var wrong []string
 	if invalid > 0 {
-		return usage("%d of %s invalid", invalid, objectsAre(len(objects)))
+		wrong = append(wrong, fmt.Sprintf("%d of %s invalid", invalid, objectsAre(len(objects))))
+	}
+	if len(mistakes) > 0 {
+		wrong = append(wrong, status.Counted(len(mistakes), "file has mistakes", "files have mistakes"))
+	}
+	if len(wrong) > 0 {
+		return usage("%s", strings.Join(wrong, ", and "))
 	}
 	return nil
+}
+
+// readableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.
+func (s *shared) readableManifests(files *resource.FilenameOptions, stdin []byte) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
+	b := resource.NewLocalBuilder().Unstructured().Local().ContinueOnError()
+	local := *files
+	local.Filenames = slices.DeleteFunc(slices.Clone(files.Filenames), func(name string) bool { return name == standardInput })
+	if len(local.Filenames) > 0 || local.Kustomize != "" {
+		b = b.FilenameParam(false, &local)
+	}
+	if stdin != nil {
+		b = b.Stream(bytes.NewReader(stdin), "standard input")
+	}
+	return s.manifestsOf(files, b)
+}
+
+// isOurGroup reports whether an API group is one of the operator's.
+func isOurGroup(group string) bool { return slices.Contains(ourGroups(), group) }
+
+func ourGroups() []string {
+	return []string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}
 }
 
 // verdictOf says what validate found of an object.
@@ -92,8 +136,8 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		return nil, err
 	}
 	gvk := u.GroupVersionKind()
-	if !slices.Contains([]string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}, gvk.Group) {
-		return nil, nil
+	if !isOurGroup(gvk.Group) {
+		return foreignProblems(scheme, u), nil
 	}
 	if !scheme.Recognizes(gvk) || !schemas.Has(gvk.Kind) {
 		return []string{unknownKind(schemas, u)}, nil
@@ -111,6 +155,23 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		out[i] = p.Error()
 	}
 	return out, err
+}
+
+// foreignProblems returns what keeps an object of another group from being read as meant: no version, and a kind of ours under a misspelled group.
+func foreignProblems(scheme *runtime.Scheme, u *unstructured.Unstructured) []string {
+	if u.GetAPIVersion() == "" {
+		return []string{"apiVersion: Required value"}
+	}
+	gvk := u.GroupVersionKind()
+	for _, meant := range ourGroups() {
+		near := gvk.Group == "" || crdschema.ClosestOf(gvk.Group, []string{meant}) != ""
+		for _, v := range scheme.PrioritizedVersionsForGroup(meant) {
+			if near && scheme.Recognizes(v.WithKind(gvk.Kind)) {
+				return []string{fmt.Sprintf("apiVersion: %s has no kind %s; did you mean %s?", u.GetAPIVersion(), gvk.Kind, v)}
+			}
+		}
+	}
+	return nil
 }
 
 // withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.

@@ -81,9 +81,14 @@ func Load(files fs.FS) (*Schemas, error) {
 
 // Closest returns the kind whose name is nearest to a misspelled one; empty where none is near.
 func (s *Schemas) Closest(kind string) string {
+	return ClosestOf(kind, slices.Sorted(maps.Keys(s.kinds)))
+}
+
+// ClosestOf returns the word that is nearest to a misspelled one; empty where none is near.
+func ClosestOf(word string, words []string) string {
 	best, least := "", 3
-	for _, known := range slices.Sorted(maps.Keys(s.kinds)) {
-		if d := distance(strings.ToLower(kind), strings.ToLower(known)); d < least {
+	for _, known := range words {
+		if d := distance(strings.ToLower(word), strings.ToLower(known)); d < least {
 			best, least = known, d
 		}
 	}
@@ -178,10 +183,16 @@ func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([
 	for _, path := range unknown {
 		out = append(out, status.Invalid("", "unknown field %q", path))
 	}
+	out = append(out, s.metadataProblems(u)...)
 	if err := s.Default(u); err != nil {
 		return nil, err
 	}
-	errs, err := s.Errors(ctx, u.GetKind(), u, nil)
+	named := u
+	if u.GetName() == "" { // a mistake that is named already, and rules read the name
+		named = u.DeepCopy()
+		named.SetName("unnamed")
+	}
+	errs, err := s.Errors(ctx, u.GetKind(), named, nil)
 	for _, e := range errs {
 		out = append(out, invalidField(e))
 	}

@@ -35,6 +35,7 @@ var s3Rows = []row{
 	// A bucket that was just made, or whose policy was just set; it is refused for good after a while.
 	{service: "s3", code: "InvalidTargetBucketForLogging", class: Propagating},
 	{service: "s3", code: "MalformedACL", class: Invalid},
+	{service: "s3control", code: "NoSuchBucket|NoSuchResource", class: NotFound},
 }
 
 // docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html
@@ -211,6 +212,7 @@ var computeRows = []row{
 	{service: "ec2", code: "OperationNotPermitted", message: "disableapitermination", class: Protected},
 	// Not the credentials: "Not authorized for images: [ami-0123]".
 	{service: "ec2", code: "AuthFailure", message: "not authorized", class: Denied},
+	{service: "ec2", code: "AuthFailure", message: "does not belong to you", class: Denied},
 	{service: "ec2", code: "InvalidParameterValue", message: "iam instance profile", class: Propagating},
 	{service: "ec2", code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", class: Transient},
 	{service: "ec2", code: "RequestLimitExceeded", class: Throttled},
@@ -267,8 +269,10 @@ var otherRows = []row{
 	{service: "route53", code: "HostedZoneAlreadyExists", class: Exists},
 	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
 	{service: "route53", code: "TooManyHostedZones|LimitsExceeded", class: Limit},
+	// Route 53 does not see a VPC that was made a moment ago.
+	{service: "route53", code: "InvalidVPCId", class: Propagating},
 	{service: "route53", code: "NoSuchDelegationSet|DelegationSetNotReusable", class: Invalid},
-	{service: "route53", code: "ConflictingDomainExists|InvalidDomainName|InvalidVPCId|LastVPCAssociation|PublicZoneVPCAssociation", class: Invalid},
+	{service: "route53", code: "ConflictingDomainExists|InvalidDomainName|LastVPCAssociation|PublicZoneVPCAssociation", class: Invalid},
 	// One message for each change that Route 53 cannot make; it makes none of the batch.
 	{service: "route53", code: "InvalidChangeBatch", message: "already exists", class: Exists},
 	{service: "route53", code: "InvalidChangeBatch", message: "but it was not found", class: NotFound},
@@ -278,7 +282,8 @@ var otherRows = []row{
 	{service: "route53", code: "InvalidChangeBatch", message: "do not match the current values", class: Conflict},
 	{service: "route53", code: "InvalidChangeBatch", class: Invalid},
 	{service: "route53", code: "NoSuchChange", class: NotFound},
-	{service: "route53", code: "DelegationSetNotAvailable", class: Transient},
+	// Route 53 has no name servers left for another zone of the name.
+	{service: "route53", code: "DelegationSetNotAvailable", class: Limit},
 	{service: "acm", code: "ResourceNotFound", class: NotFound},
 	{service: "acm", code: "ResourceInUse", class: Busy},
 	{service: "acm", code: "InvalidArn|InvalidArgs|InvalidDomainValidationOptions|TagPolicy", class: Invalid},
@@ -309,6 +314,7 @@ var otherRows = []row{
 	{service: "eks", code: "ResourceLimitExceeded", class: Limit},
 	{service: "ecs", code: "ClusterNotFound|ServiceNotFound", class: NotFound},
 	{service: "ecs", code: "ResourceNotFound|NamespaceNotFound", class: NotFound},
+	{service: "ecs", code: "Client", message: "was not active", class: Busy},
 	{service: "ecs", code: "Client", class: Invalid},
 	// The create of a cluster that exists with other settings: "Arguments on this idempotent request are inconsistent with
 	// arguments used in previous request(s)."

@@ -153,6 +153,8 @@ type Tagging[S any] struct {
 	// replaces all tags at once.
 	Replaces string
 	Replace  func(ctx context.Context, have S, all map[string]string) error
+	// OneByOne reports whether Set and Remove are used although there is a Replace; nil is never.
+	OneByOne func(have S) bool
 }
 
 // Ending is a call on the way to the end of a resource.
@@ -518,7 +520,7 @@ func (t *table[CR, S]) tagSteps(want S, seen Seen[S], diff Diff) []Step {
 	set, remove := diff.Keys("Tags")
 	tags := fieldOf(&want, "Tags").Interface().(map[string]string)
 	have := seen.State
-	if t.Tagging.Replace != nil {
+	if t.Tagging.Replace != nil && (t.Tagging.OneByOne == nil || !t.Tagging.OneByOne(have)) {
 		all := MergeTags(seen.Tags, Only(tags, set), remove)
 		return []Step{step(Call[S]{Action: t.Tagging.Replaces, Do: func(ctx context.Context, _, have S) error {
 			return t.Tagging.Replace(ctx, have, all)

@@ -42,6 +42,8 @@ var decisions = map[string]string{
 	"s3 PutBucketLifecycleConfiguration s3express:PutLifecycleConfiguration": "no directory buckets",
 	"s3 PutBucketPolicy s3express:CreateSession":                             "no directory buckets",
 	"s3 PutBucketPolicy s3express:PutBucketPolicy":                           "no directory buckets",
+	"s3control TagResource s3express:TagResource":                            "no directory buckets",
+	"s3control UntagResource s3express:UntagResource":                        "no directory buckets",
 	"s3 DeleteObjects s3:BypassGovernanceRetention":                          "objects under a lock are never deleted",
 	"s3 PutBucketEncryption kms:Decrypt":                                     "for objects, which the operator neither reads nor writes",
 	"s3 PutBucketEncryption kms:GenerateDataKey":                             "for objects, which the operator neither reads nor writes",

@@ -9,11 +9,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/aws-sdk-go-v2/service/s3control"
 	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -46,6 +48,8 @@ type BucketState struct {
 	FoundLock         *types.ObjectLockConfiguration              `drift:"observed"`
 	FoundRoutes       []types.RoutingRule                         `drift:"observed"`
 	FoundReplication  []types.ReplicationRule                     `drift:"observed"`
+	// TagsOneByOne is true for a bucket whose tags control access, as far as it is known.
+	TagsOneByOne bool `drift:"observed"`
 
 	ObjectOwnership   *string
 	ACL               *string
@@ -83,20 +87,25 @@ const page = 1000
 // noSuchBucket is the code by which S3 tells a missing bucket from a part that is not configured.
 const noSuchBucket = "NoSuchBucket"
 
-type bucket struct{ api *s3.Client }
+type bucket struct {
+	api     *s3.Client
+	control *s3control.Client
+	// oneByOne has the names of buckets that refused to have all their tags replaced.
+	oneByOne sync.Map
+}
 
 // NewBucket binds the S3Bucket kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
-	b := &bucket{api: s3.NewFromConfig(cfg)}
+	b := &bucket{api: s3.NewFromConfig(cfg), control: controlClient(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
-		Meta:     kind.Meta{Facts: bucketFacts(), Identity: kind.ByName, HoldsData: true, NoCreationTime: true, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
+		Meta:     kind.Meta{Facts: bucketFacts(), Identity: kind.ByName, HoldsData: true, NoCreationTime: true, Reads: []string{"s3:GetBucketAbac"}, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Refuse: refuse, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
 		Roles:            kind.Roles[BucketState]{Of: func(s BucketState) []string { return kind.Present(s.ReplicationRole) }, Read: b.rolesOf},
 		Describe:         kind.Read[BucketState]{Actions: []string{"s3:GetBucketTagging", "s3:ListAllMyBuckets", "s3:ListBucketVersions"}, Do: b.describe},
 		Create:           kind.Call[BucketState]{Action: "s3:CreateBucket", Effect: kind.Either(cfg.Region == usEast1, kind.Ensures, kind.Creates), Do: kind.Send(b.api.CreateBucket, creation)},
 		SettleWithCreate: func(BucketState) bool { return true },
-		Tagging:          kind.Tagging[BucketState]{Replaces: "s3:PutBucketTagging", Replace: b.putTags},
+		Tagging:          b.tagging(),
 		Parts:            b.parts(),
 		Delete: []kind.Ending[BucketState]{
 			{When: func(_, have BucketState) bool { return len(have.Objects) > 0 },
@@ -303,7 +312,7 @@ func creation(want, _ BucketState) *s3.CreateBucketInput {
 // acknowledged, the declared settings show the existence instead.
 func (b *bucket) describe(ctx context.Context, want BucketState, look kind.Look) (kind.Seen[BucketState], error) {
 	seen := kind.Seen[BucketState]{Exists: true, Tags: want.Tags,
-		State: BucketState{Name: want.Name, ARN: want.ARN, Account: want.Account, Region: want.Region}}
+		State: BucketState{Name: want.Name, ARN: want.ARN, Account: want.Account, Region: want.Region, TagsOneByOne: b.tagsOneByOne(want.Name)}}
 	if look.TagsKnown && declaresSettings(want) {
 		return seen, nil
 	}
@@ -354,11 +363,6 @@ func explain(err error, _ kind.Seen[BucketState]) error {
 	if awsclient.Classify(err).Code == noSuchBucket {
 		return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the bucket", After: time.Second}
 	}
-	return err
-}
-
-func (b *bucket) putTags(ctx context.Context, have BucketState, all map[string]string) error {
-	_, err := send(ctx, have, b.api.PutBucketTagging, &s3.PutBucketTaggingInput{Tagging: &types.Tagging{TagSet: kind.SDKTags[types.Tag](all)}})
 	return err
 }
 

@@ -242,6 +242,12 @@ func TestBucket(t *testing.T) {
 				r.AWS.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
 			},
 			Cause: engine.Edited, Diff: []string{"Tags[team]"}, Actions: []string{"s3:PutBucketTagging"}},
+		{Name: "tags that control access are added and dropped one by one", Existing: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"old": "1", "same": "1"} }),
+			Object: bucketOf(func(s *spec) { s.Tags = map[string]v1alpha1.TagValue{"team": "a", "same": "1"} }), Before: controlByTags,
+			Cause: engine.Edited, Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{"s3:PutBucketTagging"}},
+		{Name: "owner tags that control access are taken off with Orphan", Existing: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Before: controlByTags,
+			Object: bucketOf(func(s *spec) { s.DeletionPolicy = v1alpha1.DeletionOrphan }), Deleting: true, Drift: true, Cause: engine.Deleting,
+			Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"}, Actions: []string{"s3:PutBucketTagging"}},
 		{Name: "a policy and its public access block are set with the create", Object: bucketOf(public), Cause: engine.New,
 			Actions: []string{"s3:CreateBucket", "s3:PutBucketPublicAccessBlock", "s3:PutBucketPolicy"}},
 		{Name: "deleting what holds objects waits", Existing: bucketOf(nil), Object: bucketOf(nil), Deleting: true, Drift: true, OnRun: true,
@@ -271,6 +277,14 @@ func TestBucket(t *testing.T) {
 			Cause:  engine.Edited, Diff: []string{"Tags[nexus.ai/cluster]", "Tags[nexus.ai/managed-by]", "Tags[nexus.ai/owner]", "Tags[nexus.ai/owner-uid]"},
 			Actions: []string{"s3:PutBucketTagging"}},
 	}))
+}
+
+// controlByTags turns attribute-based access control of the bucket on, which has a tag of AWS's own, too.
+func controlByTags(t *testing.T, r *kindtest.Rig) {
+	t.Helper()
+	r.AWS.SetSystemTag(name, "aws:cloudformation:stack-name", "stack")
+	_, err := api(r).PutBucketAbac(t.Context(), &s3.PutBucketAbacInput{Bucket: aws.String(name), AbacStatus: &types.AbacStatus{Status: types.BucketAbacStatusEnabled}})
+	must(t, err)
 }
 
 func leftBehind() map[string]string {
@@ -620,5 +634,21 @@ func TestInUSEast1ALookPrecedesTheFirstCreate(t *testing.T) {
 	}
 	if w := r.AWS.Since(mark).Writes(); len(w) > 0 {
 		t.Errorf("wrote:\n%s", w)
+	}
+}
+
+// There CreateBucket resets the access control list of an existing bucket, as after a create whose answer was lost.
+func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
+	r := kindtest.NewRig(t)
+	r.Config.Region = "us-east-1"
+	s := kindtest.NewSubject(r, engine.For(NewBucket), bucketOf(publicACL))
+	r.AWS.Fault(awsproxy.At("s3.CreateBucket("+name+")#1"), awsproxy.LoseAnswer())
+	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#2"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	r.AWS.Fault(awsproxy.At("s3.GetBucketTagging("+name+")#3"), awsproxy.Fail(404, "NoSuchBucket", "The specified bucket does not exist"))
+	kindtest.Settled(t, s)
+	out, err := api(r).GetBucketAcl(t.Context(), &s3.GetBucketAclInput{Bucket: aws.String(name)})
+	must(t, err)
+	if got, n := cannedACL(out), r.AWS.Calls().Match("s3", "CreateBucket", "").Count(); got != "public-read" || n != 2 {
+		t.Errorf("%d creates, and the list is %s\n%s", n, got, r.AWS.Calls())
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// noteExistingBucket: in us-east-1 creating one's own bucket again succeeds and
-// changes nothing, so its configuration must not be reset either.
+// noteExistingBucket: in us-east-1 creating one's own bucket again succeeds and resets its access control list, and nothing else.
+// https://docs.aws.amazon.com/AmazonS3/latest/API/API_CreateBucket.html
 func noteExistingBucket(ctx context.Context, p *Proxy, x *exchange) *answer {
 	if x.region != "us-east-1" {
 		return nil // BucketAlreadyOwnedByYou
@@ -51,10 +51,16 @@ func disableACLs(_ context.Context, _ *Proxy, x *exchange) *answer {
 	return nil
 }
 
-// finishBucket: moto ignores the tags of CreateBucket and leaves new buckets
-// open to public access; AWS has blocked it since April 2023.
+// finishBucket: moto ignores the tags of CreateBucket and leaves new buckets open to public access, which AWS has blocked since April
+// 2023. It keeps the access control list of a bucket that exists.
 func finishBucket(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
-	if a.status >= 300 || x.existed {
+	switch {
+	case a.status >= 300:
+		return a
+	case x.existed:
+		if _, err := p.ask(ctx, x, http.MethodPut, "/"+x.bucket+"?acl", http.Header{"X-Amz-Acl": {"private"}}, nil); err != nil {
+			return errorAnswer(x.request, awsError{http.StatusInternalServerError, "ProxyError", err.Error()})
+		}
 		return a
 	}
 	settings := []struct{ sub, body string }{

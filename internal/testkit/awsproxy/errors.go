@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -25,18 +26,22 @@ func errorAnswer(d *request, e awsError) *answer {
 	header := http.Header{"X-Amzn-Requestid": {requestID}}
 	var body string
 	message := escape(e.message)
-	switch d.protocol {
-	case protocolJSON, protocolREST, protocolCBOR:
+	switch {
+	case d.protocol == protocolS3 && strings.HasSuffix(d.op, "Resource"): // of S3 Control
+		header.Set("Content-Type", "application/xml")
+		header.Set("X-Amz-Request-Id", requestID)
+		body = fmt.Sprintf(`<ErrorResponse><Error><Code>%s</Code><Message>%s</Message></Error><RequestId>%s</RequestId></ErrorResponse>`, e.code, message, requestID)
+	case slices.Contains([]protocol{protocolJSON, protocolREST, protocolCBOR}, d.protocol):
 		header.Set("Content-Type", "application/x-amz-json-1.1")
 		header.Set("X-Amzn-Errortype", e.code)
 		text, _ := json.Marshal(map[string]string{"__type": e.code, "message": e.message, "Message": e.message})
 		body = string(text)
-	case protocolS3:
+	case d.protocol == protocolS3:
 		header.Set("Content-Type", "application/xml")
 		header.Set("X-Amz-Request-Id", requestID)
 		body = fmt.Sprintf(`<?xml version="1.0" encoding="UTF-8"?><Error><Code>%s</Code><Message>%s</Message><BucketName>%s</BucketName><RequestId>%s</RequestId></Error>`,
 			e.code, message, escape(d.bucket), requestID)
-	case protocolEC2:
+	case d.protocol == protocolEC2:
 		header.Set("Content-Type", "text/xml")
 		body = fmt.Sprintf(`<Response><Errors><Error><Code>%s</Code><Message>%s</Message></Error></Errors><RequestID>%s</RequestID></Response>`,
 			e.code, message, requestID)

@@ -104,10 +104,12 @@ var namings = map[string]naming{
 	"ssm servicesetting/*":           {names: func(q *asker) []string { return q.without("/", "SettingId") }},
 }
 
-// notNamed are required types that a request of the action never names, with the reason.
+// notNamed are types that a request of the action never names, with the reason.
 var notNamed = map[string]string{
 	"route53:ChangeTagsForResource route53 healthcheck/*": "the path names a zone or a health check; the operator tags zones",
 	"glue:GetTables glue table/*/*":                       "it lists the tables to which the caller has the right, and fails for want of none",
+	"s3:TagResource s3 access-grants/default":             "the request names the ARN of a bucket",
+	"s3:UntagResource s3 access-grants/default":           "the request names the ARN of a bucket",
 	"lambda:GetLayerVersion lambda layer:*:*":             "Lambda asks for it when a function is made with layers",
 }
 
@@ -145,7 +147,9 @@ func (q *asker) ofReference(action string) []demand {
 		on(arns)
 	}
 	for _, template := range a.Optional {
-		on(q.arnsOf(template))
+		if notNamed[action+" "+typeOf(template)] == "" {
+			on(q.arnsOf(template))
+		}
 	}
 	if len(out) > 0 {
 		return out

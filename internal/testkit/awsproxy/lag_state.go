@@ -31,6 +31,7 @@ type state struct {
 	answers       map[string]recorded     // by read
 	diverted      map[string]http.Handler // service → what answers in the emulator's place
 	system        map[string][]bucketTag  // bucket → its tags that only AWS may change
+	abac          map[string]bool         // bucket → it has attribute-based access control
 	untagged      map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
 	documents     map[documentKey][]byte  // configurations of buckets, as they were sent
 	tables        tables
@@ -108,7 +109,7 @@ func (s *state) clear() {
 	s.now, s.creating, s.raised, s.pending, s.seq = time.Now, 0, false, "", 0
 	s.accounts, s.tokens, s.resources = map[string]string{}, map[string]bool{}, map[string]*history{}
 	s.rotations = map[string]rotation{}
-	s.tables, s.cleared, s.untagged = tables{known: map[string]*tableExtras{}}, map[string]bool{}, map[string]bool{}
+	s.tables, s.cleared, s.untagged, s.abac = tables{known: map[string]*tableExtras{}}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	s.made, s.queueRest = map[string]*answer{}, queueRest
 	s.prepared, s.gateways = map[string]bool{}, natGateways{known: map[string]*natGateway{}}
 	s.databases, s.databaseDelay, s.storageDelay = map[string]*database{}, 0, 0

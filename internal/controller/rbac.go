@@ -50,7 +50,10 @@ package controller
 // +kubebuilder:rbac:roleName=nexus-operator-kyverno,groups=policies.kyverno.io,resources=validatingpolicies;mutatingpolicies;namespacedvalidatingpolicies;namespacedmutatingpolicies,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-istio,groups=security.istio.io,resources=authorizationpolicies;peerauthentications,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:roleName=nexus-operator-cilium,groups=cilium.io,resources=ciliumnetworkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-cilium,groups=cilium.io,resources=ciliumclusterwidenetworkpolicies,verbs=list
 // +kubebuilder:rbac:roleName=nexus-operator-eksautomode,groups=networking.k8s.aws,resources=applicationnetworkpolicies,verbs=get;list;watch;create;patch;delete
+// +kubebuilder:rbac:roleName=nexus-operator-eksautomode,groups=networking.k8s.aws,resources=clusternetworkpolicies,verbs=list
+// +kubebuilder:rbac:groups=policy.networking.k8s.io,resources=adminnetworkpolicies;baselineadminnetworkpolicies;clusternetworkpolicies,verbs=list
 // +kubebuilder:rbac:groups=batch,resources=cronjobs,verbs=get;list;watch;create;patch;delete
 
 // The definitions of an engine show whether it is installed.

@@ -46,7 +46,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
-	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer)...)
+	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer, enginecrds.OtherPolicies)...)
 	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")

@@ -20,8 +20,8 @@ type Cluster struct {
 	AppArmor    bool
 	SELinux     intent.NodeShare
 	AutoMode    intent.NodeShare
-	// Others are policies of somebody else that are no NetworkPolicies, in all namespaces.
-	Others []intent.OtherPolicy
+	// others are policies of somebody else that are no NetworkPolicies, in all namespaces.
+	others []otherPolicy
 }
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
@@ -54,17 +54,17 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	if read.Nodes.GiveCredentials() {
 		out.Credentials = intent.PodIdentityNetworks()
 	}
-	out.Others, err = readOtherPolicies(ctx, live)
+	out.others, err = readOtherPolicies(ctx, live)
 	return out, err
 }
 
-// AddTo adds the facts of the cluster to those of a policy in a namespace.
+// AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.
 func (c Cluster) AddTo(f *intent.Facts, namespace string) {
 	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.AutoMode
 	f.OtherPolicies = nil
-	for _, o := range c.Others {
-		if o.Namespace == "" || o.Namespace == namespace {
-			f.OtherPolicies = append(f.OtherPolicies, o)
+	for _, o := range c.others {
+		if o.selects(namespace, f.NamespaceLabels) {
+			f.OtherPolicies = append(f.OtherPolicies, o.OtherPolicy)
 		}
 	}
 }

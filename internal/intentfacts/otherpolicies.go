@@ -9,10 +9,12 @@ import (
 	"strings"
 	"sync"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,21 +22,54 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
-// otherKinds are the kinds of policies whose flows network plugins add to those of NetworkPolicies.
-// https://docs.cilium.io/en/stable/network/kubernetes/policy/, https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html
-func otherKinds() []schema.GroupVersionKind {
+// OtherPolicyKinds lists the kinds of policies, beside NetworkPolicies, by which network plugins restrict or open flows. Of a kind with
+// several versions the first that is served counts.
+// https://docs.cilium.io/en/stable/network/kubernetes/policy/, https://docs.aws.amazon.com/eks/latest/userguide/auto-net-pol.html,
+// https://network-policy-api.sigs.k8s.io/api-overview/
+func OtherPolicyKinds() []schema.GroupVersionKind {
 	return []schema.GroupVersionKind{
 		{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"},
+		{Group: "cilium.io", Version: "v2", Kind: "CiliumClusterwideNetworkPolicy"},
 		{Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ApplicationNetworkPolicy"},
+		{Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ClusterNetworkPolicy"},
+		{Group: adminGroup, Version: "v1", Kind: "ClusterNetworkPolicy"},
+		{Group: adminGroup, Version: "v1beta1", Kind: "ClusterNetworkPolicy"},
+		{Group: adminGroup, Version: "v1alpha2", Kind: "ClusterNetworkPolicy"},
+		{Group: adminGroup, Version: "v1alpha1", Kind: "AdminNetworkPolicy"},
+		{Group: adminGroup, Version: "v1alpha1", Kind: "BaselineAdminNetworkPolicy"},
 	}
 }
 
+// adminGroup is the API group of policies of administrators over all namespaces.
+const adminGroup = "policy.networking.k8s.io"
+
+// otherPolicy is a policy of somebody else, and the namespaces whose pods it selects. The namespace counts where it is not empty, and
+// otherwise the selector, over the labels of namespaces.
+type otherPolicy struct {
+	intent.OtherPolicy
+	namespaces intent.Selector
+}
+
+// selects reports whether the policy selects pods of a namespace. A selector that cannot be read selects all namespaces.
+func (o otherPolicy) selects(namespace string, all map[string]string) bool {
+	if o.Namespace != "" && o.Namespace != namespace {
+		return false
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: o.namespaces.Labels, MatchExpressions: o.namespaces.Expressions})
+	named := labels.Set{corev1.LabelMetadataName: namespace}
+	return err != nil || selector.Matches(labels.Merge(named, all))
+}
+
 // readOtherPolicies lists the policies of the cluster that are no NetworkPolicies and that no intent made. Of a kind that is not
-// served, or that the reader may not list, there are none: the roles of the engines grant the right.
-func readOtherPolicies(ctx context.Context, live client.Reader) ([]intent.OtherPolicy, error) {
+// served, or that the reader may not list, there are none: the roles of the operator and its engines grant the right.
+func readOtherPolicies(ctx context.Context, live client.Reader) ([]otherPolicy, error) {
 	marks := sync.OnceValues(func() (map[string]bool, error) { return PolicyMarks(ctx, live, metav1.NamespaceAll) })
-	var out []intent.OtherPolicy
-	for _, kind := range otherKinds() {
+	var out []otherPolicy
+	listed := map[schema.GroupKind]bool{}
+	for _, kind := range OtherPolicyKinds() {
+		if listed[kind.GroupKind()] {
+			continue
+		}
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 		switch err := live.List(ctx, list); {
@@ -43,6 +78,7 @@ func readOtherPolicies(ctx context.Context, live client.Reader) ([]intent.OtherP
 		case err != nil:
 			return nil, fmt.Errorf("listing %s: %w", kind.Kind, err)
 		}
+		listed[kind.GroupKind()] = true
 		for i := range list.Items {
 			mine, _, err := IsOfPolicy(&list.Items[i], marks)
 			if err != nil {
@@ -57,17 +93,20 @@ func readOtherPolicies(ctx context.Context, live client.Reader) ([]intent.OtherP
 }
 
 // otherPolicies reads each rule of a policy.
-func otherPolicies(u *unstructured.Unstructured) []intent.OtherPolicy {
+func otherPolicies(u *unstructured.Unstructured) []otherPolicy {
 	spec, _, _ := unstructured.NestedMap(u.Object, "spec")
 	specs, _, _ := unstructured.NestedSlice(u.Object, "specs")
-	var out []intent.OtherPolicy
+	var out []otherPolicy
 	for _, one := range append([]any{spec}, specs...) {
 		rule, _ := one.(map[string]any)
-		p := intent.OtherPolicy{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}
-		if u.GroupVersionKind().Group == "cilium.io" {
+		p := otherPolicy{OtherPolicy: intent.OtherPolicy{Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName()}}
+		switch {
+		case u.GroupVersionKind().Group == "cilium.io":
 			readCilium(&p, rule)
-		} else {
+		case u.GetKind() == "ApplicationNetworkPolicy":
 			readApplication(&p, rule)
+		default:
+			readAdmin(&p, rule)
 		}
 		if p.Isolates|p.Opens != 0 {
 			out = append(out, p)
@@ -77,14 +116,14 @@ func otherPolicies(u *unstructured.Unstructured) []intent.OtherPolicy {
 }
 
 // readCilium reads a rule of Cilium. One with allowing or denying rules for a direction isolates it, unless enableDefaultDeny
-// says otherwise; a rule about nodes is about no pods.
+// says otherwise; a rule about nodes, or about endpoints that Cilium reserves, is about no pods.
 // https://docs.cilium.io/en/stable/security/policy/language/
-func readCilium(p *intent.OtherPolicy, rule map[string]any) {
+func readCilium(p *otherPolicy, rule map[string]any) {
 	selector, aboutPods := rule["endpointSelector"].(map[string]any)
-	if !aboutPods {
+	all := selectorOf(selector)
+	if !aboutPods || isReserved(all) {
 		return
 	}
-	p.Selector = selectorOf(selector)
 	for _, d := range []struct {
 		direction intent.Direction
 		name      string
@@ -99,12 +138,11 @@ func readCilium(p *intent.OtherPolicy, rule map[string]any) {
 			p.Isolates |= d.direction
 		}
 	}
-	p.Selector.Labels = podLabels(p.Selector.Labels)
-	p.Selector.Expressions = podExpressions(p.Selector.Expressions)
+	p.Selector, p.namespaces = selectorFor(all, podKey), selectorFor(all, namespaceKey)
 }
 
 // readApplication reads an ApplicationNetworkPolicy, which has the form of a NetworkPolicy.
-func readApplication(p *intent.OtherPolicy, spec map[string]any) {
+func readApplication(p *otherPolicy, spec map[string]any) {
 	selector, _ := spec["podSelector"].(map[string]any)
 	p.Selector = selectorOf(selector)
 	types, said, _ := unstructured.NestedStringSlice(spec, "policyTypes")
@@ -126,35 +164,90 @@ func selectorOf(m map[string]any) intent.Selector {
 	return intent.Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
-// podNamespace is the label by which Cilium knows the namespace of a pod.
-const podNamespace = "io.kubernetes.pod.namespace"
+// The labels by which Cilium knows the namespace of a pod, and the labels of that namespace.
+const (
+	podNamespace    = "io.kubernetes.pod.namespace"
+	namespaceLabels = "io.cilium.k8s.namespace.labels."
+)
 
 // podKey returns the label of pods that a label of Cilium stands for, and whether it stands for one.
 func podKey(key string) (string, bool) {
-	source, rest, found := strings.Cut(key, ":")
-	if !found {
-		source, rest = "any", key
-	}
+	source, rest := sourceOf(key)
 	return rest, (source == "any" || source == "k8s") && !strings.HasPrefix(rest, "io.cilium.k8s.") && rest != podNamespace
 }
 
-// podLabels returns the labels of pods among those of Cilium. The others are left out: they could only select fewer pods.
-func podLabels(labels map[string]string) map[string]string {
-	out := map[string]string{}
-	for k, v := range labels {
-		if key, ofPods := podKey(k); ofPods {
-			out[key] = v
+// namespaceKey returns the label of namespaces that a label of Cilium stands for, and whether it stands for one.
+func namespaceKey(key string) (string, bool) {
+	_, rest := sourceOf(key)
+	if rest == podNamespace {
+		return corev1.LabelMetadataName, true
+	}
+	return strings.CutPrefix(rest, namespaceLabels)
+}
+
+// sourceOf divides a label of Cilium into its source and its key.
+func sourceOf(key string) (source, rest string) {
+	source, rest, found := strings.Cut(key, ":")
+	if !found {
+		return "any", key
+	}
+	return source, rest
+}
+
+// isReserved reports whether a selector of Cilium is about endpoints without a pod, such as health checks.
+func isReserved(s intent.Selector) bool {
+	reserved := func(key string) bool { source, _ := sourceOf(key); return source == "reserved" }
+	for key := range s.Labels {
+		if reserved(key) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(s.Expressions, func(e metav1.LabelSelectorRequirement) bool {
+		return reserved(e.Key) && (e.Operator == metav1.LabelSelectorOpExists || e.Operator == metav1.LabelSelectorOpIn)
+	})
+}
+
+// selectorFor returns the part of a selector of Cilium whose labels stand for one of another sort. The others are left out: they could
+// only select fewer.
+func selectorFor(s intent.Selector, as func(key string) (string, bool)) intent.Selector {
+	out := intent.Selector{Labels: map[string]string{}}
+	for k, v := range s.Labels {
+		if key, ok := as(k); ok {
+			out.Labels[key] = v
+		}
+	}
+	for _, e := range s.Expressions {
+		if key, ok := as(e.Key); ok {
+			e.Key = key
+			out.Expressions = append(out.Expressions, e)
 		}
 	}
 	return out
 }
 
-func podExpressions(all []metav1.LabelSelectorRequirement) (out []metav1.LabelSelectorRequirement) {
-	for _, e := range all {
-		if key, ofPods := podKey(e.Key); ofPods {
-			e.Key = key
-			out = append(out, e)
+// readAdmin reads a policy of an administrator over all namespaces. What it accepts is open whatever NetworkPolicies say, and what it
+// denies is closed. One of the baseline holds only pods that no NetworkPolicy selects, so that a NetworkPolicy would open what it
+// denies: it isolates them as a NetworkPolicy does.
+func readAdmin(p *otherPolicy, spec map[string]any) {
+	baseline := p.Kind == "BaselineAdminNetworkPolicy" || spec["tier"] == "Baseline"
+	for name, direction := range map[string]intent.Direction{"ingress": intent.Ingress, "egress": intent.Egress} {
+		rules, _, _ := unstructured.NestedSlice(spec, name)
+		for _, r := range rules {
+			rule, _ := r.(map[string]any)
+			switch action := rule["action"]; {
+			case baseline && action == "Deny":
+				p.Isolates |= direction
+			case !baseline && (action == "Allow" || action == "Accept"):
+				p.Opens |= direction
+			}
 		}
 	}
-	return out
+	subject, _, _ := unstructured.NestedMap(spec, "subject")
+	if all, ok := subject["namespaces"].(map[string]any); ok {
+		p.namespaces = selectorOf(all)
+		return
+	}
+	pods, _, _ := unstructured.NestedMap(subject, "pods", "podSelector")
+	namespaces, _, _ := unstructured.NestedMap(subject, "pods", "namespaceSelector")
+	p.Selector, p.namespaces = selectorOf(pods), selectorOf(namespaces)
 }

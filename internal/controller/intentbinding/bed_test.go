@@ -37,6 +37,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
 )
@@ -138,9 +139,7 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	s.AddKnownTypeWithName(kubeArmorPolicy, &kubeArmorObject{})
 	s.AddKnownTypeWithName(kubeArmorPolicy.GroupVersion().WithKind("KubeArmorPolicyList"), &kubeArmorObjects{})
 	// The fake client adds kinds that are listed without a Go type to its scheme, which others read meanwhile.
-	for _, kind := range []schema.GroupVersionKind{
-		{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"}, {Group: "networking.k8s.aws", Version: "v1alpha1", Kind: "ApplicationNetworkPolicy"},
-	} {
+	for _, kind := range intentfacts.OtherPolicyKinds() {
 		s.AddKnownTypeWithName(kind, &unstructured.Unstructured{})
 		s.AddKnownTypeWithName(kind.GroupVersion().WithKind(kind.Kind+"List"), &unstructured.UnstructuredList{})
 	}

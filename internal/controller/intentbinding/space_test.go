@@ -13,6 +13,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -70,6 +71,36 @@ func TestNamespace_WakesOnlyBindingsWhosePartChanges(t *testing.T) {
 	}
 	b.passed(web)
 	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+}
+
+// clusterPolicy is a policy of somebody else over the namespaces of a label.
+func clusterPolicy(kind, action, namespace string) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"subject": map[string]any{"namespaces": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": namespace}}},
+		"egress":  []any{map[string]any{"action": action, "to": []any{map[string]any{"networks": []any{"0.0.0.0/0"}}}}},
+	}}}
+	u.SetGroupVersionKind(schema.GroupVersionKind{Group: "policy.networking.k8s.io", Version: "v1alpha1", Kind: kind})
+	u.SetName("default")
+	return u
+}
+
+func TestNamespace_PoliciesOverItLowerItsClaims(t *testing.T) {
+	for _, tc := range []struct{
+		kind, action, namespace string
+		level                   v1alpha1.Level
+		reason                  string
+	}{
+		{"AdminNetworkPolicy", "Allow", team, "Partial", "Overlaps"},
+		{"AdminNetworkPolicy", "Deny", team, "Enforced", ""},
+		{"AdminNetworkPolicy", "Allow", "elsewhere", "Enforced", ""},
+		{"BaselineAdminNetworkPolicy", "Deny", team, "None", "AlreadyIsolated"},
+		{"BaselineAdminNetworkPolicy", "Allow", team, "Enforced", ""},
+	} {
+		web := bindingTo("web", "dnsmanipulation")
+		b := newBed(t, web, intentOf("dnsManipulation", "Block", nil), clusterPolicy(tc.kind, tc.action, tc.namespace))
+		b.passed(web)
+		b.covers(web, "dnsManipulation", "NetworkPolicy", tc.level, tc.reason)
+	}
 }
 
 func TestNamespace_IsForgottenWhenItIsGone(t *testing.T) {

@@ -35,6 +35,8 @@ const (
 	// GatewayAPI has Gateways and their routes, AWSLoadBalancer what load balancers of AWS add to these and to IngressClasses.
 	GatewayAPI      = "gatewayapi"
 	AWSLoadBalancer = "awsloadbalancer"
+	// OtherPolicies has the policies of other engines over all namespaces, which the operator only reads.
+	OtherPolicies = "otherpolicies"
 )
 
 // Engines are all policy engines.

@@ -73,6 +73,15 @@ func (p *Directory) ownerDeleting(ctx context.Context, provider *v1alpha1.AWSPro
 	return err == nil && c.UID == owner.UID && c.DeletionTimestamp != nil, client.IgnoreNotFound(err)
 }
 
+// Refusal returns why the operator will refuse its own identity to a provider that a person declares; nil where it does not.
+func (g Guards) Refusal(provider *v1alpha1.AWSProvider) error {
+	d := &Directory{Guards: g}
+	if HasCredentials(provider) || d.ambientAllowed(provider.Namespace) {
+		return nil
+	}
+	return d.ambientRefused(provider)
+}
+
 // ambientRefused names the flag of the operator, with its whole new value, that lets the provider act with the
 // operator's own identity or assume roleARN with it.
 func (p *Directory) ambientRefused(provider *v1alpha1.AWSProvider) error {

@@ -86,6 +86,7 @@ func (s *shared) operatorOptions(ctx context.Context, c client.Client) (options.
 	if err != nil && !apierrors.IsForbidden(err) {
 		return options.Options{}, err
 	}
+	s.assumed = len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" && len(s.operatorArgs) == 0
 	if len(workloads) == 0 && s.Getenv(envOperatorArgs) == "" {
 		s.say("The operator's settings cannot be read from a Deployment or StatefulSet %s/%s; the defaults are taken. Use --operator-namespace, or --operator-arg for each flag it runs with.", namespace, operatorName)
 	}
@@ -147,6 +148,9 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, Intents: intentfacts.SettingsOf(o)},
 	}
 	p.Looking = s.work.note
+	if !s.assumed {
+		p.Refusal = awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}.Refusal
+	}
 	if !skipAWS {
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: region + " " + endpoint, Region: region, Endpoint: endpoint})

@@ -53,6 +53,9 @@ func (s *shared) drift(ctx context.Context, f *driftFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseMissingNamespace(ctx, r.Client, namespace, len(report.Objects)); err != nil {
+		return err
+	}
 	if len(report.Objects) == 0 {
 		s.say("No drift is reported in %s.", cmp.Or(namespace, "any namespace"))
 	}

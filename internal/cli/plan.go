@@ -188,6 +188,18 @@ func (f *planFlags) look(p *plan.Planner) look {
 	return p.Check
 }
 
+// refuseMissingNamespace returns an error where nothing was found because the namespace does not exist. A person who may not read namespaces
+// is believed.
+func refuseMissingNamespace(ctx context.Context, c client.Client, namespace string, found int) error {
+	if found > 0 || namespace == "" {
+		return nil
+	}
+	if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); apierrors.IsNotFound(err) {
+		return precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
+	}
+	return nil
+}
+
 // checked plans objects as they are, and says how many these were: a plan of nothing in a namespace with another name must not pass for
 // one without changes.
 func (s *shared) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
@@ -198,8 +210,8 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 	where := "all namespaces"
 	if namespace != "" {
 		where = "namespace " + namespace
-		if err := c.Get(ctx, client.ObjectKey{Name: namespace}, &corev1.Namespace{}); len(objects) == 0 && apierrors.IsNotFound(err) {
-			return plan.Plan{}, precondition(fmt.Errorf("namespace %s does not exist: choose one with -n, or look at all of them with -A", namespace))
+		if err := refuseMissingNamespace(ctx, c, namespace, len(objects)); err != nil {
+			return plan.Plan{}, err
 		}
 	}
 	found, err := look(ctx, objects)

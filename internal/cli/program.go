@@ -84,6 +84,8 @@ type shared struct {
 
 	profile, endpoint, region, operatorNamespace string
 	operatorArgs                                 []string
+	// assumed is true when the operator's settings are known from nowhere, and its defaults stand for them.
+	assumed bool
 	// work shows on a terminal what the command works on; nil where nothing shows it.
 	work *working
 }

@@ -57,6 +57,9 @@ func (s *shared) secretsStatus(ctx context.Context, f *driftFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseMissingNamespace(ctx, r.Client, namespace, len(report.Secrets)); err != nil {
+		return err
+	}
 	if len(report.Secrets) == 0 {
 		s.say("No secret in %s is for people to fill in.", cmp.Or(namespace, "any namespace"))
 	}

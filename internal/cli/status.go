@@ -31,7 +31,7 @@ func (s *shared) statusCommand() *cobra.Command {
 		Args:    arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return s.objectStatus(args, output)
+				return s.objectStatus(cmd.Context(), args, output)
 			}
 			return s.operatorStatus(cmd.Context(), output)
 		},
@@ -79,13 +79,24 @@ func (s *shared) oneObject(args []string) (*unstructured.Unstructured, error) {
 	return objects[0], nil
 }
 
-func (s *shared) objectStatus(args []string, output string) error {
-	if _, _, err := s.connect(); err != nil { // which says more than a request that leads nowhere
+func (s *shared) objectStatus(ctx context.Context, args []string, output string) error {
+	_, c, err := s.connect() // which says more than a request that leads nowhere
+	if err != nil {
 		return err
 	}
 	objects, err := s.namedObjects(args)
 	if err != nil {
 		return err
+	}
+	namespace, err := s.namespaceOf(false)
+	if err != nil {
+		return err
+	}
+	if err := refuseMissingNamespace(ctx, c, namespace, len(objects)); err != nil {
+		return err
+	}
+	if len(objects) == 0 {
+		s.say("There are no objects of %s in namespace %s.", strings.Join(args, ", "), namespace)
 	}
 	statuses := inspect.Statuses(objects)
 	if err := printAs(s.Out, output, statuses, func() string { return textOfStatuses(statuses, s.Clock.Now(), output == "wide") }); err != nil {

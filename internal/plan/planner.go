@@ -53,6 +53,8 @@ type Planner struct {
 	Open func(ctx context.Context, region, endpoint string) (*awsclient.Session, error)
 	// Access leads to AWS where the operator itself plans; nil goes by Open, and by the rights of whoever asks.
 	Access Access
+	// Refusal returns why the operator will not use a provider that the plan creates or edits; nil where it will, or where that is not known.
+	Refusal func(provider *v1alpha1.AWSProvider) error
 	// Admit says what an object becomes by a manifest, as it is now or nil; nil asks the API server by a dry run. It returns a
 	// *status.Stalled for a manifest that is not valid.
 	Admit func(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error)

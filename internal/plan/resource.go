@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -81,6 +82,10 @@ func (p *Planner) usedProvider(ctx context.Context, it *Item, obj v1alpha1.Resou
 		it.Waits = "AWSProvider/" + name + " to be ready" + why
 		return nil, nil
 	}
+	if refused := p.willRefuse(provider); refused != nil {
+		it.Waits = "AWSProvider/" + name + " to be ready: " + refused.Error()
+		return nil, nil
+	}
 	return provider, nil
 }
 
@@ -92,6 +97,16 @@ func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bo
 		return "", false
 	}
 	return status.WhyNotReady(provider.Status.Conditions), true
+}
+
+// willRefuse returns why the operator will not use a provider that the manifests declare. One that a capability generates is judged with the
+// capability.
+func (p *Planner) willRefuse(provider *v1alpha1.AWSProvider) error {
+	_, declared := p.declared[keyOf("AWSProvider", provider.Namespace, provider.Name)]
+	if !declared || p.Refusal == nil || metav1.GetControllerOf(provider) != nil {
+		return nil
+	}
+	return p.Refusal(provider)
 }
 
 // stays reports whether a deletion leaves AWS alone.

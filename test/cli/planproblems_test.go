@@ -71,6 +71,11 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 	a := x.run(manifest, "plan", "-f", "-")
 	x.wants(a, 0, "+ Namespace fresh-dev: create", "+ NexusAICapability fresh-dev/fresh-dev: create", "spec.capabilityName: fresh", "+ S3Bucket fresh-dev/fresh-dev-call-data: create",
 		"call s3:CreateBucket", "+ Action dynamodb:PutItem")
+	p, o := provider("fresh-dev"), subjects["S3Bucket"].make(metav1.ObjectMeta{Name: "b", Namespace: "fresh-dev"}, v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: "aws"}})
+	own := "apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n" + x.manifest(p) + "---\n" + x.manifest(o)
+	x.wants(x.run(own, "plan", "-f", "-"), 0, "call s3:CreateBucket") // of an operator whose settings are not known
+	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=fresh-*"), 0, "call s3:CreateBucket")
+	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=ops"), 0, "0 AWS calls", "waits for AWSProvider/aws to be ready: the provider has no credentials", "--ambient-namespaces=ops,fresh-dev")
 	c.Spec.Version = ""
 	x.wants(x.run("apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n"+x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
 	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, `namespaces "fresh-dev" not found`)
@@ -102,6 +107,10 @@ func TestPlan_SaysHowMuchItLookedAt(t *testing.T) {
 			t.Errorf("%v: exit code %d\n%s%s", args, a.code, a.out, a.err)
 		}
 	}
+	for _, args := range [][]string{{"drift"}, {"secrets", "status"}, {"status", "s3bucket"}} {
+		x.wants(x.run("", append(args, "-n", "nonexist")...), 4, "namespace nonexist does not exist")
+	}
+	x.wants(x.run("", "status", "s3bucket", "-n", x.Namespace), 0, "There are no objects of s3bucket in namespace "+x.Namespace)
 }
 
 func TestPlan_RefusesTheNamesOfAnotherCapability(t *testing.T) {

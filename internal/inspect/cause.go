@@ -170,6 +170,12 @@ func (n *Node) holds(other *Node) bool {
 	return n.deleting && n.Kind != "NexusAICapability" && other.waitsForUsers() && n.Health != Waiting
 }
 
+// staysWith reports whether a node needs a provider that is to go, and is not to go itself: then its own failure, which may be mended, does
+// not hold the provider, but the node does.
+func (n *Node) staysWith(provider *Node) bool {
+	return provider.waitsForUsers() && n.Relation == UsedBy && !n.deleting
+}
+
 // rank orders the objects below a node by their severity. Before all others comes a failure that the node itself reports, so that explain
 // names the same cause as the status does, and with it every command that reads the status.
 func (n *Node) rank(below *Node) int {
@@ -191,7 +197,7 @@ func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
 	}
 	var next *Node
 	for _, c := range append(slices.Clone(at.Children), at.awaited(index)...) {
-		if at.rank(c) > at.rank(next) && !slices.Contains(path, c) && !at.holds(c) {
+		if at.rank(c) > at.rank(next) && !slices.Contains(path, c) && !at.holds(c) && !c.staysWith(at) {
 			next = c
 		}
 	}

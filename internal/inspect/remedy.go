@@ -36,10 +36,15 @@ var remedies = map[string][]string{
 	status.ReasonIntentMissing:       {"kubectl get securityintents", "kubectl edit {owner}"},
 	status.ReasonNotEnforced:         {"nexusctl status {cause}", "kubectl edit {owner}"},
 	status.ReasonConflict:            {"nexusctl plan {cause}", "kubectl edit {owner}"},
-	status.ReasonBucketNotEmpty:      {"aws s3 rm s3://{aws} --recursive", "kubectl edit {owner}"},
+	status.ReasonBucketNotEmpty:      {"aws s3 rm s3://{aws} --recursive", deleteVersions, "kubectl edit {owner}"},
 	status.ReasonProviderDeleting:    {"kubectl edit {owner}"},
 	status.ReasonNodeNotReady:        {"kubectl get nodes", "kubectl describe {cause}"},
 }
+
+// deleteVersions deletes up to 1000 versions and delete markers: removing the objects of a versioned bucket adds a marker to each.
+// https://docs.aws.amazon.com/AmazonS3/latest/userguide/delete-bucket.html
+const deleteVersions = `aws s3api delete-objects --bucket {aws} --delete "$(aws s3api list-object-versions --bucket {aws} --max-items 1000 ` +
+	`--query '{Objects: [Versions, DeleteMarkers][].{Key: Key, VersionId: VersionId}}')"  # if it has versions`
 
 // commandsFor are the commands for the cause at the end of a path.
 func commandsFor(path []*Node) []string {

@@ -196,7 +196,7 @@ func finalizers(live *unstructured.Unstructured) string {
 	return ""
 }
 
-// retry sets how soon to look again at what somebody else must do; the watch on children is sooner.
+// retry is the interval of checks for a change that another party must make; the watch on children usually reports it sooner.
 const retry = 5 * time.Second
 
 func (a *Applier) compare(owner Owner, want, live *unstructured.Unstructured) Plan {

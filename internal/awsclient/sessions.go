@@ -30,7 +30,7 @@ type Options struct {
 	HTTPClient aws.HTTPClient
 	// Limits replace the default rates one by one.
 	Limits Limits
-	// Shares says how many processes share the rates of an account, each of which takes an equal part; 0 and 1 are one.
+	// Shares is the number of processes that divide the rates of an account equally; 0 and 1 mean one process.
 	Shares int
 	// Registerer takes the metrics; nil takes none.
 	Registerer prometheus.Registerer

@@ -24,7 +24,7 @@ const (
 // registryScheme begins references to charts in registries.
 const registryScheme = "oci://"
 
-// chartSource says where a chart comes from. flag is the name of the flag that says it.
+// chartSource names the repository or the path of a chart. flag is the name of the flag that sets it.
 type chartSource struct{ chart, repo, version, flag string }
 
 // addFlags adds the flags --chart, --chart-repo and --chart-version, with a prefix.

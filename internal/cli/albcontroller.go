@@ -38,7 +38,7 @@ const (
 // releaseLimit limits how long Helm may take for a release, without the wait for its pods.
 const releaseLimit = 2 * time.Minute
 
-// controllerReport holds what install-alb-controller found and did.
+// controllerReport is the report of install-alb-controller.
 type controllerReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -53,7 +53,7 @@ type controllerReport struct {
 	// DryRun is true when the changes were not made.
 	DryRun  bool             `json:"dryRun"`
 	Changes []install.Change `json:"changes"`
-	// Notes name what is to be known or done besides.
+	// Notes are remarks for people: limits, and steps that are left to them.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -109,7 +109,7 @@ func (f *controllerFlags) check() error {
 	}
 }
 
-// controllerInstaller holds what an installation of the controller has found.
+// controllerInstaller is one installation of the controller, with its findings.
 type controllerInstaller struct {
 	*shared
 	flags    *controllerFlags
@@ -144,7 +144,7 @@ func (s *shared) installController(ctx context.Context, f *controllerFlags) erro
 	return judge
 }
 
-// look finds what is to change. It only reads. judge is what is wrong with a controller that is left to another tool.
+// look finds the changes to make. It only reads. judge is the fault of a controller that is left to another tool.
 func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
 	if b.cfg, b.client, err = b.connect(); err != nil {
 		return nil, err
@@ -413,7 +413,7 @@ func (b *controllerInstaller) waitForPods(ctx, limited context.Context) error {
 	return err
 }
 
-// waitForReady waits for an object, and says what it lacks when the time is over.
+// waitForReady waits for an object. When the time is over, the error names the missing part.
 func (b *controllerInstaller) waitForReady(ctx, limited context.Context, u *unstructured.Unstructured, left func(*unstructured.Unstructured) (string, error)) error {
 	return notReadyWithin(b.waitFor(ctx, limited, b.client, u, left), u, b.flags.timeout, "kubectl describe")
 }

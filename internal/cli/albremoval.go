@@ -54,7 +54,7 @@ func (s *shared) deleteControllerCommand() *cobra.Command {
 	return cmd
 }
 
-// controllerRemoval holds what is to be done about the controller.
+// controllerRemoval lists the changes that remove the controller.
 type controllerRemoval struct {
 	removal
 	releases *helmrelease.Releases

@@ -58,11 +58,11 @@ func (f *buildFlags) check() error {
 // pushes reports whether the image is pushed.
 func (f *buildFlags) pushes() bool { return f.push != "" || f.layout == "" }
 
-// imageBuild holds what a build found and did.
+// imageBuild is the report of a build.
 type imageBuild struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Source says what the image is built from.
+	// Source names the tree or the files that the image is built from.
 	Source string `json:"source"`
 	// Platforms lists the platforms named; none where the tool or the base image chooses.
 	Platforms []string `json:"platforms,omitempty"`
@@ -70,13 +70,13 @@ type imageBuild struct {
 	Image string `json:"image,omitempty"`
 	// Digest is that of the image; empty in a dry run.
 	Digest string `json:"digest,omitempty"`
-	// PreviousDigest holds what the reference named before; empty when it named nothing.
+	// PreviousDigest is the digest that the reference named before; empty when it named nothing.
 	PreviousDigest string `json:"previousDigest,omitempty"`
 	// Pushed is false when the registry had the image already.
 	Pushed bool   `json:"pushed"`
 	Layout string `json:"layout,omitempty"`
 	DryRun bool   `json:"dryRun"`
-	// Changes holds what is done for the image to be pushed.
+	// Changes are made in the account before the image is pushed.
 	Changes []install.Change `json:"changes"`
 	Notes   []string         `json:"notes,omitempty"`
 }

@@ -21,7 +21,7 @@ import (
 // clusterTimeout ends the look for the cluster that a new repository is marked with.
 const clusterTimeout = 10 * time.Second
 
-// pushTarget says where an image is pushed to, and the credentials of registries.
+// pushTarget is the reference that an image is pushed to, with the credentials of registries.
 type pushTarget struct {
 	*shared
 	ref    name.Tag
@@ -29,7 +29,7 @@ type pushTarget struct {
 	logins map[string]login
 }
 
-// login holds what a registry in ECR knows the caller by.
+// login is the caller's login at a registry in ECR.
 type login struct{ user, password string }
 
 // session opens the caller's account, in the region of a registry or, without one, in the caller's own.

@@ -37,7 +37,7 @@ func runChecked[F interface{ check() error }](f F, run func(context.Context, F) 
 	}
 }
 
-// writeNotes adds what is to be known or done besides.
+// writeNotes adds the notes of a report.
 func writeNotes(b *strings.Builder, notes []string) {
 	for _, note := range notes {
 		b.WriteString(wrapText("Note: "+status.Truncate(note, 1024)+".", ""))
@@ -197,7 +197,7 @@ func (s *shared) metasOf(selected options.Kinds) ([]kind.Meta, error) {
 	return out, selected.Check(names)
 }
 
-// stillWaiting says what a wait has not seen in its time.
+// stillWaiting is the error of a wait that ran out of time.
 type stillWaiting struct{ left string }
 
 // Error implements error.

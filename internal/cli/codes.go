@@ -16,7 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// codeExplanation holds what a stable error code means.
+// codeExplanation explains a stable error code.
 type codeExplanation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -22,7 +22,7 @@ import (
 // completionTimeout bounds what a shell waits for, with a cluster that does not answer.
 const completionTimeout = 3 * time.Second
 
-// completes holds what the arguments of a verb are, for the completion of a shell.
+// completes lists the kinds of arguments of each verb, for the completion of a shell.
 type completes struct {
 	// words are complete arguments; kinds stand before a slash and a name, which is that of an object in the cluster.
 	words, kinds []string

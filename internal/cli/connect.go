@@ -33,7 +33,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/plan"
 )
 
-// defaultOperatorNamespace says where the operator is installed by default, and operatorName is the
+// defaultOperatorNamespace is the namespace in which the operator is installed by default, and operatorName is the
 // name of its Deployment or StatefulSet.
 const (
 	defaultOperatorNamespace = "nexus-system"

@@ -76,7 +76,7 @@ func (f *deleteFlags) check() error {
 	}
 }
 
-// deleter holds what a removal has found.
+// deleter is one run of delete, with its findings.
 type deleter struct {
 	*shared
 	removal
@@ -224,7 +224,7 @@ func (d *deleter) lookAtController(ctx context.Context) error {
 	return nil
 }
 
-// notInstalled says what to do about an operator that deploy did not install.
+// notInstalled returns the error for an operator that deploy did not install.
 func (d *deleter) notInstalled(ctx context.Context) error {
 	tool, err := install.InstalledBy(ctx, d.client)
 	if err != nil {
@@ -363,7 +363,7 @@ func (d *deleter) namespacedKinds(ctx context.Context) ([]schema.GroupVersionKin
 	return out, nil
 }
 
-// print says what is to be removed.
+// print shows the changes before they are made.
 func (d *deleter) print() error {
 	if d.flags.cascade == cascadeDelete && len(d.objects) > 0 {
 		text := wrapText(fmt.Sprintf("%s deleted first, by the deletion policy: %s.", objectsAre(len(d.objects)), namesOf(roots(d.objects))), "")

@@ -29,7 +29,7 @@ import (
 // defaultRepository is the name of the image repository, and of the image.
 const defaultRepository = operatorName
 
-// installation holds what deploy found and did.
+// installation is the report of deploy.
 type installation struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -40,7 +40,7 @@ type installation struct {
 	// DryRun is true when the changes were not made.
 	DryRun  bool             `json:"dryRun"`
 	Changes []install.Change `json:"changes"`
-	// Notes name what is to be known or done besides.
+	// Notes are remarks for people: limits, and steps that are left to them.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -117,7 +117,7 @@ func (f *deployFlags) check() error {
 	}
 }
 
-// deployer holds what a deployment has found.
+// deployer is one run of deploy, with its findings.
 type deployer struct {
 	*shared
 	flags  *deployFlags
@@ -377,7 +377,7 @@ func (d *deployer) waitUntilReady(ctx context.Context) error {
 	return nil
 }
 
-// notEstablished says what a definition still waits for.
+// notEstablished returns what a definition still waits for; empty when it is served.
 func notEstablished(u *unstructured.Unstructured) (string, error) {
 	value, _, err := unstructured.NestedFieldNoCopy(u.Object, "status", "conditions")
 	conditions, _ := value.([]any) // null for a moment after the definition was created

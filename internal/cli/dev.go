@@ -222,7 +222,7 @@ func (s *shared) devDownCommand(f *devFlags) *cobra.Command {
 	return cmd
 }
 
-// stopped holds what down has done, or would do.
+// stopped is the report of down.
 type stopped struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

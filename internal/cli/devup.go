@@ -180,7 +180,7 @@ func (s *shared) buildOperatorFor(ctx context.Context, f *devUpFlags, path strin
 	return ctx.Err()
 }
 
-// explainWorld gives an error of a local world its exit code, and says how to go on.
+// explainWorld gives an error of a local world its exit code and a remedy.
 func (s *shared) explainWorld(f *devFlags, err error) error {
 	if interrupted, ok := errors.AsType[*devworld.InterruptedError](err); ok {
 		if interrupted.Left != nil {
@@ -203,7 +203,7 @@ func (s *shared) explainWorld(f *devFlags, err error) error {
 	return err
 }
 
-// plannedWorld holds what up would start.
+// plannedWorld is the report of a dry run of up.
 type plannedWorld struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -219,7 +219,7 @@ type plannedWorld struct {
 	Manifests []string `json:"manifests,omitempty"`
 }
 
-// planWorld says what up would do.
+// planWorld describes the world that up would start.
 func (s *shared) planWorld(ctx context.Context, w devworld.World, f *devUpFlags, p plannedWorld) error {
 	r, err := w.Status(ctx)
 	if err != nil {

@@ -80,7 +80,7 @@ func (s *shared) namespaceOf(everywhere bool) (string, error) {
 	return namespace, err
 }
 
-// driftColumns says what the table of drift shows.
+// driftColumns chooses the columns of the table of drift.
 type driftColumns struct{ namespace, wide bool }
 
 // textOfDrift has a row for each field, and below a line for each object that does not settle; nothing without drift.

@@ -22,7 +22,7 @@ import (
 // repairAPIVersion is that of a repair as JSON or YAML.
 const repairAPIVersion = "install.nexus.ai/v1alpha1"
 
-// repair holds what fix-irsa found and did.
+// repair is the report of fix-irsa.
 type repair struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

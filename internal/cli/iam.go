@@ -215,7 +215,7 @@ func (s *shared) printAppPolicies(c *nexusv1.NexusAICapability, facts capability
 	return s.printPolicies(documents)
 }
 
-// secretSuffix holds what AWS is yet to add to the name of a secret: a hyphen and six characters.
+// secretSuffix matches the hyphen and the six characters that AWS adds to the name of a secret.
 // https://docs.aws.amazon.com/secretsmanager/latest/userguide/auth-and-access_examples.html
 var secretSuffix = regexp.MustCompile(`<known after SecretsManagerSecret/[^>]+>`)
 

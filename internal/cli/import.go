@@ -79,7 +79,7 @@ func (s *shared) importResources(ctx context.Context, f *importFlags, args []str
 	return s.importEach(ctx, f, im, wanted)
 }
 
-// importEach prints the manifests of the resources, and says what became of each.
+// importEach prints the manifests of the resources, and reports the result of each.
 func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Importer, wanted []importer.Resource) error {
 	failed, wrote := 0, false
 	for _, r := range wanted {
@@ -233,7 +233,7 @@ func importFailure(err error, what string) error {
 	return precondition(fmt.Errorf("reading %s: %w", what, err))
 }
 
-// told says what became of a resource, and reports whether its object changes nothing.
+// told prints the result for a resource, and reports whether its object changes nothing.
 func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
 	for _, o := range r.Omitted {
 		s.say("%s: left out %s", r.Resource, o)

@@ -24,7 +24,7 @@ type kubeconfigFlags struct {
 	keepCurrent, dryRun    bool
 }
 
-// entry holds what kubeconfig wrote, or would write.
+// entry is the report of kubeconfig.
 type entry struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -34,7 +34,7 @@ type entry struct {
 	Cluster string `json:"cluster"`
 	Server  string `json:"server"`
 	File    string `json:"file"`
-	// Changed is false when the file was up to date; with DryRun it says what would happen.
+	// Changed is false when the file was up to date; with DryRun, whether it would be changed.
 	Changed bool `json:"changed"`
 	DryRun  bool `json:"dryRun"`
 }

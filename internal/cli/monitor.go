@@ -252,7 +252,7 @@ func (m *monitor) print(text string) error {
 	return err
 }
 
-// timedOut says what was waited for when the time was over; an interruption says nothing.
+// timedOut returns the error of a monitor that ran out of time, with the missing part; nil after an interruption.
 func (m *monitor) timedOut(ctx context.Context, p progress) error {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return ctx.Err()

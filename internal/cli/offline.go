@@ -22,7 +22,7 @@ func (s *shared) manifests(files *resource.FilenameOptions) ([]*unstructured.Uns
 	return s.manifestsOf(files, resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files))
 }
 
-// manifestsOf is manifests by a reader of the files. Where the reader goes on after an error, both objects and an error are returned.
+// manifestsOf reads manifests with a builder. With one that continues after an error, it returns both objects and an error.
 func (s *shared) manifestsOf(files *resource.FilenameOptions, from *resource.Builder) ([]*unstructured.Unstructured, *crdschema.Schemas, error) {
 	if len(files.Filenames) == 0 && files.Kustomize == "" {
 		return nil, nil, usage("say what to read: -f FILE or -k DIR")

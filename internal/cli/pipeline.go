@@ -33,13 +33,13 @@ const (
 
 // pipelineStep is one of the seven.
 type pipelineStep struct {
-	// name holds what people know the step as; command returns the command line that does the same alone.
+	// name is the step's title in the documentation; command returns the command line that does the same alone.
 	name    string
 	command func(*pipeline) string
 	run     func(*pipeline, context.Context) error
 	// looks is true when a dry run can say what the step would do.
 	looks bool
-	// skipped says why the step is left out; empty when it is not.
+	// skipped returns the reason for leaving the step out; empty when it is run.
 	skipped func(*e2eFlags) string
 }
 
@@ -102,7 +102,7 @@ type pipeline struct {
 	// objects are the manifests, and subject is the capability among them; nil when no step needs it.
 	objects []*unstructured.Unstructured
 	subject *nexusv1.NexusAICapability
-	// operatorImage holds what step 2 pushed, by its digest.
+	// operatorImage is the image that step 2 pushed, by its digest.
 	operatorImage string
 }
 

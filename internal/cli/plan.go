@@ -200,7 +200,7 @@ func refuseMissingNamespace(ctx context.Context, c client.Client, namespace stri
 	return nil
 }
 
-// checked plans objects as they are, and says how many these were: a plan of nothing in a namespace with another name must not pass for
+// checked plans objects as they are, and prints their number: a plan of nothing in a mistyped namespace must not pass for
 // one without changes.
 func (s *shared) checked(ctx context.Context, look look, c client.Client, objects []*unstructured.Unstructured, everywhere bool) (plan.Plan, error) {
 	namespace, err := s.namespaceOf(everywhere)
@@ -249,7 +249,7 @@ func (s *shared) enforcesNamespace() bool {
 	return s.cluster.Namespace != nil && *s.cluster.Namespace != ""
 }
 
-// objects returns what a builder reads. One that goes on after an error returns both.
+// objects reads objects with a builder. With one that continues after an error, it returns both objects and an error.
 func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
 	infos, err := b.Do().Infos()
 	if err != nil {

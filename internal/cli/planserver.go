@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// answerPoll sets how often a request is looked at.
+// answerPoll is the pause between two looks at a request.
 const answerPoll = 250 * time.Millisecond
 
 // planOnServer asks the operator to plan, and deletes the request once it was answered.
@@ -124,7 +124,7 @@ func (s *shared) addObjects(q *nexusv1.PlanRequest, args []string) error {
 	return nil
 }
 
-// explainNoKind says why the kind of requests is not known.
+// explainNoKind explains why the API server does not know the kind of requests.
 func explainNoKind(err error) error {
 	if meta.IsNoMatchError(err) {
 		return precondition(errors.New("the cluster knows no PlanRequests: install the operator's CustomResourceDefinitions of this version, or plan without --server"))
@@ -132,7 +132,7 @@ func explainNoKind(err error) error {
 	return err
 }
 
-// explainNoRequest says why a request could not be created.
+// explainNoRequest explains why a request could not be created.
 func explainNoRequest(q *nexusv1.PlanRequest, err error) error {
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsRequestEntityTooLargeError(err):

@@ -147,7 +147,7 @@ func problemText(p *plan.Problem) string {
 // maxShown bounds a value on a terminal, in characters. JSON and YAML have the whole value.
 const maxShown = 240
 
-// changeOf returns what becomes of a value; of long ones, the part in which they differ.
+// changeOf describes the change of a value, of long values only the part that differs.
 func changeOf(f plan.Field) string {
 	have, want := folded(f.Have), folded(f.Want)
 	from := 0

@@ -26,7 +26,7 @@ const (
 	conditionStalled = "Stalled"
 )
 
-// stepState says how far a step has come, in a word.
+// stepState is the progress of a step, in a word.
 type stepState string
 
 // The states of a step.
@@ -44,7 +44,7 @@ type stepProgress struct {
 	name   string
 	state  stepState
 	detail string
-	// took says how long the step lasted, as far as it was watched; negative when its beginning was not seen.
+	// took is the duration of the step; negative when monitor did not see it begin.
 	took time.Duration
 }
 
@@ -275,7 +275,7 @@ const (
 	untilAddress = "address"
 )
 
-// end says how a capability that is monitored ended; its zero value is that it has not.
+// end is the result of monitoring a capability; its zero value means that monitoring continues.
 type end struct {
 	reached, failed bool
 	text            string
@@ -300,7 +300,7 @@ func (p progress) endOf(until string) end {
 	}
 }
 
-// missing says what is still waited for.
+// missing describes the part that is still missing.
 func (p progress) missing(until string) string {
 	switch {
 	case !p.seen:

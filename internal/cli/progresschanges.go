@@ -29,7 +29,7 @@ const (
 	resultTimedOut = "TimedOut"
 )
 
-// lastEvents sets how many of the events before the start of monitor are shown, and how many the table has.
+// lastEvents is the number of events from before the start that monitor shows, and the number of events in its table.
 const lastEvents = 5
 
 // change is one thing that monitor saw, a line of its output.
@@ -52,7 +52,7 @@ type change struct {
 	State   string `json:"state,omitempty"`
 	Warning bool   `json:"warning,omitempty"`
 	Detail  string `json:"detail,omitempty"`
-	// DurationSeconds says how long a step took that is done; absent when monitor did not see its beginning.
+	// DurationSeconds is the duration of a step that is done; absent when monitor did not see it begin.
 	DurationSeconds *float64 `json:"durationSeconds,omitempty"`
 }
 

@@ -144,7 +144,7 @@ func mayBeReconciled(ctx context.Context, r *inspect.Reader, u *unstructured.Uns
 	return nil
 }
 
-// pollInterval sets how often a waiting command looks at an object.
+// pollInterval is the pause between two looks of a waiting command at an object.
 const pollInterval = 500 * time.Millisecond
 
 // checks are requests that the operator has not answered yet.
@@ -200,7 +200,7 @@ func (k *checks) look(ctx context.Context) (bool, error) {
 	return len(still) == 0, nil
 }
 
-// driftSuffix says how many fields differ in AWS and stay as they are.
+// driftSuffix counts the fields that differ in AWS and are not corrected.
 func driftSuffix(u *unstructured.Unstructured) string {
 	drift, _, _ := unstructured.NestedSlice(u.Object, "status", "drift")
 	if len(drift) == 0 {
@@ -209,7 +209,7 @@ func driftSuffix(u *unstructured.Unstructured) string {
 	return fmt.Sprintf("; fields that differ: %d (nexusctl drift -n %s)", len(drift), u.GetNamespace())
 }
 
-// checkedAs says what a check found.
+// checkedAs describes the result of a check.
 func checkedAs(o inspect.ObjectStatus) string {
 	if o.Ready {
 		return "checked, ready"

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// removal holds what is to be removed of what a ledger names, in this order.
+// removal lists the changes that remove the things that a ledger names, in their order.
 type removal struct {
 	client  client.Client
 	ledger  *install.Ledger
@@ -53,7 +53,7 @@ func removalsInAWS(ctx context.Context, a *install.Account, records []install.Re
 	return out, nil
 }
 
-// printChanges says what is to change.
+// printChanges shows changes with their notes.
 func (s *shared) printChanges(changes []install.Change, notes []string, dryRun bool) error {
 	var b strings.Builder
 	writeChanges(&b, changes, dryRun)

@@ -61,7 +61,7 @@ func (s *shared) targets(ctx context.Context, r *inspect.Reader, f *requestFlags
 type request struct {
 	object *unstructured.Unstructured
 	patch  map[string]any
-	// done says what the operator does after the change; note is an additional remark.
+	// done describes the operator's next actions after the change; note is an additional remark.
 	done, note string
 	// unchanged is true when there is nothing to change.
 	unchanged bool
@@ -134,7 +134,7 @@ type interruption struct {
 	left    int
 	// waiting is true when every change was made and only the waiting was ended.
 	waiting bool
-	// text says what was done where the others do not fit.
+	// text replaces the sentence about the changes where it does not fit.
 	text string
 }
 

@@ -22,7 +22,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// annotationRevision holds what the Deployment controller counts the templates of a Deployment with.
+// annotationRevision is the annotation in which the Deployment controller counts the templates of a Deployment.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
 // rollout is a restart of the pods of one workload, as JSON or YAML.
@@ -37,7 +37,7 @@ type rollout struct {
 	RevisionAfter  string `json:"revisionAfter,omitempty"`
 }
 
-// rollouts holds what rollout did.
+// rollouts is the report of rollout.
 type rollouts struct {
 	APIVersion string      `json:"apiVersion"`
 	Kind       string      `json:"kind"`

@@ -21,7 +21,7 @@ import (
 // scanAPIVersion is that of a scan as JSON or YAML.
 const scanAPIVersion = "scan.nexus.ai/v1alpha1"
 
-// scanReport holds what a scan found.
+// scanReport is the report of scan.
 type scanReport struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`

@@ -186,7 +186,7 @@ func (x *scanner) serves(k schema.GroupVersionKind) bool {
 	return err == nil
 }
 
-// installed holds what an installation creates, by API group: resources of the whole cluster, and those of a namespace.
+// installed lists the resources that an installation creates, by API group: those of the whole cluster, and those of a namespace.
 var installed = map[string]struct{ clusterWide, namespaced []string }{
 	"":                             {[]string{"namespaces"}, []string{"serviceaccounts", "services", "configmaps"}},
 	"apps":                         {nil, []string{"deployments"}},
@@ -217,7 +217,7 @@ func (x *scanner) scanAccess(ctx context.Context) error {
 	return nil
 }
 
-// lacking names what the caller may not create or change of resources of a group.
+// lacking lists the resources of a group that the caller may not create or change.
 func (x *scanner) lacking(ctx context.Context, where authorizationv1.ResourceAttributes, names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {

@@ -78,7 +78,7 @@ func sortOfNodes(c clusterfacts.Cluster) string {
 	return text + map[bool]string{true: "; pods get credentials of EKS Pod Identity", false: "; no ready EKS Pod Identity Agent"}[n.GiveCredentials()]
 }
 
-// placeOfDNS says where the cluster's DNS answers.
+// placeOfDNS describes where the cluster's DNS answers.
 func placeOfDNS(d clusterfacts.DNS) string {
 	var parts []string
 	if d.Namespace != "" {

@@ -26,7 +26,8 @@ func (s *shared) statusCommand() *cobra.Command {
 		Long: "Without arguments, status shows the health of the operator: its pods, leader leases, versions and\n" +
 			"CustomResourceDefinitions, the capabilities by phase, and the last Warning events.\n\n" +
 			"With names, it shows the conditions of capabilities, AWS resource objects, security intents and their bindings.\n\n" +
-			"It exits with 1 when the operator is unhealthy, or an object is not ready.",
+			"It exits with 1 when the operator is unhealthy, or an object is not ready. An operator whose pods have just started is \"starting\",\n" +
+			"which is no failure: for at most the time of a lease, it may have no leader.",
 		Example: "  nexusctl status\n  nexusctl status ncap/myapp -n team-a\n  nexusctl status s3bucket/logs sib/web -o json",
 		Args:    arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error {

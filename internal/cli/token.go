@@ -18,7 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/install"
 )
 
-// tokenProgram holds what a kubeconfig calls for a token.
+// tokenProgram is the command that a kubeconfig calls for a token.
 const tokenProgram = "nexusctl"
 
 // tokenExec returns how clients get the tokens of a cluster: with the profile and the endpoint of this call.

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 )
 
-// annotationRestarted holds what kubectl rollout restart sets as well, so that both tools know the other's restarts.
+// annotationRestarted is the annotation that kubectl rollout restart sets, too, so that each tool shows the restarts of the other.
 const annotationRestarted = "kubectl.kubernetes.io/restartedAt"
 
 // updateFlags holds the flags of update.
@@ -72,7 +72,7 @@ func digestText(digests []string) string {
 	return strings.Join(digests, ", ")
 }
 
-// rolloutLeft says what a Deployment or a StatefulSet still waits for; empty when every pod is of the last template and
+// rolloutLeft describes the missing part of a rollout; empty when every pod is of the last template and
 // ready, and no other pod is left.
 func rolloutLeft(u *unstructured.Unstructured) (string, error) {
 	numbers := map[string]int64{}

@@ -113,7 +113,7 @@ func ourGroups() []string {
 	return []string{v1alpha1.GroupName, nexusv1.GroupVersion.Group, intentv1alpha1.GroupName}
 }
 
-// verdictOf says what validate found of an object.
+// verdictOf describes the result of validating an object.
 func verdictOf(problems []string, ours bool) string {
 	switch {
 	case len(problems) > 1:
@@ -198,7 +198,7 @@ func names(found []error, problem error) bool {
 	})
 }
 
-// unknownKind says which version or kind of the operator's groups was meant.
+// unknownKind names the version or kind of the operator's groups that was probably meant.
 func unknownKind(schemas *crdschema.Schemas, u *unstructured.Unstructured) string {
 	if schemas.Has(u.GetKind()) {
 		return fmt.Sprintf("apiVersion: %s has no kind %s", u.GetAPIVersion(), u.GetKind())

@@ -35,7 +35,7 @@ import (
 const (
 	// tokenAudience is the audience that IAM OIDC providers of EKS clusters accept.
 	tokenAudience = "sts.amazonaws.com"
-	// proofSeconds sets how long the token and the session of the proof last: the shortest that Kubernetes and STS give.
+	// proofSeconds is the lifetime of the token and the session of the proof: the shortest that Kubernetes and STS give.
 	tokenSeconds, sessionSeconds = 600, 900
 	// proofSession is the session's name, which CloudTrail shows.
 	proofSession = "nexusctl-verify"

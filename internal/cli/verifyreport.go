@@ -16,7 +16,7 @@ import (
 // verifyAPIVersion is that of a verification as JSON or YAML.
 const verifyAPIVersion = "verify.nexus.ai/v1alpha1"
 
-// outcome says how a check ended.
+// outcome is the result of a check.
 type outcome string
 
 // The outcomes.
@@ -31,12 +31,12 @@ const (
 type checkResult struct {
 	Number int    `json:"number"`
 	Group  string `json:"group"`
-	// Title holds what is true when the check passes.
+	// Title states the fact that holds when the check passes.
 	Title   string  `json:"title"`
 	Outcome outcome `json:"outcome"`
-	// Evidence holds what was seen.
+	// Evidence is the observation behind the outcome.
 	Evidence string `json:"evidence,omitempty"`
-	// Fix holds what to do about a failure or a warning.
+	// Fix is the remedy of a failure or a warning.
 	Fix             string  `json:"fix,omitempty"`
 	DurationSeconds float64 `json:"durationSeconds"`
 	// MissingRight is true when the check was skipped because the caller lacks a right or credentials.

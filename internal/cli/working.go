@@ -29,7 +29,7 @@ type working struct {
 	shown, over bool
 }
 
-// note says what the command works on. Nil notes nothing.
+// note shows the object that the command works on. A nil receiver shows nothing.
 func (w *working) note(on string) {
 	if w == nil {
 		return

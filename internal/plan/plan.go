@@ -71,9 +71,9 @@ type Item struct {
 	Fields []Field `json:"fields,omitempty"`
 	// AWS describes the change in AWS; nil for objects that stand for nothing there.
 	AWS *Resource `json:"aws,omitempty"`
-	// Note says what else there is to know.
+	// Note is a remark, such as about values that AWS keeps.
 	Note string `json:"note,omitempty"`
-	// Waits says what must happen before the rest of the item can be known.
+	// Waits names the condition that must hold before the rest of the item can be known.
 	Waits string `json:"waits,omitempty"`
 	// Problem says why the operator cannot make the change.
 	Problem *Problem `json:"problem,omitempty"`

@@ -30,7 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// Operator holds the settings of the operator whose actions a plan foretells.
+// Operator holds the settings of the operator for which a plan is made.
 type Operator struct {
 	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
@@ -162,7 +162,7 @@ func (p *Planner) plan(ctx context.Context, items []Item, after []*unstructured.
 	return out, nil
 }
 
-// tellWhatStays says of fields that a manifest no longer declares that AWS keeps their values, where nothing happens there.
+// tellWhatStays adds a note where a manifest drops fields whose values AWS keeps.
 func (it *Item) tellWhatStays() {
 	if it.Action != Update || it.AWS == nil || it.AWS.Action != None || it.AWS.Reason != "" {
 		return
@@ -198,7 +198,7 @@ func (p *Planner) consequences(ctx context.Context, it *Item, u *unstructured.Un
 	}
 }
 
-// frozen says why the operator does nothing about an object.
+// frozen returns the reason for which the operator leaves an object alone.
 func frozen(u *unstructured.Unstructured) string {
 	switch {
 	case isPaused(u):

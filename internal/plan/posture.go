@@ -23,7 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// posture holds the future state of the cluster, in which bindings are resolved and translated.
+// posture is the state of the cluster after the plan, in which bindings are resolved and translated.
 type posture struct {
 	intents map[string]*intentv1alpha1.SecurityIntent
 	// divisions are the facts of the namespaces in which policies that restrict the network were planned.

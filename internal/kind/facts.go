@@ -10,6 +10,18 @@ type Facts struct {
 	ARN ARNForm
 	// Terraform is the resource type of Terraform. It is empty where Terraform has none.
 	Terraform Terraform
+	// Schemas are the resource schemas of CloudFormation.
+	Schemas Schemas
+}
+
+// Schemas describes the types of CloudFormation whose resources a kind manages, with which its rights are compared:
+// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-schema.html
+type Schemas struct {
+	// Types are the names, such as AWS::S3::Bucket.
+	Types []string
+	// Unneeded are the actions that AWS's handlers of these types need and the kind does not, separated by spaces, with the reason. A
+	// star stands for any letters.
+	Unneeded map[string]string
 }
 
 // ARNForm is the form of the ARNs that identify the resources of a kind:

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts declares what other packages know about a Certificate.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::CertificateManager::Certificate"},
+			Unneeded: map[string]string{
+				"acm-pca:*":                    "there is no field for private authorities",
+				"acm:UpdateCertificateOptions": "there is no field for transparency logging",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "acm",
 			Prefix:  "certificate/",

@@ -7,6 +7,17 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts declares what other packages know about a DynamoDBTable.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::DynamoDB::Table"},
+			Unneeded: map[string]string{
+				"dynamodb:*Item dynamodb:Query dynamodb:*Replica":          "there is no field for replicas",
+				"dynamodb:*ResourcePolicy":                                 "there is no field for policies",
+				"dynamodb:*ContributorInsights":                            "there is no field for insights",
+				"dynamodb:DescribeImport dynamodb:ImportTable s3:* logs:*": "there is no field for imports",
+				"dynamodb:*KinesisStreamingDestination kinesis:*":          "there is no field for streams to Kinesis",
+				"kms:RevokeGrant":                                          "DynamoDB revokes its grants by its own rights",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "dynamodb",
 			Prefix:  "table/",

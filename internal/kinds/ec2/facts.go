@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // elasticIPFacts declares what other packages know about an ElasticIP.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::EIP"},
+			Unneeded: map[string]string{
+				"ec2:AcceptAddressTransfer ec2:AssociateAddress ec2:DisassociateAddress": "addresses are associated by what uses them",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "elastic-ip/",
@@ -22,6 +28,13 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts declares what other packages know about an EC2Instance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::Instance"},
+			Unneeded: map[string]string{
+				"ec2:AttachVolume ec2:DetachVolume ec2:DescribeVolumes": "volumes come with the instance and are not managed later",
+				"ec2:*CreditSpecification* ec2:DescribeLaunchTemplate* ec2:ModifyInstanceMaintenanceOptions ec2:ModifyInstancePlacement ec2:ModifyPrivateDnsNameOptions ssm:*Association*": "there are no fields for these",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "instance/",
@@ -37,6 +50,12 @@ func instanceFacts() kind.Facts {
 // internetGatewayFacts declares what other packages know about an InternetGateway.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment"},
+			Unneeded: map[string]string{
+				"ec2:*VpnGateway": "there is no kind for VPN gateways",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "internet-gateway/",
@@ -52,6 +71,12 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts declares what other packages know about an EC2KeyPair.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::KeyPair"},
+			Unneeded: map[string]string{
+				"ec2:CreateKeyPair ssm:DeleteParameter": "keys are imported, so that no private key is stored",
+			},
+		},
 		Terraform: kind.Terraform{
 			Type:     "aws_key_pair",
 			Identity: []string{"key_name"},
@@ -62,6 +87,12 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts declares what other packages know about a NATGateway.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::NatGateway"},
+			Unneeded: map[string]string{
+				"ec2:*NatGatewayAddress": "there is no field for further addresses",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "natgateway/",
@@ -77,6 +108,12 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts declares what other packages know about a RouteTable.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::RouteTable", "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"},
+			Unneeded: map[string]string{
+				"ec2:ReplaceRouteTableAssociation": "a subnet is associated anew",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "route-table/",
@@ -93,6 +130,12 @@ func routeTableFacts() kind.Facts {
 // securityGroupFacts declares what other packages know about a SecurityGroup.
 func securityGroupFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"},
+			Unneeded: map[string]string{
+				"ec2:DescribeSecurityGroupRules": "DescribeSecurityGroups shows the rules",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "security-group/",
@@ -112,6 +155,12 @@ func securityGroupFacts() kind.Facts {
 // subnetFacts declares what other packages know about a Subnet.
 func subnetFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::Subnet"},
+			Unneeded: map[string]string{
+				"ec2:*SubnetCidrBlock": "ranges of IPv6 are set with the create alone",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "subnet/",
@@ -127,6 +176,12 @@ func subnetFacts() kind.Facts {
 // vpcFacts declares what other packages know about a VPC.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EC2::VPC"},
+			Unneeded: map[string]string{
+				"ec2:CreateVpcEncryptionControl ec2:ModifyVpcTenancy": "there are no fields for these",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ec2",
 			Prefix:  "vpc/",

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // repositoryFacts declares what other packages know about an ECRRepository.
 func repositoryFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::ECR::Repository"},
+		},
 		ARN: kind.ARNForm{
 			Service: "ecr",
 			Prefix:  "repository/",

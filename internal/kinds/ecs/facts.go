@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an ECSCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::ECS::Cluster", "AWS::ECS::ClusterCapacityProviderAssociations"},
+			Unneeded: map[string]string{
+				"ecs:DescribeCapacityProviders ecs:PutAccountSetting*": "the schema checks what the operator lets ECS check",
+				"ecs:ListTagsForResource":                              "DescribeClusters shows the tags",
+				"ecs:UpdateClusterSettings":                            "UpdateCluster sets them as well",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "ecs",
 			Prefix:  "cluster/",

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an EKSCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EKS::Cluster", "AWS::EKS::AccessEntry"},
+			Unneeded: map[string]string{
+				"eks:ActivateCertificateAuthority": "there is no field for certificate authorities",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "eks",
 			Prefix:  "cluster/",
@@ -22,6 +28,9 @@ func clusterFacts() kind.Facts {
 // podIdentityAssociationFacts declares what other packages know about a PodIdentityAssociation.
 func podIdentityAssociationFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::EKS::PodIdentityAssociation"},
+		},
 		Terraform: kind.Terraform{
 			Type:     "aws_eks_pod_identity_association",
 			Identity: []string{"cluster_name", "namespace", "service_account"},

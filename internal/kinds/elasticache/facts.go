@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an ElastiCacheCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::ElastiCache::CacheCluster"},
+			Unneeded: map[string]string{
+				"elasticache:CreateSnapshot elasticache:RebootCacheCluster": "the final snapshot is made by DeleteCacheCluster, and nothing is rebooted",
+				"firehose:* logs:*": "there is no field for log delivery",
+				"s3:GetObject":      "there is no field for snapshot files",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "elasticache",
 			Prefix:  "cluster:",

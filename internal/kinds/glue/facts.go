@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts declares what other packages know about a GlueCrawler.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Glue::Crawler"},
+		},
 		ARN: kind.ARNForm{
 			Service: "glue",
 			Prefix:  "crawler/",
@@ -22,6 +25,12 @@ func crawlerFacts() kind.Facts {
 // databaseFacts declares what other packages know about a GlueDatabase.
 func databaseFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Glue::Database"},
+			Unneeded: map[string]string{
+				"glue:*Connection lakeformation:*": "there are no fields for federated and shared databases",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service:  "glue",
 			Prefix:   "database/",
@@ -38,6 +47,13 @@ func databaseFacts() kind.Facts {
 // tableFacts declares what other packages know about a GlueTable.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Glue::Table"},
+			Unneeded: map[string]string{
+				"glue:PassConnection glue:GetSchemaVersion lakeformation:CreateTable lakeformation:Describe* lakeformation:ListResources s3:*": "there are no fields for connections, schema registries and open table formats",
+				"lakeformation:GetDataAccess": "Lake Formation asks for it where a location is registered with it; an administrator of it grants it",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service:  "glue",
 			Prefix:   "table/",

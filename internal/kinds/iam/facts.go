@@ -11,6 +11,13 @@ import (
 // roleFacts declares what other packages know about an IAMRole.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::IAM::RolePolicy"},
+			Unneeded: map[string]string{
+				"iam:DeleteRolePermissionsBoundary": "a boundary is replaced and never removed",
+				"iam:UpdateRoleDescription":         "UpdateRole sets it as well",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service:  "iam",
 			Prefix:   "role/",

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts declares what other packages know about a KMSKey.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::KMS::Key", "AWS::KMS::Alias"},
+			Unneeded: map[string]string{
+				"kms:UpdateAlias": "an alias of another key is a conflict",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "kms",
 			Prefix:  "key/",

@@ -7,6 +7,14 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts declares what other packages know about a LambdaFunction.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Lambda::Function"},
+			Unneeded: map[string]string{
+				"elasticfilesystem:* s3files:*": "there is no field for file systems",
+				"lambda:*CodeSigningConfig lambda:*RecursionConfig lambda:*RuntimeManagementConfig lambda:AssociateRuntimeAlias lambda:PublishVersion lambda:PutFunctionScalingConfig lambda:PassCapacityProvider": "there are no fields for these",
+				"s3:GetObject s3:GetObjectVersion": "an administrator allows the archives with code, as aws-prerequisites.md says",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "lambda",
 			Prefix:  "function:",

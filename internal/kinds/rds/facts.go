@@ -7,6 +7,16 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts declares what other packages know about an RDSInstance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::RDS::DBInstance"},
+			Unneeded: map[string]string{
+				"ec2:DescribeAccountAttributes ec2:DescribeAvailabilityZones rds:DescribeDBEngineVersions rds:DescribeDBParameterGroups rds:DescribeDBClusters rds:DescribeEvents": "AWS's provider checks with them what the operator lets RDS check",
+				"iam:ListRoles rds:*RoleToDBInstance rds:*RoleFromDBInstance":            "there is no field for roles",
+				"rds:*ReadReplica rds:RestoreDBInstance* rds:DescribeDBClusterSnapshots": "there are no fields for replicas and restores",
+				"rds:*AutomatedBackups*": "there is no field for backups in other regions",
+				"rds:RebootDBInstance":   "the operator reboots nothing",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "rds",
 			Prefix:  "db:",
@@ -22,6 +32,9 @@ func instanceFacts() kind.Facts {
 // subnetGroupFacts declares what other packages know about a DBSubnetGroup.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::RDS::DBSubnetGroup"},
+		},
 		ARN: kind.ARNForm{
 			Service: "rds",
 			Prefix:  "subgrp:",

@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // hostedZoneFacts declares what other packages know about a Route53HostedZone.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Route53::HostedZone"},
+			Unneeded: map[string]string{
+				"route53:*QueryLoggingConfig*":     "there is no field for query logs",
+				"route53:UpdateHostedZoneFeatures": "there is no field for features",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "route53",
 			Prefix:  "hostedzone/",
@@ -23,6 +30,12 @@ func hostedZoneFacts() kind.Facts {
 // recordSetFacts declares what other packages know about a Route53RecordSet.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::Route53::RecordSet"},
+			Unneeded: map[string]string{
+				"route53:ListHostedZones": "zones are named by their identifiers",
+			},
+		},
 		Terraform: kind.Terraform{
 			Type:     "aws_route53_record",
 			Identity: []string{"zone_id", "fqdn", "type", "set_identifier" + kind.OptionalIdentity},

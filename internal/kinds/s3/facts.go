@@ -7,6 +7,15 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // bucketFacts declares what other packages know about an S3Bucket.
 func bucketFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},
+			Unneeded: map[string]string{
+				"s3:DeleteBucketCors s3:DeleteBucketEncryption s3:DeleteBucketLifecycle s3:DeleteBucketReplication s3:PutBucketReplication s3:PutObjectLockConfiguration s3:PutObjectAcl": "IAM has other names for them, or none, and the operator writes no objects",
+				"s3:*MetadataTableConfiguration s3:*AnnotationTableConfiguration s3:*InventoryTableConfiguration s3:*JournalTableConfiguration s3tables:*":                                "there is no field for tables of metadata",
+				"s3:*AnalyticsConfiguration s3:*MetricsConfiguration s3:PutAccelerateConfiguration s3:PutIntelligentTieringConfiguration s3:PutInventoryConfiguration s3:PutBucketAbac":   "there are no fields for these",
+				"s3:ListBucket": "what a bucket holds is listed by its versions",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "s3",
 			Without: "/:",

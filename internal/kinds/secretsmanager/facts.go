@@ -7,6 +7,13 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // secretFacts declares what other packages know about a SecretsManagerSecret.
 func secretFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::SecretsManager::Secret", "AWS::SecretsManager::ResourcePolicy", "AWS::SecretsManager::RotationSchedule"},
+			Unneeded: map[string]string{
+				"secretsmanager:GetRandomPassword secretsmanager:GetSecretValue":      "the operator makes values and reads none",
+				"secretsmanager:*Replication secretsmanager:ReplicateSecretToRegions": "there is no field for replicas",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "secretsmanager",
 			Prefix:  "secret:",

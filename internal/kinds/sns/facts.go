@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts declares what other packages know about an SNSTopic.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::SNS::Topic", "AWS::SNS::Subscription"},
+			Unneeded: map[string]string{
+				"sns:*DataProtectionPolicy": "there is no field for data protection",
+			},
+		},
 		ARN: kind.ARNForm{
 			Service: "sns",
 			Without: ":",

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts declares what other packages know about an SQSQueue.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::SQS::Queue"},
+		},
 		ARN: kind.ARNForm{
 			Service: "sqs",
 			Without: ":",

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // parameterSetFacts declares what other packages know about an SSMParameterSet.
 func parameterSetFacts() kind.Facts {
 	return kind.Facts{
+		Schemas: kind.Schemas{
+			Types: []string{"AWS::SSM::Parameter"},
+			Unneeded: map[string]string{
+				"ssm:DeleteParameter": "DeleteParameters deletes several",
+			},
+		},
 		Terraform: kind.Terraform{
 			Type:     "aws_ssm_parameter",
 			Identity: []string{"name"},

@@ -60,6 +60,9 @@ type Answers struct {
 	Source string `json:"source"`
 	// Required are the required members by service and by the name of their type in the SDK.
 	Required map[string]map[string]Codes `json:"required"`
+	// Defaults are the values that the texts of requests and answers name as the default of a member: numbers, values of enumerations
+	// and true, by service and by the name of the member in the SDK. A member that has several is left out.
+	Defaults map[string]map[string]string `json:"defaults"`
 }
 
 // ReadAnswers returns the checked-in members of answers.
@@ -104,11 +107,17 @@ func ReadReference() (Reference, error) {
 // isAction tells the names of actions from other strings.
 var isAction = regexp.MustCompile(`^[a-z][a-z0-9-]*:[A-Z][A-Za-z0-9]+$`)
 
-// Actions returns the strings of the operator's own code that may name an action of IAM. The source tree is root.
+// Actions returns the strings of the operator's own code that may name an action of IAM, but those that the facts of a kind declare as
+// not needed. The source tree is root.
 func Actions(root string) ([]string, error) {
 	var found []string
 	err := eachFile(root, func(file *ast.File) {
 		ast.Inspect(file, func(n ast.Node) bool {
+			if pair, ok := n.(*ast.KeyValueExpr); ok {
+				if field, ok := pair.Key.(*ast.Ident); ok && field.Name == "Unneeded" {
+					return false
+				}
+			}
 			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
 				if s, err := strconv.Unquote(l.Value); err == nil && isAction.MatchString(s) {
 					found = append(found, s)

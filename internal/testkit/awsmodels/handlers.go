@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsmodels
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+)
+
+//go:embed handlers.json
+var handlers []byte
+
+// Handlers holds the rights that AWS's own resource providers need, as the resource schemas of CloudFormation list them.
+type Handlers struct {
+	// Source is the name and version of the package that the schemas are of.
+	Source string `json:"source"`
+	// Types are the rights to create, change and delete a resource, by its type in CloudFormation.
+	Types map[string]Codes `json:"types"`
+}
+
+// ReadHandlers returns the checked-in rights of the resource schemas.
+func ReadHandlers() (Handlers, error) {
+	var h Handlers
+	if err := json.Unmarshal(handlers, &h); err != nil {
+		return Handlers{}, fmt.Errorf("handlers.json: %w", err)
+	}
+	return h, nil
+}

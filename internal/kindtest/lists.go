@@ -34,8 +34,8 @@ type List struct {
 
 // How a description says what becomes of the elements of others.
 var (
-	saysExact = regexp.MustCompile(`\bexact\b|set elsewhere`)
-	saysStay  = regexp.MustCompile(`\bstays?\b`)
+	saysExact = regexp.MustCompile(`\bexact\b|set elsewhere|not declared are removed|others add are removed|not declared is disassociated|return to the main`)
+	saysStay  = regexp.MustCompile(`\bstays?\b|left\s+alone`)
 )
 
 // Lists asserts of every list and map of a kind's spec that the elements of others survive checks and edits, unless the list

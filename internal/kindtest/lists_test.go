@@ -22,25 +22,14 @@ import (
 // Reasons for lists that no test of kindtest.Lists is about.
 const (
 	immutable   = "it is set with the create, and no edit changes it"
-	asAWhole    = "one request sets all of it: the declared list is the whole"
 	onlyInput   = "the operator reads it, and AWS has no list of its own to which somebody adds"
 	ownResource = "each element is a resource with its own owner"
-	elsewhere   = "tests of the kind show what becomes of the elements of others"
 )
 
 // undecided are the lists of each kind without a test of kindtest.Lists, with the reason.
 var undecided = map[string]map[string]string{
-	"Certificate":   {"subjectAlternativeNames": immutable},
-	"DynamoDBTable": {"attributes": onlyInput, "globalSecondaryIndexes": elsewhere, "localSecondaryIndexes": immutable},
-	"EC2Instance":   {"blockDeviceMappings": immutable, "securityGroupIDs": asAWhole, "securityGroupRefs": asAWhole},
-	"EKSCluster": {"accessEntries": elsewhere, "encryption.resources": immutable, "logging.clusterLogging": elsewhere, "vpcConfig.publicAccessCidrs": asAWhole,
-		"vpcConfig.securityGroupIDs": asAWhole, "vpcConfig.securityGroupRefs": asAWhole, "vpcConfig.subnetIDs": asAWhole, "vpcConfig.subnetRefs": asAWhole},
-	"GlueCrawler":          {"s3Targets": elsewhere},
-	"GlueDatabase":         {"parameters": elsewhere},
-	"Route53HostedZone":    {"vpcs": elsewhere},
-	"RouteTable":           {"routes": elsewhere, "subnetAssociations": elsewhere, "subnetRefs": elsewhere},
+	"Certificate":          {"subjectAlternativeNames": immutable},
 	"SecretsManagerSecret": {"generate.keys": onlyInput, "placeholder": onlyInput},
-	"SecurityGroup":        {"egressRules": elsewhere, "ingressRules": elsewhere},
 	"SSMParameterSet":      {"parameters": ownResource},
 }
 

@@ -141,8 +141,8 @@ type EC2InstanceSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9-]+$`
 	AvailabilityZone string `json:"availabilityZone,omitempty"`
 	// SecurityGroupIDs are the identifiers of the security groups of the instance, in any order. Together with
-	// securityGroupRefs they are all its groups. Absent, without securityGroupRefs: not managed; EC2 creates instances with
-	// the default group of the VPC.
+	// securityGroupRefs they are all its groups: those that others add are removed. Absent, without securityGroupRefs: not
+	// managed; EC2 creates instances with the default group of the VPC.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=16

@@ -88,7 +88,7 @@ type EKSUpgradePolicy struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.subnetIDs) && !has(self.subnetRefs) || (has(self.subnetIDs) ? size(self.subnetIDs) : 0) + (has(self.subnetRefs) ? size(self.subnetRefs) : 0) >= 2",message="a cluster needs at least two subnets, in different Availability Zones"
 type EKSVPCConfig struct {
 	// SubnetIDs are the identifiers of subnets of one VPC, at least two in different Availability Zones. Together with subnetRefs
-	// they are all subnets of the control plane.
+	// they are all subnets of the control plane: those that others add are removed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -102,7 +102,7 @@ type EKSVPCConfig struct {
 	// +kubebuilder:validation:MaxItems=16
 	SubnetRefs []ObjectReference `json:"subnetRefs,omitempty"`
 	// SecurityGroupIDs are the identifiers of security groups of the control plane, beside the one that EKS creates. Together with
-	// securityGroupRefs they are all.
+	// securityGroupRefs they are all: those that others add are removed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -122,7 +122,7 @@ type EKSVPCConfig struct {
 	// +optional
 	EndpointPrivateAccess *bool `json:"endpointPrivateAccess,omitempty"`
 	// PublicAccessCidrs are the ranges of addresses from which the public endpoint can be reached. EKS creates clusters with
-	// 0.0.0.0/0.
+	// 0.0.0.0/0. Ranges that others add are removed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MinItems=1
@@ -135,7 +135,7 @@ type EKSVPCConfig struct {
 // EKSLogging chooses the logs of a control plane.
 type EKSLogging struct {
 	// ClusterLogging are the types of logs that are sent: api, audit, authenticator, controllerManager and scheduler. The other
-	// types are not; [] ends all.
+	// types are not, and those that others add are removed; [] ends all.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:Enum=api;audit;authenticator;controllerManager;scheduler

@@ -31,7 +31,7 @@ type GlueCrawlerSpec struct {
 	// DatabaseRef names the GlueDatabase object the crawler writes to.
 	// +optional
 	DatabaseRef *ObjectReference `json:"databaseRef,omitempty"`
-	// S3Targets are the paths to crawl.
+	// S3Targets are the paths to crawl. Paths that others add are removed. Targets of other sorts stay.
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	S3Targets []GlueS3Target `json:"s3Targets"`

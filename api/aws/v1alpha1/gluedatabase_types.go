@@ -22,7 +22,7 @@ type GlueDatabaseSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LocationURI *string `json:"locationURI,omitempty"`
-	// Parameters are key-value pairs of the database.
+	// Parameters are key-value pairs of the database. Those that others set stay.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Parameters map[string]GlueParameter `json:"parameters,omitempty"`

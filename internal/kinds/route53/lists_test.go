@@ -3,8 +3,11 @@
 package route53
 
 import (
+	"context"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -21,5 +24,19 @@ func TestRecordSet_ListsOfOthers(t *testing.T) {
 			t.Helper()
 			found, _ := ofWWW(t, r)
 			return len(found[0].ResourceRecords) > 1
+		}})
+}
+
+func TestHostedZone_ListsOfOthers(t *testing.T) {
+	kindtest.Lists(t, engine.For(NewHostedZone), kindtest.List{Field: "vpcs", Object: zoneOf(private(oneVPC)), Exact: true,
+		Add: onZone(func(ctx context.Context, c *route53.Client, id *string) error {
+			_, err := c.AssociateVPCWithHostedZone(ctx, &route53.AssociateVPCWithHostedZoneInput{HostedZoneId: id, VPC: &types.VPC{VPCId: aws.String(secondVPC), VPCRegion: types.VPCRegionEuWest1}})
+			return err
+		}),
+		Has: func(t *testing.T, r *kindtest.Rig) bool {
+			t.Helper()
+			out, err := api(r).GetHostedZone(t.Context(), &route53.GetHostedZoneInput{Id: zones(t, r)[0].Id})
+			must(t, err)
+			return len(out.VPCs) > 1
 		}})
 }

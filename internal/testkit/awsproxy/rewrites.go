@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"html"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -44,6 +45,8 @@ var rewrites = []Rewrite{
 				configuration["KMSKeyArn"] = before + ":key/0d0d0d0d-0000-4000-8000-00000000000a"
 			}
 		}},
+	{Kind: "IAMRole", Field: "assumeRolePolicyDocument", What: rewrittenPolicy, service: "iam", ops: []string{"GetRole"}, text: rewriteTrust},
+	{Kind: "KMSKey", Field: "keyPolicy", What: rewrittenPolicy, service: "kms", ops: []string{"GetKeyPolicy"}, member: "Policy", text: rewritePolicy},
 	{Kind: "S3Bucket", Field: "policy", What: rewrittenPolicy + "; canonical users become ARNs", service: "s3", ops: []string{"GetBucketPolicy"}, text: rewritePolicy},
 	{Kind: "SQSQueue", Field: "policy", What: rewrittenPolicy, service: "sqs", ops: []string{"GetQueueAttributes"}, member: "Attributes.Policy", text: rewritePolicy},
 	{Kind: "SNSTopic", Field: "policy", What: rewrittenPolicy, service: "sns", ops: []string{"GetTopicAttributes"}, member: "Policy", text: rewritePolicy},
@@ -186,6 +189,19 @@ func rewritePolicy(policy string) string {
 		return policy
 	}
 	return string(out)
+}
+
+var trustDocument = regexp.MustCompile(`<AssumeRolePolicyDocument>([^<]*)</AssumeRolePolicyDocument>`)
+
+// rewriteTrust rewrites the trust policy in an answer of IAM, which encodes it like a part of a URL.
+func rewriteTrust(body string) string {
+	return trustDocument.ReplaceAllStringFunc(body, func(element string) string {
+		plain, err := url.QueryUnescape(trustDocument.FindStringSubmatch(element)[1])
+		if err != nil {
+			return element
+		}
+		return "<AssumeRolePolicyDocument>" + strings.ReplaceAll(url.QueryEscape(rewritePolicy(plain)), "+", "%20") + "</AssumeRolePolicyDocument>"
+	})
 }
 
 // withoutLists replaces lists of one value.

@@ -28,6 +28,8 @@ var allForms = []form{
 	{name: "lists in another order", change: reorder},
 	{name: "empty members left out", change: leaveOutEmpty},
 	{name: "empty lists in the place of none", change: giveEmptyList},
+	{name: "defaults left out", change: leaveOutDefault},
+	{name: "defaults in the place of none", change: giveDefault},
 }
 
 func reorder(m member) bool {

@@ -356,8 +356,8 @@ func seenInstance(want InstanceState, d types.Instance) InstanceState {
 		InstanceType: kind.Ptr(string(d.InstanceType)), EBSOptimized: d.EbsOptimized}
 	s.Power = kind.Ptr(kind.Either(s.isStopped() || s.State == types.InstanceStateNameStopping, stopped, running))
 	if m := d.MetadataOptions; m != nil {
-		s.Metadata = v1alpha1.EC2MetadataOptions{HTTPTokens: kind.Ptr(string(m.HttpTokens)), HTTPEndpoint: kind.Ptr(string(m.HttpEndpoint)),
-			HTTPPutResponseHopLimit: m.HttpPutResponseHopLimit, InstanceMetadataTags: kind.Ptr(string(m.InstanceMetadataTags))}
+		s.Metadata = v1alpha1.EC2MetadataOptions{HTTPTokens: kind.Ptr(string(m.HttpTokens)), HTTPEndpoint: kind.Ptr(string(cmp.Or(m.HttpEndpoint, types.InstanceMetadataEndpointStateEnabled))),
+			HTTPPutResponseHopLimit: m.HttpPutResponseHopLimit, InstanceMetadataTags: kind.Ptr(string(cmp.Or(m.InstanceMetadataTags, types.InstanceMetadataTagsStateDisabled)))}
 	}
 	if m := d.Monitoring; m != nil {
 		s.Monitoring = aws.Bool(m.State == types.MonitoringStateEnabled || m.State == types.MonitoringStatePending)

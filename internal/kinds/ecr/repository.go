@@ -4,6 +4,7 @@
 package ecr
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -178,7 +179,7 @@ func mutabilityOf(d types.Repository) string {
 	for _, f := range d.ImageTagMutabilityExclusionFilters {
 		except = append(except, aws.ToString(f.Filter))
 	}
-	return string(d.ImageTagMutability) + kind.Either(len(except) == 0, "", " "+strings.Join(except, ", "))
+	return string(cmp.Or(d.ImageTagMutability, types.ImageTagMutabilityMutable)) + kind.Either(len(except) == 0, "", " "+strings.Join(except, ", "))
 }
 
 // images holds the deletion while the repository has images. It counts one page of their tags and digests, because any

@@ -5,20 +5,23 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-// generateAnswers writes down which members the answers of the called operations always have.
+// generateAnswers writes down which members the answers of the called operations always have, and the defaults of others.
 func generateAnswers(botocore, version, file string) error {
 	called, err := awsmodels.Called(".")
 	if err != nil {
 		return err
 	}
-	a := awsmodels.Answers{Source: "botocore " + version, Required: map[string]map[string]awsmodels.Codes{}}
+	a := awsmodels.Answers{Source: "botocore " + version, Required: map[string]map[string]awsmodels.Codes{}, Defaults: map[string]map[string]string{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {
@@ -31,6 +34,9 @@ func generateAnswers(botocore, version, file string) error {
 		}
 		if len(of) > 0 {
 			a.Required[service] = of
+		}
+		if defaults := m.defaults(operations); len(defaults) > 0 {
+			a.Defaults[service] = defaults
 		}
 	}
 	return write(file, a)
@@ -58,4 +64,75 @@ func (m model) required(shape, name string, of map[string]awsmodels.Codes, seen 
 	for _, r := range below {
 		m.required(r.Shape, r.Shape, of, seen)
 	}
+}
+
+// namesDefault finds the default that the text of a member names.
+var namesDefault = regexp.MustCompile(`(?i)\bdefaults?(?: value| setting)?(?: for [^.<]{0,40}?)?(?:\s+(?:is|to|of)\s+|\s*:\s*)(?:set to )?(?:<[a-z]+>|")*([A-Za-z0-9_-]+)`)
+
+// defaults returns the defaults of the members of some operations. Of requests to look something up there are none in answers.
+func (m model) defaults(operations []string) map[string]string {
+	found, seen := map[string][]string{}, map[string]bool{"": true}
+	var walk func(shape string)
+	walk = func(shape string) {
+		if seen[shape] {
+			return
+		}
+		seen[shape] = true
+		s := m.Shapes[shape]
+		for name, member := range s.Members {
+			if value := m.defaultOf(member); value != "" {
+				name = strings.ToUpper(name[:1]) + name[1:]
+				found[name] = append(found[name], value)
+			}
+			walk(member.Shape)
+		}
+		walk(s.Member.Shape)
+		walk(s.Value.Shape)
+	}
+	for _, operation := range operations {
+		walk(m.Operations[operation].Output.Shape)
+		if !isLookup.MatchString(operation) {
+			walk(m.Operations[operation].Input.Shape)
+		}
+	}
+	out := map[string]string{}
+	for name, values := range found {
+		slices.Sort(values)
+		if values = slices.Compact(values); len(values) == 1 {
+			out[name] = values[0]
+		}
+	}
+	return out
+}
+
+var isLookup = regexp.MustCompile(`^(?:Describe|Get|List|Scan)`)
+
+// defaultOf returns the default that the text of a member names, if the member can have that value, and if it says more than an absent
+// one: neither zero nor false.
+func (m model) defaultOf(member reference) string {
+	values := map[string]bool{}
+	for _, found := range namesDefault.FindAllStringSubmatch(cmp.Or(member.Documentation, m.Shapes[member.Shape].Documentation), -1) {
+		values[found[1]] = true
+	}
+	if len(values) != 1 {
+		return "" // such as by the engine of a database
+	}
+	value := slices.Collect(maps.Keys(values))[0]
+	switch s := m.Shapes[member.Shape]; s.Type {
+	case "integer", "long", "double", "float":
+		if number, err := strconv.ParseFloat(value, 64); err != nil || number == 0 {
+			return ""
+		}
+	case "boolean":
+		if value = strings.ToLower(value); value != "true" {
+			return ""
+		}
+	case "string":
+		if !slices.Contains(s.Enum, value) {
+			return ""
+		}
+	default:
+		return ""
+	}
+	return value
 }

@@ -313,6 +313,9 @@ func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	if code != 2 || !strings.Contains(out, "S3Bucket default/good: valid") || !strings.Contains(errs, "2 files have mistakes") {
 		t.Errorf("exit code %d\n%s%s", code, out, errs)
 	}
+	if _, errs, code := run(t, "validate", "-f", dir, "-f", dir+"/missing.yaml"); code != 2 || !strings.Contains(errs, "missing.yaml\" does not exist") {
+		t.Errorf("of a file that is missing: exit code %d\n%s", code, errs)
+	}
 }
 
 func TestValidate_RefusesToCheckNothing(t *testing.T) {

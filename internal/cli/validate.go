@@ -54,13 +54,20 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	if err != nil {
 		return usage("%w", err)
 	}
-	objects, schemas, err := s.readableManifests(files, stdin)
-	if err != nil && len(mistakes) == 0 {
-		return err
-	}
-	if len(objects)+len(mistakes) == 0 {
+	objects, schemas, unread := s.readableManifests(files, stdin)
+	switch {
+	case unread != nil && len(mistakes) > 0 && !strings.Contains(unread.Error(), "does not exist"):
+		unread = nil // the mistakes say the same, with their lines
+	case unread != nil && len(objects) == 0:
+		return unread
+	case len(objects)+len(mistakes) == 0:
 		return usage("there is nothing to validate: the input has no objects")
 	}
+	return errors.Join(unread, s.printVerdicts(ctx, mistakes, objects, schemas))
+}
+
+// printVerdicts prints what is wrong with each file and each object. The error counts those that are.
+func (s *shared) printVerdicts(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) error {
 	invalid := 0
 	var lines strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {

@@ -82,8 +82,8 @@ func (p *Planner) usedProvider(ctx context.Context, it *Item, obj v1alpha1.Resou
 		it.Waits = "AWSProvider/" + name + " to be ready" + why
 		return nil, nil
 	}
-	if refused := p.willRefuse(provider); refused != nil {
-		it.Waits = "AWSProvider/" + name + " to be ready: " + refused.Error()
+	if why := p.whyRefused(provider); why != "" {
+		it.Waits = "AWSProvider/" + name + " to be ready: " + why
 		return nil, nil
 	}
 	return provider, nil
@@ -99,14 +99,17 @@ func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bo
 	return status.WhyNotReady(provider.Status.Conditions), true
 }
 
-// willRefuse returns why the operator will not use a provider that the manifests declare. One that a capability generates is judged with the
-// capability.
-func (p *Planner) willRefuse(provider *v1alpha1.AWSProvider) error {
+// whyRefused returns why the operator will not use a provider that the manifests declare; empty where it will. One that a capability generates
+// is judged with the capability.
+func (p *Planner) whyRefused(provider *v1alpha1.AWSProvider) string {
 	_, declared := p.declared[keyOf("AWSProvider", provider.Namespace, provider.Name)]
 	if !declared || p.Refusal == nil || metav1.GetControllerOf(provider) != nil {
-		return nil
+		return ""
 	}
-	return p.Refusal(provider)
+	if err := p.Refusal(provider); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // stays reports whether a deletion leaves AWS alone.

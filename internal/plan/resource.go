@@ -99,8 +99,8 @@ func (p *Planner) notReady(provider *v1alpha1.AWSProvider) (why string, waits bo
 	return status.WhyNotReady(provider.Status.Conditions), true
 }
 
-// whyRefused returns why the operator will not use a provider that the manifests declare; empty where it will. One that a capability generates
-// is judged with the capability.
+// whyRefused returns why the operator will not use a provider that the manifests declare; empty where it will. One that a capability
+// generates is judged with the capability.
 func (p *Planner) whyRefused(provider *v1alpha1.AWSProvider) string {
 	_, declared := p.declared[keyOf("AWSProvider", provider.Namespace, provider.Name)]
 	if !declared || p.Refusal == nil || metav1.GetControllerOf(provider) != nil {

@@ -28,12 +28,12 @@ const (
 // a child of that size from the API server.
 func WithoutBulk(obj any) (any, error) {
 	m, ok := obj.(*corev1.ConfigMap)
-	if !ok || sizeOf(m) <= maxCachedData {
+	if !ok || SizeOf(m) <= maxCachedData {
 		return obj, nil
 	}
 	out := &corev1.ConfigMap{TypeMeta: m.TypeMeta}
 	out.Namespace, out.Name, out.UID, out.ResourceVersion = m.Namespace, m.Name, m.UID, m.ResourceVersion
-	out.CreationTimestamp, out.DeletionTimestamp, out.OwnerReferences = m.CreationTimestamp, m.DeletionTimestamp, m.OwnerReferences
+	out.CreationTimestamp, out.DeletionTimestamp, out.OwnerReferences = m.CreationTimestamp, m.DeletionTimestamp, shortOwners(m.OwnerReferences)
 	out.Labels, out.Annotations = map[string]string{}, map[string]string{annotationIncomplete: "true"}
 	for _, k := range []string{wellknown.LabelCapabilityUID, wellknown.LabelManagedBy} {
 		if v, ok := m.Labels[k]; ok {
@@ -46,25 +46,6 @@ func WithoutBulk(obj any) (any, error) {
 		}
 	}
 	return out, nil
-}
-
-// sizeOf counts the bytes that a ConfigMap's author chooses, and the managed fields that follow from them.
-func sizeOf(m *corev1.ConfigMap) int {
-	n := 0
-	for _, of := range []map[string]string{m.Data, m.Annotations, m.Labels} {
-		for k, v := range of {
-			n += len(k) + len(v)
-		}
-	}
-	for k, v := range m.BinaryData {
-		n += len(k) + len(v)
-	}
-	for _, f := range m.ManagedFields {
-		if f.FieldsV1 != nil {
-			n += len(f.FieldsV1.GetRawString())
-		}
-	}
-	return n
 }
 
 // isIncomplete reports whether the cache holds an object without its content.

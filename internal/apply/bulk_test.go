@@ -19,6 +19,10 @@ func TestWithoutBulk_KeepsMetadataOfLargeConfigMaps(t *testing.T) {
 		"binary data":    func(m *corev1.ConfigMap) { m.BinaryData = map[string][]byte{"a": []byte(large)} },
 		"annotations":    func(m *corev1.ConfigMap) { m.Annotations["a"] = large },
 		"our annotation": func(m *corev1.ConfigMap) { m.Annotations["nexus.ai/orphaned-from"] = large },
+		"owners": func(m *corev1.ConfigMap) {
+			m.OwnerReferences = make([]metav1.OwnerReference, 5000)
+			fillOwners(m.OwnerReferences)
+		},
 		"managed fields": func(m *corev1.ConfigMap) {
 			m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m", FieldsV1: metav1.NewFieldsV1(large)}}
 		},

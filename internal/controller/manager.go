@@ -148,7 +148,7 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large
 	}
 	options := managerOptions(scheme, o, log)
 	options.LeaderElectionResourceLockInterface = lock
-	maps.Copy(options.Cache.ByObject, cacheOf(o.Shard, kinds, large))
+	maps.Copy(options.Cache.ByObject, cachesOf(o.Shard, kinds, large))
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper { return outageTransport{next} })
 	mgr, err := ctrl.NewManager(cfg, options)
 	if err != nil {
@@ -158,10 +158,10 @@ func newManager(cfg *rest.Config, o options.Options, kinds []engine.Entry, large
 	return mgr, nil
 }
 
-// cacheOf has the cache keep nothing but the names of AWS resources that another shard serves, to which nothing refers from another
-// namespace, and of the large objects of a namespace no more than it may have.
-func cacheOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObjects) map[client.Object]cache.ByObject {
-	out := map[client.Object]cache.ByObject{}
+// cachesOf has the cache keep nothing but the names of AWS resources that another shard serves, to which nothing refers from another
+// namespace, and of the large resources and capabilities of a namespace no more than it may have.
+func cachesOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObjects) map[client.Object]cache.ByObject {
+	out := map[client.Object]cache.ByObject{&nexusv1.NexusAICapability{}: {Transform: large.Transform(capabilitycontroller.Kind)}}
 	for _, e := range kinds {
 		out[e.New()] = cache.ByObject{Transform: func(o any) (any, error) {
 			obj, ok := o.(v1alpha1.Resource)
@@ -169,9 +169,7 @@ func cacheOf(s shard.Shard, kinds []engine.Entry, large *reconciler.LargeObjects
 				return o, nil
 			}
 			if s.Owns(obj.GetNamespace()) {
-				_, err := apply.WithoutUnusedFields(o)
-				large.Trim(e.Name(), obj)
-				return o, err
+				return large.Transform(e.Name())(obj)
 			}
 			name := e.New()
 			name.SetNamespace(obj.GetNamespace())
@@ -277,7 +275,11 @@ func regionsOf(o options.Options) []string {
 }
 
 func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) manager.Options {
-	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: apply.FieldOwner})}
+	short := func(o any) (any, error) {
+		_, _ = apply.WithoutUnusedFields(o) // it returns no error
+		return apply.WithoutLongContents(o)
+	}
+	ours := cache.ByObject{Label: labels.SelectorFromSet(labels.Set{wellknown.LabelManagedBy: apply.FieldOwner}), Transform: short}
 	small := ours
 	small.Transform = apply.WithoutBulk
 	m := manager.Options{
@@ -286,10 +288,11 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		LeaseDuration: &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: new(min(takeoverPoll, o.RetryPeriod)),
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
-		Cache: cache.Options{DefaultTransform: apply.WithoutUnusedFields, ByObject: map[client.Object]cache.ByObject{
+		Cache: cache.Options{DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
 			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
 			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},
+			&networkingv1.NetworkPolicy{}:               {Transform: intentbinding.WithoutForeignRules},
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},

@@ -3,17 +3,24 @@
 package controller
 
 import (
+	"maps"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
 
@@ -24,11 +31,14 @@ func TestCacheOfShard_KeepsOnlyTheNamesOfOtherShards(t *testing.T) {
 		t.Fatalf("shard %s owns both namespaces", owned)
 	}
 	kinds := catalog.Kinds()
-	caches := cacheOf(owned, kinds, reconciler.NewLargeObjects())
-	if len(caches) != len(kinds) {
+	caches := cachesOf(owned, kinds, reconciler.NewLargeObjects())
+	if len(caches) != len(kinds)+1 {
 		t.Errorf("%d of %d kinds are limited", len(caches), len(kinds))
 	}
 	for kind, cache := range caches {
+		if _, ok := kind.(v1alpha1.Resource); !ok {
+			continue
+		}
 		for _, namespace := range []string{"team-a", foreign} {
 			o := kind.DeepCopyObject().(v1alpha1.Resource)
 			o.SetNamespace(namespace)
@@ -52,24 +62,135 @@ func TestCacheOfShard_KeepsOnlyTheNamesOfOtherShards(t *testing.T) {
 	}
 }
 
-// A tenant may fill the cache with objects of a mebibyte.
-func TestCacheOf_TrimsWhatIsBeyondTheBoundOfANamespace(t *testing.T) {
-	for kind, cache := range cacheOf(shard.Shard{}, catalog.Kinds(), reconciler.NewLargeObjects()) {
-		trimmed := 0
-		for i := range 2 * reconciler.MostLarge >> 20 {
-			o := kind.DeepCopyObject().(v1alpha1.Resource)
+// transformsOf returns the transforms of the manager's cache by kind, and the one of all other kinds.
+func transformsOf(t *testing.T) (byKind map[client.Object]toolscache.TransformFunc, others toolscache.TransformFunc) {
+	t.Helper()
+	scheme, err := newScheme()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := managerOptions(scheme, options.Options{}, logr.Discard()).Cache
+	large := reconciler.NewLargeObjects()
+	maps.Copy(o.ByObject, cachesOf(shard.Shard{}, catalog.Kinds(), large))
+	byKind = map[client.Object]toolscache.TransformFunc{}
+	for kind, c := range o.ByObject {
+		if _, ok := kind.(*apiextensionsv1.CustomResourceDefinition); !ok { // tenants cannot write it
+			byKind[kind] = c.Transform
+		}
+	}
+	return byKind, o.DefaultTransform
+}
+
+// A tenant may fill the cache with objects of a mebibyte, in any field.
+func TestCache_BoundsTheLargeObjectsOfANamespace(t *testing.T) {
+	byKind, _ := transformsOf(t)
+	for kind, transform := range byKind {
+		for i := range reconciler.MostLarge / (apply.LargeObject + 1<<10) {
+			o := kind.DeepCopyObject().(client.Object)
 			o.SetNamespace("team-a")
 			o.SetName(strconv.Itoa(i))
-			o.SetAnnotations(map[string]string{"a": strings.Repeat("x", 1<<20)})
-			if _, err := cache.Transform(o); err != nil {
+			o.SetAnnotations(map[string]string{"a": strings.Repeat("x", apply.LargeObject+1<<10)})
+			if _, err := transform(o); err != nil {
 				t.Fatal(err)
 			}
-			if len(o.GetAnnotations()["a"]) == 0 {
-				trimmed++
+		}
+		for _, f := range fieldsOf(kind) {
+			o := kind.DeepCopyObject().(client.Object)
+			o.SetNamespace("team-a")
+			if !f.fill(o) {
+				continue
+			}
+			if made, err := transform(o); err != nil || apply.SizeOf(made.(client.Object)) > apply.LargeObject {
+				t.Errorf("%T: of a large %s, %d bytes are kept (%v)", kind, f.name, apply.SizeOf(o), err)
 			}
 		}
-		if trimmed < reconciler.MostLarge>>20 {
-			t.Errorf("%T: %d are trimmed", kind, trimmed)
+	}
+}
+
+func TestCache_BoundsTheMetadataOfEveryKind(t *testing.T) {
+	_, others := transformsOf(t)
+	for _, kind := range []client.Object{&intentv1alpha1.SecurityIntentBinding{}, &v1alpha1.AWSProvider{}, &metav1.PartialObjectMetadata{}} {
+		for _, f := range fieldsOf(kind) {
+			o := kind.DeepCopyObject().(client.Object)
+			o.SetNamespace("team-a")
+			if !f.metadata || !f.fill(o) {
+				continue
+			}
+			if _, err := others(o); err != nil || apply.SizeOf(o) > apply.LargeObject {
+				t.Errorf("%T: of its %s, %d bytes are kept (%v)", kind, f.name, apply.SizeOf(o), err)
+			}
 		}
+	}
+}
+
+// field is a place of an object that its author may fill.
+type field struct {
+	name     string
+	metadata bool
+	at       func(client.Object) reflect.Value
+}
+
+// fill makes a field a mebibyte or so, of texts that are short. It returns false for one that cannot be.
+func (f field) fill(o client.Object) bool {
+	fillValue(f.at(o), 1000)
+	return apply.SizeOf(o) > apply.LargeObject
+}
+
+// fieldsOf are the metadata of a kind and the fields of its spec, or of the object where it has none.
+func fieldsOf(o client.Object) []field {
+	out := []field{
+		{"labels", true, func(o client.Object) reflect.Value { return metaField(o, "Labels") }},
+		{"annotations", true, func(o client.Object) reflect.Value { return metaField(o, "Annotations") }},
+		{"owners", true, func(o client.Object) reflect.Value { return metaField(o, "OwnerReferences") }},
+	}
+	root := reflect.ValueOf(o).Elem()
+	spec := root.FieldByName("Spec")
+	if !spec.IsValid() {
+		return out
+	}
+	for i := range spec.NumField() {
+		name := spec.Type().Field(i).Name
+		if name == "PolicyTypes" { // the API server accepts two
+			continue
+		}
+		out = append(out, field{"spec." + name, false, func(o client.Object) reflect.Value {
+			return reflect.ValueOf(o).Elem().FieldByName("Spec").FieldByName(name)
+		}})
+	}
+	return out
+}
+
+func metaField(o client.Object, name string) reflect.Value {
+	return reflect.ValueOf(o).Elem().FieldByName("ObjectMeta").FieldByName(name)
+}
+
+// fillValue fills a value, its outermost lists with n elements and those inside with one.
+func fillValue(v reflect.Value, n int) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(strings.Repeat("x", 300))
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillValue(v.Elem(), n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				fillValue(v.Field(i), n)
+			}
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			fillValue(v.Index(i), 1)
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for i := range n {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			key.SetString(strconv.Itoa(i))
+			fillValue(value, 1)
+			v.SetMapIndex(key, value)
+		}
+	default:
 	}
 }

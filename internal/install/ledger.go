@@ -128,7 +128,9 @@ func (l *Ledger) add(r Record) {
 }
 
 // home names the namespace of the ledger.
-func (l *Ledger) home() Record { return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace} }
+func (l *Ledger) home() Record {
+	return Record{APIVersion: "v1", Kind: "Namespace", Name: l.object.Namespace}
+}
 
 // completed returns the record of an object with its UID if the creation was interrupted before that was recorded, and nobody else has written
 // the object. Without a ledger, this holds for its namespace: deploy creates it before it can save the ledger.

@@ -63,7 +63,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if trimmed, full := r.Large.Beyond(r.Entry.Name(), obj); full && obj.GetDeletionTimestamp() == nil {
-		return newPass(r, obj).finish(ctx, engine.Outcome{}, tooLarge(obj))
+		return newPass(r, obj).finish(ctx, engine.Outcome{}, reconciler.TooLarge(obj, "Its AWS resource stays as it is"))
 	} else if trimmed {
 		obj = r.Entry.New()
 		if err := r.Live.Get(ctx, req.NamespacedName, obj); err != nil {
@@ -71,12 +71,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		}
 	}
 	return r.reconcile(ctx, req, obj)
-}
-
-// tooLarge is the failure of an object for whose contents the operator has no memory.
-func tooLarge(obj v1alpha1.Resource) error {
-	return &status.Stalled{Reason: status.ReasonLimitExceeded, Message: fmt.Sprintf(
-		"the large objects of namespace %s have more than %d MiB together, and this one is beyond that: make it smaller, delete others, or divide them among namespaces. Its AWS resource stays as it is until then", obj.GetNamespace(), reconciler.MostLarge>>20)}
 }
 
 // reconcile brings the AWS resource of an object to what the object declares.

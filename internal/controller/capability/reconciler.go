@@ -3,6 +3,7 @@
 package capability
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -23,6 +24,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/health"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
+
+// Kind is the kind that the package reconciles.
+const Kind = "NexusAICapability"
 
 // Finalizer keeps a capability until everything it made is dealt with.
 const Finalizer = "nexus.ai/capability-finalizer"
@@ -69,13 +73,16 @@ func (r *Reconciler) health() health.Reader {
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
 	r.spacing.begin(req.NamespacedName)
 	c := &nexusv1.NexusAICapability{}
-	ref := capabilityRef(req.NamespacedName)
-	if err := r.Newest(ctx, r.Applier, ref, c); err != nil {
-		r.Applier.Forget(ref)
-		r.forget(req.NamespacedName)
+	tooLarge, err := r.read(ctx, req.NamespacedName, c)
+	if err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	was := c.DeepCopy()
+	if tooLarge != nil {
+		r.report(c, capability.Observed{States: map[string]capability.State{}}, tooLarge)
+		_, err := r.writeStatus(ctx, c, was, tooLarge)
+		return r.requeue(c, 0, cmp.Or(err, tooLarge))
+	}
 	if reconciler.IsPaused(c) {
 		return r.retries.Failed(req.NamespacedName, r.pause(ctx, c, was))
 	}
@@ -107,6 +114,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	return r.requeue(c, after, err)
 }
 
+// read reads a capability as it is. Of one that is too large, the cache keeps what is short: it is not rolled out, and what it made stays.
+func (r *Reconciler) read(ctx context.Context, key client.ObjectKey, c *nexusv1.NexusAICapability) (tooLarge, err error) {
+	ref := capabilityRef(key)
+	if err := r.Newest(ctx, r.Applier, ref, c); err != nil {
+		r.Applier.Forget(ref)
+		r.forget(key)
+		return nil, err
+	}
+	trimmed, full := r.Large.Beyond(Kind, c)
+	switch {
+	case full && c.DeletionTimestamp == nil:
+		return reconciler.TooLarge(c, "What it made stays as it is"), nil
+	case trimmed:
+		*c = nexusv1.NexusAICapability{}
+		return nil, r.Live.Get(ctx, key, c)
+	}
+	return nil, nil
+}
+
 // forget drops what is remembered of a capability that is gone.
 func (r *Reconciler) forget(key client.ObjectKey) {
 	r.retries.Drop(key)
@@ -117,6 +143,7 @@ func (r *Reconciler) forget(key client.ObjectKey) {
 	r.steps.forget(key)
 	r.doomed.forget(key)
 	r.refusals.forget(key)
+	r.Large.Forget(Kind, key)
 }
 
 // replacePods evicts the pods that are to be replaced, after the status that records them was written.
@@ -218,6 +245,11 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 	c, err := r.CapabilityOf(ctx, obj)
 	if c == nil || err != nil {
 		return false, err
+	}
+	if _, trimmed := apply.TrimmedSize(c); trimmed {
+		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
+			return false, client.IgnoreNotFound(err)
+		}
 	}
 	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
 	if err != nil {

@@ -24,7 +24,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
 // EngineKinds knows which kinds of policy engines are served, as their definitions come and go, and keeps
@@ -60,7 +63,7 @@ func NewEngineKinds(mgr manager.Manager, engines []Engine) (*EngineKinds, error)
 	}
 	derived, err := cache.New(mgr.GetConfig(), cache.Options{
 		HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Mapper: mgr.GetRESTMapper(),
-		DefaultLabelSelector: labels.NewSelector().Add(*ours),
+		DefaultLabelSelector: labels.NewSelector().Add(*ours), DefaultTransform: withoutLongContents,
 		// A pass that began before a kind went must not bring its informer back: that one would have no index and never end.
 		ReaderFailOnMissingInformer: true,
 	})
@@ -176,6 +179,35 @@ func WithoutSchemas(o any) (any, error) {
 		}
 	}
 	return o, nil
+}
+
+// withoutLongContents is apply.WithoutLongContents for all derived objects but the policies of bindings, which tenants cannot write and whose
+// contents are read from the cache.
+func withoutLongContents(o any) (any, error) {
+	switch o.(type) {
+	case *v1alpha1.NimbusPolicy, *v1alpha1.ClusterNimbusPolicy:
+		return o, nil
+	default:
+		return apply.WithoutLongContents(o)
+	}
+}
+
+// WithoutForeignRules is a transform for the cache of everybody's NetworkPolicies: of a large one that no policy of a binding made it keeps which
+// pods it isolates, which is all that is asked for.
+func WithoutForeignRules(o any) (any, error) {
+	o, err := apply.WithoutLongMetadata(o)
+	np, ok := o.(*networkingv1.NetworkPolicy)
+	if !ok || apply.SizeOf(np) <= apply.LargeObject || intentfacts.IsDerived(np) { // policies of bindings are read whole
+		return o, err
+	}
+	if len(np.Spec.PolicyTypes) == 0 && len(np.Spec.Egress) > 0 { // the API server says so of every policy
+		np.Spec.PolicyTypes = []networkingv1.PolicyType{networkingv1.PolicyTypeIngress, networkingv1.PolicyTypeEgress}
+	}
+	np.Spec.Ingress, np.Spec.Egress = nil, nil
+	if apply.SizeOf(np) > apply.LargeObject { // too many pods are left alone rather than too few
+		np.Spec.PodSelector = metav1.LabelSelector{}
+	}
+	return np, err
 }
 
 // Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, whose passes look

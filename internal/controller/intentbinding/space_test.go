@@ -85,7 +85,7 @@ func clusterPolicy(kind, action, namespace string) *unstructured.Unstructured {
 }
 
 func TestNamespace_PoliciesOverItLowerItsClaims(t *testing.T) {
-	for _, tc := range []struct{
+	for _, tc := range []struct {
 		kind, action, namespace string
 		level                   v1alpha1.Level
 		reason                  string

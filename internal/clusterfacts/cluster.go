@@ -48,12 +48,11 @@ func (r Reader) Read(ctx context.Context) (Cluster, error) {
 		return out, err
 	}
 	denied = err
-	sets := &appsv1.DaemonSetList{}
-	if err = r.Live.List(ctx, sets); err != nil && !apierrors.IsForbidden(err) {
+	sets, err := r.daemonSets(ctx)
+	if err != nil && !apierrors.IsForbidden(err) {
 		return out, fmt.Errorf("listing DaemonSets: %w", err)
 	}
 	denied = errors.Join(denied, err)
-	sets.Items = slices.DeleteFunc(sets.Items, func(d appsv1.DaemonSet) bool { return !isOfTheCluster(d.Namespace) })
 	addresses, err := r.serviceAddresses(ctx)
 	if err != nil {
 		return out, err
@@ -65,10 +64,10 @@ func (r Reader) Read(ctx context.Context) (Cluster, error) {
 		}
 		out.Families = append(out.Families, family)
 	}
-	if out.DNS, err = r.dns(ctx, out.Nodes, sets.Items, addresses); err != nil {
+	if out.DNS, err = r.dns(ctx, out.Nodes, sets, addresses); err != nil {
 		return out, err
 	}
-	out.Enforcer, err = r.enforcer(ctx, out.Nodes, sets.Items, denied)
+	out.Enforcer, err = r.enforcer(ctx, out.Nodes, sets, denied)
 	return out, err
 }
 
@@ -96,6 +95,28 @@ func clusterIPs(s *corev1.Service) []netip.Addr {
 		}
 	}
 	return out
+}
+
+// pageOfSets bounds how many DaemonSets are in memory at a time: tenants may create large ones.
+const pageOfSets = 20
+
+// daemonSets lists the DaemonSets in the namespaces of networkNamespaces.
+func (r Reader) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
+	var out []appsv1.DaemonSet
+	for next := ""; ; {
+		page := &appsv1.DaemonSetList{}
+		if err := r.Live.List(ctx, page, client.Limit(pageOfSets), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			if isOfTheCluster(page.Items[i].Namespace) {
+				out = append(out, page.Items[i])
+			}
+		}
+		if next = page.Continue; next == "" {
+			return out, nil
+		}
+	}
 }
 
 // networkNamespaces are patterns of the namespaces in which network plugins and NodeLocal DNSCache run by their documentation.

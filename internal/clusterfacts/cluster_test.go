@@ -208,3 +208,27 @@ func TestRead_TakesNoFailureForAnAnswer(t *testing.T) {
 		}
 	}
 }
+
+// Tenants may create many DaemonSets of a mebibyte.
+func TestRead_ListsDaemonSetsByPages(t *testing.T) {
+	api, pages := apiWith(kubeDNS), 0
+	reader := interceptor.NewClient(api.(client.WithWatch), interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+		sets, ok := list.(*appsv1.DaemonSetList)
+		if !ok {
+			return c.List(ctx, list, opts...)
+		}
+		asked := (&client.ListOptions{}).ApplyOptions(opts)
+		if pages++; asked.Limit == 0 || asked.Limit > 100 || asked.Continue != []string{"", "next"}[pages-1] {
+			t.Errorf("page %d: %+v", pages, asked)
+		}
+		if sets.Items = []appsv1.DaemonSet{*daemonSet("other")}; pages == 1 {
+			sets.Continue = "next"
+		} else {
+			sets.Items = append(sets.Items, *daemonSet("cilium"))
+		}
+		return nil
+	}})
+	if got := read(t, clusterfacts.Reader{Live: reader}).Enforcer.Names; !slices.Equal(got, []string{"Cilium"}) || pages != 2 {
+		t.Errorf("%q after %d pages", got, pages)
+	}
+}

@@ -86,10 +86,12 @@ var budget = []limit{
 	// Those that the workers have begun, and those that take turns with the passes of the neighbor's.
 	{what: "neighbor", phase: "create", figure: objectsBefore, most: 100, objects: 1000},
 	{what: "neighbor", phase: "delete", figure: objectsBefore, most: 100, objects: 1000},
-	{what: "neighbor's capability", phase: "create", figure: objectsBefore, most: 10, objects: 20},
-	{what: "neighbor's capability", phase: "delete", figure: objectsBefore, most: 10, objects: 20},
-	{what: "neighbor's plan", phase: "answer", figure: objectsBefore, most: 8, objects: 16},
+	// The neighbor's own one counts: measured were 1, 1 and 2.
+	{what: "neighbor's capability", phase: "create", figure: objectsBefore, most: 4, objects: 20},
+	{what: "neighbor's capability", phase: "delete", figure: objectsBefore, most: 4, objects: 20},
+	{what: "neighbor's plan", phase: "answer", figure: objectsBefore, most: 4, objects: 16},
 
+	// Measured were 0.68 on a machine with ten times as much work as processors.
 	{what: "tenants", phase: "full", figure: shareOfLimit, most: 0.75},
 }
 

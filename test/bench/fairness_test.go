@@ -3,15 +3,18 @@
 package bench
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	kit "github.com/nexus-operator/nexus-operator/internal/testkit/bed"
 )
 
 // BenchmarkNeighborCapabilities counts how many capabilities of a namespace that has many are finished before the first one of another
@@ -23,10 +26,10 @@ func BenchmarkNeighborCapabilities(b *testing.B) {
 		x := newBench(b, resting, lifted)
 		f := x.follow(&nexusv1.NexusAICapabilityList{})
 		x.warmUp(f)
-		crowded, others := x.MakeNamespace("crowded"), make([]client.Object, n)
+		crowded, others := x.MakeNamespace("tenant-of-many"), make([]client.Object, n)
 		for i := range others {
-			c := x.capability(fmt.Sprintf("crowd%d", i))
-			c.Namespace = crowded
+			c := x.Capability(example)
+			c.Name, c.Spec.CapabilityName, c.Namespace = fmt.Sprintf("crowd%d-dev", i), fmt.Sprintf("crowd%d", i), crowded
 			others[i] = c
 		}
 		first, second := x.capability("first"), x.capability("second")
@@ -59,8 +62,8 @@ func BenchmarkNeighborPlans(b *testing.B) {
 		x.Create(p)
 		x.Ready(p)
 		f := x.follow(&nexusv1.PlanRequestList{})
-		inParallel(n, func(i int) { x.make(x.planOf(x.Namespace, i, 20)) })
-		q := x.planOf(quiet, 0, 1)
+		inParallel(n, func(i int) { x.make(x.planOf(x.Namespace, i, 1<<10)) })
+		q := x.planOf(quiet, 0, 1<<10)
 		court.judge("answer", n, x.overtakes(f, func() { x.make(q) }, q, f.isReady, func() int { ready, _ := f.counts(); return ready }))
 		x.Eventually(patience(n), "every plan to be answered", func() error {
 			if ready, _ := f.counts(); ready < n+1 {
@@ -72,17 +75,17 @@ func BenchmarkNeighborPlans(b *testing.B) {
 	}
 }
 
-// planOf is a request for the plan of some buckets.
-func (b *bench) planOf(namespace string, i, buckets int) *nexusv1.PlanRequest {
+// mostManifests bounds the objects of one PlanRequest.
+const mostManifests = 16
+
+// planOf is a request for the plan of as many buckets as one may have, each of a size in bytes.
+func (b *bench) planOf(namespace string, i, size int) *nexusv1.PlanRequest {
 	b.B.Helper()
 	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("plan-", i)}}
-	for n := range buckets {
+	for n := range mostManifests {
 		o := bucketOf(namespace, 100*i+n)
-		o.APIVersion, o.Kind = "aws-infra-operator.runner.codes/v1alpha1", "S3Bucket"
-		text, err := yaml.Marshal(o)
-		if err == nil {
-			text, err = yaml.YAMLToJSON(text)
-		}
+		text, err := json.Marshal(map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": "S3Bucket", "spec": o.Spec,
+			"metadata": map[string]any{"name": o.Name, "namespace": namespace, "annotations": map[string]string{"note": strings.Repeat("x", size)}}})
 		if err != nil {
 			b.B.Fatal(err)
 		}
@@ -104,10 +107,11 @@ func (b *bench) overtakes(f *follower, do func(), o client.Object, finished func
 	before, began := done(), time.Now()
 	do()
 	b.Eventually(2*time.Minute, key(o)+" to be finished", func() error {
-		if !finished(o) {
-			return fmt.Errorf("%s is not", key(o))
+		if finished(o) {
+			return nil
 		}
-		return nil
+		err := b.Get(o)
+		return fmt.Errorf("%s is not: %v (%w)", key(o), kit.ConditionsOf(o), err)
 	})
 	return []figure{{objectsBefore, float64(done() - before)}, {toReady, time.Since(began).Seconds()}}
 }

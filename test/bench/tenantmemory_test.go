@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,8 +20,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// BenchmarkMemoryOfTenants fills five namespaces with objects of a mebibyte, more than the operator keeps of a namespace, and with plan
-// requests, and judges the resident memory of the operator by the limit that the chart sets. The numbers are small because the
+// BenchmarkMemoryOfTenants fills five namespaces with AWS resources, capabilities and pods with the operator's label, each of half a mebibyte
+// or more, which is more than the operator keeps of a namespace, and with plan requests, and judges the resident memory of the operator by the limit that the chart sets. The numbers are small because the
 // API server of the bed shares the machine; both are far above what a namespace is allowed.
 func BenchmarkMemoryOfTenants(b *testing.B) {
 	const namespaces, objects, requests = 5, 20, 20
@@ -30,11 +31,14 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 		f := x.follow(&nexusv1.PlanRequestList{})
 		names := make([]string, namespaces)
 		for i := range names {
-			names[i] = x.MakeNamespace(fmt.Sprint("full-", i))
+			names[i] = x.MakeNamespace(fmt.Sprint("team-full-", i))
+			x.Create(x.providerIn(names[i]))
 		}
 		s := x.Op.SampleMemory()
 		inParallel(namespaces*objects, func(i int) { x.make(largeParameters(names[i%namespaces], i)) })
-		inParallel(namespaces*requests, func(i int) { x.make(x.planOf(names[i%namespaces], i, 100)) })
+		inParallel(namespaces*objects, func(i int) { x.make(largeCapability(names[i%namespaces], i)) })
+		inParallel(namespaces*objects, func(i int) { x.make(largePod(names[i%namespaces], i)) })
+		inParallel(namespaces*requests, func(i int) { x.make(x.planOf(names[i%namespaces], i, 15<<10)) })
 		x.Eventually(patience(namespaces), "the requests of each namespace to be answered", func() error {
 			list := &nexusv1.PlanRequestList{}
 			if err := x.Client.List(x.Ctx(), list); err != nil {
@@ -60,7 +64,7 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 // emptied deletes what fills the API server for the benchmarks that follow.
 func (b *bench) emptied(namespaces []string) {
 	for _, ns := range namespaces {
-		for _, o := range []client.Object{&v1alpha1.SSMParameterSet{}, &nexusv1.PlanRequest{}} {
+		for _, o := range []client.Object{&v1alpha1.SSMParameterSet{}, &nexusv1.NexusAICapability{}, &corev1.Pod{}, &nexusv1.PlanRequest{}} {
 			if err := b.Client.DeleteAllOf(b.Ctx(), o, client.InNamespace(ns)); err != nil {
 				b.B.Error(err)
 			}
@@ -87,6 +91,33 @@ func largeParameters(namespace string, i int) *v1alpha1.SSMParameterSet {
 		o.Spec.Parameters[fmt.Sprint("parameter", n)] = v1alpha1.SSMParameter{Value: strings.Repeat("x", 4000)}
 	}
 	return o
+}
+
+// largeCapability is a capability of most of a mebibyte.
+func largeCapability(namespace string, i int) *nexusv1.NexusAICapability {
+	c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("large-", i)}}
+	c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Version = fmt.Sprint("large", i), "dev", "1"
+	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "aws"}
+	c.Spec.Backend.Image, c.Spec.Frontend.Image = "registry.example/b:1", "registry.example/f:1"
+	c.Annotations = map[string]string{"note": strings.Repeat("x", 200<<10)}
+	c.Labels = manyLabels(5000)
+	return c
+}
+
+// largePod is a pod of a mebibyte that says that the operator made it.
+func largePod(namespace string, i int) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: fmt.Sprint("large-", i), Labels: map[string]string{wellknown.LabelManagedBy: wellknown.OperatorName}}}
+	p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "bench.example/never"}}
+	p.Spec.Containers = []corev1.Container{{Name: "app", Image: "registry.example/b:1", Args: []string{strings.Repeat("x", mebibyte)}}}
+	return p
+}
+
+func manyLabels(n int) map[string]string {
+	out := map[string]string{}
+	for i := range n {
+		out[fmt.Sprint("label-", i)] = strings.Repeat("x", 60)
+	}
+	return out
 }
 
 // chartMemoryLimit is the operator's memory limit in the chart's default values, in bytes.

@@ -223,6 +223,8 @@ func ConditionsOf(o client.Object) []metav1.Condition {
 		return o.Status.Conditions
 	case *nexusv1.NexusAICapability:
 		return o.Status.Conditions
+	case *nexusv1.PlanRequest:
+		return o.Status.Conditions
 	case *unstructured.Unstructured:
 		var read struct {
 			Status v1alpha1.CommonStatus `json:"status"`

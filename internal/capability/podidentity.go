@@ -21,7 +21,7 @@ const AnnotationIdentity = "nexus.ai/identity-mode"
 type IdentityFacts struct {
 	// Recorded is status.identity.
 	Recorded nexusv1.IdentityStatus
-	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent; it is gathered only for a mode Auto that has not chosen.
+	// AgentReady is true when the EKS Pod Identity Agent is ready on a node, of EKS Auto Mode or with a pod of the agent, or will be on the first one; it is gathered only for a mode Auto that has not chosen.
 	AgentReady bool
 	// TrustsIssuer and TrustsPodIdentity are what the role of the workloads declares at present, and RoleReady whether it works.
 	TrustsIssuer, TrustsPodIdentity, RoleReady bool
@@ -137,11 +137,16 @@ type Agent struct {
 	// and those of EKS Auto Mode, which have it built in.
 	Found bool
 	Ready int32
+	// ToCome says that the first node to come is one of EKS Auto Mode.
+	ToCome bool
 	// Without are the nodes on which no agent is ready, and PodNodes those on which pods of the capability run, both sorted.
 	Without, PodNodes []string
 	// Err is why it could not be read.
 	Err error
 }
+
+// IsReady reports whether pods get credentials on at least one node, or on the first one to come.
+func (a Agent) IsReady() bool { return a.Ready > 0 || a.ToCome }
 
 // AgentNamespace and AgentName are those of the DaemonSet.
 const (
@@ -156,7 +161,7 @@ func (a Agent) reportIn(s State, cluster string) State {
 	switch {
 	case !a.Known:
 		return s
-	case a.Err == nil && a.Ready > 0:
+	case a.Err == nil && a.IsReady():
 		return a.reportNodesIn(s)
 	case a.Err != nil:
 		s.Unknown, s.Reason, s.Message = true, status.ReasonRetrying, "it is not known whether "+what+" runs: "+a.Err.Error()

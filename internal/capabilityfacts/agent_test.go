@@ -52,6 +52,15 @@ func TestAgent_IsReadyByNode(t *testing.T) {
 	}
 }
 
+func TestAgent_IsReadyBeforeTheFirstNodeOfAutoMode(t *testing.T) {
+	for enabled, want := range map[bool]bool{true: true, false: false} {
+		got := Gatherer{Settings: Settings{AutoMode: func(context.Context) bool { return enabled }}, Live: fake.NewClientBuilder().Build()}.Agent(t.Context())
+		if got.Err != nil || got.IsReady() != want {
+			t.Errorf("enabled %t: %+v", enabled, got)
+		}
+	}
+}
+
 func TestAgent_WithoutTheRightToListNodesIsUnknown(t *testing.T) {
 	live := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New("no right"))

@@ -43,6 +43,8 @@ type Settings struct {
 	DefaultBoundary string
 	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
 	EKSCluster, EKSRegion string
+	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
+	AutoMode clusterfacts.AutoMode
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
 	WorkloadNamespaces []string
 	NamespaceQuota     corev1.ResourceList

@@ -58,7 +58,7 @@ func (g Gatherer) agentFor(ctx context.Context, c *nexusv1.NexusAICapability, re
 		return false, nil
 	}
 	agent := g.Agent(ctx)
-	return agent.Ready > 0, agent.Err
+	return agent.IsReady(), agent.Err
 }
 
 // child reads an object of the capability; it stays empty where there is none, or one of another owner, and where the operator does
@@ -103,11 +103,11 @@ func (g Gatherer) rolledIdentity(ctx context.Context, c *nexusv1.NexusAICapabili
 
 // Agent reads the DaemonSet of the EKS Pod Identity Agent, its pods and the nodes from the API server: errors are in the result.
 func (g Gatherer) Agent(ctx context.Context) capability.Agent {
-	nodes, err := clusterfacts.ReadNodes(ctx, g.Live)
+	nodes, err := clusterfacts.ReadNodes(ctx, g.Live, g.AutoMode)
 	if err != nil {
 		return capability.Agent{Known: true, Err: refusedRead(err)}
 	}
-	out := capability.Agent{Known: true, Ready: int32(len(nodes.Auto) + len(nodes.WithAgent)), Without: nodes.WithoutAgent()}
+	out := capability.Agent{Known: true, Ready: int32(len(nodes.Auto) + len(nodes.WithAgent)), Without: nodes.WithoutAgent(), ToCome: nodes.Enabled && nodes.IsAuto()}
 	err = g.Live.Get(ctx, client.ObjectKey{Namespace: capability.AgentNamespace, Name: capability.AgentName}, &appsv1.DaemonSet{})
 	out.Found, out.Err = err == nil, refusedRead(client.IgnoreNotFound(err))
 	return out

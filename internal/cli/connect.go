@@ -152,6 +152,8 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 		p.Refusal = awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}.Refusal
 	}
 	if !skipAWS {
+		autoMode := awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, s.Clock).IsEnabled
+		p.Operator.Settings.AutoMode, p.Operator.Intents.AutoMode = autoMode, autoMode
 		p.Open = func(ctx context.Context, region, endpoint string) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: region + " " + endpoint, Region: region, Endpoint: endpoint})
 		}

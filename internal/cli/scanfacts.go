@@ -23,7 +23,7 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts}.Read(ctx)
+	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts, AutoMode: x.isAutoMode}.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,6 +35,19 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 		x.add(pass(dns, placeOfDNS(found.DNS)))
 	}
 	return x.scanEnforcer(ctx, found)
+}
+
+// isAutoMode reports whether EKS says that EKS Auto Mode is enabled; without credentials or the right to ask it is false.
+func (x *scanner) isAutoMode(ctx context.Context) bool {
+	if x.eks == "" {
+		return false
+	}
+	session, err := x.open(ctx)
+	if err != nil {
+		return false
+	}
+	enabled, err := session.IsAutoMode(ctx, x.eks)
+	return err == nil && enabled
 }
 
 // scanEnforcer reports what enforces NetworkPolicies, and what nodes of Auto Mode do before there are any.
@@ -69,6 +82,9 @@ func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) 
 func sortOfNodes(c clusterfacts.Cluster) string {
 	n := c.Nodes
 	text := fmt.Sprintf("%d nodes of EKS Auto Mode, %d others", len(n.Auto), len(n.Others))
+	if n.Enabled {
+		text += "; EKS Auto Mode is enabled and starts nodes as pods need them"
+	}
 	for i, f := range c.Families {
 		text += map[bool]string{true: "; Services have ", false: " and "}[i == 0] + string(f)
 	}

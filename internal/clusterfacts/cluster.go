@@ -36,6 +36,8 @@ type Reader struct {
 	DNSPorts   []int
 	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
 	Enforcer string
+	// AutoMode asks EKS about Auto Mode; nil leaves it to the nodes.
+	AutoMode AutoMode
 }
 
 // Read reads all facts. A right that the reader lacks makes the facts that need it unknown, which the problems of DNS and
@@ -44,7 +46,7 @@ func (r Reader) Read(ctx context.Context) (Cluster, error) {
 	var out Cluster
 	var err error
 	var denied error
-	if out.Nodes, err = ReadNodes(ctx, r.Live); err != nil && !apierrors.IsForbidden(err) {
+	if out.Nodes, err = ReadNodes(ctx, r.Live, r.AutoMode); err != nil && !apierrors.IsForbidden(err) {
 		return out, err
 	}
 	denied = err

@@ -55,6 +55,7 @@ func endpoints(address string, ports ...discoveryv1.EndpointPort) *discoveryv1.E
 func daemonSet(name string, args ...string) *appsv1.DaemonSet {
 	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}}
 	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "main"}, {Name: "agent", Args: args}}
+	d.Spec.Template.Spec.HostNetwork = true
 	d.Status.DesiredNumberScheduled, d.Status.NumberReady = 2, 2
 	return d
 }
@@ -63,6 +64,9 @@ func inNamespace(namespace string, d *appsv1.DaemonSet) *appsv1.DaemonSet {
 	d.Namespace = namespace
 	return d
 }
+
+// saysAutoMode is EKS in a cluster of Auto Mode.
+func saysAutoMode(context.Context) bool { return true }
 
 func read(t *testing.T, r clusterfacts.Reader, objects ...client.Object) clusterfacts.Cluster {
 	t.Helper()
@@ -84,6 +88,9 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 	host := podOf("dns", "a", corev1.ConditionTrue)
 	host.Spec.HostNetwork, host.Status.PodIPs = true, []corev1.PodIP{{IP: "192.0.2.7"}}
 	auto := node("auto", "auto")
+	enabled := clusterfacts.Reader{AutoMode: saysAutoMode}
+	renamed, redirected := daemonSet("dns-cache"), daemonSet("node-local-dns")
+	renamed.Spec.Template.Spec.Containers[0].Image, redirected.Spec.Template.Spec.HostNetwork = "registry.k8s.io/dns/k8s-dns-node-cache:1.26.4", false
 	for name, tc := range map[string]struct {
 		reader    clusterfacts.Reader
 		objects   []client.Object
@@ -108,6 +115,13 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 		"NodeLocal DNSCache":                {objects: []client.Object{kubeDNS, daemonSet("node-local-dns")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
 		"NodeLocal DNSCache at its own":     {objects: []client.Object{kubeDNS, daemonSet("nodelocaldns", "-localip", "169.254.25.10,10.100.0.10", "-conf", "x")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.25.10"},
 		"NodeLocal DNSCache of a tenant":    {objects: []client.Object{kubeDNS, inNamespace("team-a", daemonSet("node-local-dns", "-localip", "203.0.113.66"))}, pods: true, ports: []int32{53}},
+		"EKS says Auto Mode, no node":       {reader: enabled, objects: []client.Object{kubernetes}, addresses: "10.100.0.10"},
+		"EKS says Auto Mode, IPv6, no node": {reader: enabled, objects: []client.Object{service("default", "kubernetes", nil, []string{"fd12::1"})}, addresses: "fd12::a"},
+		"EKS says Auto Mode, other nodes":   {reader: enabled, objects: []client.Object{kubernetes, node("b", "")}, addresses: "10.100.0.10", problem: "CoreDNS for node b"},
+		"EKS says Auto Mode beside CoreDNS": {reader: enabled, objects: []client.Object{kubernetes, kubeDNS, node("b", "")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10"},
+		"no node":                           {objects: []client.Object{kubernetes}, problem: "set --cluster-dns-service"},
+		"NodeLocal DNSCache by its image":   {objects: []client.Object{kubeDNS, renamed}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
+		"NodeLocal DNSCache in pods":        {objects: []client.Object{kubeDNS, redirected}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10", problem: "hostNetwork: true"},
 		"a Service without pods":            {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"}), endpoints("192.0.2.53")}, addresses: "10.100.0.10 192.0.2.53"},
 		"a Service without anything":        {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"})}, problem: "has no endpoints"},
 	} {
@@ -157,6 +171,20 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes)...).Enforcer
 		if strings.Join(got.Names, " ") != tc.names || got.Off != tc.off || (got.Problem == "") != (tc.problem == "") || !strings.Contains(got.Problem, tc.problem) {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		names   string
+		problem string
+	}{
+		"on":                           {[]client.Object{on}, "EKS Auto Mode", ""},
+		"off":                          {nil, "", "kubectl create configmap amazon-vpc-cni"},
+		"on, beside nodes without any": {[]client.Object{on, other}, "EKS Auto Mode", "only EKS Auto Mode enforces"},
+	} {
+		got := read(t, clusterfacts.Reader{AutoMode: saysAutoMode}, append(tc.objects, kubernetes)...).Enforcer
+		if strings.Join(got.Names, " ") != tc.names || !strings.Contains(got.Problem, tc.problem) || (got.Problem == "") != (tc.problem == "") {
+			t.Errorf("before the first node of Auto Mode, %s: %+v", name, got)
 		}
 	}
 	if got := read(t, clusterfacts.Reader{Enforcer: "ours"}).Enforcer; !slices.Equal(got.Names, []string{"ours"}) || got.Problem != "" {

@@ -32,10 +32,12 @@ type DNS struct {
 	Problem string
 }
 
-// nodeLocal are the names of DaemonSets of NodeLocal DNSCache, and nodeLocalAddress is its usual address.
+// nodeLocal are the usual names of DaemonSets of NodeLocal DNSCache, nodeLocalImage is a part of its image's name, and nodeLocalAddress is its
+// usual address.
 // https://kubernetes.io/docs/tasks/administer-cluster/nodelocaldns/
 var (
 	nodeLocal        = []string{"node-local-dns", "nodelocaldns", "nodelocal-dns"}
+	nodeLocalImage   = "k8s-dns-node-cache"
 	nodeLocalAddress = netip.MustParseAddr("169.254.20.10")
 )
 
@@ -58,9 +60,8 @@ func (r Reader) dns(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, a
 			return out, err
 		}
 	}
-	cached := nodeLocalAddresses(sets)
-	out.Addresses = append(out.Addresses, cached...)
-	if len(cached)+len(nodes.Auto) > 0 {
+	cached := out.besideNodeLocal(sets)
+	if len(cached) > 0 || nodes.MayBeAuto() {
 		// Such nodes answer at the Service's own address, which no pod takes the place of.
 		out.Addresses = append(out.Addresses, clusterIPs(s)...)
 	}
@@ -74,7 +75,7 @@ func (r Reader) dns(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, a
 // https://docs.aws.amazon.com/eks/latest/userguide/auto-networking.html
 func (d *DNS) withoutService(service string, nodes Nodes, first []netip.Addr) {
 	d.Problem = fmt.Sprintf("the cluster's DNS cannot be located, because Service %s does not exist: set --cluster-dns-service, or name its addresses in params.dnsPeers", service)
-	if len(nodes.Auto) == 0 || len(first) == 0 {
+	if !nodes.MayBeAuto() || len(first) == 0 {
 		return
 	}
 	for _, a := range first {
@@ -180,14 +181,29 @@ func addressesOf(endpoints []discoveryv1.EndpointSlice) []netip.Addr {
 	return out
 }
 
-// nodeLocalAddresses returns the addresses on which NodeLocal DNSCache listens; none where it does not run.
-func nodeLocalAddresses(sets []appsv1.DaemonSet) []netip.Addr {
-	i := slices.IndexFunc(sets, func(d appsv1.DaemonSet) bool { return slices.Contains(nodeLocal, d.Name) })
+// besideNodeLocal adds the addresses on which NodeLocal DNSCache listens, and returns them; none where it does not run. Where its pods
+// have addresses of pods, as behind a CiliumLocalRedirectPolicy, these answer in place of the Service's, and no address stands for them.
+func (d *DNS) besideNodeLocal(sets []appsv1.DaemonSet) []netip.Addr {
+	i := slices.IndexFunc(sets, isNodeLocal)
 	if i < 0 {
 		return nil
 	}
+	if p := sets[i].Spec.Template.Spec; !p.HostNetwork && d.Problem == "" {
+		d.Problem = fmt.Sprintf("DaemonSet %s/%s caches DNS in pods that do not have their node's network, and policies leave these closed: set hostNetwork: true, or name their addresses in params.dnsPeers", sets[i].Namespace, sets[i].Name)
+	}
+	addresses := nodeLocalAddresses(sets[i])
+	d.Addresses = append(d.Addresses, addresses...)
+	return addresses
+}
+
+func isNodeLocal(d appsv1.DaemonSet) bool {
+	return slices.Contains(nodeLocal, d.Name) || slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, nodeLocalImage) })
+}
+
+// nodeLocalAddresses returns the addresses on which a NodeLocal DNSCache listens.
+func nodeLocalAddresses(d appsv1.DaemonSet) []netip.Addr {
 	out := []netip.Addr{nodeLocalAddress}
-	args := argumentsOf(sets[i])
+	args := argumentsOf(d)
 	for j, a := range args {
 		flag, value, joined := strings.Cut(a, "=")
 		if strings.TrimLeft(flag, "-") != "localip" {

@@ -108,9 +108,9 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	return out, nil
 }
 
-// autoMode names EKS Auto Mode where it runs nodes and enforces NetworkPolicies on them, or says why it does not.
+// autoMode names EKS Auto Mode where it runs nodes, or is about to, and enforces NetworkPolicies on them, or says why it does not.
 func (r Reader) autoMode(ctx context.Context, nodes Nodes) (names []string, problem string, err error) {
-	if len(nodes.Auto) == 0 {
+	if !nodes.MayBeAuto() {
 		return nil, "", nil
 	}
 	on, err := r.holds(ctx, AgentNamespace, cniConfigMap, cniController, "true")

@@ -35,10 +35,15 @@ const (
 	AgentName      = "eks-pod-identity-agent"
 )
 
+// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster. It is nil where nobody asks EKS.
+type AutoMode func(context.Context) bool
+
 // Nodes are the names of a cluster's nodes by sort, each list sorted.
 type Nodes struct {
 	// Auto are the nodes of EKS Auto Mode, and Others all others.
 	Auto, Others []string
+	// Enabled says that EKS Auto Mode may start a node at any time, although it runs none.
+	Enabled bool
 	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
 	WithAgent []string
 	// AppArmor says that KubeArmor enforces by AppArmor on all nodes, as its operator marks them.
@@ -71,14 +76,17 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	return out
 }
 
-// IsAuto reports whether EKS Auto Mode runs all nodes; a cluster without nodes is not known to be one.
-func (n Nodes) IsAuto() bool { return len(n.Auto) > 0 && len(n.Others) == 0 }
+// MayBeAuto reports whether EKS Auto Mode runs some of the nodes, or is about to.
+func (n Nodes) MayBeAuto() bool { return len(n.Auto) > 0 || n.Enabled }
 
-// IsMixed reports whether EKS Auto Mode runs some of the nodes.
-func (n Nodes) IsMixed() bool { return len(n.Auto) > 0 && len(n.Others) > 0 }
+// IsAuto reports whether EKS Auto Mode runs all nodes. A cluster without nodes is one of Auto Mode only if EKS says so.
+func (n Nodes) IsAuto() bool { return n.MayBeAuto() && len(n.Others) == 0 }
 
-// GiveCredentials reports whether pods get credentials from EKS Pod Identity on at least one node.
-func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 }
+// IsMixed reports whether EKS Auto Mode runs some of the nodes, or is about to, beside others.
+func (n Nodes) IsMixed() bool { return n.MayBeAuto() && len(n.Others) > 0 }
+
+// GiveCredentials reports whether pods get credentials from EKS Pod Identity on at least one node, or on the first one to come.
+func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 || n.IsAuto() }
 
 // WithoutAgent returns the names of the nodes on which pods get no credentials from EKS Pod Identity, sorted.
 func (n Nodes) WithoutAgent() []string {
@@ -91,16 +99,18 @@ func isReady(p corev1.Pod) bool {
 	})
 }
 
-// ReadNodes reads the metadata of all nodes, and the pods of the EKS Pod Identity Agent. It needs an uncached reader: the
-// operator's cache has neither.
-func ReadNodes(ctx context.Context, live client.Reader) (Nodes, error) {
+// ReadNodes reads the metadata of all nodes, and the pods of the EKS Pod Identity Agent. EKS is asked about Auto Mode only where no node
+// says that it is enabled. It needs an uncached reader: the operator's cache has neither.
+func ReadNodes(ctx context.Context, live client.Reader, enabled AutoMode) (Nodes, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
 	if err := live.List(ctx, list); err != nil {
 		return Nodes{}, fmt.Errorf("listing nodes: %w", err)
 	}
 	agents, err := agentPods(ctx, live)
-	return NodesOf(list.Items, agents), err
+	out := NodesOf(list.Items, agents)
+	out.Enabled = len(out.Auto) == 0 && enabled != nil && enabled(ctx)
+	return out, err
 }
 
 // agentPods lists the pods of the EKS Pod Identity Agent; none without its DaemonSet.

@@ -3,6 +3,7 @@
 package clusterfacts_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -45,7 +46,7 @@ func agentDaemonSet() *appsv1.DaemonSet {
 func TestReadNodes_NamesThoseWithoutTheAgent(t *testing.T) {
 	api := apiWith(node("b", ""), node("a", ""), node("auto", "auto"), node("fargate", "fargate"), agentDaemonSet(),
 		podOf("agent", "a", corev1.ConditionTrue), podOf("agent", "b", corev1.ConditionFalse), podOf("web", "fargate", corev1.ConditionTrue))
-	got, err := clusterfacts.ReadNodes(t.Context(), api)
+	got, err := clusterfacts.ReadNodes(t.Context(), api, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,12 +59,34 @@ func TestReadNodes_NamesThoseWithoutTheAgent(t *testing.T) {
 }
 
 func TestReadNodes_AutoModeNeedsNoDaemonSet(t *testing.T) {
-	got, err := clusterfacts.ReadNodes(t.Context(), apiWith(node("auto", "auto")))
+	got, err := clusterfacts.ReadNodes(t.Context(), apiWith(node("auto", "auto")), nil)
 	if err != nil || !got.IsAuto() || got.IsMixed() || !got.GiveCredentials() || len(got.WithoutAgent()) > 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
-	none, err := clusterfacts.ReadNodes(t.Context(), apiWith())
+	none, err := clusterfacts.ReadNodes(t.Context(), apiWith(), nil)
 	if err != nil || none.IsAuto() || none.GiveCredentials() {
 		t.Errorf("a cluster without nodes: %+v, %v", none, err)
+	}
+}
+
+// Node pools of Auto Mode begin without nodes. EKS is asked only where no node says that it is on.
+func TestReadNodes_AsksEKSBeforeTheFirstNode(t *testing.T) {
+	for name, tc := range map[string]struct {
+		objects                        []client.Object
+		enabled                        bool
+		asked, auto, mixed, credential bool
+	}{
+		"no node, enabled":       {nil, true, true, true, false, true},
+		"no node, not enabled":   {nil, false, true, false, false, false},
+		"other nodes, enabled":   {[]client.Object{node("a", "")}, true, true, false, true, false},
+		"nodes of Auto Mode":     {[]client.Object{node("a", "auto")}, false, false, true, false, true},
+		"other nodes, an agent":  {[]client.Object{node("a", ""), agentDaemonSet(), podOf("agent", "a", corev1.ConditionTrue)}, true, true, false, true, true},
+		"other nodes, not asked": {[]client.Object{node("a", "")}, false, true, false, false, false},
+	} {
+		asked := false
+		got, err := clusterfacts.ReadNodes(t.Context(), apiWith(tc.objects...), func(context.Context) bool { asked = true; return tc.enabled })
+		if err != nil || asked != tc.asked || got.IsAuto() != tc.auto || got.IsMixed() != tc.mixed || got.GiveCredentials() != tc.credential {
+			t.Errorf("%s: asked %t, %+v, %v", name, asked, got, err)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 var (
@@ -70,4 +71,20 @@ func TestNamesOutward_FollowTheirEngineAndNarrowOthers(t *testing.T) {
 	h.install(enginecrds.EKSAutoMode)
 	h.covers(b, "allowEgressToNames", "EKSAutoMode", "None", "EngineMissing")
 	h.remove(b, beside)
+}
+
+// Node pools of EKS Auto Mode begin without nodes: no label says that it is on.
+func TestNamesOutward_AutoModeIsKnownBeforeItsFirstNode(t *testing.T) {
+	w := world.Shared(t)
+	if err := w.ResetAWS(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	makeEKSCluster(t, w, "pools", true)
+	h := startOn(t, "--eks-cluster-name=pools")
+	h.install(enginecrds.EKSAutoMode)
+	ns := h.namespace(nil)
+	b := h.binds(ns, "web", app, h.declared("allowEgressToNames", intentv1alpha1.Block, intentv1alpha1.Params{"names": {"api.example.com"}}))
+	h.make(b)
+	h.areThere(ns, true, applicationPolicy)
+	h.remove(b)
 }

@@ -95,6 +95,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	env.Issuer, env.EKSCluster = issuer.URL, o.EKSCluster
+	env.AutoMode = awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, env.Clock).IsEnabled
 	capabilities := capabilitycontroller.New(env, o, regionsOf(o))
 	guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces, CapabilityNamespaces: o.CapabilityNamespaces, DefaultBoundary: o.DefaultPermissionsBoundary,
 		AllowedEndpoints: o.AllowedEndpoints, AllowCustomExternalID: o.AllowCustomExternalID,
@@ -108,7 +109,9 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 		return nil, err
 	}
 	if o.PlanRequests {
-		planning := planrequest.Contents{Settings: capabilities.Facts.Settings, Intents: intentfacts.SettingsOf(o), Kinds: contents.Kinds, Engines: engines, Providers: providers}
+		intents := intentfacts.SettingsOf(o)
+		intents.AutoMode = env.AutoMode
+		planning := planrequest.Contents{Settings: capabilities.Facts.Settings, Intents: intents, Kinds: contents.Kinds, Engines: engines, Providers: providers}
 		if err := planrequest.New(env, planning).SetupWithManager(mgr); err != nil {
 			return nil, err
 		}

@@ -309,10 +309,19 @@ func (h *home) areThere(ns string, want bool, gvks ...schema.GroupVersionKind) {
 // cluster makes an EKS cluster.
 func (h *home) cluster(name string) {
 	h.Helper()
-	api := eks.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(h.w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
-	_, err := api.CreateCluster(h.ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}})
-	if err != nil {
-		h.Fatal(err)
+	makeEKSCluster(h.T, h.w, name, false)
+}
+
+// makeEKSCluster makes an EKS cluster, with or without EKS Auto Mode.
+func makeEKSCluster(t *testing.T, w *world.World, name string, autoMode bool) {
+	t.Helper()
+	api := eks.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(w.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	in := &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::123456789012:role/cluster"), ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}}
+	if autoMode {
+		in.ComputeConfig = &ekstypes.ComputeConfigRequest{Enabled: &autoMode}
+	}
+	if _, err := api.CreateCluster(t.Context(), in); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -26,7 +26,7 @@ type Cluster struct {
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
 func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, error) {
-	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer}.Read(ctx)
+	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer, AutoMode: s.AutoMode}.Read(ctx)
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -51,7 +51,7 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	default:
 		out.SELinux = intent.SomeNodes
 	}
-	if read.Nodes.GiveCredentials() {
+	if read.Nodes.GiveCredentials() || read.Nodes.MayBeAuto() {
 		out.Credentials = intent.PodIdentityNetworks()
 	}
 	out.others, err = readOtherPolicies(ctx, live)

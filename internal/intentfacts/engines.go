@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
@@ -56,6 +57,8 @@ type Settings struct {
 	DNSPorts   []int
 	// Enforcer is the name of what enforces NetworkPolicies; empty finds it out.
 	Enforcer string
+	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
+	AutoMode clusterfacts.AutoMode
 	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
 	VirtualPatches string
 }

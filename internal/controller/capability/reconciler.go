@@ -55,7 +55,7 @@ type Reconciler struct {
 // New prepares the reconciler. Regions are those that a capability may name.
 func New(env reconciler.Environment, o options.Options, regions []string) *Reconciler {
 	settings := capabilityfacts.SettingsOf(o, env.ClusterID, regions)
-	settings.NoDrain = capabilityfacts.LacksDrain(env.Version)
+	settings.NoDrain, settings.AutoMode = capabilityfacts.LacksDrain(env.Version), env.AutoMode
 	return &Reconciler{
 		Environment: env, Applier: &apply.Applier{Client: env.Client, Live: env.Live, OperatorNamespace: o.Namespace},
 		Facts:   capabilityfacts.Gatherer{Settings: settings, Client: env.Client, Live: env.Live, Scheme: env.Client.Scheme()},

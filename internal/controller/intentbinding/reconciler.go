@@ -72,12 +72,14 @@ type Engine = intentfacts.Engine
 
 // New prepares the reconciler. The applier's client reads from a cache of derived objects.
 func New(env reconciler.Environment, o options.Options, engines []Engine, kinds *EngineKinds) *Reconciler {
+	settings := intentfacts.SettingsOf(o)
+	settings.AutoMode = env.AutoMode
 	return &Reconciler{
 		Environment: env, Engines: engines, kinds: kinds,
 		Applier:           &apply.Applier{Client: kinds.client, Live: env.Live, OperatorNamespace: o.Namespace, OwnerIndex: ownerIndex},
 		OperatorNamespace: o.Namespace, MeshRootNamespace: o.MeshRootNamespace, TrustDomain: o.MeshTrustDomain,
 		TLSAssessorImage: o.TLSAssessorImage,
-		cluster:          &clusterReader{settings: intentfacts.SettingsOf(o), live: env.Live, clock: env.Clock},
+		cluster:          &clusterReader{settings: settings, live: env.Live, clock: env.Clock},
 		patch:            &patchReader{configMap: o.VirtualPatches, live: env.Live, clock: env.Clock},
 		retries:          reconciler.NewBackoff(env.Intervals, env.Clock), policies: newPolicySeries(), spaces: newSpaces(), neighborEvents: make(chan event.GenericEvent),
 	}

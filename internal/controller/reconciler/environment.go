@@ -44,6 +44,8 @@ type Environment struct {
 	Issuer func(ctx context.Context) (string, error)
 	// EKSCluster is the name of the cluster in EKS; empty while it is not known.
 	EKSCluster string
+	// AutoMode reports whether EKS says that EKS Auto Mode is enabled in the cluster; nil where it is not asked.
+	AutoMode func(ctx context.Context) bool
 	// Intervals are the pauses between retries and between looks at AWS.
 	Intervals Intervals
 	// Metrics count what controllers do; nil counts nothing.

@@ -352,7 +352,7 @@ func showEKSCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer
 		c := s.controlPlaneOf(x)
 		c.doing, c.until = "CREATING", s.now().Add(s.controlPlanes.take)
 		c.settings["version"] = "1.31" // moto's default is one that EKS does not have any more
-		for _, name := range []string{"accessConfig", "deletionProtection", "version", "upgradePolicy"} {
+		for _, name := range []string{"accessConfig", "deletionProtection", "version", "upgradePolicy", "computeConfig"} {
 			if v, set := x.json[name]; set {
 				c.settings[name] = v
 			}

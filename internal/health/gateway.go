@@ -30,7 +30,7 @@ func (r Reader) ofUnstructured(ctx context.Context, o *unstructured.Unstructured
 	}
 }
 
-// gateway is ready when its controller has accepted and programmed it, and it has an address. Without its class no controller
+// gateway is ready when its controller has accepted and programmed it with all its listeners, and it has an address. Without its class no controller
 // ever looks at it.
 func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
 	conds := conditionsIn(o.Object, "status", "conditions")
@@ -47,10 +47,32 @@ func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Heal
 			return notAccepted(c), nil
 		}
 	}
+	if h := listeners(o); h != nil {
+		return *h, nil
+	}
 	if addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "addresses"); len(addresses) == 0 {
 		return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, nil
 	}
 	return Health{Ready: true}, nil
+}
+
+// listeners returns what keeps a listener of a Gateway from serving; nil for nothing. A Gateway is programmed as soon as one of its listeners
+// serves.
+func listeners(o *unstructured.Unstructured) *Health {
+	all, _, _ := unstructured.NestedSlice(o.Object, "status", "listeners")
+	for _, l := range all {
+		of, _ := l.(map[string]any)
+		conds := conditionsIn(of, "conditions")
+		for _, t := range []string{"Accepted", "ResolvedRefs", "Programmed"} {
+			c := meta.FindStatusCondition(conds, t)
+			if c != nil && c.ObservedGeneration == o.GetGeneration() && c.Status == metav1.ConditionFalse {
+				h := notAccepted(c)
+				h.Message = fmt.Sprintf("listener %v: %s", of["name"], h.Message)
+				return &h
+			}
+		}
+	}
+	return nil
 }
 
 // httpRoute is ready when a Gateway has accepted it, and its Services were found.

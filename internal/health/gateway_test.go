@@ -59,6 +59,28 @@ func TestGateway_IsReadyOnceProgrammedWithAnAddress(t *testing.T) {
 	}
 }
 
+func TestGateway_IsNotReadyWhileAListenerDoesNotServe(t *testing.T) {
+	listener := func(conditions ...any) any { return map[string]any{"name": "https", "conditions": conditions} }
+	for name, c := range map[string]struct {
+		https   any
+		ready   bool
+		message string
+	}{
+		"served":               {listener(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2), said("Programmed", "True", 2)), true, ""},
+		"not programmed":       {listener(said("Accepted", "True", 2), said("Programmed", "False", 2)), false, "listener https: its controller says Programmed=False"},
+		"a wrong certificate":  {listener(said("ResolvedRefs", "False", 2)), false, "WhyResolvedRefs"},
+		"not accepted":         {listener(said("Accepted", "False", 2)), false, "WhyAccepted"},
+		"of an earlier time":   {listener(said("Programmed", "False", 1)), true, ""},
+		"of one without words": {listener(), true, ""},
+	} {
+		status := map[string]any{"conditions": []any{said("Accepted", "True", 2), said("Programmed", "True", 2)}, "addresses": []any{map[string]any{"value": "gw.example.com"}}, "listeners": []any{c.https}}
+		got, err := Reader{Client: fake.NewClientBuilder().Build()}.Of(t.Context(), gatewayObject("Gateway", map[string]any{"spec": map[string]any{}, "status": status}))
+		if err != nil || got.Ready != c.ready || got.Stalled == c.ready || !strings.Contains(got.Message, c.message) {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+}
+
 func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 	spec := map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}
 	gateway := gatewayObject("Gateway", map[string]any{})

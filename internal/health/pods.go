@@ -101,13 +101,22 @@ func isMadeBy(d *appsv1.Deployment, p corev1.Pod) bool {
 // WasInjected reports whether something in the cluster gave the pod credentials when it started: the pods of capabilities declare neither a
 // token nor the address of an agent.
 func WasInjected(p corev1.Pod) bool {
-	return hasCredentialEnv(&appsv1.Deployment{}, p) && !hasEnv(p, "AWS_ACCESS_KEY_ID")
+	return hasCredentialEnv(&appsv1.Deployment{}, p) && !hasEnv(&appsv1.Deployment{}, p, "AWS_ACCESS_KEY_ID")
 }
 
-func hasEnv(p corev1.Pod, name string) bool {
-	return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool {
-		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
+// hasEnv reports whether the containers of the Deployment's template have a variable in a pod. Containers that something else adds, such as
+// a proxy, do not count, unless nothing is known of the template.
+func hasEnv(d *appsv1.Deployment, p corev1.Pod, name string) bool {
+	lacks := func(c corev1.Container) bool {
+		return !slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == name })
+	}
+	own := slices.DeleteFunc(slices.Clone(p.Spec.Containers), func(c corev1.Container) bool {
+		return !slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(of corev1.Container) bool { return of.Name == c.Name })
 	})
+	if len(own) == 0 {
+		return slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool { return !lacks(c) })
+	}
+	return !slices.ContainsFunc(own, lacks)
 }
 
 func runningPods(pods []corev1.Pod) []corev1.Pod {
@@ -117,7 +126,7 @@ func runningPods(pods []corev1.Pod) []corev1.Pod {
 }
 
 func hasCredentialEnv(d *appsv1.Deployment, p corev1.Pod) bool {
-	has := func(name string) bool { return hasEnv(p, name) }
+	has := func(name string) bool { return hasEnv(d, p, name) }
 	if has("AWS_CONTAINER_CREDENTIALS_FULL_URI") || has("AWS_ACCESS_KEY_ID") {
 		return true
 	}

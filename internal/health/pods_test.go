@@ -47,6 +47,25 @@ func TestLackCredentials_LooksForWhatAWebhookAdds(t *testing.T) {
 	}
 }
 
+// A webhook may give credentials to a container that another webhook adds, and leave out the application's.
+func TestLackCredentials_LooksAtTheContainersOfTheTemplate(t *testing.T) {
+	d := &appsv1.Deployment{}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "app"}}
+	given := []corev1.EnvVar{{Name: "AWS_CONTAINER_CREDENTIALS_FULL_URI", Value: "http://169.254.170.23/v1/credentials"}}
+	for name, tc := range map[string]struct {
+		app, sidecar []corev1.EnvVar
+		want         string
+	}{
+		"both have them": {given, given, ""}, "the application alone": {given, nil, ""}, "the sidecar alone": {nil, given, "1 of 1 pods"}, "none": {nil, nil, "1 of 1 pods"},
+	} {
+		p := corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p.Spec.Containers = []corev1.Container{{Name: "proxy", Env: tc.sidecar}, {Name: "app", Env: tc.app}}
+		if got := lackCredentials(d, []corev1.Pod{p}); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
 // Pods that were started for the agent get nothing from the webhook of IRSA.
 func TestPodsForTheAgentNeedItsAddress(t *testing.T) {
 	d := &appsv1.Deployment{}

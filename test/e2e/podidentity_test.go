@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -139,6 +141,49 @@ func TestPodIdentity_ALifeOfACapability(t *testing.T) {
 	if left := b.Inventory(); len(left) != 1 || len(left["eks/cluster"]) != 1 { // an inventory has the associations too
 		t.Errorf("left behind beside the cluster: %v", left)
 	}
+}
+
+// onAutoMode labels all nodes as those of EKS Auto Mode until the test ends.
+func (b *bed) onAutoMode() {
+	b.Helper()
+	nodes := &corev1.NodeList{}
+	if err := b.Client.List(b.Ctx(), nodes); err != nil {
+		b.Fatal(err)
+	}
+	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		before := n.Labels[computeType]
+		label := func(value string) {
+			was := n.DeepCopy()
+			n.Labels[computeType] = value
+			if err := b.Client.Patch(context.WithoutCancel(b.Ctx()), n, client.MergeFrom(was)); err != nil {
+				b.Error(err)
+			}
+		}
+		label("auto")
+		b.Cleanup(func() { label(before) })
+	}
+}
+
+const computeType = "eks.amazonaws.com/compute-type"
+
+// Nodes of EKS Auto Mode have the agent without a DaemonSet.
+func TestPodIdentity_OnAutoModeNeedsNoAgent(t *testing.T) {
+	extent.Full(t)
+	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b.makeEKSCluster()
+	b.onAutoMode()
+	ekswebhook.Start(t, b.World, eksCluster)
+	b.deleteOIDCProvider(homeAccount)
+	c := b.small("auto")
+	c.Spec.Identity = &nexusv1.IdentitySpec{Mode: nexusv1.IdentityAuto}
+	b.Create(c)
+	b.Running(c)
+	b.Shows(c, nexusv1.ConditionCredentialsInPods, metav1.ConditionTrue, "Ready")
+	if s := c.Status.Identity; s == nil || s.Mode != nexusv1.IdentityPodIdentity {
+		t.Errorf("%+v", s)
+	}
+	b.Remove(c)
 }
 
 func TestPodIdentity_WithoutTheNameOfTheClusterIsRefused(t *testing.T) {

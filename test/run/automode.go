@@ -10,7 +10,7 @@ import (
 // autoModeSetting makes the nodes of a test's cluster those of EKS Auto Mode.
 const autoModeSetting = "NEXUS_BED_AUTO_MODE=1"
 
-// autoMode are the packages with tests of security intents, which run a second time in a cluster of EKS Auto Mode: the tests whose
+// autoMode are the packages with tests of security intents and of capabilities, some of which run a second time in a cluster of EKS Auto Mode: the tests whose
 // names match in full runs, and in the sample those that depend on the nodes.
 var autoMode = []struct{ path, tests, sample string }{
 	{
@@ -19,6 +19,7 @@ var autoMode = []struct{ path, tests, sample string }{
 		"NeighborsOnTheSamePods|MissingDNSService|CapabilityAreBound|ThatClosesEgress",
 	},
 	{"test/faults", "Binding|Engine|Policies|Flow", ""},
+	{"test/e2e", "PodIdentity_OnAutoMode|TheUsersManifests|SecondPassOver|HandEdited|MissingPermission|Credentials_Half", ""},
 }
 
 // inAutoMode returns the tests of a package that run in a cluster of EKS Auto Mode, too.

@@ -3,6 +3,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -47,8 +49,8 @@ func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Heal
 			return notAccepted(c), nil
 		}
 	}
-	if h := listeners(o); h != nil {
-		return *h, nil
+	if sick, _ := listeners(o); len(sick) > 0 {
+		return sick[0], nil
 	}
 	if addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "addresses"); len(addresses) == 0 {
 		return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, nil
@@ -56,11 +58,11 @@ func (r Reader) gateway(ctx context.Context, o *unstructured.Unstructured) (Heal
 	return Health{Ready: true}, nil
 }
 
-// listeners returns what keeps a listener of a Gateway from serving; nil for nothing. A Gateway is programmed as soon as one of its listeners
-// serves.
-func listeners(o *unstructured.Unstructured) *Health {
-	all, _, _ := unstructured.NestedSlice(o.Object, "status", "listeners")
-	for _, l := range all {
+// listeners returns what keeps listeners of a Gateway from serving, by their names in order, and how many there are. A Gateway is
+// programmed as soon as one of its listeners serves.
+func listeners(o *unstructured.Unstructured) (sick []Health, all int) {
+	list, _, _ := unstructured.NestedSlice(o.Object, "status", "listeners")
+	for _, l := range list {
 		of, _ := l.(map[string]any)
 		conds := conditionsIn(of, "conditions")
 		for _, t := range []string{"Accepted", "ResolvedRefs", "Programmed"} {
@@ -68,18 +70,25 @@ func listeners(o *unstructured.Unstructured) *Health {
 			if c != nil && c.ObservedGeneration == o.GetGeneration() && c.Status == metav1.ConditionFalse {
 				h := notAccepted(c)
 				h.Message = fmt.Sprintf("listener %v: %s", of["name"], h.Message)
-				return &h
+				sick = append(sick, h)
+				break
 			}
 		}
 	}
-	return nil
+	return sick, len(list)
 }
 
-// httpRoute is ready when a Gateway has accepted it, and its Services were found.
+// httpRoute is ready when its Gateway has accepted it and serves, and its Services were found. What other Gateways said, to which
+// it belonged before, does not count.
 func (r Reader) httpRoute(ctx context.Context, o *unstructured.Unstructured) (Health, error) {
 	parents, _, _ := unstructured.NestedSlice(o.Object, "status", "parents")
+	accepted := false
 	for _, p := range parents {
 		of, _ := p.(map[string]any)
+		if !isParent(o, of) {
+			continue
+		}
+		accepted = true
 		conds := conditionsIn(of, "conditions")
 		for _, t := range []string{"Accepted", "ResolvedRefs"} {
 			c := meta.FindStatusCondition(conds, t)
@@ -91,14 +100,54 @@ func (r Reader) httpRoute(ctx context.Context, o *unstructured.Unstructured) (He
 			}
 		}
 	}
-	if len(parents) > 0 {
+	if problem, err := r.gatewayOf(ctx, o); err != nil || problem != nil {
+		return *cmp.Or(problem, &Health{}), err
+	}
+	if accepted {
 		return Health{Ready: true}, nil
 	}
-	namespace, name := parentOf(o)
-	if there, err := r.exists(ctx, gatewayKind("Gateway"), namespace, name); err != nil || !there {
-		return missing(err, fmt.Sprintf("there is no Gateway %s in namespace %s: create it, or correct spec.ingress.gateway", name, namespace)), err
-	}
 	return Health{Reason: status.ReasonProgressing, Message: "no Gateway has accepted it yet"}, nil
+}
+
+// isParent reports whether an entry of a route's status is about the Gateway that it belongs to.
+func isParent(o *unstructured.Unstructured, entry map[string]any) bool {
+	ref, _ := entry["parentRef"].(map[string]any)
+	namespace, name := parentOf(o)
+	of, _ := ref["namespace"].(string)
+	return ref == nil || ref["name"] == name && cmp.Or(of, o.GetNamespace()) == namespace
+}
+
+// gatewayOf says what keeps the Gateway of a route from serving; nil where nothing does, where it may not be read, and where it is the
+// capability's own, which is judged for itself. One listener of a shared Gateway that serves is enough: the others may be of others.
+func (r Reader) gatewayOf(ctx context.Context, route *unstructured.Unstructured) (*Health, error) {
+	namespace, name := parentOf(route)
+	u := &unstructured.Unstructured{}
+	u.SetGroupVersionKind(gatewayKind("Gateway"))
+	switch err := r.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, u); {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		h := missing(nil, fmt.Sprintf("there is no Gateway %s in namespace %s: create it, or correct spec.ingress.gateway", name, namespace))
+		return &h, nil
+	case apierrors.IsForbidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	uid := u.GetLabels()[wellknown.LabelCapabilityUID]
+	if uid != "" && uid == route.GetLabels()[wellknown.LabelCapabilityUID] {
+		return nil, nil
+	}
+	sick, all := listeners(u)
+	c := meta.FindStatusCondition(conditionsIn(u.Object, "status", "conditions"), "Programmed")
+	switch {
+	case all > 0 && len(sick) == all:
+		sick[0].Message = "Gateway " + name + ", " + sick[0].Message
+		return &sick[0], nil
+	case c != nil && c.ObservedGeneration == u.GetGeneration() && c.Status == metav1.ConditionFalse:
+		h := notAccepted(c)
+		h.Message = "Gateway " + name + ": " + h.Message
+		return &h, nil
+	}
+	return nil, nil
 }
 
 // parentOf returns the namespace and name of the Gateway that a route belongs to.

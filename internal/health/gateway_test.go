@@ -113,3 +113,52 @@ func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 		}
 	}
 }
+
+func TestHTTPRoute_DependsOnItsOwnGatewayAlone(t *testing.T) {
+	const uid = "nexus.ai/capability-uid"
+	said2 := func(types ...string) (out []any) {
+		for _, t := range types {
+			out = append(out, said(t, "True", 2))
+		}
+		return out
+	}
+	entry := func(namespace, name string, conditions []any) any {
+		return map[string]any{"parentRef": map[string]any{"namespace": namespace, "name": name}, "conditions": conditions}
+	}
+	here := entry("edge", "shared", said2("Accepted", "ResolvedRefs"))
+	broken, serving := map[string]any{"name": "https", "conditions": []any{said("Programmed", "False", 2)}}, map[string]any{"name": "http", "conditions": said2("Programmed")}
+	for name, c := range map[string]struct {
+		parents []any
+		gateway map[string]any
+		own     string
+		want    Health
+		message string
+	}{
+		"served":                          {[]any{here}, map[string]any{"conditions": said2("Programmed"), "listeners": []any{serving}}, "", Health{Ready: true}, ""},
+		"what another Gateway said":       {[]any{entry("edge", "before", []any{said("Accepted", "False", 1)}), here}, map[string]any{}, "", Health{Ready: true}, ""},
+		"what another Gateway alone said": {[]any{entry("", "shared", said2("Accepted", "ResolvedRefs"))}, map[string]any{}, "", Health{Reason: "Progressing"}, "no Gateway has accepted"},
+		"a listener of somebody else":     {[]any{here}, map[string]any{"listeners": []any{broken, serving}}, "", Health{Ready: true}, ""},
+		"no listener that serves":         {[]any{here}, map[string]any{"listeners": []any{broken}}, "", Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared, listener https"},
+		"a Gateway that does not serve":   {[]any{here}, map[string]any{"conditions": []any{said("Programmed", "False", 2)}}, "", Health{Reason: "GatewayNotAccepted", Stalled: true}, "Gateway shared: "},
+		"its own, judged for itself":      {[]any{here}, map[string]any{"listeners": []any{broken}}, "1", Health{Ready: true}, ""},
+		"a Gateway that is gone":          {[]any{here}, nil, "", Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
+	} {
+		api := fake.NewClientBuilder()
+		if c.gateway != nil {
+			gateway := gatewayObject("Gateway", map[string]any{"status": c.gateway})
+			gateway.SetNamespace("edge")
+			gateway.SetName("shared")
+			gateway.SetLabels(map[string]string{uid: c.own})
+			api = api.WithObjects(gateway)
+		}
+		route := gatewayObject("HTTPRoute", map[string]any{"spec": map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}, "status": map[string]any{"parents": c.parents}})
+		route.SetLabels(map[string]string{uid: "1"})
+		got, err := Reader{Client: api.Build()}.Of(t.Context(), route)
+		if err != nil || !strings.Contains(got.Message, c.message) {
+			t.Errorf("%s: %q, want %q: %v", name, got.Message, c.message, err)
+		}
+		if got.Message = ""; got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}

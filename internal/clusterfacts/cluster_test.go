@@ -144,7 +144,7 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 	cni, cniOff := daemonSet("aws-node", "--enable-network-policy=true"), daemonSet("aws-node", "--enable-network-policy=false")
 	broken := daemonSet("calico-node")
 	broken.Status.NumberReady = 0
-	auto, other := node("auto", "auto"), node("b", "")
+	auto, other, fargate := node("auto", "auto"), node("b", ""), node("f", "fargate")
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		names   string
@@ -166,6 +166,9 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		"both sorts":                    {[]client.Object{auto, other, on, cni}, "EKS Auto Mode Amazon VPC CNI", "", false},
 		"both sorts, Auto Mode alone":   {[]client.Object{auto, other, on, cniOff}, "EKS Auto Mode", "only EKS Auto Mode enforces", false},
 		"both sorts, the others alone":  {[]client.Object{auto, other, cni}, "Amazon VPC CNI", "only Amazon VPC CNI enforces", false},
+		"AWS Fargate beside others":     {[]client.Object{fargate, other, cni}, "Amazon VPC CNI", "only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing enforces them on nodes of AWS Fargate (f)", false},
+		"AWS Fargate beside Auto Mode":  {[]client.Object{fargate, auto, on, cni}, "EKS Auto Mode", "on nodes of AWS Fargate", false},
+		"AWS Fargate alone":             {[]client.Object{fargate, cni}, "", "on nodes of AWS Fargate", true},
 		"both sorts, both switched off": {[]client.Object{auto, other, cniOff}, "", "kubectl create configmap", true},
 	} {
 		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes)...).Enforcer

@@ -78,8 +78,9 @@ func kubeRouterOff(d appsv1.DaemonSet) string {
 	return ""
 }
 
-// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others. Denied is why nodes or
-// DaemonSets could not be listed.
+// enforcer finds what enforces NetworkPolicies on the nodes of EKS Auto Mode and on the others; on those of AWS Fargate nothing does. Denied
+// is why nodes or DaemonSets could not be listed.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
 func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, denied error) (Enforcer, error) {
 	if r.Enforcer != "" {
 		return Enforcer{Names: []string{r.Enforcer}}, nil
@@ -92,13 +93,16 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 		return Enforcer{}, err
 	}
 	out, problems, off := Enforcer{Names: names}, []string{problem}, true
-	if !nodes.IsAuto() {
+	if nodes.takeDaemonSets() {
 		names, problem, known, err := r.pluginOf(ctx, sets)
 		if err != nil {
 			return out, err
 		}
 		off = known
 		out.Names, problems = append(out.Names, names...), append(problems, problem)
+	}
+	if len(nodes.Fargate) > 0 {
+		problems = append(problems, "nothing enforces them on nodes of AWS Fargate ("+someOf(nodes.Fargate)+"): run pods that intents select on other nodes")
 	}
 	out.Off = off && len(out.Names) == 0
 	out.Problem = strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")

@@ -15,11 +15,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The label by which EKS marks nodes, and its value on nodes of Auto Mode.
+// The label by which EKS marks nodes, and its values on nodes of Auto Mode and of AWS Fargate.
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-workload.html
 const (
 	LabelComputeType = "eks.amazonaws.com/compute-type"
 	computeAuto      = "auto"
+	computeFargate   = "fargate"
 )
 
 // labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: bpf, apparmor or selinux, the
@@ -42,6 +43,8 @@ type AutoMode func(context.Context) bool
 type Nodes struct {
 	// Auto are the nodes of EKS Auto Mode, and Others all others.
 	Auto, Others []string
+	// Fargate lists the nodes of Others that AWS Fargate runs, each for one pod and without the pods of DaemonSets.
+	Fargate []string
 	// Enabled says that EKS Auto Mode may start a node at any time, although it runs none.
 	Enabled bool
 	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
@@ -65,12 +68,16 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 			continue
 		}
 		out.Others = append(out.Others, n.Name)
+		if n.Labels[LabelComputeType] == computeFargate {
+			out.Fargate = append(out.Fargate, n.Name)
+		}
 		if slices.ContainsFunc(agents, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name && isReady(p) }) {
 			out.WithAgent = append(out.WithAgent, n.Name)
 		}
 	}
 	slices.Sort(out.Auto)
 	slices.Sort(out.Others)
+	slices.Sort(out.Fargate)
 	slices.Sort(out.WithAgent)
 	slices.Sort(out.SELinux)
 	return out
@@ -87,6 +94,11 @@ func (n Nodes) IsMixed() bool { return n.MayBeAuto() && len(n.Others) > 0 }
 
 // GiveCredentials reports whether pods get credentials from EKS Pod Identity on at least one node, or on the first one to come.
 func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 || n.IsAuto() }
+
+// takeDaemonSets reports whether a node is, or may come, on which the pods of a network plugin run.
+func (n Nodes) takeDaemonSets() bool {
+	return len(n.Fargate) < len(n.Others) || len(n.Others) == 0 && !n.IsAuto()
+}
 
 // WithoutAgent returns the names of the nodes on which pods get no credentials from EKS Pod Identity, sorted.
 func (n Nodes) WithoutAgent() []string {

@@ -296,6 +296,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
 			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},
 			&networkingv1.NetworkPolicy{}:               {Transform: intentbinding.WithoutForeignRules},
+			&intentv1alpha1.SecurityIntentBinding{}:     {Transform: intentbinding.WithoutLongLabels},
 		}},
 		// Secrets are read live, and only where an administrator bound the right to.
 		Client: client.Options{Cache: &client.CacheOptions{DisableFor: []client.Object{&corev1.Secret{}}}},

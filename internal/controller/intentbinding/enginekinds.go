@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -208,6 +209,30 @@ func WithoutForeignRules(o any) (any, error) {
 		np.Spec.PodSelector = metav1.LabelSelector{}
 	}
 	return np, err
+}
+
+// WithoutLongLabels is a transform for the cache of SecurityIntentBindings. It cuts labels of selectors that are longer than any pod's, which
+// the definition does not bound, and leaves them too long: such a selector selects nothing, before and after.
+func WithoutLongLabels(o any) (any, error) {
+	o, err := apply.WithoutLongMetadata(o)
+	if b, ok := o.(*v1alpha1.SecurityIntentBinding); ok {
+		cutLabels(b.Spec.Selector.MatchLabels)
+		if w := b.Spec.Selector.WorkloadSelector; w != nil {
+			cutLabels(w.MatchLabels)
+		}
+	}
+	return o, err
+}
+
+func cutLabels(m map[string]string) {
+	const longestKey = validation.DNS1123SubdomainMaxLength + 1 + validation.LabelValueMaxLength
+	for k, v := range m {
+		if len(k) <= longestKey && len(v) <= validation.LabelValueMaxLength {
+			continue
+		}
+		delete(m, k)
+		m[k[:min(len(k), longestKey+1)]] = v[:min(len(v), validation.LabelValueMaxLength+1)]
+	}
 }
 
 // Reconcile implements reconcile.Reconciler over the definitions: it wakes the bindings, whose passes look

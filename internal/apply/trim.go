@@ -158,17 +158,24 @@ func sizeOfValue(v reflect.Value) int {
 			}
 		}
 	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			return v.Len()
-		}
-		for i := range v.Len() {
-			n += sizeOfValue(v.Index(i))
-		}
+		n = sizeOfList(v)
 	case reflect.Map:
 		for _, k := range v.MapKeys() {
 			n += sizeOfValue(k) + sizeOfValue(v.MapIndex(k))
 		}
 	default:
+	}
+	return n
+}
+
+// sizeOfList counts the bytes of the elements of a list.
+func sizeOfList(v reflect.Value) int {
+	if v.Type().Elem().Kind() == reflect.Uint8 {
+		return v.Len()
+	}
+	n := 0
+	for i := range v.Len() {
+		n += sizeOfValue(v.Index(i))
 	}
 	return n
 }

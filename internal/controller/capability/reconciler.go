@@ -242,14 +242,9 @@ func (r *Reconciler) nameConflict(ctx context.Context, c *nexusv1.NexusAICapabil
 // IsGenerated implements awssession.Provenance: it reports whether the object's capability, as it is now, compiles to
 // exactly this object, spec and all.
 func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, error) {
-	c, err := r.CapabilityOf(ctx, obj)
+	c, err := r.wholeCapabilityOf(ctx, obj)
 	if c == nil || err != nil {
 		return false, err
-	}
-	if _, trimmed := apply.TrimmedSize(c); trimmed {
-		if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), c); err != nil {
-			return false, client.IgnoreNotFound(err)
-		}
 	}
 	gvk, err := apiutil.GVKForObject(obj, r.Client.Scheme())
 	if err != nil {
@@ -271,6 +266,22 @@ func (r *Reconciler) IsGenerated(ctx context.Context, obj client.Object) (bool, 
 		return false, nil
 	}
 	return r.isAsDesired(compiled, n.Object, obj), nil
+}
+
+// wholeCapabilityOf returns the capability that controls an object, from the API server where the cache lacks its contents; nil when none does.
+func (r *Reconciler) wholeCapabilityOf(ctx context.Context, obj client.Object) (*nexusv1.NexusAICapability, error) {
+	c, err := r.CapabilityOf(ctx, obj)
+	if c == nil || err != nil {
+		return nil, err
+	}
+	if _, trimmed := apply.TrimmedSize(c); !trimmed {
+		return c, nil
+	}
+	whole := &nexusv1.NexusAICapability{}
+	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(c), whole); err != nil || whole.UID != c.UID {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return whole, nil
 }
 
 // isAsDesired reports whether an object is what a node says, and remembers when it is.

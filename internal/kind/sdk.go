@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // Send returns a function that makes the call op of an AWS client with the input that input returns, and
@@ -109,6 +110,26 @@ func NonEmpty[T ~string](s *T) *T {
 		return nil
 	}
 	return s
+}
+
+// NonZero returns nil for a zero: a member that a request leaves out.
+func NonZero[T comparable](v *T) *T {
+	var zero T
+	return Either(v == nil || *v == zero, nil, v)
+}
+
+// DateOf returns the day of a time in UTC; "" for none.
+func DateOf(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(time.DateOnly)
+}
+
+// TimeOf returns the beginning of a day in UTC; nil for a text of another form.
+func TimeOf(date string) *time.Time {
+	t, err := time.Parse(time.DateOnly, date)
+	return Either(err != nil, nil, &t)
 }
 
 // Present returns the values that are not empty.

@@ -85,6 +85,13 @@ type Call[S any] struct {
 	DoForID func(ctx context.Context, want S, token string) (id string, err error)
 }
 
+// Explained returns the call with an explanation of the errors of Do.
+func (c Call[S]) Explained(explain func(err error, want S) error) Call[S] {
+	do := c.Do
+	c.Do = func(ctx context.Context, want, have S) error { return explain(do(ctx, want, have), want) }
+	return c
+}
+
 // Part is a group of settings that one call writes.
 type Part[S any] struct {
 	// Fields are the fields of S that the part settles.

@@ -33,6 +33,20 @@ func MergeTags(have, want map[string]string, remove []string) map[string]string 
 // SortedKeys returns a map's keys in order, so that requests and plans are the same every time.
 func SortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// SortedValues returns a map's values in the order of their keys.
+func SortedValues[V any](m map[string]V) []V {
+	out := make([]V, 0, len(m))
+	for _, k := range SortedKeys(m) {
+		out = append(out, m[k])
+	}
+	return out
+}
+
+// InOrderOf returns the wanted list where AWS has the same elements in another order, which means the same to it.
+func InOrderOf[T cmp.Ordered](want, have []T) []T {
+	return Either(slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(have))), want, have)
+}
+
 // Only returns the entries of m under keys.
 func Only[V any](m map[string]V, keys []string) map[string]V {
 	out := make(map[string]V, len(keys))

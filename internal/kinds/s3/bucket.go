@@ -97,7 +97,7 @@ type bucket struct {
 // NewBucket binds the S3Bucket kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
 func NewBucket(cfg aws.Config) kind.Kind[*v1alpha1.S3Bucket, BucketState] {
-	b := &bucket{api: s3.NewFromConfig(cfg), control: controlClient(cfg)}
+	b := &bucket{api: s3.NewFromConfig(cfg), control: awsclient.NewS3Control(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.S3Bucket, BucketState]{
 		Meta:     kind.Meta{Facts: bucketFacts(), Identity: kind.ByName, HoldsData: true, NoCreationTime: true, Reads: []string{"s3:GetBucketAbac"}, References: []string{"IAMRole", "S3Bucket", "SNSTopic", "SQSQueue"}, CreatesFirst: cfg.Region != usEast1},
 		Identify: identify, Declare: declare, Publish: publish, Explain: explain, Refuse: refuse, Export: kind.Export[*v1alpha1.S3Bucket, BucketState]{Identity: []string{"bucketName"}, Spec: exported},
@@ -227,9 +227,9 @@ func (b *bucket) serviceParts() []kind.Part[BucketState] {
 			})},
 		{Fields: []string{"Queues", "Topics", "Functions", "EventBridge"}, Reads: "s3:GetBucketNotification",
 			Read: read(b.api.GetBucketNotificationConfiguration, fromNotification),
-			Write: explained(write("s3:PutBucketNotification", b.api.PutBucketNotificationConfiguration, func(in *s3.PutBucketNotificationConfigurationInput, want, have BucketState) {
+			Write: write("s3:PutBucketNotification", b.api.PutBucketNotificationConfiguration, func(in *s3.PutBucketNotificationConfigurationInput, want, have BucketState) {
 				in.NotificationConfiguration = toNotification(want, have.FoundNotification)
-			}), explainTargets)},
+			}).Explained(explainTargets)},
 		{Fields: []string{"Website"}, Reads: "s3:GetBucketWebsite",
 			Read: read(b.api.GetBucketWebsite, func(out *s3.GetBucketWebsiteOutput, _ BucketState, have *BucketState) {
 				have.FoundRoutes, have.Website = out.RoutingRules, fromWebsite(out)
@@ -303,7 +303,7 @@ func publish(cr *v1alpha1.S3Bucket, s BucketState) {
 }
 
 func creation(want, _ BucketState) *s3.CreateBucketInput {
-	return &s3.CreateBucketInput{Bucket: &want.Name, BucketNamespace: namespaceOf(want.Name), ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)), ObjectLockEnabledForBucket: nonZero(want.ObjectLock),
+	return &s3.CreateBucketInput{Bucket: &want.Name, BucketNamespace: namespaceOf(want.Name), ObjectOwnership: types.ObjectOwnership(aws.ToString(want.ObjectOwnership)), ObjectLockEnabledForBucket: kind.NonZero(want.ObjectLock),
 		CreateBucketConfiguration: &types.CreateBucketConfiguration{Tags: kind.SDKTags[types.Tag](want.Tags),
 			LocationConstraint: types.BucketLocationConstraint(kind.Either(want.Region == usEast1, "", want.Region))}}
 }
@@ -454,11 +454,4 @@ func write[In, Out any](action string, op operation[In, Out], fill func(in *In, 
 		_, err := send(ctx, want, op, in)
 		return err
 	}}
-}
-
-// explained returns the call with an explanation of its errors.
-func explained(c kind.Call[BucketState], explain func(err error, want BucketState) error) kind.Call[BucketState] {
-	do := c.Do
-	c.Do = func(ctx context.Context, want, have BucketState) error { return explain(do(ctx, want, have), want) }
-	return c
 }

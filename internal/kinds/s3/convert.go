@@ -61,18 +61,10 @@ func fromCORS(found []types.CORSRule, want []v1alpha1.S3CORSRule) *[]v1alpha1.S3
 		if want[i].ID == "" {
 			rule.ID = ""
 		}
-		rule.AllowedMethods, rule.AllowedOrigins = inOrderOf(want[i].AllowedMethods, rule.AllowedMethods), inOrderOf(want[i].AllowedOrigins, rule.AllowedOrigins)
-		rule.AllowedHeaders, rule.ExposeHeaders = inOrderOf(want[i].AllowedHeaders, rule.AllowedHeaders), inOrderOf(want[i].ExposeHeaders, rule.ExposeHeaders)
+		rule.AllowedMethods, rule.AllowedOrigins = kind.InOrderOf(want[i].AllowedMethods, rule.AllowedMethods), kind.InOrderOf(want[i].AllowedOrigins, rule.AllowedOrigins)
+		rule.AllowedHeaders, rule.ExposeHeaders = kind.InOrderOf(want[i].AllowedHeaders, rule.AllowedHeaders), kind.InOrderOf(want[i].ExposeHeaders, rule.ExposeHeaders)
 	}
 	return out
-}
-
-// inOrderOf returns the wanted list where S3 has the same elements in another order, which means the same to it.
-func inOrderOf[T cmp.Ordered](want, have []T) []T {
-	if slices.Equal(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(have))) {
-		return want
-	}
-	return have
 }
 
 // toCORS keeps the IDs of found rules for equal rules without one.
@@ -125,7 +117,7 @@ func toLock(want *v1alpha1.S3DefaultRetention, found *types.ObjectLockConfigurat
 		return out
 	}
 	retention := *kind.NonNil(kind.NonNil(out.Rule).DefaultRetention)
-	retention.Mode, retention.Days, retention.Years = types.ObjectLockRetentionMode(want.Mode), nonZero(&want.Days), nonZero(&want.Years)
+	retention.Mode, retention.Days, retention.Years = types.ObjectLockRetentionMode(want.Mode), kind.NonZero(&want.Days), kind.NonZero(&want.Years)
 	out.Rule = kind.Either(retention == types.DefaultRetention{}, nil, &types.ObjectLockRule{DefaultRetention: &retention})
 	return out
 }

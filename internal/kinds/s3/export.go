@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -27,14 +28,24 @@ func exported(cr *v1alpha1.S3Bucket, have BucketState) {
 		out.ACL = have.ACL
 	}
 	if aws.ToBool(have.ObjectLock) { // false says nothing
-		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: nonZero(have.Retention)}
+		out.ObjectLock = &v1alpha1.S3ObjectLock{Enabled: true, DefaultRetention: kind.NonZero(have.Retention)}
 	}
 	out.Website = exportedWebsite(*kind.NonNil(have.Website))
 	if len(have.Replication) > 0 {
 		out.Replication = exportedReplication(have)
 	}
-	out.Logging = kind.Convert[*v1alpha1.S3Logging](nonZero(have.Logging))
+	out.Logging = kind.Convert[*v1alpha1.S3Logging](kind.NonZero(have.Logging))
 	out.Notification = exportedNotification(have)
+}
+
+// exportPolicy declares the statement of tlsOnly alone as such, and any other policy as a whole.
+func exportPolicy(out *v1alpha1.S3BucketSpec, have BucketState) {
+	found, err := iampolicy.Parse(have.FoundPolicy)
+	if err == nil && len(found.Statement) == 1 && found.Contains(tlsStatement(have.ARN)) {
+		out.TLSOnly = aws.Bool(true)
+		return
+	}
+	out.Policy = kind.NonEmpty(have.Policy)
 }
 
 func exportedWebsite(w Website) *v1alpha1.S3Website {
@@ -62,7 +73,7 @@ func exportedNotification(have BucketState) *v1alpha1.S3Notification {
 	eachNotification(have.Functions, func(e v1alpha1.S3NotificationEvents, arn string) {
 		functions = append(functions, v1alpha1.S3LambdaFunctionNotification{S3NotificationEvents: e, LambdaFunctionARN: arn})
 	})
-	return nonZero(&v1alpha1.S3Notification{EventBridge: nonZero(have.EventBridge), Queues: kind.NonEmptyList(&queues), Topics: kind.NonEmptyList(&topics),
+	return kind.NonZero(&v1alpha1.S3Notification{EventBridge: kind.NonZero(have.EventBridge), Queues: kind.NonEmptyList(&queues), Topics: kind.NonEmptyList(&topics),
 		LambdaFunctions: kind.NonEmptyList(&functions)})
 }
 
@@ -71,11 +82,11 @@ func exportedLifecycle(rules map[string]v1alpha1.S3LifecycleRule) *[]v1alpha1.S3
 	out := make([]v1alpha1.S3LifecycleRule, 0, len(rules))
 	for _, id := range kind.SortedKeys(rules) {
 		r := rules[id]
-		r.ObjectSizeGreaterThan, r.ObjectSizeLessThan, r.NewerNoncurrentVersions = nonZero(r.ObjectSizeGreaterThan), nonZero(r.ObjectSizeLessThan), nonZero(r.NewerNoncurrentVersions)
-		r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays = nonZero(r.NoncurrentVersionExpirationDays), nonZero(r.AbortIncompleteMultipartUploadDays)
+		r.ObjectSizeGreaterThan, r.ObjectSizeLessThan, r.NewerNoncurrentVersions = kind.NonZero(r.ObjectSizeGreaterThan), kind.NonZero(r.ObjectSizeLessThan), kind.NonZero(r.NewerNoncurrentVersions)
+		r.NoncurrentVersionExpirationDays, r.AbortIncompleteMultipartUploadDays = kind.NonZero(r.NoncurrentVersionExpirationDays), kind.NonZero(r.AbortIncompleteMultipartUploadDays)
 		e := *r.Expiration
-		e.Days, e.ExpiredObjectDeleteMarker = nonZero(e.Days), nonZero(e.ExpiredObjectDeleteMarker)
-		if r.Expiration = nonZero(&e); len(*r.NoncurrentVersionTransitions) == 0 {
+		e.Days, e.ExpiredObjectDeleteMarker = kind.NonZero(e.Days), kind.NonZero(e.ExpiredObjectDeleteMarker)
+		if r.Expiration = kind.NonZero(&e); len(*r.NoncurrentVersionTransitions) == 0 {
 			r.NoncurrentVersionTransitions = nil
 		}
 		if len(r.Tags) == 0 {

@@ -5,7 +5,6 @@ package s3
 import (
 	"cmp"
 	"reflect"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
@@ -40,22 +39,9 @@ func complete(r v1alpha1.S3LifecycleRule) v1alpha1.S3LifecycleRule {
 	return r
 }
 
-// nonZero returns nil for a zero: a member that a request leaves out.
-func nonZero[T comparable](v *T) *T {
-	var zero T
-	if v == nil || *v == zero {
-		return nil
-	}
-	return v
-}
-
 // toLifecycle overlays the found rules of the same IDs with the wanted ones. Rules with other IDs are dropped.
 func toLifecycle(want map[string]v1alpha1.S3LifecycleRule, found []types.LifecycleRule) []types.LifecycleRule {
-	var rules []v1alpha1.S3LifecycleRule
-	for _, id := range kind.SortedKeys(want) {
-		rules = append(rules, want[id])
-	}
-	return kind.OverlayEach(rules, found, func(r v1alpha1.S3LifecycleRule, l types.LifecycleRule) bool { return r.ID == aws.ToString(l.ID) }, overlay)
+	return kind.OverlayEach(kind.SortedValues(want), found, func(r v1alpha1.S3LifecycleRule, l types.LifecycleRule) bool { return r.ID == aws.ToString(l.ID) }, overlay)
 }
 
 func overlay(l *types.LifecycleRule, r v1alpha1.S3LifecycleRule) {
@@ -64,15 +50,15 @@ func overlay(l *types.LifecycleRule, r v1alpha1.S3LifecycleRule) {
 	l.ID, l.Status = &r.ID, kind.Either(r.Enabled, types.ExpirationStatusEnabled, types.ExpirationStatusDisabled)
 	l.Transitions = nil
 	for _, t := range r.Transitions {
-		l.Transitions = append(l.Transitions, types.Transition{Days: t.Days, Date: timeOf(t.Date), StorageClass: types.TransitionStorageClass(t.StorageClass)})
+		l.Transitions = append(l.Transitions, types.Transition{Days: t.Days, Date: kind.TimeOf(t.Date), StorageClass: types.TransitionStorageClass(t.StorageClass)})
 	}
 	l.AbortIncompleteMultipartUpload = nil
-	if days := nonZero(r.AbortIncompleteMultipartUploadDays); days != nil {
+	if days := kind.NonZero(r.AbortIncompleteMultipartUploadDays); days != nil {
 		l.AbortIncompleteMultipartUpload = &types.AbortIncompleteMultipartUpload{DaysAfterInitiation: days}
 	}
-	retained := nonZero(cmp.Or(r.NewerNoncurrentVersions, kind.NonNil(l.NoncurrentVersionExpiration).NewerNoncurrentVersions))
+	retained := kind.NonZero(cmp.Or(r.NewerNoncurrentVersions, kind.NonNil(l.NoncurrentVersionExpiration).NewerNoncurrentVersions))
 	l.NoncurrentVersionExpiration = nil
-	if days := nonZero(r.NoncurrentVersionExpirationDays); days != nil {
+	if days := kind.NonZero(r.NoncurrentVersionExpirationDays); days != nil {
 		l.NoncurrentVersionExpiration = &types.NoncurrentVersionExpiration{NoncurrentDays: days, NewerNoncurrentVersions: retained}
 	}
 	if r.NoncurrentVersionTransitions != nil {
@@ -88,8 +74,8 @@ func overlayFilter(l *types.LifecycleRule, r v1alpha1.S3LifecycleRule) {
 	if r.Tags != nil {
 		c.Tags = kind.SDKTags[types.Tag](kind.Convert[map[string]string](r.Tags))
 	}
-	c.ObjectSizeGreaterThan = nonZero(cmp.Or(r.ObjectSizeGreaterThan, c.ObjectSizeGreaterThan))
-	c.ObjectSizeLessThan = nonZero(cmp.Or(r.ObjectSizeLessThan, c.ObjectSizeLessThan))
+	c.ObjectSizeGreaterThan = kind.NonZero(cmp.Or(r.ObjectSizeGreaterThan, c.ObjectSizeGreaterThan))
+	c.ObjectSizeLessThan = kind.NonZero(cmp.Or(r.ObjectSizeLessThan, c.ObjectSizeLessThan))
 	found.Prefix = kind.NonEmpty(found.Prefix)
 	if l.ID != nil && reflect.DeepEqual(describeConditions(c), describeConditions(found)) {
 		return
@@ -122,7 +108,7 @@ func countSet(all ...bool) (n int) {
 func overlayExpiration(l *types.LifecycleRule, e v1alpha1.S3Expiration) {
 	switch {
 	case *e.Days > 0 || e.Date != "":
-		l.Expiration = &types.LifecycleExpiration{Days: nonZero(e.Days), Date: timeOf(e.Date)}
+		l.Expiration = &types.LifecycleExpiration{Days: kind.NonZero(e.Days), Date: kind.TimeOf(e.Date)}
 	case aws.ToBool(e.ExpiredObjectDeleteMarker):
 		l.Expiration = &types.LifecycleExpiration{ExpiredObjectDeleteMarker: e.ExpiredObjectDeleteMarker}
 	case e.ExpiredObjectDeleteMarker != nil || l.Expiration != nil && !aws.ToBool(l.Expiration.ExpiredObjectDeleteMarker):
@@ -150,31 +136,14 @@ func fromLifecycle(found []types.LifecycleRule) map[string]v1alpha1.S3LifecycleR
 		r := v1alpha1.S3LifecycleRule{ID: aws.ToString(l.ID), Enabled: l.Status == types.ExpirationStatusEnabled,
 			Prefix: aws.ToString(c.Prefix), Tags: kind.Convert[map[string]v1alpha1.TagValue](kind.TagMap(c.Tags)),
 			ObjectSizeGreaterThan: kind.NonNil(c.ObjectSizeGreaterThan), ObjectSizeLessThan: kind.NonNil(c.ObjectSizeLessThan),
-			Expiration:                      &v1alpha1.S3Expiration{Days: e.Days, Date: dateOf(e.Date), ExpiredObjectDeleteMarker: kind.NonNil(e.ExpiredObjectDeleteMarker)},
+			Expiration:                      &v1alpha1.S3Expiration{Days: e.Days, Date: kind.DateOf(e.Date), ExpiredObjectDeleteMarker: kind.NonNil(e.ExpiredObjectDeleteMarker)},
 			NoncurrentVersionExpirationDays: old.NoncurrentDays, NewerNoncurrentVersions: kind.NonNil(old.NewerNoncurrentVersions),
 			NoncurrentVersionTransitions:       kind.NonNil(kind.Convert[*[]v1alpha1.S3NoncurrentVersionTransition](&l.NoncurrentVersionTransitions)),
 			AbortIncompleteMultipartUploadDays: kind.NonNil(l.AbortIncompleteMultipartUpload).DaysAfterInitiation}
 		for _, t := range l.Transitions {
-			r.Transitions = append(r.Transitions, v1alpha1.S3Transition{Days: t.Days, Date: dateOf(t.Date), StorageClass: string(t.StorageClass)})
+			r.Transitions = append(r.Transitions, v1alpha1.S3Transition{Days: t.Days, Date: kind.DateOf(t.Date), StorageClass: string(t.StorageClass)})
 		}
 		out[r.ID] = complete(r)
 	}
 	return out
-}
-
-// dateOf returns the day of a time; S3 accepts only midnight in UTC.
-// https://docs.aws.amazon.com/AmazonS3/latest/API/API_LifecycleExpiration.html
-func dateOf(t *time.Time) string {
-	if t == nil {
-		return ""
-	}
-	return t.UTC().Format(time.DateOnly)
-}
-
-// timeOf returns the beginning of a day whose form the definition has checked.
-func timeOf(date string) *time.Time {
-	if t, err := time.Parse(time.DateOnly, date); err == nil {
-		return &t
-	}
-	return nil
 }

@@ -113,16 +113,6 @@ func wantedPolicy(in v1alpha1.S3BucketSpec, arn string) (*string, error) {
 	return &text, err
 }
 
-// exportPolicy declares the statement of tlsOnly alone as such, and any other policy as a whole.
-func exportPolicy(out *v1alpha1.S3BucketSpec, have BucketState) {
-	found, err := iampolicy.Parse(have.FoundPolicy)
-	if err == nil && len(found.Statement) == 1 && found.Contains(tlsStatement(have.ARN)) {
-		out.TLSOnly = aws.Bool(true)
-		return
-	}
-	out.Policy = kind.NonEmpty(have.Policy)
-}
-
 // admitsPolicies reports whether the public access block is to stop refusing public policies.
 func admitsPolicies(want, have BucketState) bool {
 	return want.PublicAccessBlock != nil && !want.PublicAccessBlock.BlockPublicPolicy &&

@@ -109,12 +109,8 @@ func replicatesDeleteMarkers(f types.ReplicationRule) bool {
 // toReplication overlays the found rules of the same IDs with the wanted ones. Rules with other IDs are dropped. All get
 // the version with a filter, because S3 accepts only one version in a bucket.
 func toReplication(want BucketState, found []types.ReplicationRule) *types.ReplicationConfiguration {
-	var rules []v1alpha1.S3ReplicationRule
-	for _, id := range kind.SortedKeys(want.Replication) {
-		rules = append(rules, want.Replication[id])
-	}
 	same := func(w v1alpha1.S3ReplicationRule, h types.ReplicationRule) bool { return w.ID == aws.ToString(h.ID) }
-	return &types.ReplicationConfiguration{Role: want.ReplicationRole, Rules: kind.OverlayEach(rules, found, same, overlayReplication)}
+	return &types.ReplicationConfiguration{Role: want.ReplicationRole, Rules: kind.OverlayEach(kind.SortedValues(want.Replication), found, same, overlayReplication)}
 }
 
 func overlayReplication(f *types.ReplicationRule, r v1alpha1.S3ReplicationRule) {
@@ -136,5 +132,5 @@ func overlayReplication(f *types.ReplicationRule, r v1alpha1.S3ReplicationRule) 
 		to.EncryptionConfiguration = &types.EncryptionConfiguration{ReplicaKmsKeyID: &key}
 		selection.SseKmsEncryptedObjects = &types.SseKmsEncryptedObjects{Status: types.SseKmsEncryptedObjectsStatusEnabled}
 	}
-	f.Destination, f.SourceSelectionCriteria = &to, nonZero(&selection)
+	f.Destination, f.SourceSelectionCriteria = &to, kind.NonZero(&selection)
 }

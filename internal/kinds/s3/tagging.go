@@ -4,16 +4,12 @@ package s3
 
 import (
 	"context"
-	"net"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3control"
 	controltypes "github.com/aws/aws-sdk-go-v2/service/s3control/types"
-	smithyendpoints "github.com/aws/smithy-go/endpoints"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -58,22 +54,4 @@ func (b *bucket) putTags(ctx context.Context, have BucketState, all map[string]s
 func (b *bucket) tagsOneByOne(name string) bool {
 	_, refused := b.oneByOne.Load(name)
 	return refused
-}
-
-// controlClient returns the client of the API that sets tags one by one.
-func controlClient(cfg aws.Config) *s3control.Client {
-	return s3control.NewFromConfig(cfg, func(o *s3control.Options) { o.EndpointResolverV2 = withoutAccount{o.EndpointResolverV2} })
-}
-
-// withoutAccount takes the number of the account out of the host where that is an address, such as the one of an emulator.
-type withoutAccount struct{ s3control.EndpointResolverV2 }
-
-// ResolveEndpoint implements s3control.EndpointResolverV2.
-func (r withoutAccount) ResolveEndpoint(ctx context.Context, params s3control.EndpointParameters) (smithyendpoints.Endpoint, error) {
-	out, err := r.EndpointResolverV2.ResolveEndpoint(ctx, params)
-	host := strings.TrimPrefix(out.URI.Host, aws.ToString(params.AccountId)+".")
-	if name, _, splitErr := net.SplitHostPort(host); err == nil && splitErr == nil && net.ParseIP(name) != nil {
-		out.URI.Host = host
-	}
-	return out, err
 }

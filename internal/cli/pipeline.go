@@ -118,10 +118,7 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 	report := pipelineReport{APIVersion: buildAPIVersion, Kind: "Pipeline", DryRun: f.dryRun}
 	var failed error
 	for i, step := range pipelineSteps {
-		r := stepReport{Number: i + 1, Name: step.name, Command: step.command(p), State: "Planned", Detail: step.skipped(f)}
-		if !f.runs(r.Number) {
-			r.State, r.Detail = "Skipped", cmp.Or(r.Detail, "--from-step and --to-step")
-		}
+		r := p.planned(i+1, step)
 		if r.State == "Planned" && !f.dryRun {
 			failed = p.runStep(ctx, step, &r)
 		}
@@ -139,6 +136,15 @@ func (s *shared) e2e(ctx context.Context, f *e2eFlags, resume func(step int) str
 		return cmp.Or(failed, printAs(s.Out, f.output, report, nil))
 	}
 	return failed
+}
+
+// planned returns the report of a step before it runs, by its number.
+func (p *pipeline) planned(number int, step pipelineStep) stepReport {
+	r := stepReport{Number: number, Name: step.name, Command: step.command(p), State: "Planned", Detail: step.skipped(p.flags)}
+	if !p.flags.runs(number) {
+		r.State, r.Detail = "Skipped", cmp.Or(r.Detail, "--from-step and --to-step")
+	}
+	return r
 }
 
 // runStep runs one step and completes its report.

@@ -190,17 +190,24 @@ func (n *Node) reports(below *Node) bool {
 	return below.severity() >= severity[Failed] && n.Reason == below.Reason && strings.HasPrefix(n.Message, below.ID()+":")
 }
 
+// worstBelow is the object with the highest rank below a node or that the node waits for, without those on the path and those whose state
+// comes from the node itself; nil when there is none.
+func (n *Node) worstBelow(index map[string]*Node, path []*Node) *Node {
+	var worst *Node
+	for _, c := range append(slices.Clone(n.Children), n.awaited(index)...) {
+		if n.rank(c) > n.rank(worst) && !slices.Contains(path, c) && !n.holds(c) && !c.staysWith(n) {
+			worst = c
+		}
+	}
+	return worst
+}
+
 // nextTowardsCause is the worst object below a node or that the node waits for; nil when the node is the cause.
 func nextTowardsCause(at *Node, index map[string]*Node, path []*Node) *Node {
 	if at.Health == Paused || at.Reason == notObserved {
 		return nil // nothing is done about anything below it
 	}
-	var next *Node
-	for _, c := range append(slices.Clone(at.Children), at.awaited(index)...) {
-		if at.rank(c) > at.rank(next) && !slices.Contains(path, c) && !at.holds(c) && !c.staysWith(at) {
-			next = c
-		}
-	}
+	next := at.worstBelow(index, path)
 	// A failure of the object itself is not explained by something below it that is merely under way, but for a
 	// Deployment: its pods tell why.
 	if next != nil && at.Health == Failed && at.Kind != "Deployment" && next.worst() < severity[Failed] {

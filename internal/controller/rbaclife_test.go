@@ -34,6 +34,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/ekswebhook"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
@@ -46,6 +47,11 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
+	// An operator of another test may have made the key already, with which it signs its first record in a zone.
+	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: reconciler.SigningKeySecret}}
+	if err := client.IgnoreNotFound(h.c.Delete(h.ctx(), key)); err != nil {
+		t.Fatal(err)
+	}
 	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer, enginecrds.OtherPolicies)...)
 	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
 	h.leads()

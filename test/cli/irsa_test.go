@@ -155,8 +155,8 @@ func TestFixIRSA_RepairsTheTrustOfTheOperatorsRole(t *testing.T) {
 	}
 	name("arn:aws:iam::" + account + ":role/" + role)
 	x.wants(x.run("", "fix-irsa", "--dry-run"), 0, "would: replace the trust policy", "- \"Federated\": \""+x.provider(gone), "+ \"Federated\": \""+x.provider(world.DefaultIssuer))
-	if x.trustOf(role) != document {
-		t.Errorf("a dry run changed the trust policy to %s", x.trustOf(role))
+	if got := x.trustOf(role); !strings.Contains(got, x.provider(gone)) || strings.Contains(got, x.provider(world.DefaultIssuer)) {
+		t.Errorf("a dry run changed the trust policy to %s", got)
 	}
 	x.wants(x.run("", "fix-irsa"), 0, "done: replace the trust policy")
 	if got := x.trustOf(role); strings.Contains(got, "GONE") || !strings.Contains(got, x.provider(other)) || !strings.Contains(got, x.provider(world.DefaultIssuer)) {

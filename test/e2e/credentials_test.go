@@ -143,8 +143,10 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 		skipped, first := f.of(c.Namespace)
 		total += skipped
 		for _, h := range c.Status.History {
-			if took := h.Time.Sub(first); h.Phase == nexusv1.PhaseRunning && skipped > 0 && took > time.Minute {
-				t.Errorf("%s ran %s after its first pod had started without credentials", c.Name, took)
+			// On a busy machine, everything that precedes the first pod takes longer than a minute, too.
+			most := max(time.Minute, first.Sub(c.CreationTimestamp.Time))
+			if took := h.Time.Sub(first); h.Phase == nexusv1.PhaseRunning && skipped > 0 && took > most {
+				t.Errorf("%s ran %s after its first pod had started without credentials, more than %s", c.Name, took, most)
 			}
 		}
 		evicted := b.evicted(mark, c.Namespace)

@@ -16,6 +16,8 @@ var s3Rows = []row{
 	{service: "s3", code: "NoSuchPublicAccessBlockConfiguration|OwnershipControlsNotFound|NoSuchWebsiteConfiguration", class: NotFound},
 	{service: "s3", code: "ServerSideEncryptionConfigurationNotFound|ReplicationConfigurationNotFound", class: NotFound},
 	{service: "s3", code: "ObjectLockConfigurationNotFound|NoSuchObjectLockConfiguration|NoSuchConfiguration", class: NotFound},
+	// AWS does not publish the code.
+	{service: "s3", operation: "GetBucketMetadataConfiguration", code: "*NotFound", class: NotFound},
 	{service: "s3", code: "BucketAlreadyOwnedByYou", class: Exists},
 	{service: "s3", code: "BucketAlreadyExists", class: NameTaken},
 	// The bucket is there, in another region than the endpoint's.
@@ -252,6 +254,7 @@ var computeRows = []row{
 // .../Route53/latest/APIReference, .../acm/latest/APIReference, .../eks/latest/APIReference
 var otherRows = []row{
 	{service: "cognitoidentityprovider", code: "ResourceNotFound|ScopeDoesNotExist|UserNotFound", class: NotFound},
+	{service: "cognitoidentityprovider", operation: "DescribeRiskConfiguration", code: "UserPoolAddOnNotEnabled", class: NotFound},
 	{service: "cognitoidentityprovider", code: "GroupExists|DuplicateProvider", class: Exists},
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "associated with another", class: NameTaken},
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "already exists", class: Exists},
@@ -267,6 +270,7 @@ var otherRows = []row{
 	{service: "ecr", code: "Kms|InvalidTagParameter", class: Invalid},
 	{service: "route53", code: "NoSuchHostedZone|NoSuchHealthCheck|VPCAssociationNotFound", class: NotFound},
 	{service: "route53", code: "HostedZoneAlreadyExists", class: Exists},
+	{service: "route53", code: "InvalidPaginationToken", class: Transient},
 	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
 	{service: "route53", code: "TooManyHostedZones|LimitsExceeded", class: Limit},
 	// Route 53 does not see a VPC that was made a moment ago.

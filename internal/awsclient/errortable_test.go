@@ -45,6 +45,7 @@ var answers = []struct {
 	{"S3", "GetBucketWebsite", "NoSuchWebsiteConfiguration", "", 404, NotFound},
 	{"S3", "GetBucketEncryption", "ServerSideEncryptionConfigurationNotFoundError", "", 404, NotFound},
 	{"S3", "GetBucketReplication", "ReplicationConfigurationNotFoundError", "", 404, NotFound},
+	{"S3", "GetBucketMetadataConfiguration", "MetadataConfigurationNotFound", "", 404, NotFound},
 	{"S3", "GetObjectLockConfiguration", "ObjectLockConfigurationNotFoundError", "", 404, NotFound},
 	{"S3", "GetBucketPolicy", "NotFound", "Not Found", 404, Unknown}, // made up from the status
 	{"S3", "CreateBucket", "BucketAlreadyOwnedByYou", "", 409, Exists},
@@ -240,6 +241,8 @@ var answers = []struct {
 	{"ECR", "CreateRepository", "RepositoryAlreadyExistsException", "", 400, Exists},
 	{"ECR", "DeleteRepository", "RepositoryNotEmptyException", "", 400, NotEmpty},
 	{"Route 53", "GetHostedZone", "NoSuchHostedZone", "", 404, NotFound},
+	{"Route 53", "ListQueryLoggingConfigs", "InvalidPaginationToken", "", 400, Transient},
+	{"Cognito Identity Provider", "DescribeRiskConfiguration", "UserPoolAddOnNotEnabledException", "", 400, NotFound},
 	{"Route 53", "CreateHostedZone", "HostedZoneAlreadyExists", "", 409, Exists},
 	{"Route 53", "DeleteHostedZone", "HostedZoneNotEmpty", "", 400, NotEmpty},
 	{"Route 53", "CreateHostedZone", "TooManyHostedZones", "", 400, Limit},

@@ -241,6 +241,9 @@ func (s *shared) told(r importer.Result, adopt, isPassedOver bool) bool {
 	if len(r.NotDeclared) > 0 {
 		s.say("%s: not declared, because no field says it, and left in AWS as it is: %s", r.Resource, strings.Join(r.NotDeclared, ", "))
 	}
+	if len(r.Unknown) > 0 {
+		s.say("%s: not known whether it has more that no field says: %s", r.Resource, strings.Join(r.Unknown, ", "))
+	}
 	if r.Remark != "" {
 		s.say("%s: %s", r.Resource, r.Remark)
 	}

@@ -51,6 +51,14 @@ type Exported struct {
 	// Busy and Created are those of kind.Seen.
 	Busy    string
 	Created time.Time
+	// Separate are the settings that Export did not read.
+	Separate []SeparateSetting
+}
+
+// SeparateSetting is a kind.SeparateSetting of the exported resource.
+type SeparateSetting struct {
+	kind.ImportRead
+	Read func(ctx context.Context) (bool, error)
 }
 
 // Object is a pointer to a custom resource's struct.
@@ -114,6 +122,9 @@ func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alph
 		published := obj.DeepCopyObject().(CR)
 		b.kind.Publish(published, seen.State)
 		out.Published = published
+		for _, s := range x.SeparateSettings() {
+			out.Separate = append(out.Separate, SeparateSetting{s.ImportRead, func(ctx context.Context) (bool, error) { return s.Read(ctx, seen.State) }})
+		}
 	}
 	return out, err
 }

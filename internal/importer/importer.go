@@ -71,6 +71,8 @@ type Result struct {
 	// NotDeclared are the settings, by the names that AWS gives them, that AWS answered with and that no field of the object says. They
 	// stay in AWS as they are.
 	NotDeclared []string
+	// Unknown are further settings that no field says, of which AWS did not answer whether the resource has them, with the reason.
+	Unknown []string
 	// IsManaged is true where the Problem is that another object manages the resource.
 	IsManaged bool
 	// Problem is why the resource cannot be declared, or not so that nothing changes.
@@ -150,6 +152,8 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 	if out.NotDeclared, err = found.NotDeclared(ctx); err != nil {
 		return out, err
 	}
+	separate, unknown := readSeparately(ctx, found.Separate)
+	out.NotDeclared, out.Unknown = append(out.NotDeclared, separate...), unknown
 	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
 		return out, problem(&out, err)
 	}

@@ -16,6 +16,44 @@ type Exporter[CR any, S any] interface {
 	// Export reads all settings of the resource that cr identifies and sets the spec of cr so that nothing differs. It
 	// leaves cr as it is when there is no such resource.
 	Export(ctx context.Context, sc Scope, cr CR) (Seen[S], error)
+	// SeparateSettings returns the settings that Export does not read.
+	SeparateSettings() []SeparateSetting[S]
+}
+
+// SeparateSetting is a setting that no field says and that AWS shows only to a separate call. Imports make these calls, to name the
+// setting; the operator does not.
+type SeparateSetting[S any] struct {
+	ImportRead
+	// Read reports whether the resource has the setting. An error of a setting that is not there is none.
+	Read func(ctx context.Context, have S) (bool, error)
+}
+
+// ImportRead names a setting that only an import reads.
+type ImportRead struct {
+	// Setting is the name that AWS has for it, as fields are written.
+	Setting string
+	// Action is the IAM action of the read.
+	Action string
+}
+
+// If returns the setting for resources that can have it: AWS refuses the read of others.
+func (s SeparateSetting[S]) If(can func(have S) bool) SeparateSetting[S] {
+	read := s.Read
+	s.Read = func(ctx context.Context, have S) (bool, error) {
+		if !can(have) {
+			return false, nil
+		}
+		return read(ctx, have)
+	}
+	return s
+}
+
+// ReadSeparately returns a setting that a call of an AWS client shows: has decides by the answer.
+func ReadSeparately[S, In, Out, Opt any](read ImportRead, op func(context.Context, *In, ...func(*Opt)) (*Out, error), in func(S) *In, has func(*Out) bool) SeparateSetting[S] {
+	return SeparateSetting[S]{ImportRead: read, Read: func(ctx context.Context, have S) (bool, error) {
+		out, err := op(ctx, in(have))
+		return err == nil && has(out), err
+	}}
 }
 
 // OptionalIdentity ends the name of a field that does not identify every resource of its kind.
@@ -33,10 +71,15 @@ type Export[CR any, S any] struct {
 	Spec func(cr CR, have S)
 	// Omit returns what Spec leaves out because no field can say it, as sentences; nil is for kinds whose specs say all of a state.
 	Omit func(have S) []string
+	// Separate are the settings that no field says and no part reads.
+	Separate []SeparateSetting[S]
 }
 
 // ExportIdentity implements Exporter.
 func (t *table[CR, S]) ExportIdentity() []string { return t.Table.Export.Identity }
+
+// SeparateSettings implements Exporter.
+func (t *table[CR, S]) SeparateSettings() []SeparateSetting[S] { return t.Table.Export.Separate }
 
 // Export implements Exporter.
 func (t *table[CR, S]) Export(ctx context.Context, sc Scope, cr CR) (Seen[S], error) {

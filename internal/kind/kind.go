@@ -232,6 +232,8 @@ const (
 type Meta struct {
 	// Reads and Writes are IAM actions; kindtest proves that the declared are the used.
 	Reads, Writes []string
+	// ImportReads are the settings that only an import reads, with the IAM actions. A table derives them.
+	ImportReads []ImportRead
 	// Optional are IAM actions without which everything works, only slower; kindtest does not require rows
 	// that use them.
 	Optional []string

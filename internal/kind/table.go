@@ -234,6 +234,9 @@ func (t *table[CR, S]) derivedMeta() Meta {
 	for _, e := range slices.Concat(t.Delete, t.Table.Stop) {
 		m.Writes = append(m.Writes, e.Action)
 	}
+	for _, s := range t.Table.Export.Separate {
+		m.ImportReads = append(m.ImportReads, s.ImportRead)
+	}
 	m.Reads, m.Writes = distinctActions(m.Reads), distinctActions(m.Writes)
 	return m
 }

@@ -48,6 +48,9 @@ func undeclarable(t *testing.T, s *Subject) {
 	}
 	found := exportOf(t, s, nil)
 	golden.Check(t, "not-declarable-"+strings.ToLower(s.Entry.Name())+".txt", strings.Join(found.NotDeclarable(t.Context()), "\n")+"\n")
+	for _, setting := range found.Separate {
+		readSeparately(t, s, setting)
+	}
 	if unfounded := found.Unfounded(); len(unfounded) > 0 {
 		t.Errorf("internal/importer/notsettings.go lists what no answer has: %q", unfounded)
 	}

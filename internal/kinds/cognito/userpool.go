@@ -69,7 +69,7 @@ func NewUserPool(cfg aws.Config) kind.Kind[*v1alpha1.CognitoUserPool, UserPoolSt
 		Meta: kind.Meta{Facts: userPoolFacts(), Identity: kind.ByTag, HoldsData: true, Retains: true,
 			Reads: []string{"cognito-idp:ListUserPoolClients", "cognito-idp:DescribeUserPoolDomain"}},
 		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse,
-		Export:   kind.Export[*v1alpha1.CognitoUserPool, UserPoolState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported},
+		Export:   kind.Export[*v1alpha1.CognitoUserPool, UserPoolState]{Identity: []string{"importID"}, Ask: askForEverything, Spec: exported, Separate: p.separateSettings()},
 		Roles:    kind.Roles[UserPoolState]{Read: p.rolesOf},
 		Describe: kind.Read[UserPoolState]{Actions: []string{"cognito-idp:DescribeUserPool", "cognito-idp:ListUserPools"}, Do: p.describe},
 		Create:   kind.Call[UserPoolState]{Action: "cognito-idp:CreateUserPool", DoForID: p.create},

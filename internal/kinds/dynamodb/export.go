@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -123,4 +124,31 @@ func exportedLimits(have *v1alpha1.DynamoDBOnDemandThroughput) *v1alpha1.DynamoD
 		return nil
 	}
 	return &out
+}
+
+// separateSettings are the settings of a table that no field says, with one read for each.
+func (t *table) separateSettings() []kind.SeparateSetting[TableState] {
+	return []kind.SeparateSetting[TableState]{
+		kind.ReadSeparately(kind.ImportRead{Setting: "contributorInsightsSpecification", Action: "dynamodb:DescribeContributorInsights"}, t.api.DescribeContributorInsights,
+			func(have TableState) *dynamodb.DescribeContributorInsightsInput {
+				return &dynamodb.DescribeContributorInsightsInput{TableName: &have.Name}
+			},
+			func(out *dynamodb.DescribeContributorInsightsOutput) bool {
+				return out.ContributorInsightsStatus == types.ContributorInsightsStatusEnabled || out.ContributorInsightsStatus == types.ContributorInsightsStatusEnabling
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "kinesisStreamSpecification", Action: "dynamodb:DescribeKinesisStreamingDestination"}, t.api.DescribeKinesisStreamingDestination,
+			func(have TableState) *dynamodb.DescribeKinesisStreamingDestinationInput {
+				return &dynamodb.DescribeKinesisStreamingDestinationInput{TableName: &have.Name}
+			},
+			func(out *dynamodb.DescribeKinesisStreamingDestinationOutput) bool {
+				return slices.ContainsFunc(out.KinesisDataStreamDestinations, func(d types.KinesisDataStreamDestination) bool {
+					return d.DestinationStatus != types.DestinationStatusDisabled
+				})
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "resourcePolicy", Action: "dynamodb:GetResourcePolicy"}, t.api.GetResourcePolicy,
+			func(have TableState) *dynamodb.GetResourcePolicyInput {
+				return &dynamodb.GetResourcePolicyInput{ResourceArn: &have.ARN}
+			},
+			func(out *dynamodb.GetResourcePolicyOutput) bool { return out.Policy != nil }),
+	}
 }

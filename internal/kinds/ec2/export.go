@@ -3,9 +3,14 @@
 package ec2
 
 import (
+	"context"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
+	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -89,3 +94,44 @@ func exportedNATGateway(cr *v1alpha1.NATGateway, have NATGatewayState) {
 	out := &cr.Spec
 	out.SubnetID, out.AllocationID, out.ConnectivityType = aws.ToString(have.SubnetID), aws.ToString(have.AllocationID), aws.ToString(have.ConnectivityType)
 }
+
+// separateSettings are the settings of an instance that no field says, with one read for each.
+func (i *instance) separateSettings() []kind.SeparateSetting[InstanceState] {
+	return []kind.SeparateSetting[InstanceState]{
+		{ImportRead: kind.ImportRead{Setting: "creditSpecification", Action: "ec2:DescribeInstanceCreditSpecifications"}, Read: i.hasCreditOption},
+		kind.ReadSeparately(kind.ImportRead{Setting: "disableApiStop", Action: "ec2:DescribeInstanceAttribute"}, i.api.DescribeInstanceAttribute,
+			func(have InstanceState) *ec2.DescribeInstanceAttributeInput {
+				return &ec2.DescribeInstanceAttributeInput{InstanceId: &have.ID, Attribute: types.InstanceAttributeNameDisableApiStop}
+			},
+			func(out *ec2.DescribeInstanceAttributeOutput) bool {
+				return aws.ToBool(kind.NonNil(out.DisableApiStop).Value)
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "instanceInitiatedShutdownBehavior", Action: "ec2:DescribeInstanceAttribute"}, i.api.DescribeInstanceAttribute,
+			func(have InstanceState) *ec2.DescribeInstanceAttributeInput {
+				return &ec2.DescribeInstanceAttributeInput{InstanceId: &have.ID, Attribute: types.InstanceAttributeNameInstanceInitiatedShutdownBehavior}
+			},
+			func(out *ec2.DescribeInstanceAttributeOutput) bool {
+				return aws.ToString(kind.NonNil(out.InstanceInitiatedShutdownBehavior).Value) == "terminate"
+			}),
+	}
+}
+
+// hasCreditOption reports whether a burstable instance has another credit option than AWS chooses.
+// https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/burstable-performance-instances-unlimited-mode-concepts.html
+func (i *instance) hasCreditOption(ctx context.Context, have InstanceState) (bool, error) {
+	instanceType := *kind.NonNil(have.InstanceType)
+	if !isBurstable.MatchString(instanceType) {
+		return false, nil
+	}
+	out, err := i.api.DescribeInstanceCreditSpecifications(ctx, &ec2.DescribeInstanceCreditSpecificationsInput{InstanceIds: []string{have.ID}})
+	if err != nil {
+		return false, err
+	}
+	byDefault := kind.Either(strings.HasPrefix(instanceType, "t2."), "standard", "unlimited")
+	return slices.ContainsFunc(out.InstanceCreditSpecifications, func(c types.InstanceCreditSpecification) bool {
+		return aws.ToString(c.CpuCredits) != byDefault
+	}), nil
+}
+
+// isBurstable matches the types that earn credits. EC2 refuses to describe the credits of others.
+var isBurstable = regexp.MustCompile(`^t\d`)

@@ -77,7 +77,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.EC2Instance, InstanceState]
 				RolePath: sc.RolePath, Boundary: sc.Boundary, DisableAPITermination: cr.Spec.DisableAPITermination}, nil
 		},
 		Declare: declareInstance, Publish: publishInstance, Refuse: refuseInstance,
-		Export:   kind.Export[*v1alpha1.EC2Instance, InstanceState]{Identity: []string{"importID"}, Spec: exportedInstance},
+		Export:   kind.Export[*v1alpha1.EC2Instance, InstanceState]{Identity: []string{"importID"}, Spec: exportedInstance, Separate: i.separateSettings()},
 		Roles:    kind.Roles[InstanceState]{Read: i.rolesOf},
 		Describe: kind.Read[InstanceState]{Actions: []string{"ec2:DescribeInstances", "ec2:DescribeIamInstanceProfileAssociations", "iam:GetInstanceProfile"}, Do: i.describe},
 		Create:   kind.Call[InstanceState]{Action: "ec2:RunInstances", DoForID: i.run},

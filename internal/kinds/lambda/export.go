@@ -3,6 +3,8 @@
 package lambda
 
 import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -53,5 +55,66 @@ func exportInstance(out *v1alpha1.LambdaFunctionSpec, have FunctionState) {
 	}
 	if len(*have.Command)+len(*have.EntryPoint)+len(*have.Directory) > 0 {
 		out.ImageConfig = &v1alpha1.LambdaImageConfig{Command: *have.Command, EntryPoint: *have.EntryPoint, WorkingDirectory: *have.Directory}
+	}
+}
+
+// separateSettings are the settings of a function that no field says, with one read for each.
+func (f *function) separateSettings() []kind.SeparateSetting[FunctionState] {
+	return []kind.SeparateSetting[FunctionState]{
+		kind.ReadSeparately(kind.ImportRead{Setting: "aliases", Action: "lambda:ListAliases"}, f.api.ListAliases,
+			func(have FunctionState) *lambda.ListAliasesInput {
+				return &lambda.ListAliasesInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.ListAliasesOutput) bool { return len(out.Aliases) > 0 }),
+		kind.ReadSeparately(kind.ImportRead{Setting: "codeSigningConfigArn", Action: "lambda:GetFunctionCodeSigningConfig"}, f.api.GetFunctionCodeSigningConfig,
+			func(have FunctionState) *lambda.GetFunctionCodeSigningConfigInput {
+				return &lambda.GetFunctionCodeSigningConfigInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.GetFunctionCodeSigningConfigOutput) bool {
+				return aws.ToString(out.CodeSigningConfigArn) != ""
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "eventInvokeConfigs", Action: "lambda:ListFunctionEventInvokeConfigs"}, f.api.ListFunctionEventInvokeConfigs,
+			func(have FunctionState) *lambda.ListFunctionEventInvokeConfigsInput {
+				return &lambda.ListFunctionEventInvokeConfigsInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.ListFunctionEventInvokeConfigsOutput) bool {
+				return len(out.FunctionEventInvokeConfigs) > 0
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "eventSourceMappings", Action: "lambda:ListEventSourceMappings"}, f.api.ListEventSourceMappings,
+			func(have FunctionState) *lambda.ListEventSourceMappingsInput {
+				return &lambda.ListEventSourceMappingsInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.ListEventSourceMappingsOutput) bool { return len(out.EventSourceMappings) > 0 }),
+		kind.ReadSeparately(kind.ImportRead{Setting: "functionUrlConfigs", Action: "lambda:ListFunctionUrlConfigs"}, f.api.ListFunctionUrlConfigs,
+			func(have FunctionState) *lambda.ListFunctionUrlConfigsInput {
+				return &lambda.ListFunctionUrlConfigsInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.ListFunctionUrlConfigsOutput) bool { return len(out.FunctionUrlConfigs) > 0 }),
+		kind.ReadSeparately(kind.ImportRead{Setting: "policy", Action: "lambda:GetPolicy"}, f.api.GetPolicy,
+			func(have FunctionState) *lambda.GetPolicyInput {
+				return &lambda.GetPolicyInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.GetPolicyOutput) bool { return out.Policy != nil }),
+		kind.ReadSeparately(kind.ImportRead{Setting: "provisionedConcurrencyConfigs", Action: "lambda:ListProvisionedConcurrencyConfigs"}, f.api.ListProvisionedConcurrencyConfigs,
+			func(have FunctionState) *lambda.ListProvisionedConcurrencyConfigsInput {
+				return &lambda.ListProvisionedConcurrencyConfigsInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.ListProvisionedConcurrencyConfigsOutput) bool {
+				return len(out.ProvisionedConcurrencyConfigs) > 0
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "recursiveLoop", Action: "lambda:GetFunctionRecursionConfig"}, f.api.GetFunctionRecursionConfig,
+			func(have FunctionState) *lambda.GetFunctionRecursionConfigInput {
+				return &lambda.GetFunctionRecursionConfigInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.GetFunctionRecursionConfigOutput) bool {
+				return out.RecursiveLoop == types.RecursiveLoopAllow
+			}),
+		kind.ReadSeparately(kind.ImportRead{Setting: "runtimeManagementConfig", Action: "lambda:GetRuntimeManagementConfig"}, f.api.GetRuntimeManagementConfig,
+			func(have FunctionState) *lambda.GetRuntimeManagementConfigInput {
+				return &lambda.GetRuntimeManagementConfigInput{FunctionName: &have.FunctionName}
+			},
+			func(out *lambda.GetRuntimeManagementConfigOutput) bool {
+				return out.UpdateRuntimeOn != "" && out.UpdateRuntimeOn != types.UpdateRuntimeOnAuto
+			}),
 	}
 }

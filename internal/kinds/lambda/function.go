@@ -72,7 +72,7 @@ func NewFunction(cfg aws.Config) kind.Kind[*v1alpha1.LambdaFunction, FunctionSta
 			return FunctionState{FunctionName: cr.Spec.FunctionName}, nil
 		},
 		Roles:   kind.Roles[FunctionState]{Of: func(s FunctionState) []string { return kind.Present(s.Role) }},
-		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported},
+		Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.LambdaFunction, FunctionState]{Identity: []string{"functionName"}, Spec: exported, Separate: f.separateSettings()},
 		Describe: kind.Read[FunctionState]{Actions: []string{"lambda:GetFunction"}, Do: f.describe},
 		Create:   kind.Call[FunctionState]{Action: "lambda:CreateFunction", Do: f.create},
 		Tagging: kind.Tagging[FunctionState]{

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/route53"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -37,4 +38,23 @@ func exportedRecords(cr *v1alpha1.Route53RecordSet, have RecordSetState) {
 		out.GeoLocation = &v1alpha1.RecordGeoLocation{ContinentCode: have.Geo.ContinentCode, CountryCode: have.Geo.CountryCode, SubdivisionCode: have.Geo.SubdivisionCode}
 	}
 	out.MultiValueAnswer, out.HealthCheckID = have.MultiValue, have.HealthCheckID
+}
+
+// separateSettings are the settings of a hosted zone that no field says, with one read for each.
+func (z *hostedZone) separateSettings() []kind.SeparateSetting[HostedZoneState] {
+	return []kind.SeparateSetting[HostedZoneState]{
+		kind.ReadSeparately(kind.ImportRead{Setting: "dnssec", Action: "route53:GetDNSSEC"}, z.api.GetDNSSEC,
+			func(have HostedZoneState) *route53.GetDNSSECInput {
+				return &route53.GetDNSSECInput{HostedZoneId: &have.ID}
+			},
+			func(out *route53.GetDNSSECOutput) bool {
+				signs := kind.NonEmpty(kind.NonNil(out.Status).ServeSignature)
+				return signs != nil && *signs != "NOT_SIGNING"
+			}).If(func(have HostedZoneState) bool { return !*kind.NonNil(have.Private) }),
+		kind.ReadSeparately(kind.ImportRead{Setting: "queryLoggingConfig", Action: "route53:ListQueryLoggingConfigs"}, z.api.ListQueryLoggingConfigs,
+			func(have HostedZoneState) *route53.ListQueryLoggingConfigsInput {
+				return &route53.ListQueryLoggingConfigsInput{HostedZoneId: &have.ID}
+			},
+			func(out *route53.ListQueryLoggingConfigsOutput) bool { return len(out.QueryLoggingConfigs) > 0 }),
+	}
 }

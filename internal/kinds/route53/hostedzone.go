@@ -64,7 +64,7 @@ func NewHostedZone(cfg aws.Config) kind.Kind[*v1alpha1.Route53HostedZone, Hosted
 			return HostedZoneState{Search: sc.Search(), Observing: sc.Observing, Reference: "nexus.ai/" + sc.UID + "/", ARN: "arn:" + sc.Partition + ":route53:::hostedzone/", Name: kind.Ptr(canonicalName(cr.Spec.Name))}, nil
 		},
 		Declare: declareZone, Publish: publishZone,
-		Export:   kind.Export[*v1alpha1.Route53HostedZone, HostedZoneState]{Identity: []string{"importID"}, Spec: exportedZone},
+		Export:   kind.Export[*v1alpha1.Route53HostedZone, HostedZoneState]{Identity: []string{"importID"}, Spec: exportedZone, Separate: z.separateSettings()},
 		Explain:  awsclient.ExplainVanished[HostedZoneState]("Route 53 described the hosted zone and answered that it does not exist"),
 		Describe: kind.Read[HostedZoneState]{Actions: []string{"route53:GetHostedZone", "route53:ListHostedZonesByName", "route53:ListTagsForResources"}, Do: z.describe},
 		// The create carries no tags. Its success says that the zone with the caller reference exists.

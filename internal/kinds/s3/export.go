@@ -3,9 +3,12 @@
 package s3
 
 import (
+	"context"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
@@ -116,4 +119,41 @@ func eachNotification(all map[string]Notification, add func(events v1alpha1.S3No
 		n := all[id]
 		add(v1alpha1.S3NotificationEvents{ID: id, Events: n.Events, FilterPrefix: n.Prefix, FilterSuffix: n.Suffix}, n.TargetARN)
 	}
+}
+
+// separateSettings are the settings of a bucket that no field says, with one read for each.
+func (b *bucket) separateSettings() []kind.SeparateSetting[BucketState] {
+	return []kind.SeparateSetting[BucketState]{
+		separate("abacStatus", "s3:GetBucketAbac", b.api.GetBucketAbac, func(out *s3.GetBucketAbacOutput) bool {
+			return kind.NonNil(out.AbacStatus).Status == types.BucketAbacStatusEnabled
+		}),
+		separate("accelerateConfiguration", "s3:GetAccelerateConfiguration", b.api.GetBucketAccelerateConfiguration, func(out *s3.GetBucketAccelerateConfigurationOutput) bool {
+			return out.Status == types.BucketAccelerateStatusEnabled
+		}),
+		separate("analyticsConfigurations", "s3:GetAnalyticsConfiguration", b.api.ListBucketAnalyticsConfigurations, func(out *s3.ListBucketAnalyticsConfigurationsOutput) bool {
+			return len(out.AnalyticsConfigurationList) > 0
+		}),
+		separate("intelligentTieringConfigurations", "s3:GetIntelligentTieringConfiguration", b.api.ListBucketIntelligentTieringConfigurations, func(out *s3.ListBucketIntelligentTieringConfigurationsOutput) bool {
+			return len(out.IntelligentTieringConfigurationList) > 0
+		}),
+		separate("inventoryConfigurations", "s3:GetInventoryConfiguration", b.api.ListBucketInventoryConfigurations, func(out *s3.ListBucketInventoryConfigurationsOutput) bool {
+			return len(out.InventoryConfigurationList) > 0
+		}),
+		separate("metadataConfiguration", "s3:GetBucketMetadataTableConfiguration", b.api.GetBucketMetadataConfiguration, func(out *s3.GetBucketMetadataConfigurationOutput) bool {
+			return out.GetBucketMetadataConfigurationResult != nil
+		}),
+		separate("metricsConfigurations", "s3:GetMetricsConfiguration", b.api.ListBucketMetricsConfigurations, func(out *s3.ListBucketMetricsConfigurationsOutput) bool {
+			return len(out.MetricsConfigurationList) > 0
+		}),
+		separate("requestPayment", "s3:GetBucketRequestPayment", b.api.GetBucketRequestPayment, func(out *s3.GetBucketRequestPaymentOutput) bool {
+			return out.Payer == types.PayerRequester
+		}),
+	}
+}
+
+func separate[In, Out any](setting, action string, op operation[In, Out], has func(*Out) bool) kind.SeparateSetting[BucketState] {
+	return kind.SeparateSetting[BucketState]{ImportRead: kind.ImportRead{Setting: setting, Action: action}, Read: func(ctx context.Context, have BucketState) (bool, error) {
+		out, err := send(ctx, have, op, new(In))
+		return err == nil && has(out), err
+	}}
 }

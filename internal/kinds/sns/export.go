@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -57,4 +58,15 @@ func exportedSubscription(key string, have TopicState) v1alpha1.SNSSubscription 
 		out.DeadLetterQueueARN = kind.Ptr(letters.DeadLetterTargetArn)
 	}
 	return out
+}
+
+// separateSettings are the settings of a topic that no field says, with one read for each.
+func (t *topic) separateSettings() []kind.SeparateSetting[TopicState] {
+	return []kind.SeparateSetting[TopicState]{
+		kind.ReadSeparately(kind.ImportRead{Setting: "dataProtectionPolicy", Action: "sns:GetDataProtectionPolicy"}, t.api.GetDataProtectionPolicy,
+			func(have TopicState) *sns.GetDataProtectionPolicyInput {
+				return &sns.GetDataProtectionPolicyInput{ResourceArn: &have.ARN}
+			},
+			func(out *sns.GetDataProtectionPolicyOutput) bool { return aws.ToString(out.DataProtectionPolicy) != "" }).If(func(have TopicState) bool { return !strings.HasSuffix(have.Name, ".fifo") }),
+	}
 }

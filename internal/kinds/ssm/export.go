@@ -23,6 +23,9 @@ const secureAdvice = "a manifest would contain the value of a SecureString; it s
 // ExportIdentity implements kind.Exporter.
 func (p *parameterSet) ExportIdentity() []string { return []string{"path"} }
 
+// SeparateSettings implements kind.Exporter.
+func (p *parameterSet) SeparateSettings() []kind.SeparateSetting[ParameterSetState] { return nil }
+
 // Export implements kind.Exporter. It declares the parameters below the path, or only those that the object names already, with
 // the tags that all of them carry, but no SecureString, whose value it does not read.
 func (p *parameterSet) Export(ctx context.Context, sc kind.Scope, cr *v1alpha1.SSMParameterSet) (kind.Seen[ParameterSetState], error) {

@@ -54,6 +54,10 @@ var lambdaRoutes = map[string]string{
 	"POST functions": "CreateFunction", "GET functions": "ListFunctions", "GET functions/*": "GetFunction", "DELETE functions/*": "DeleteFunction",
 	"PUT functions/*/code": "UpdateFunctionCode", "PUT functions/*/configuration": "UpdateFunctionConfiguration", "GET functions/*/configuration": "GetFunctionConfiguration",
 	"PUT functions/*/concurrency": "PutFunctionConcurrency", "DELETE functions/*/concurrency": "DeleteFunctionConcurrency",
+	"GET functions/*/aliases": "ListAliases", "GET functions/*/code-signing-config": "GetFunctionCodeSigningConfig", "GET functions/*/event-invoke-config/list": "ListFunctionEventInvokeConfigs",
+	"GET event-source-mappings": "ListEventSourceMappings", "GET functions/*/urls": "ListFunctionUrlConfigs", "GET functions/*/policy": "GetPolicy",
+	"GET functions/*/provisioned-concurrency": "ListProvisionedConcurrencyConfigs", "GET functions/*/recursion-config": "GetFunctionRecursionConfig",
+	"GET functions/*/runtime-management-config": "GetRuntimeManagementConfig",
 	"POST tags/*": "TagResource", "DELETE tags/*": "UntagResource", "GET tags/*": "ListTags",
 }
 

@@ -16,7 +16,7 @@ var route53Routes = map[string]string{
 	"POST hostedzone/*/associatevpc": "AssociateVPCWithHostedZone", "POST hostedzone/*/disassociatevpc": "DisassociateVPCFromHostedZone",
 	"POST hostedzone/*/rrset": "ChangeResourceRecordSets", "GET hostedzone/*/rrset": "ListResourceRecordSets",
 	"GET tags/hostedzone/*": "ListTagsForResource", "POST tags/hostedzone/*": "ChangeTagsForResource", "POST tags/hostedzone": "ListTagsForResources",
-	"GET change/*": "GetChange",
+	"GET change/*": "GetChange", "GET hostedzone/*/dnssec": "GetDNSSEC", "GET queryloggingconfig": "ListQueryLoggingConfigs",
 }
 
 var (

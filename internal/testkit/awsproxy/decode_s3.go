@@ -16,7 +16,7 @@ var bucketOps = map[string]string{
 	"abac": "BucketAbac", "accelerate": "BucketAccelerateConfiguration", "acl": "BucketAcl", "analytics": "BucketAnalyticsConfiguration",
 	"cors": "BucketCors", "encryption": "BucketEncryption", "intelligent-tiering": "BucketIntelligentTieringConfiguration",
 	"inventory": "BucketInventoryConfiguration", "lifecycle": "BucketLifecycleConfiguration", "location": "BucketLocation",
-	"logging": "BucketLogging", "metrics": "BucketMetricsConfiguration", "notification": "BucketNotificationConfiguration",
+	"logging": "BucketLogging", "metadataConfiguration": "BucketMetadataConfiguration", "metrics": "BucketMetricsConfiguration", "notification": "BucketNotificationConfiguration",
 	"object-lock": "ObjectLockConfiguration", "ownershipControls": "BucketOwnershipControls", "policy": "BucketPolicy",
 	"policyStatus": "BucketPolicyStatus", "publicAccessBlock": "PublicAccessBlock", "replication": "BucketReplication",
 	"requestPayment": "BucketRequestPayment", "tagging": "BucketTagging", "versioning": "BucketVersioning", "website": "BucketWebsite",

@@ -106,11 +106,12 @@ var namings = map[string]naming{
 
 // notNamed are types that a request of the action never names, with the reason.
 var notNamed = map[string]string{
-	"route53:ChangeTagsForResource route53 healthcheck/*": "the path names a zone or a health check; the operator tags zones",
-	"glue:GetTables glue table/*/*":                       "it lists the tables to which the caller has the right, and fails for want of none",
-	"s3:TagResource s3 access-grants/default":             "the request names the ARN of a bucket",
-	"s3:UntagResource s3 access-grants/default":           "the request names the ARN of a bucket",
-	"lambda:GetLayerVersion lambda layer:*:*":             "Lambda asks for it when a function is made with layers",
+	"route53:ChangeTagsForResource route53 healthcheck/*":  "the path names a zone or a health check; the operator tags zones",
+	"glue:GetTables glue table/*/*":                        "it lists the tables to which the caller has the right, and fails for want of none",
+	"dynamodb:GetResourcePolicy dynamodb table/*/stream/*": "the request names the ARN of a table or of a stream; imports read the policies of tables",
+	"s3:TagResource s3 access-grants/default":              "the request names the ARN of a bucket",
+	"s3:UntagResource s3 access-grants/default":            "the request names the ARN of a bucket",
+	"lambda:GetLayerVersion lambda layer:*:*":              "Lambda asks for it when a function is made with layers",
 }
 
 // anyARN are the members of requests that hold the ARN of a resource of any type.

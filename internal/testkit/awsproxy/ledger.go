@@ -50,6 +50,9 @@ var s3Actions = map[string]string{
 	"GetObjectLockConfiguration": "GetBucketObjectLockConfiguration", "PutObjectLockConfiguration": "PutBucketObjectLockConfiguration",
 	"GetBucketReplication": "GetReplicationConfiguration", "PutBucketReplication": "PutReplicationConfiguration", "DeleteBucketReplication": "PutReplicationConfiguration",
 	"ListObjects": "ListBucket", "ListObjectsV2": "ListBucket", "ListMultipartUploads": "ListBucketMultipartUploads",
+	"GetBucketAccelerateConfiguration": "GetAccelerateConfiguration", "GetBucketMetadataConfiguration": "GetBucketMetadataTableConfiguration",
+	"ListBucketAnalyticsConfigurations": "GetAnalyticsConfiguration", "ListBucketIntelligentTieringConfigurations": "GetIntelligentTieringConfiguration",
+	"ListBucketInventoryConfigurations": "GetInventoryConfiguration", "ListBucketMetricsConfigurations": "GetMetricsConfiguration",
 	"GetBucketCors": "GetBucketCORS", "PutBucketCors": "PutBucketCORS", "DeleteBucketCors": "PutBucketCORS",
 }
 

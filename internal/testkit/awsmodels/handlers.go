@@ -17,6 +17,8 @@ type Handlers struct {
 	Source string `json:"source"`
 	// Types are the rights to create, change and delete a resource, by its type in CloudFormation.
 	Types map[string]Codes `json:"types"`
+	// Properties are the settings of a resource, without those that can only be read, by its type in CloudFormation.
+	Properties map[string]Codes `json:"properties"`
 }
 
 // ReadHandlers returns the checked-in rights of the resource schemas.

@@ -5,6 +5,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,21 +15,23 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
-// generateHandlers writes down the rights that the resource schemas of the kinds' types list, as cfn-lint ships them.
+// generateHandlers writes down the rights and the properties that the resource schemas of the kinds' types list, as cfn-lint ships them.
 func generateHandlers(cfnlint, version, file string) error {
 	schemas := filepath.Join(cfnlint, "data", "schemas")
 	var files map[string]string // names of files by type
 	if err := readJSON(filepath.Join(schemas, "providers", "us-east-1.json"), &files); err != nil {
 		return err
 	}
-	h := awsmodels.Handlers{Source: "cfn-lint " + version, Types: map[string]awsmodels.Codes{}}
+	h := awsmodels.Handlers{Source: "cfn-lint " + version, Types: map[string]awsmodels.Codes{}, Properties: map[string]awsmodels.Codes{}}
 	types, err := schemaTypes()
 	if err != nil {
 		return err
 	}
 	for _, name := range types {
 		var schema struct {
-			Handlers map[string]struct{ Permissions []string }
+			Handlers   map[string]struct{ Permissions []string }
+			Properties map[string]json.RawMessage
+			ReadOnly   []string `json:"readOnlyProperties"`
 		}
 		if err := readJSON(filepath.Join(schemas, "resources", files[name]+".json"), &schema); err != nil {
 			return err
@@ -39,6 +42,8 @@ func generateHandlers(cfnlint, version, file string) error {
 		}
 		slices.Sort(all)
 		h.Types[name] = awsmodels.Codes(strings.Join(slices.Compact(all), " "))
+		settings := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(p string) bool { return slices.Contains(schema.ReadOnly, "/properties/"+p) })
+		h.Properties[name] = awsmodels.Codes(strings.Join(settings, " "))
 	}
 	return write(file, h)
 }

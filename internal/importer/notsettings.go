@@ -108,7 +108,7 @@ var notSettings = map[string][]string{
 	"PodIdentityAssociation": {"eks.ListPodIdentityAssociations", "Association.ExternalId"},
 	"RDSInstance": {
 		"DBInstances.CACertificateIdentifier=rds-ca-rsa2048-g1", "DBInstances.CACertificateIdentifier=rds-ca-default", "DBInstances.CertificateDetails", "DBInstances.DBInstanceStatus",
-		"DBInstances.DBParameterGroups.ParameterApplyStatus", "DBInstances.DBSubnetGroup", "DBInstances.DbInstancePort", "DBInstances.DbiResourceId", "DBInstances.DedicatedLogVolume",
+		"DBInstances.DBParameterGroups.ParameterApplyStatus", "DBInstances.DBSubnetGroup", "DBInstances.DbInstancePort", "DBInstances.DbiResourceId", "DBInstances.DedicatedLogVolume=false",
 		"DBInstances.LicenseModel=general-public-license", "DBInstances.LicenseModel=postgresql-license",
 		"DBInstances.MasterUserSecret.KmsKeyId", "DBInstances.MasterUserSecret.SecretStatus", "DBInstances.NetworkType=IPV4", "DBInstances.OptionGroupMemberships.OptionGroupName=default:*",
 		"DBInstances.OptionGroupMemberships.Status", "DBInstances.PendingModifiedValues", "DBInstances.SecondaryAvailabilityZone", "DBInstances.StatusInfos",

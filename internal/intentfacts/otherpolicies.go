@@ -60,6 +60,9 @@ func (o otherPolicy) selects(namespace string, all map[string]string) bool {
 	return err != nil || selector.Matches(labels.Merge(named, all))
 }
 
+// pageOfPolicies bounds how many policies of a kind are in memory at a time: tenants may create many large ones.
+const pageOfPolicies = 50
+
 // readOtherPolicies lists the policies of the cluster that are no NetworkPolicies and that no intent made. Of a kind that is not
 // served, or that the reader may not list, there are none: the roles of the operator and its engines grant the right.
 func readOtherPolicies(ctx context.Context, live client.Reader) ([]otherPolicy, error) {
@@ -70,26 +73,41 @@ func readOtherPolicies(ctx context.Context, live client.Reader) ([]otherPolicy, 
 		if listed[kind.GroupKind()] {
 			continue
 		}
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		switch err := live.List(ctx, list); {
+		policies, err := policiesOfKind(ctx, live, kind, marks)
+		switch {
 		case meta.IsNoMatchError(err), runtime.IsNotRegisteredError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 			continue
 		case err != nil:
 			return nil, fmt.Errorf("listing %s: %w", kind.Kind, err)
 		}
 		listed[kind.GroupKind()] = true
-		for i := range list.Items {
-			mine, _, err := IsOfPolicy(&list.Items[i], marks)
+		out = append(out, policies...)
+	}
+	return out, nil
+}
+
+// policiesOfKind lists the policies of a kind that no intent made, by pages.
+func policiesOfKind(ctx context.Context, live client.Reader, kind schema.GroupVersionKind, marks func() (map[string]bool, error)) ([]otherPolicy, error) {
+	var out []otherPolicy
+	for next := ""; ; {
+		page := &unstructured.UnstructuredList{}
+		page.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := live.List(ctx, page, client.Limit(pageOfPolicies), client.Continue(next)); err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			mine, _, err := IsOfPolicy(&page.Items[i], marks)
 			if err != nil {
 				return nil, err
 			}
 			if !mine {
-				out = append(out, otherPolicies(&list.Items[i])...)
+				out = append(out, otherPolicies(&page.Items[i])...)
 			}
 		}
+		if next = page.GetContinue(); next == "" {
+			return out, nil
+		}
 	}
-	return out, nil
 }
 
 // otherPolicies reads each rule of a policy.

@@ -143,3 +143,30 @@ func TestReadCluster_CountsAPolicyOnceInAllVersions(t *testing.T) {
 		}
 	}
 }
+
+// Tenants may create many policies of a mebibyte.
+func TestReadCluster_ListsOtherPoliciesByPages(t *testing.T) {
+	kind, pages := OtherPolicyKinds()[0], 0
+	live := interceptor.NewClient(api(t).Store, interceptor.Funcs{List: func(ctx context.Context, c client.WithWatch, l client.ObjectList, opts ...client.ListOption) error {
+		list, ok := l.(*unstructured.UnstructuredList)
+		if !ok || list.GetKind() != kind.Kind+"List" {
+			return c.List(ctx, l, opts...)
+		}
+		asked := (&client.ListOptions{}).ApplyOptions(opts)
+		if pages++; asked.Limit == 0 || asked.Limit > 100 || asked.Continue != []string{"", "next"}[min(pages, 2)-1] {
+			t.Errorf("page %d: %+v", pages, asked)
+		}
+		u := unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"endpointSelector": map[string]any{}, "egress": []any{map[string]any{}}}}}
+		u.SetGroupVersionKind(kind)
+		u.SetNamespace("shop")
+		u.SetName(fmt.Sprintf("of-page-%d", pages))
+		if list.Items = []unstructured.Unstructured{u}; pages == 1 {
+			list.SetContinue("next")
+		}
+		return nil
+	}})
+	got, err := ReadCluster(t.Context(), live, Settings{DNSService: "kube-system/kube-dns"})
+	if err != nil || len(got.others) != 2 || pages != 2 {
+		t.Errorf("%+v after %d pages, %v", got.others, pages, err)
+	}
+}

@@ -75,6 +75,7 @@ var (
 	succeeded = operator.Result{ReadyMessage: "bucket x is as declared"}
 	waiting   = operator.Result{Err: &operator.Waiting{For: "AWSProvider/x to be ready"}}
 	busy      = operator.Result{Err: &operator.Waiting{Reason: operator.ReasonBusy, For: "AWS", Usable: true}}
+	missing   = operator.Result{Err: &operator.Waiting{Reason: operator.ReasonWaiting, For: "image registry/app:v2 to be pushed"}}
 	stalled   = operator.Result{Err: operator.Invalid("spec.region", "no such region")}
 	retrying  = operator.Result{Err: &operator.Retrying{Reason: operator.ReasonThrottled, Cause: errors.New("AWS throttles")}}
 	given     = operator.Result{Err: retrying.Err, FailingSince: noon.Add(-time.Hour)}
@@ -89,6 +90,8 @@ var cases = []struct {
 	{"ready without a message", at(1, 1, after(operator.Result{})), health{"Healthy", "The object is ready"}},
 	{"waiting", at(1, 1, after(waiting)), health{"Progressing", "waiting for AWSProvider/x to be ready"}},
 	{"ready while AWS changes it", at(1, 1, after(succeeded, busy)), health{"Progressing", "waiting for AWS"}},
+	{"before its image is pushed", at(1, 1, after(missing)), health{"Progressing", "waiting for image registry/app:v2 to be pushed"}},
+	{"before its next image is pushed", at(2, 2, after(succeeded, missing)), health{"Progressing", "waiting for image registry/app:v2 to be pushed"}},
 	{"a failure that passes", at(1, 1, after(retrying)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},
 	{"a failure that passes, once ready", at(1, 1, after(succeeded, retrying)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},
 	{"a failure that lasts", at(1, 1, after(succeeded, given)), health{"Progressing", "AWS throttles (NX-AWS-001)"}},

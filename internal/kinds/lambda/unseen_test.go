@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
@@ -76,6 +78,12 @@ func TestAnImageThatIsNotPushedYetIsWaitedFor(t *testing.T) {
 		_, err := s.Pass(t.Context(), nil)
 		if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "image "+image+"later to be pushed") {
 			t.Errorf("got %v", err)
+		}
+		// By these conditions kstatus takes the object for in progress, and not for failed.
+		var conditions []metav1.Condition
+		status.Summarize(&conditions, status.Result{Err: err, Generation: 1, Now: s.Clock})
+		if !meta.IsStatusConditionTrue(conditions, status.Reconciling) || meta.IsStatusConditionTrue(conditions, status.Stall) {
+			t.Errorf("%+v", conditions)
 		}
 	}
 	s.Rig.AWS.SetImagesMissing("later")

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -227,13 +228,26 @@ func matchesElement(element any, p fieldpath.PathElement) bool {
 // managedSets are the fields that we manage, and those that others do, status left out. An entry that cannot be
 // read has none.
 func managedSets(live *unstructured.Unstructured) (ours, theirs *fieldpath.Set) {
+	return dividedSets(live, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == FieldOwner })
+}
+
+// appliedSets are the fields that Apply wrote, and all others: also those that a patch or an update of ours wrote, such as the
+// finalizer, which the API server counts as another manager's.
+// https://kubernetes.io/docs/reference/using-api/server-side-apply/#managers
+func appliedSets(live *unstructured.Unstructured) (applied, others *fieldpath.Set) {
+	return dividedSets(live, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager == FieldOwner && m.Operation == metav1.ManagedFieldsOperationApply
+	})
+}
+
+func dividedSets(live *unstructured.Unstructured, isOurs func(metav1.ManagedFieldsEntry) bool) (ours, theirs *fieldpath.Set) {
 	ours, theirs = &fieldpath.Set{}, &fieldpath.Set{}
 	for _, m := range live.GetManagedFields() {
 		s := &fieldpath.Set{}
 		if m.Subresource != "" || m.FieldsV1 == nil || s.FromJSON(m.FieldsV1.GetRawReader()) != nil {
 			continue
 		}
-		if m.Manager == FieldOwner {
+		if isOurs(m) {
 			ours = ours.Union(s)
 		} else {
 			theirs = theirs.Union(s)

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
@@ -126,6 +127,27 @@ func TestWhatAPersonAddsElsewhereStays(t *testing.T) {
 	if data, _, _ := unstructured.NestedStringMap(b.live(ref).Object, "data"); data["theirs"] != "x" || data["k"] != "v2" {
 		t.Errorf("the data are %v", data)
 	}
+}
+
+// The finalizer is written with a patch, which the API server keeps apart from what is applied under the same name.
+func TestAPlannedUpdateKeepsTheFinalizer(t *testing.T) {
+	b := newBed(t)
+	ref := b.given(b.configMap("a", "k", "v"))
+	u := b.live(ref)
+	u.SetFinalizers([]string{"test.io/hold"})
+	if err := b.person.Update(b.Context(), u, client.FieldOwner(apply.FieldOwner)); err != nil {
+		t.Fatal(err)
+	}
+	b.caughtUp(ref)
+	p, err := b.Plan(t.Context(), b.owner, b.configMap("a", "k", "v2"))
+	if removed := p.Removals(); err != nil || p.Change != apply.Updated || len(removed) != 0 {
+		t.Errorf("%v: %+v", err, removed)
+	}
+	b.apply(b.configMap("a", "k", "v2"), apply.Updated)
+	if kept := b.live(ref).GetFinalizers(); len(kept) != 1 {
+		t.Errorf("the finalizers are %v", kept)
+	}
+	b.edit(ref, func(u *unstructured.Unstructured) { u.SetFinalizers(nil) })
 }
 
 func TestAFieldThatIsNoLongerDesiredIsRemoved(t *testing.T) {

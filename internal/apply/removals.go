@@ -13,7 +13,7 @@ func (p Plan) Removals() []Difference {
 	if p.Live == nil || p.Change == Unchanged {
 		return nil
 	}
-	ours, theirs := managedSets(p.Live)
+	ours, theirs := appliedSets(p.Live)
 	gone := &fieldpath.Set{}
 	ours.Leaves().Iterate(func(path fieldpath.Path) {
 		if n := lengthIn(p.want.Object, path); n < len(path) && !containsPath(theirs, path[:n+1]) {

@@ -82,6 +82,19 @@ func (g Guards) Refusal(provider *v1alpha1.AWSProvider) error {
 	return d.ambientRefused(provider)
 }
 
+// Reservation returns why the operator will not use a provider that a capability generated for an object of somebody else; nil where
+// it will.
+func (g Guards) Reservation(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource) error {
+	d := &Directory{Guards: g}
+	a, b := metav1.GetControllerOf(provider), metav1.GetControllerOf(obj)
+	if !d.Borrowed(provider) || a != nil && b != nil && a.UID == b.UID {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.providerRef", Message: fmt.Sprintf(
+		"AWSProvider/%s acts with the operator's own identity and serves only the capability that made it: create an AWSProvider with credentialsSecret, "+
+			"or have an administrator start the operator with %s", provider.Name, d.ambientFlag(provider.Namespace))}
+}
+
 // ambientRefused names the flag of the operator, with its whole new value, that lets the provider act with the
 // operator's own identity or assume roleARN with it.
 func (p *Directory) ambientRefused(provider *v1alpha1.AWSProvider) error {

@@ -16,7 +16,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -166,11 +165,8 @@ func (p *Directory) mayUse(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource
 	if !p.Borrowed(provider) {
 		return nil
 	}
-	a, b := metav1.GetControllerOf(provider), metav1.GetControllerOf(obj)
-	if a == nil || b == nil || a.UID != b.UID {
-		return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.providerRef", Message: fmt.Sprintf(
-			"AWSProvider/%s acts with the operator's own identity and serves only the capability that made it: create an AWSProvider with credentialsSecret, "+
-				"or have an administrator start the operator with %s", provider.Name, p.ambientFlag(provider.Namespace))}
+	if err := p.Guards.Reservation(provider, obj); err != nil {
+		return err
 	}
 	if obj.GetDeletionTimestamp() != nil {
 		return nil

@@ -149,7 +149,8 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	}
 	p.Looking = s.work.note
 	if !s.assumed {
-		p.Refusal = awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}.Refusal
+		guards := awssession.Guards{AmbientNamespaces: o.AmbientNamespaces}
+		p.Refusal, p.Reservation = guards.Refusal, guards.Reservation
 	}
 	if !skipAWS {
 		autoMode := awssession.NewAutoMode(o.EKSCluster, o.Region, sessions, s.Clock).IsEnabled

@@ -55,6 +55,9 @@ type Planner struct {
 	Access Access
 	// Refusal returns why the operator will not use a provider that the plan creates or edits; nil where it will, or where that is not known.
 	Refusal func(provider *v1alpha1.AWSProvider) error
+	// Reservation returns why the operator will not use a provider for an object that its capability does not make; nil where it will, or
+	// where that is not known.
+	Reservation func(provider *v1alpha1.AWSProvider, obj v1alpha1.Resource) error
 	// Admit says what an object becomes by a manifest, as it is now or nil; nil asks the API server by a dry run. It returns a
 	// *status.Stalled for a manifest that is not valid.
 	Admit func(ctx context.Context, live, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error)

@@ -135,6 +135,11 @@ func (p *Planner) session(ctx context.Context, provider *v1alpha1.AWSProvider, o
 		session, err := p.Access.Session(ctx, obj, trusted)
 		return session, awsclient.ExplainOnce(err, "")
 	}
+	if p.Reservation != nil && !trusted && metav1.GetControllerOf(provider) != nil {
+		if err := p.Reservation(provider, obj); err != nil {
+			return nil, err
+		}
+	}
 	session, err := p.open(ctx, provider.Spec.Region, provider.Spec.Endpoint)
 	if err != nil {
 		return nil, err

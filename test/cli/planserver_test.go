@@ -259,6 +259,10 @@ func TestPlanServer_GivesAFutureProviderToItsCapabilityAlone(t *testing.T) {
 	x.apply(x.manifest(c))
 	x.Running(c)
 	x.Quiet()
+	a = x.run(x.manifest(stranger), "plan", "-f", "-", "--operator-arg=--capability-namespaces=myapp-dev", "--operator-arg=--ambient-namespaces=nowhere")
+	if a.code != 1 || strings.Contains(a.out, "call s3:CreateBucket") || !strings.Contains(a.out, "! NotPermitted: spec.providerRef: AWSProvider/myapp-dev ") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
 	user := x.planner(c.Namespace)
 	if a := x.runAs(user, "", "plan", "s3bucket/myapp-dev-call-data", "-n", c.Namespace, "--server", "--exit-code"); a.code != 0 || a.out != "No changes.\n" {
 		t.Errorf("a child as its capability declares it: exit code %d\n%s%s", a.code, a.out, a.err)

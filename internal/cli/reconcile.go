@@ -66,13 +66,17 @@ func (s *shared) reconcile(ctx context.Context, f *reconcileFlags, args []string
 	at := s.Clock.Now().UTC().Format(time.RFC3339Nano)
 	var requests []request
 	for _, u := range objects {
-		requests = append(requests, request{object: u, done: "check requested",
-			patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}})
+		requests = append(requests, checkRequest(u, at))
 	}
 	if err := s.send(ctx, r.Client, requests, f.dryRun); err != nil || !f.wait {
 		return err
 	}
 	return s.waitForChecks(ctx, r.Client, objects, at, f.timeout)
+}
+
+func checkRequest(u *unstructured.Unstructured, at string) request {
+	return request{object: u, done: "check requested",
+		patch: map[string]any{"metadata": map[string]any{"annotations": map[string]any{wellknown.AnnotationReconcileAt: at}}}}
 }
 
 // reconcilable are the objects that the command line names, with the resources of capabilities among them. It refuses
@@ -153,6 +157,9 @@ type checks struct {
 	client client.Client
 	at     string
 	open   []*unstructured.Unstructured
+	// next holds the capabilities, which are asked again after all resources are checked: a check of a capability takes the
+	// states that its resources have by then.
+	next []*unstructured.Unstructured
 	// unready counts the objects that were not ready after their check.
 	unready int
 }
@@ -161,13 +168,23 @@ type checks struct {
 func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*unstructured.Unstructured, at string, timeout time.Duration) error {
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	k := &checks{shared: s, client: c, at: at, open: slices.Clone(objects)}
+	k := &checks{shared: s, client: c, at: at}
+	for _, u := range objects {
+		if isCapability(u) {
+			k.next = append(k.next, u)
+		} else {
+			k.open = append(k.open, u)
+		}
+	}
+	if len(k.open) == 0 {
+		k.open, k.next = k.next, nil
+	}
 	err := wait.PollUntilContextCancel(bounded, pollInterval, true, k.look)
 	switch {
 	case ctx.Err() != nil:
 		return &interruption{waiting: true}
 	case bounded.Err() != nil:
-		return &failure{code: exitTimeout, err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(k.open))}
+		return &failure{code: exitTimeout, err: fmt.Errorf("not checked within %s: %s", timeout, titlesWithReasons(slices.Concat(k.open, k.next)))}
 	case err != nil:
 		return err
 	case k.unready > 0:
@@ -177,8 +194,24 @@ func (s *shared) waitForChecks(ctx context.Context, c client.Client, objects []*
 	}
 }
 
+// askAgain requests the checks of the capabilities, after the operator has seen what the checks of their resources found.
+func (k *checks) askAgain(ctx context.Context) error {
+	k.at, k.open, k.next = k.Clock.Now().UTC().Format(time.RFC3339Nano), k.next, nil
+	for _, u := range k.open {
+		if err := patchObject(ctx, k.client, checkRequest(u, k.at), false); err != nil {
+			return fmt.Errorf("%s: %w", titleOfObject(u), err)
+		}
+	}
+	return nil
+}
+
 // look reports the checks that were done since the last look, and whether none is left.
 func (k *checks) look(ctx context.Context) (bool, error) {
+	if len(k.open) == 0 {
+		if err := k.askAgain(ctx); err != nil {
+			return false, err
+		}
+	}
 	var still []*unstructured.Unstructured
 	for _, u := range k.open {
 		if err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
@@ -197,7 +230,7 @@ func (k *checks) look(ctx context.Context) (bool, error) {
 		}
 	}
 	k.open = still
-	return len(still) == 0, nil
+	return len(still)+len(k.next) == 0, nil
 }
 
 // driftSuffix counts the fields that differ in AWS and are not corrected.

@@ -3,10 +3,72 @@
 package cli
 
 import (
+	"context"
+	"encoding/json"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
+
+// slowRole answers as an operator does that checks a capability at once, and its role later: the check finds that it does not work.
+type slowRole struct {
+	looks     int
+	handledAt string
+	ready     string
+}
+
+func (o *slowRole) get(_ context.Context, _ client.WithWatch, _ client.ObjectKey, got client.Object, _ ...client.GetOption) error {
+	u, handled, ready := got.(*unstructured.Unstructured), o.handledAt, o.ready
+	if !isCapability(u) {
+		o.looks++
+		ready = "True"
+		if handled = ""; o.looks > 1 {
+			handled = "first"
+		}
+	}
+	u.Object["status"] = map[string]any{"lastHandledReconcileAt": handled, "conditions": []any{map[string]any{"type": "Ready", "status": ready, "reason": "Seen"}}}
+	return nil
+}
+
+func (o *slowRole) patch(_ context.Context, _ client.WithWatch, u client.Object, p client.Patch, _ ...client.PatchOption) error {
+	var sent struct{ Metadata metav1.ObjectMeta }
+	text, err := p.Data(u)
+	if err == nil {
+		err = json.Unmarshal(text, &sent)
+	}
+	if o.handledAt = sent.Metadata.Annotations[wellknown.AnnotationReconcileAt]; o.looks > 1 {
+		o.ready = "False"
+	}
+	return err
+}
+
+func TestReconcileWait_ChecksACapabilityAfterItsResources(t *testing.T) {
+	o := &slowRole{handledAt: "first", ready: "True"}
+	c := fake.NewClientBuilder().WithInterceptorFuncs(interceptor.Funcs{Get: o.get, Patch: o.patch}).Build()
+	capability, role := &unstructured.Unstructured{}, &unstructured.Unstructured{}
+	capability.SetGroupVersionKind(capabilityKind)
+	role.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("IAMRole"))
+	for _, u := range []*unstructured.Unstructured{capability, role} {
+		u.SetNamespace("ns")
+		u.SetName("a")
+	}
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	s := &shared{Program: Program{IOStreams: streams, Clock: clock.RealClock{}}}
+	err := s.waitForChecks(t.Context(), c, []*unstructured.Unstructured{capability, role}, "first", time.Minute)
+	if want := "IAMRole ns/a: checked, ready\nNexusAICapability ns/a: checked, not ready: Seen: \n"; out.String() != want || err == nil {
+		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}
 
 func TestReconcileWait_SaysWhyACheckTakesLonger(t *testing.T) {
 	ready := func(s metav1.ConditionStatus, reason, message string) metav1.Condition {

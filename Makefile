@@ -36,7 +36,10 @@ help: ## List the commands.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/' | expand -t 16
 
 .PHONY: build
-build: operator ## Build the operator and nexusctl into bin/.
+build: operator nexusctl ## Build the operator and nexusctl into bin/.
+
+.PHONY: nexusctl
+nexusctl: ## Build nexusctl into bin/.
 	$(COMPILER) go build $(PARALLEL) -ldflags '$(LINKED)' -o bin/nexusctl ./cmd/nexusctl
 
 .PHONY: operator
@@ -153,8 +156,10 @@ screenshots: bed ## Run the demo for several minutes and draw the pictures of th
 	@NEXUS_CACHE='$(CACHE)' dev/docs/screenshots
 
 .PHONY: demo
-demo: bed operator ## Bring up a local world, the operator and three capabilities; leaves it running.
+demo: bed operator ## Bring up a local world, the operator and three capabilities, leave it running, and build nexusctl.
 	@go run ./test/demo up -f examples/test-capability.yaml -f examples/nexus-ai-complete.yaml
+	@echo 'building nexusctl, which .demo/env puts on the PATH; the demo runs already'
+	@$(MAKE) --no-print-directory nexusctl
 
 .PHONY: demo-down
 demo-down: ## Stop what demo started.

@@ -77,9 +77,14 @@ func (s *shared) devUp(ctx context.Context, w devworld.World, f *devUpFlags) err
 	if f.dryRun {
 		return s.planWorld(ctx, w, f, found)
 	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
 	if err = s.buildMissing(ctx, w, f, from, &found); err == nil {
 		s.say("Starting the local world in %s, unless it runs.", w.Dir)
-		err = w.Up(ctx, devworld.Options{Programs: found.Programs, Operator: found.Operator, Nodes: f.nodes, Manifests: f.manifests, Timeout: f.timeout})
+		err = w.Up(ctx, devworld.Options{Programs: found.Programs, Operator: found.Operator, Client: self, Nodes: f.nodes, Manifests: f.manifests,
+			Timeout: f.timeout})
 	}
 	if err != nil {
 		return s.explainWorld(f.devFlags, err)

@@ -80,16 +80,7 @@ func (w World) readOptions() (o Options, err error) {
 // prepareOperator sets up what the operator and clients need in a new world, and describes it.
 func (w World) prepareOperator(ctx context.Context, o Options, running *world.World) (state, error) {
 	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs(),
-		OperatorArgs: append(slices.Clone(demoSettings), o.OperatorArgs...)}
-	self, err := os.Executable()
-	if err != nil {
-		return s, err
-	}
-	for _, program := range []string{o.Operator, self} {
-		if dir, err := filepath.Abs(filepath.Dir(program)); err == nil && program != "" && !slices.Contains(s.OwnPrograms, dir) {
-			s.OwnPrograms = append(s.OwnPrograms, dir)
-		}
-	}
+		OwnPrograms: o.ownPrograms(), OperatorArgs: append(slices.Clone(demoSettings), o.OperatorArgs...)}
 	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
 		return s, fmt.Errorf("registering the cluster's issuer in IAM: %w", err)
 	}
@@ -101,6 +92,17 @@ func (w World) prepareOperator(ctx context.Context, o Options, running *world.Wo
 		return s, err
 	}
 	return s, s.writeEnv(w)
+}
+
+// ownPrograms returns the folders of the operator and of nexusctl. The folder of the program that runs is none of them: go run
+// removes the one that it builds into.
+func (o Options) ownPrograms() (out []string) {
+	for _, program := range []string{o.Operator, o.Client} {
+		if dir := filepath.Dir(program); program != "" && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+	}
+	return out
 }
 
 // definitions returns the files of the CustomResourceDefinitions. Those that are built in are the operator's, and those of

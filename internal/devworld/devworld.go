@@ -48,6 +48,9 @@ type Options struct {
 	// Operator is the absolute path of the operator's program; empty: none runs. OperatorArgs are its further arguments.
 	Operator     string
 	OperatorArgs []string
+	// Client is the absolute path of nexusctl, which the env file offers to shells with the operator; empty: only the operator's folder
+	// is offered.
+	Client string
 	// CRDs are files or folders of CustomResourceDefinitions; empty: those that are built in.
 	CRDs []string
 	// Nodes is the number of simulated nodes; 0: one.

@@ -199,3 +199,28 @@ func TestShellQuote(t *testing.T) {
 		t.Errorf("%s, %v", out, err)
 	}
 }
+
+func TestEnv_OffersTheFoldersOfGivenProgramsOnly(t *testing.T) {
+	w := testWorld(t)
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, o := range map[string]Options{
+		`:'/bed':'/src/bin'`:        {Operator: "/src/bin/nexus-operator"},
+		`:'/bed':'/src/bin':'/opt'`: {Operator: "/src/bin/nexus-operator", Client: "/opt/nexusctl"},
+		`:'/bed':'/opt'`:            {Operator: "/opt/nexus-operator", Client: "/opt/nexusctl"},
+		`:'/bed'`:                   {},
+	} {
+		if err := (state{Programs: "/bed", OwnPrograms: o.ownPrograms()}).writeEnv(w); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(w.file(fileEnv))
+		if err != nil || !strings.Contains(string(text), `export PATH="$PATH"`+want+"\n") || strings.Contains(string(text), filepath.Dir(self)) {
+			t.Errorf("want PATH with %s: %v\n%s", want, err, text)
+		}
+	}
+}

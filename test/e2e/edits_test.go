@@ -108,7 +108,7 @@ func TestEdit_ADroppedStoreWithDataIsHeldUntilItIsNamed(t *testing.T) {
 		if err := b.Get(c); err != nil {
 			return err
 		}
-		for _, want := range []string{"DynamoDBTable/dropped-dev-license", "holds 1 items", "S3Bucket/dropped-dev-notes", "spec.deletionPolicy: Retain", "nexus.ai/delete-data"} {
+		for _, want := range []string{"DynamoDBTable/dropped-dev-license", "holds 1 item", "S3Bucket/dropped-dev-notes", "spec.deletionPolicy: Retain", "nexus.ai/delete-data"} {
 			if !strings.Contains(c.Status.Message, want) {
 				return fmt.Errorf("the message does not say %q: %s", want, c.Status.Message)
 			}

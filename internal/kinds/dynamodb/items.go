@@ -35,9 +35,9 @@ func (t *table) items(ctx context.Context, want TableState, seen *kind.Seen[Tabl
 	case err != nil:
 		hold("may hold items, which could not be counted: %v", awsclient.Explain(err, "dynamodb:Scan"))
 	case len(out.LastEvaluatedKey) > 0:
-		hold("holds at least %d items", max(out.Count, 1))
+		hold("holds at least %s", status.Counted(int(max(out.Count, 1)), "item", "items"))
 	case out.Count > 0:
-		hold("holds %d items", out.Count)
+		hold("holds %s", status.Counted(int(out.Count), "item", "items"))
 	}
 	return nil
 }

@@ -381,7 +381,8 @@ func (b *bucket) contents(ctx context.Context, want BucketState, seen *kind.Seen
 	}
 	seen.State.Objects = objects
 	n := len(objects)
-	held := fmt.Sprintf("the bucket to be empty: it holds %s%d object versions and delete markers", kind.Either(n < page, "", "at least "), n)
+	held := "the bucket to be empty: it holds " + kind.Either(n < page, "", "at least ") +
+		status.Counted(n, "object version or delete marker", "object versions and delete markers")
 	switch {
 	case n == 0:
 	case want.Guarded:
@@ -409,7 +410,7 @@ func keptObjects(want BucketState, of int, kept []types.Error) error {
 	e := kept[0]
 	if want.Locked || strings.Contains(strings.ToLower(aws.ToString(e.Message)), "object lock") {
 		return &status.Waiting{Reason: status.ReasonBucketNotEmpty, After: lockedAfter, For: fmt.Sprintf(
-			"the locks of %d of %d object versions to end, such as of %s: S3 refuses to delete versions under retention or a legal hold, and forceDestroy does not bypass governance", len(kept), of, aws.ToString(e.Key))}
+			"the locks of %d of %s to end, such as of %s: S3 refuses to delete versions under retention or a legal hold, and forceDestroy does not bypass governance", len(kept), status.Counted(of, "object version", "object versions"), aws.ToString(e.Key))}
 	}
 	return &smithy.GenericAPIError{Code: aws.ToString(e.Code), Message: "object " + aws.ToString(e.Key) + ": " + aws.ToString(e.Message)}
 }

@@ -520,6 +520,17 @@ func fill(t *testing.T, r *kindtest.Rig) {
 	must(t, err)
 }
 
+func TestABucketWithOneObjectIsCountedAsOne(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := settle(t, r, bucketOf(nil))
+	putObject(t, r, "a")
+	s.Deleting = true
+	_, err := s.Pass(t.Context(), nil)
+	if w, ok := status.AsWaiting(err); !ok || !strings.Contains(w.For, "it holds 1 object version or delete marker;") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestDeletingAVersionedBucketLosesNothing(t *testing.T) {
 	r := kindtest.NewRig(t)
 	s := settle(t, r, bucketOf(versioned))

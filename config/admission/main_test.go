@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"sigs.k8s.io/yaml"
 
@@ -110,6 +111,19 @@ func TestRole_NamesTheLeaseOfEveryShard(t *testing.T) {
 	for _, lease := range shard.Leases() {
 		if !strings.Contains(policy, quote(lease)) {
 			t.Errorf("the policy refuses Lease %s", lease)
+		}
+	}
+}
+
+// https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/validating-admission-policy-v1/ lists the defaults.
+func TestPolicy_StatesTheDefaultsOfWhatItMatches(t *testing.T) {
+	m := policyFor("user", nil).Spec.MatchConstraints
+	if m.MatchPolicy == nil || *m.MatchPolicy != admissionv1.Equivalent || m.NamespaceSelector == nil || m.ObjectSelector == nil {
+		t.Errorf("%+v", m)
+	}
+	for _, r := range slices.Concat(m.ResourceRules, m.ExcludeResourceRules) {
+		if r.Scope == nil || *r.Scope != admissionv1.AllScopes {
+			t.Errorf("%v: no scope", r.Resources)
 		}
 	}
 }

@@ -37,13 +37,16 @@ var records = []string{
 
 // policyFor returns the policy that limits a user to the given resources and to objects with the operator's marks.
 func policyFor(user string, written []string) *admissionv1.ValidatingAdmissionPolicy {
-	fail := admissionv1.Fail
+	fail, equivalent := admissionv1.Fail, admissionv1.Equivalent
 	p := &admissionv1.ValidatingAdmissionPolicy{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicy"},
 		ObjectMeta: metav1.ObjectMeta{Name: policyName, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}},
 		Spec: admissionv1.ValidatingAdmissionPolicySpec{
 			FailurePolicy: &fail,
+			// All defaults are stated: the API server compares this field as a whole, so that a second tool that applies it without them
+			// conflicts with the first.
 			MatchConstraints: &admissionv1.MatchResources{
+				MatchPolicy: &equivalent, NamespaceSelector: &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
 				ResourceRules: []admissionv1.NamedRuleWithOperations{rule([]string{"*"}, "*/*")},
 				// The rules below allow these writes wherever the roles do. They are most of the writes of a cluster and of the operator, and
 				// the API server evaluates no expression for what is excluded.
@@ -63,9 +66,10 @@ func policyFor(user string, written []string) *admissionv1.ValidatingAdmissionPo
 }
 
 func rule(groups []string, resource string) admissionv1.NamedRuleWithOperations {
+	every := admissionv1.AllScopes
 	return admissionv1.NamedRuleWithOperations{RuleWithOperations: admissionv1.RuleWithOperations{
 		Operations: []admissionv1.OperationType{admissionv1.OperationAll},
-		Rule:       admissionv1.Rule{APIGroups: groups, APIVersions: []string{"*"}, Resources: []string{resource}},
+		Rule:       admissionv1.Rule{APIGroups: groups, APIVersions: []string{"*"}, Resources: []string{resource}, Scope: &every},
 	}}
 }
 

@@ -46,13 +46,21 @@ func (s *shared) tree(ctx context.Context, args []string, output string) error {
 	return printAs(s.Out, output, tree, func() string { return textOfTree(tree.Root, s.Clock.Now(), output == "wide") })
 }
 
+// ageInTree is the age of an object; an object that does not exist has none.
+func ageInTree(now time.Time, n *inspect.Node) string {
+	if n.Created == nil {
+		return "<none>"
+	}
+	return ageOf(now, n.Created)
+}
+
 // textOfTree is a tree for a terminal: a row for each object, as a table, with what troubles it below the row.
 func textOfTree(root *inspect.Node, now time.Time, wide bool) string {
 	rows := [][]string{{"NAME", "HEALTH", "AGE"}}
 	var notes []string
 	var add func(n *inspect.Node, own, below string)
 	add = func(n *inspect.Node, own, below string) {
-		rows = append(rows, []string{own + nameInTree(n, root), healthInTree(n), ageOf(now, n.Created)})
+		rows = append(rows, []string{own + nameInTree(n, root), healthInTree(n), ageInTree(now, n)})
 		notes = append(notes, noteOf(n, below, wide))
 		for i, c := range n.Children {
 			if i == len(n.Children)-1 {

@@ -43,6 +43,9 @@ type Facts struct {
 	IPAddressType string
 	// Gateway holds the observed Gateway of a capability that has one.
 	Gateway GatewayFacts
+	// HasCNAME is true while the host has the CNAME record that CNAMEObject names. It stays, because Route 53 refuses other
+	// records beside it.
+	HasCNAME bool
 	// Zone is the ID of the hosted zone that the spec names in another way; empty until it is known.
 	Zone string
 	// NamespaceQuota is the hard limit of the ResourceQuota in a namespace made for workloads; empty is none.

@@ -12,6 +12,7 @@ import (
 
 	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 )
 
@@ -22,22 +23,8 @@ const (
 	// https://docs.aws.amazon.com/acm/latest/userguide/acm-certificate-characteristics.html
 	maxCertifiedName = 64
 	albIPAddressType = alb + "ip-address-type"
+	cname            = "CNAME"
 )
-
-// balancerZones are the hosted zones of the names of Application Load Balancers, by region.
-// https://docs.aws.amazon.com/general/latest/gr/elb.html
-var balancerZones = map[string]string{
-	"af-south-1": "Z268VQBMOI5EKX", "ap-east-1": "Z3DQVH9N71FHZ0", "ap-east-2": "Z02789141MW7T1WBU19PO", "ap-northeast-1": "Z14GRHDCWA56QT",
-	"ap-northeast-2": "ZWKZPGTI48KDX", "ap-northeast-3": "Z5LXEXXYW11ES", "ap-south-1": "ZP97RAFLXTNZK", "ap-south-2": "Z0173938T07WNTVAEPZN",
-	"ap-southeast-1": "Z1LMS91P8CMLE5", "ap-southeast-2": "Z1GM3OXH4ZPM65", "ap-southeast-3": "Z08888821HLRG5A9ZRTER", "ap-southeast-4": "Z09517862IB2WZLPXG76F",
-	"ap-southeast-5": "Z06010284QMVVW7WO5J", "ap-southeast-6": "Z023301818UFJ50CIO0MV", "ap-southeast-7": "Z0390008CMBRTHFGWBCB", "ca-central-1": "ZQSVJUPU6J1EY",
-	"ca-west-1": "Z06473681N0SF6OS049SD", "cn-north-1": "Z1GDH35T77C1KE", "cn-northwest-1": "ZM7IZAIOVVDZF", "eu-central-1": "Z215JYRZR1TBD5",
-	"eu-central-2": "Z06391101F2ZOEP8P5EB3", "eu-north-1": "Z23TAZ6LKFMNIO", "eu-south-1": "Z3ULH7SSC9OV64", "eu-south-2": "Z0956581394HF5D5LXGAP",
-	"eu-west-1": "Z32O12XQLNTSW2", "eu-west-2": "ZHURV8PSTC4K8", "eu-west-3": "Z3Q77PNBQS71R4", "il-central-1": "Z09170902867EHPV2DABU",
-	"me-central-1": "Z08230872XQRWHG2XF6I", "me-south-1": "ZS929ML54UICD", "mx-central-1": "Z023552324OKD1BB28BH5", "sa-east-1": "Z2P70J7HTTTPLU",
-	"us-east-1": "Z35SXDOTRQ7X7K", "us-east-2": "Z3AADJGX6KTTL2", "us-gov-east-1": "Z166TLBEWOO7G0", "us-gov-west-1": "Z33AYJ8TM3BH4J",
-	"us-west-1": "Z368ELLRRE2KJ0", "us-west-2": "Z1H1FL5HABSF5",
-}
 
 // usesZone reports whether the capability keeps the records of its host.
 func usesZone(s *nexusv1.NexusAICapabilitySpec) bool {
@@ -124,26 +111,45 @@ func (k *compiler) records() {
 }
 
 // targets returns the record sets that lead to the load balancer, without their name. An alias also works for the name of the zone
-// itself, and costs no queries; where the hosted zone of the load balancer is not known, another record does it.
+// itself, and costs no queries; where nothing tells the hosted zone of the load balancer, another record does it.
 func (k *compiler) targets(unknown string) []awsv1.Route53RecordSetSpec {
 	target := k.facts.Balancer
-	zone, known := balancerZone(target)
+	b, isBalancer := wellknown.BalancerOf(target)
+	zone := b.HostedZone()
 	switch {
 	case target == "":
 		return k.aliases(unknown, unknown)
-	case known:
+	case isBalancer && (zone != "" || k.findsBalancer(b) && !k.facts.HasCNAME):
 		return k.aliases(zone, target)
 	case len(k.facts.Addresses) > 0:
 		return recordsOf(k.facts.Addresses)
 	default:
-		return []awsv1.Route53RecordSetSpec{plainRecords("CNAME", target)}
+		return []awsv1.Route53RecordSetSpec{plainRecords(cname, target)}
 	}
 }
 
-// aliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some.
+// findsBalancer reports whether the records can ask AWS for a load balancer of the cluster: the operator's own identity, which a
+// capability without providerRef has, is in the account of the cluster, and a provider asks in its region alone.
+func (k *compiler) findsBalancer(b wellknown.Balancer) bool {
+	return k.spec.ProviderRef == nil && b.Region == k.facts.region(k.c)
+}
+
+// CNAMEObject names the Route53RecordSet of the CNAME record that the host of c has or had; "" where the records do
+// not depend on it.
+func CNAMEObject(c *nexusv1.NexusAICapability, f Facts) string {
+	b, isBalancer := wellknown.BalancerOf(f.Balancer)
+	if !usesZone(&c.Spec) || !isBalancer || b.HostedZone() != "" {
+		return ""
+	}
+	return newCompiler(c, f).recordName("host", cname)
+}
+
+// aliases lead to the IPv4 addresses of a load balancer, and to its IPv6 addresses where it has some. Nothing in the cluster tells
+// those of a Network Load Balancer; Route 53 answers an alias to addresses that do not exist with no records.
 func (k *compiler) aliases(zone, target string) []awsv1.Route53RecordSetSpec {
 	out := []awsv1.Route53RecordSetSpec{{Type: "A"}}
-	if strings.HasPrefix(cmp.Or(k.facts.IPAddressType, string(ingressOf(k.spec).Annotations[albIPAddressType])), "dualstack") {
+	addresses := cmp.Or(k.facts.IPAddressType, string(ingressOf(k.spec).Annotations[albIPAddressType]))
+	if b, _ := wellknown.BalancerOf(target); strings.HasPrefix(addresses, "dualstack") || b.Network && k.facts.IPAddressType == "" {
 		out = append(out, awsv1.Route53RecordSetSpec{Type: "AAAA"})
 	}
 	for i := range out {
@@ -215,22 +221,28 @@ func (k *compiler) zoneID() string {
 
 // record adds a record set to the zone of the host. However the spec names the zone, the record is the same object.
 func (k *compiler) record(purpose string, spec awsv1.Route53RecordSetSpec, after ...graph.Edge) {
-	in := ingressOf(k.spec)
 	id := k.zoneID()
 	if _, made := ZoneObject(k.c); made {
 		after = append(after, graph.NeedApplied(id)...)
 	}
-	zone := cmp.Or(in.HostedZoneID, k.facts.Zone)
-	spec.HostedZoneID = zone
-	if zone == "" {
-		spec.HostedZoneID, zone = placeholderFor(id), id
+	if spec.HostedZoneID = k.knownZone(); spec.HostedZoneID == "" {
+		spec.HostedZoneID = placeholderFor(id)
 	}
-	host := in.Host
-	if spec.Validates != nil { // ACM proves the host and all names below it by one record
+	name := k.recordName(purpose, spec.Type)
+	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+}
+
+// knownZone returns the ID of the zone of the host; "" while that is for an object to tell.
+func (k *compiler) knownZone() string { return cmp.Or(ingressOf(k.spec).HostedZoneID, k.facts.Zone) }
+
+// recordName names the object of a record set of the host; recordType is "" for the one that proves the host to ACM, which proves
+// the host and all names below it by one record.
+func (k *compiler) recordName(purpose, recordType string) string {
+	host := ingressOf(k.spec).Host
+	if recordType == "" {
 		host = strings.TrimPrefix(host, "*.")
 	}
-	name := k.names.hosted(purpose, host, zone, spec.Type)
-	k.resource(part{kindRecordSet, name, StepIngress, "ingress"}, &awsv1.Route53RecordSet{Spec: spec}, after...)
+	return k.names.hosted(purpose, host, cmp.Or(k.knownZone(), k.zoneID()), recordType)
 }
 
 // balancerID is the ID of the node whose load balancer the records lead to; "" without records.
@@ -239,13 +251,6 @@ func (k *compiler) balancerID() string {
 		return entryID(k.c)
 	}
 	return ""
-}
-
-// balancerZone returns the hosted zone of the name of an Application Load Balancer, NAME.REGION.elb.amazonaws.com.
-func balancerZone(address string) (id string, ok bool) {
-	name, found := strings.CutSuffix(strings.TrimSuffix(address, ".cn"), ".elb.amazonaws.com")
-	id, ok = balancerZones[name[strings.LastIndexByte(name, '.')+1:]]
-	return id, ok && found
 }
 
 // servesStill reports whether an object that the capability does not declare any more may serve its users until

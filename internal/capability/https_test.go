@@ -111,11 +111,12 @@ func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
 		"with both kinds of addresses": {balancer, func(in *nexusv1.IngressSpec) {
 			in.Annotations = map[string]nexusv1.AnnotationValue{"alb.ingress.kubernetes.io/ip-address-type": "dualstack-without-public-ipv4"}
 		}, "A alias Z32O12XQLNTSW2, AAAA alias Z32O12XQLNTSW2"},
-		"of a region that is not known": {"k8s-1.xx-north-9.elb.amazonaws.com", nil, "CNAME [k8s-1.xx-north-9.elb.amazonaws.com]"},
-		"of another maker":              {"lb.example.net", nil, "CNAME [lb.example.net]"},
-		"that tells only an address":    {"192.0.2.10", nil, "A [192.0.2.10]"},
-		"that tells an IPv6 address":    {"2001:db8::1", nil, "AAAA [2001:db8::1]"},
-		"that tells both families":      {"2001:db8::1 192.0.2.10 192.0.2.11", nil, "A [192.0.2.10 192.0.2.11], AAAA [2001:db8::1]"},
+		"of another region, not known": {"k8s-1.xx-north-9.elb.amazonaws.com", nil, "CNAME [k8s-1.xx-north-9.elb.amazonaws.com]"},
+		"a Network Load Balancer":      {"k8s-1.elb.eu-west-1.amazonaws.com", nil, "A alias , AAAA alias "},
+		"of another maker":             {"lb.example.net", nil, "CNAME [lb.example.net]"},
+		"that tells only an address":   {"192.0.2.10", nil, "A [192.0.2.10]"},
+		"that tells an IPv6 address":   {"2001:db8::1", nil, "AAAA [2001:db8::1]"},
+		"that tells both families":     {"2001:db8::1 192.0.2.10 192.0.2.11", nil, "A [192.0.2.10 192.0.2.11], AAAA [2001:db8::1]"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := named(func(in *nexusv1.IngressSpec) {
@@ -135,7 +136,8 @@ func TestHTTPS_RecordsFitTheLoadBalancer(t *testing.T) {
 			var got []string
 			for kind, spec := range recordSets(t, g) {
 				if alias, ok := spec["aliasTarget"].(map[string]any); ok {
-					got = append(got, kind+" alias "+alias["hostedZoneID"].(string))
+					zone, _ := alias["hostedZoneID"].(string)
+					got = append(got, kind+" alias "+zone)
 				} else {
 					got = append(got, strings.ReplaceAll(strings.TrimSpace(kind+" "+joined(spec["resourceRecords"])), "  ", " "))
 				}
@@ -350,5 +352,39 @@ func TestHTTPS_IPv6RecordsFollowTheClassParameters(t *testing.T) {
 		if _, got := recordSets(t, compile(t, c, f))["AAAA"]; got != tc.want {
 			t.Errorf("parameters %q, annotation %q: a record for IPv6: %v", tc.parameters, tc.annotation, got)
 		}
+	}
+}
+
+// Only AWS knows the zone of these load balancers, and an identity of the capability's own may not find them.
+func TestHTTPS_RecordsAskForTheZoneOfALoadBalancer(t *testing.T) {
+	const elsewhere = "k8s-1.xx-north-9.elb.amazonaws.com"
+	types := func(c *nexusv1.NexusAICapability, f capability.Facts) string {
+		var out []string
+		for kind := range recordSets(t, compile(t, c, f)) {
+			out = append(out, kind)
+		}
+		slices.Sort(out)
+		return strings.Join(out, " ")
+	}
+	c, f := named(func(in *nexusv1.IngressSpec) { in.CertificateArn = certified }), facts()
+	c.Spec.Region, f.Balancer, f.ProviderRegion = "", elsewhere, "xx-north-9"
+	if got := types(c, f); got != "A" {
+		t.Errorf("%s in the region of the provider", got)
+	}
+	c.Spec.ProviderRef = &nexusv1.ProviderReference{Name: "shared"}
+	if got := types(c, f); got != "CNAME" {
+		t.Errorf("%s by an identity that may be of another account", got)
+	}
+	record := ofKind(compile(t, c, f), "Route53RecordSet")[0].GetName()
+	if got := capability.CNAMEObject(c, f); got != record {
+		t.Errorf("%s is looked for, and the record is %s", got, record)
+	}
+	c.Spec.ProviderRef, f.HasCNAME = nil, true
+	if got := types(c, f); got != "CNAME" {
+		t.Errorf("%s beside the CNAME record that the host has", got)
+	}
+	f.Balancer = balancer
+	if got := types(c, f) + capability.CNAMEObject(c, f); got != "A" {
+		t.Errorf("%s to a load balancer whose zone is known", got)
 	}
 }

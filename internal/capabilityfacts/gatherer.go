@@ -204,8 +204,24 @@ func (g Gatherer) traffic(ctx context.Context, c *nexusv1.NexusAICapability, f *
 	if err = g.gateway(ctx, c, f); err != nil {
 		return err
 	}
-	f.Zone, err = g.zone(ctx, c)
+	if f.Zone, err = g.zone(ctx, c); err != nil {
+		return err
+	}
+	f.HasCNAME, err = g.hasCNAME(ctx, c, *f)
 	return err
+}
+
+// hasCNAME reports whether the host of c has a CNAME record that an earlier load balancer or an earlier version left.
+func (g Gatherer) hasCNAME(ctx context.Context, c *nexusv1.NexusAICapability, f capability.Facts) (bool, error) {
+	name := capability.CNAMEObject(c, f)
+	if name == "" || !g.Kinds.Serves("Route53RecordSet") {
+		return false, nil
+	}
+	record := &v1alpha1.Route53RecordSet{}
+	if err := g.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, record); err != nil {
+		return false, client.IgnoreNotFound(err)
+	}
+	return record.Status.ID != "" && metav1.IsControlledBy(record, c), nil
 }
 
 // balancer is the address of the load balancer of c's own Ingress, for the records of its host.

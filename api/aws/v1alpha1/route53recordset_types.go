@@ -115,11 +115,14 @@ type RecordValue string
 // RecordAliasTarget is the target of an alias record.
 type RecordAliasTarget struct {
 	// HostedZoneID is the hosted zone of the target: for a load balancer that of its region, for a record of this zone the ID
-	// of the zone itself.
+	// of the zone itself. Absent: the target is a load balancer, whose zone follows from its name. Where the operator does not
+	// know it, as for a Network Load Balancer, it asks AWS for the load balancer, which must then be in the account and region of
+	// the provider.
+	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[A-Z0-9]+$`
-	HostedZoneID string `json:"hostedZoneID"`
+	HostedZoneID string `json:"hostedZoneID,omitempty"`
 	// DNSName is the DNS name of the target.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024

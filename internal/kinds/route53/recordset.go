@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 
@@ -34,7 +35,9 @@ type RecordSetState struct {
 	// Found and Owner are the record set and its owner record as Route 53 returned them, which a deletion must repeat.
 	Found, Owner *types.ResourceRecordSet `drift:"observed"`
 	Change       Change                   `drift:"observed"`
-	Ownership    ownership                `drift:"observed"`
+	// Target is the name of the load balancer, with its capitals, whose zone an alias without hostedZoneID takes.
+	Target    string    `drift:"observed"`
+	Ownership ownership `drift:"observed"`
 
 	TTL           int64
 	Values        []string `drift:"set"`
@@ -73,7 +76,10 @@ type Geo struct{ ContinentCode, CountryCode, SubdivisionCode string }
 const maxOfName = 100
 
 type recordSet struct {
-	api *route53.Client
+	api       *route53.Client
+	balancers *elasticloadbalancingv2.Client
+	// region is that of the identity, in which it finds load balancers.
+	region string
 	// requested are the last changes of record sets that the status of an object may not hold yet, by identifier.
 	requested sync.Map
 }
@@ -81,10 +87,10 @@ type recordSet struct {
 // NewRecordSet binds the Route53RecordSet kind to an identity. Its IAM actions:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonroute53.html
 func NewRecordSet(cfg aws.Config) kind.Kind[*v1alpha1.Route53RecordSet, RecordSetState] {
-	r := &recordSet{api: route53.NewFromConfig(cfg)}
+	r := &recordSet{api: route53.NewFromConfig(cfg), balancers: elasticloadbalancingv2.NewFromConfig(cfg), region: cfg.Region}
 	const changes = "route53:ChangeResourceRecordSets"
 	return kind.FromTable(kind.Table[*v1alpha1.Route53RecordSet, RecordSetState]{
-		Meta:     kind.Meta{Facts: recordSetFacts(), Identity: kind.ByName, References: []string{"Route53HostedZone", "Certificate"}},
+		Meta:     kind.Meta{Facts: recordSetFacts(), Identity: kind.ByName, References: []string{"Route53HostedZone", "Certificate"}, Reads: []string{findBalancers}},
 		Identify: identifyRecords, Declare: declareRecords, Publish: publishRecords,
 		Export:   kind.Export[*v1alpha1.Route53RecordSet, RecordSetState]{Identity: []string{"hostedZoneID", "name", "type", "setIdentifier" + kind.OptionalIdentity}, Spec: exportedRecords},
 		Describe: kind.Read[RecordSetState]{Actions: []string{"route53:ListResourceRecordSets", "route53:GetChange"}, Do: r.describe},
@@ -150,6 +156,9 @@ func declareRecords(_ kind.Scope, cr *v1alpha1.Route53RecordSet, s *RecordSetSta
 	if in.AliasTarget != nil {
 		s.Alias = Alias(*in.AliasTarget)
 		s.Alias.DNSName = canonicalName(s.Alias.DNSName)
+		if err := s.aimAtBalancer(in.AliasTarget.DNSName); err != nil {
+			return err
+		}
 	}
 	s.Weight, s.Region, s.Failover = *kind.NonNil(kind.Text(in.Weight)), in.Region, in.Failover
 	s.Geo, s.MultiValue, s.HealthCheckID = Geo(*kind.NonNil(in.GeoLocation)), in.MultiValueAnswer, in.HealthCheckID
@@ -244,6 +253,7 @@ func (r *recordSet) describe(ctx context.Context, want RecordSetState, look kind
 	}
 	if d != nil {
 		s.settings(d)
+		s.forgetZone(want)
 	}
 	if !look.Deleting {
 		err = r.follow(ctx, want, d != nil, &s)
@@ -329,6 +339,10 @@ func changeOf(action types.ChangeAction, records *types.ResourceRecordSet) types
 
 // create is refused where either record exists. An owner record that this object, or an earlier one of its name, left is replaced.
 func (r *recordSet) create(ctx context.Context, want, have RecordSetState) error {
+	want, err := r.complete(ctx, want, have)
+	if err != nil {
+		return err
+	}
 	action := kind.Either(have.Owner == nil, types.ChangeActionCreate, types.ChangeActionUpsert)
 	return r.send(ctx, want, changeOf(types.ChangeActionCreate, want.wanted()), changeOf(action, want.ownerRecord(want.Tags)))
 }
@@ -337,7 +351,11 @@ func (r *recordSet) create(ctx context.Context, want, have RecordSetState) error
 func (r *recordSet) update(ctx context.Context, want, have RecordSetState, diff kind.Diff) error {
 	var changes []types.Change
 	if slices.ContainsFunc(diff, func(c kind.Change) bool { return !c.At("Tags") }) {
-		changes = append(changes, changeOf(types.ChangeActionUpsert, want.wanted()))
+		whole, err := r.complete(ctx, want, have)
+		if err != nil {
+			return err
+		}
+		changes = append(changes, changeOf(types.ChangeActionUpsert, whole.wanted()))
 	}
 	set, removed := diff.Keys("Tags")
 	tags := kind.MergeTags(have.Tags, kind.Only(want.Tags, set), removed)

@@ -63,6 +63,14 @@ func alias(name string, evaluates bool) recordEdit {
 	}
 }
 
+// aliasOf is an alias whose zone follows from the load balancer.
+func aliasOf(name string) recordEdit {
+	return func(s *recordSpec) {
+		alias(name, false)(s)
+		s.AliasTarget.HostedZoneID = ""
+	}
+}
+
 func weighted(w int64) recordEdit {
 	return func(s *recordSpec) { s.SetIdentifier, s.Weight = "one", &w }
 }
@@ -214,9 +222,13 @@ func recordLives() []kindtest.Case {
 	}
 	referred := row("in a zone by reference", byRef)
 	referred.Facts = toZone
+	asked := row("an alias to a load balancer that only AWS knows", aliasOf(networkBalancer))
+	asked.Before = makeBalancer
 	return []kindtest.Case{
 		row("absent is created with its owner record by one call"), referred,
 		row("an alias", alias(loadBalancer, true)),
+		row("an alias to a load balancer of a known zone", aliasOf("dualstack."+loadBalancer)), asked,
+		refused("an alias without a zone to anything else", aliasOf("d111111abcdef8.cloudfront.net")),
 		row("an alias with capitals and a trailing dot", alias("Shop-1.eu-west-1.elb.amazonaws.com.", false)),
 		row("of all other names", named("*."+domain)),
 		row("with capitals", named("WWW.Shop.example.com.")),

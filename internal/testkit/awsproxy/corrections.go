@@ -30,6 +30,8 @@ var corrections = []correction{
 	{name: "writes are remembered", after: recordWrite},
 	{name: "accounts of assumed roles are remembered", service: "sts", after: recordAccount},
 
+	{name: "names of Network Load Balancers", service: "elasticloadbalancing", ops: []string{"CreateLoadBalancer", "DescribeLoadBalancers"}, after: nameNetworkBalancers},
+
 	{name: "bucket exists already", service: "s3", ops: []string{"CreateBucket"}, before: noteExistingBucket},
 	{name: "bucket of another account", service: "s3", ops: []string{"CreateBucket"}, after: refuseTakenName},
 	{name: "defaults and tags of new buckets", service: "s3", ops: []string{"CreateBucket"}, before: disableACLs, after: finishBucket},

@@ -22,7 +22,19 @@ type Schemas struct {
 	// Unneeded are the actions that AWS's handlers of these types need and the kind does not, separated by spaces, with the reason. A
 	// star stands for any letters.
 	Unneeded map[string]string
+	// Properties are decisions on properties of a type, separated by spaces, that no field of the kind says and that no import reports by
+	// their name: "as NAME" for what is declared or reported by another name, anything else is the reason why it is neither.
+	Properties map[string]map[string]string
 }
+
+// Reasons why a property is neither declared nor reported.
+const (
+	IsParent    = "it names the resource that this one is a part of"
+	IsInAnswer  = "AWS answers with all attributes by name, so that an import reports those that no field says"
+	IsRequest   = "it is an instruction of one request and no setting"
+	IsInput     = "it is a choice at the creation, which AWS shows by its result"
+	IsAllocator = "it chooses an address range, which AWS shows as the range itself"
+)
 
 // ARNForm is the form of the ARNs that identify the resources of a kind:
 // https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html

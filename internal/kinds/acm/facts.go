@@ -9,6 +9,12 @@ func certificateFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::CertificateManager::Certificate"},
+			Properties: map[string]map[string]string{
+				"AWS::CertificateManager::Certificate": {
+					"CertificateExport":          "as options",
+					"DomainValidationOptions Id": kind.IsInput,
+				},
+			},
 			Unneeded: map[string]string{
 				"acm-pca:*":                    "there is no field for private authorities",
 				"acm:UpdateCertificateOptions": "there is no field for transparency logging",

@@ -9,6 +9,30 @@ func userPoolFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup"},
+			Properties: map[string]map[string]string{
+				"AWS::Cognito::UserPool": {
+					"EmailAuthenticationMessage EmailAuthenticationSubject": "as emailMFAConfiguration",
+					"EnabledMfas MfaConfiguration":                          "as mfa",
+					"Schema":                                                "an import reports the attributes that are not those of each pool",
+					"UserPoolName":                                          "as poolName",
+					"UserPoolTags":                                          "as tags",
+					"WebAuthnFactorConfiguration WebAuthnRelyingPartyID WebAuthnUserVerification": "as webAuthnConfiguration",
+				},
+				"AWS::Cognito::UserPoolClient": {
+					"AccessTokenValidity AllowedOAuthFlows AllowedOAuthFlowsUserPoolClient AllowedOAuthScopes AnalyticsConfiguration DefaultRedirectURI EnablePropagateAdditionalUserContextData IdTokenValidity ReadAttributes RefreshTokenRotation TokenValidityUnits WriteAttributes": "as clients",
+					"ClientName":     "as clients",
+					"GenerateSecret": kind.IsInput,
+					"UserPoolId":     kind.IsParent,
+				},
+				"AWS::Cognito::UserPoolDomain": {
+					"CustomDomainConfig ManagedLoginVersion Routing": "as domain",
+					"UserPoolId": kind.IsParent,
+				},
+				"AWS::Cognito::UserPoolGroup": {
+					"GroupName RoleArn": "as groups",
+					"UserPoolId":        kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"cloudfront:updateDistribution cognito-idp:UpdateUserPoolDomain": "for domains of one's own, for which there is no field",
 				"cognito-idp:AddCustomAttributes":                                "there is no field for attributes of the schema",

@@ -9,6 +9,19 @@ func tableFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::DynamoDB::Table"},
+			Properties: map[string]map[string]string{
+				"AWS::DynamoDB::Table": {
+					"AttributeDefinitions":             "as attributes",
+					"DeletionProtectionEnabled":        "as deletionProtection",
+					"ImportSourceSpecification":        kind.IsInput,
+					"KeySchema":                        "as hashKey",
+					"PointInTimeRecoverySpecification": "as pointInTimeRecovery",
+					"SSESpecification":                 "as sse",
+					"StreamSpecification":              "as streamEnabled",
+					"TimeToLiveSpecification":          "as ttl",
+					"WarmThroughput":                   "AWS raises it",
+				},
+			},
 			Unneeded: map[string]string{
 				"dynamodb:*Item dynamodb:Query dynamodb:*Replica":          "there is no field for replicas",
 				"dynamodb:*ResourcePolicy":                                 "there is no field for policies",

@@ -9,6 +9,12 @@ func elasticIPFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::EIP"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::EIP": {
+					"Address IpamPoolId TransferAddress": kind.IsInput,
+					"InstanceId":                         "an association is no setting of the address",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:AcceptAddressTransfer ec2:AssociateAddress ec2:DisassociateAddress": "addresses are associated by what uses them",
 			},
@@ -30,6 +36,19 @@ func instanceFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Instance"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::Instance": {
+					"AdditionalInfo PropagateTagsToVolumeOnCreation LaunchTemplate Ipv6AddressCount": kind.IsInput,
+					"ElasticGpuSpecifications":           "as elasticGpuAssociations",
+					"ElasticInferenceAccelerators":       "as elasticInferenceAcceleratorAssociations",
+					"Ipv6Addresses":                      "as ipv6Address",
+					"LicenseSpecifications":              "as licenses",
+					"NetworkInterfaces PrivateIpAddress": "network interfaces are other resources",
+					"PlacementGroupName":                 "as placement",
+					"SecurityGroups":                     "as securityGroupIDs",
+					"SsmAssociations Volumes":            "they are other resources",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:AttachVolume ec2:DetachVolume ec2:DescribeVolumes": "volumes come with the instance and are not managed later",
 				"ec2:*CreditSpecification* ec2:DescribeLaunchTemplate* ec2:ModifyInstanceMaintenanceOptions ec2:ModifyInstancePlacement ec2:ModifyPrivateDnsNameOptions ssm:*Association*": "there are no fields for these",
@@ -52,6 +71,11 @@ func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::VPCGatewayAttachment": {
+					"InternetGatewayId VpnGatewayId": kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:*VpnGateway": "there is no kind for VPN gateways",
 			},
@@ -73,6 +97,11 @@ func keyPairFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::KeyPair"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::KeyPair": {
+					"KeyFormat KeyType": kind.IsInput,
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:CreateKeyPair ssm:DeleteParameter": "keys are imported, so that no private key is stored",
 			},
@@ -89,6 +118,14 @@ func natGatewayFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::NatGateway"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::NatGateway": {
+					"AvailabilityZoneAddresses": "as availabilityMode",
+					"MaxDrainDurationSeconds":   kind.IsRequest,
+					"VpcId":                     "the subnet says it",
+					"PrivateIpAddress SecondaryAllocationIds SecondaryPrivateIpAddressCount SecondaryPrivateIpAddresses": "AWS shows them as addresses, which notSettings lists: an import does not tell them from the first one",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:*NatGatewayAddress": "there is no field for further addresses",
 			},
@@ -110,6 +147,16 @@ func routeTableFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::RouteTable", "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::Route": {
+					"RouteTableId":  kind.IsParent,
+					"VpcEndpointId": "routes of gateway endpoints belong to the endpoint",
+				},
+				"AWS::EC2::SubnetRouteTableAssociation": {
+					"RouteTableId": kind.IsParent,
+					"SubnetId":     "as subnetAssociations",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:ReplaceRouteTableAssociation": "a subnet is associated anew",
 			},
@@ -132,6 +179,21 @@ func securityGroupFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::SecurityGroup": {
+					"GroupDescription":     "as description",
+					"SecurityGroupEgress":  "as egressRules",
+					"SecurityGroupIngress": "as ingressRules",
+				},
+				"AWS::EC2::SecurityGroupIngress": {
+					"CidrIp CidrIpv6 SourcePrefixListId SourceSecurityGroupName": "as ingressRules",
+					"GroupId": kind.IsParent,
+				},
+				"AWS::EC2::SecurityGroupEgress": {
+					"CidrIp CidrIpv6 DestinationPrefixListId DestinationSecurityGroupId": "as egressRules",
+					"GroupId": kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:DescribeSecurityGroupRules": "DescribeSecurityGroups shows the rules",
 			},
@@ -157,6 +219,13 @@ func subnetFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Subnet"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::Subnet": {
+					"AvailabilityZoneId": "as availabilityZone",
+					"Ipv6CidrBlock":      "as ipv6CidrBlockAssociationSet",
+					"Ipv4IpamPoolId Ipv4NetmaskLength Ipv6IpamPoolId Ipv6NetmaskLength": kind.IsAllocator,
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:*SubnetCidrBlock": "ranges of IPv6 are set with the create alone",
 			},
@@ -178,6 +247,12 @@ func vpcFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::VPC"},
+			Properties: map[string]map[string]string{
+				"AWS::EC2::VPC": {
+					"Ipv4IpamPoolId Ipv4NetmaskLength": kind.IsAllocator,
+					"VpcEncryptionControl":             "as encryptionControl",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:CreateVpcEncryptionControl ec2:ModifyVpcTenancy": "there are no fields for these",
 			},

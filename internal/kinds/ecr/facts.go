@@ -9,6 +9,13 @@ func repositoryFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECR::Repository"},
+			Properties: map[string]map[string]string{
+				"AWS::ECR::Repository": {
+					"EmptyOnDelete":              "as forceDelete",
+					"ImageScanningConfiguration": "as scanOnPush",
+					"RepositoryPolicyText":       "as repositoryPolicy",
+				},
+			},
 		},
 		ARN: kind.ARNForm{
 			Service: "ecr",

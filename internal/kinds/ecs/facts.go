@@ -9,6 +9,14 @@ func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECS::Cluster", "AWS::ECS::ClusterCapacityProviderAssociations"},
+			Properties: map[string]map[string]string{
+				"AWS::ECS::Cluster": {
+					"ClusterSettings": "as settings",
+				},
+				"AWS::ECS::ClusterCapacityProviderAssociations": {
+					"Cluster": kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"ecs:DescribeCapacityProviders ecs:PutAccountSetting*": "the schema checks what the operator lets ECS check",
 				"ecs:ListTagsForResource":                              "DescribeClusters shows the tags",

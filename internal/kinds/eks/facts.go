@@ -9,6 +9,16 @@ func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EKS::Cluster", "AWS::EKS::AccessEntry"},
+			Properties: map[string]map[string]string{
+				"AWS::EKS::Cluster": {
+					"ActiveCertificateAuthorityId CertificateAuthority": "EKS makes the authority, and rotates it on a person's request",
+					"BootstrapSelfManagedAddons":                        kind.IsInput,
+					"Force RollbackConfig":                              kind.IsRequest,
+				},
+				"AWS::EKS::AccessEntry": {
+					"AccessPolicies Type Username": "as accessEntries",
+				},
+			},
 			Unneeded: map[string]string{
 				"eks:ActivateCertificateAuthority": "there is no field for certificate authorities",
 			},

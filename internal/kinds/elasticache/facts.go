@@ -9,6 +9,17 @@ func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ElastiCache::CacheCluster"},
+			Properties: map[string]map[string]string{
+				"AWS::ElastiCache::CacheCluster": {
+					"CacheNodeType":           "as nodeType",
+					"CacheParameterGroupName": "as parameterGroupName",
+					"CacheSubnetGroupName":    "as subnetGroupName",
+					"ClusterName":             "as clusterID",
+					"VpcSecurityGroupIds":     "as securityGroupIds",
+					"CacheSecurityGroupNames": "they are of EC2-Classic, which AWS has ended",
+					"PreferredAvailabilityZone PreferredAvailabilityZones SnapshotArns SnapshotName": kind.IsInput,
+				},
+			},
 			Unneeded: map[string]string{
 				"elasticache:CreateSnapshot elasticache:RebootCacheCluster": "the final snapshot is made by DeleteCacheCluster, and nothing is rebooted",
 				"firehose:* logs:*": "there is no field for log delivery",

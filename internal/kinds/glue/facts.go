@@ -27,6 +27,12 @@ func databaseFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Glue::Database"},
+			Properties: map[string]map[string]string{
+				"AWS::Glue::Database": {
+					"CatalogId":     "it is the account",
+					"DatabaseInput": "its members are the fields of the spec",
+				},
+			},
 			Unneeded: map[string]string{
 				"glue:*Connection lakeformation:*": "there are no fields for federated and shared databases",
 			},
@@ -49,6 +55,13 @@ func tableFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Glue::Table"},
+			Properties: map[string]map[string]string{
+				"AWS::Glue::Table": {
+					"CatalogId":            "it is the account",
+					"TableInput":           "its members are the fields of the spec",
+					"OpenTableFormatInput": "as icebergTableMetadata",
+				},
+			},
 			Unneeded: map[string]string{
 				"glue:PassConnection glue:GetSchemaVersion lakeformation:CreateTable lakeformation:Describe* lakeformation:ListResources s3:*": "there are no fields for connections, schema registries and open table formats",
 				"lakeformation:GetDataAccess": "Lake Formation asks for it where a location is registered with it; an administrator of it grants it",

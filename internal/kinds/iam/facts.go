@@ -13,6 +13,15 @@ func roleFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::IAM::RolePolicy"},
+			Properties: map[string]map[string]string{
+				"AWS::IAM::Role": {
+					"Policies": "as inlinePolicies",
+				},
+				"AWS::IAM::InstanceProfile": {
+					"InstanceProfileName": "as instanceProfile",
+					"Roles":               kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"iam:DeleteRolePermissionsBoundary": "a boundary is replaced and never removed",
 				"iam:UpdateRoleDescription":         "UpdateRole sets it as well",

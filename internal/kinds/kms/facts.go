@@ -9,6 +9,15 @@ func keyFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::KMS::Key", "AWS::KMS::Alias"},
+			Properties: map[string]map[string]string{
+				"AWS::KMS::Key": {
+					"BypassPolicyLockoutSafetyCheck": kind.IsRequest,
+				},
+				"AWS::KMS::Alias": {
+					"AliasName":   "as aliases",
+					"TargetKeyId": kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"kms:UpdateAlias": "an alias of another key is a conflict",
 			},

@@ -9,6 +9,13 @@ func functionFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Lambda::Function"},
+			Properties: map[string]map[string]string{
+				"AWS::Lambda::Function": {
+					"FunctionScalingConfig":    "it is of versions with a capacity provider, which an import reports as capacityProviderConfig",
+					"PackageType":              "as imageURI",
+					"PublishToLatestPublished": kind.IsRequest,
+				},
+			},
 			Unneeded: map[string]string{
 				"elasticfilesystem:* s3files:*": "there is no field for file systems",
 				"lambda:*CodeSigningConfig lambda:*RecursionConfig lambda:*RuntimeManagementConfig lambda:AssociateRuntimeAlias lambda:PublishVersion lambda:PutFunctionScalingConfig lambda:PassCapacityProvider": "there are no fields for these",

@@ -9,6 +9,22 @@ func instanceFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBInstance"},
+			Properties: map[string]map[string]string{
+				"AWS::RDS::DBInstance": {
+					"ApplyImmediately CertificateRotationRestart DeleteAutomatedBackups UseDefaultProcessorFeatures TdeCredentialPassword":                                                       kind.IsRequest,
+					"AutomaticBackupReplicationKmsKeyId AutomaticBackupReplicationRegion AutomaticBackupReplicationRetentionPeriod":                                                              "as dbInstanceAutomatedBackupsReplications",
+					"AvailabilityZone DBClusterSnapshotIdentifier DBSnapshotIdentifier RestoreTime SourceDBInstanceAutomatedBackupsArn SourceDbiResourceId SourceRegion UseLatestRestorableTime": kind.IsInput,
+					"Domain DomainAuthSecretArn DomainDnsIps DomainFqdn DomainIAMRoleName DomainOu":                                                                                              "as domainMemberships",
+					"EnableCloudwatchLogsExports":     "as enabledCloudwatchLogsExports",
+					"EnableIAMDatabaseAuthentication": "as iamDatabaseAuthenticationEnabled",
+					"EnablePerformanceInsights":       "as performanceInsightsEnabled",
+					"MasterUserSecret":                "as manageMasterUserPassword",
+					"MasterUserAuthenticationType":    "AWS shows it as iamDatabaseAuthenticationEnabled",
+					"VPCSecurityGroups":               "as vpcSecurityGroupIDs",
+					"SourceDBClusterIdentifier":       "as readReplicaSourceDBClusterIdentifier",
+					"SourceDBInstanceIdentifier":      "as readReplicaSourceDBInstanceIdentifier",
+				},
+			},
 			Unneeded: map[string]string{
 				"ec2:DescribeAccountAttributes ec2:DescribeAvailabilityZones rds:DescribeDBEngineVersions rds:DescribeDBParameterGroups rds:DescribeDBClusters rds:DescribeEvents": "AWS's provider checks with them what the operator lets RDS check",
 				"iam:ListRoles rds:*RoleToDBInstance rds:*RoleFromDBInstance":            "there is no field for roles",
@@ -34,6 +50,11 @@ func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBSubnetGroup"},
+			Properties: map[string]map[string]string{
+				"AWS::RDS::DBSubnetGroup": {
+					"DBSubnetGroupDescription": "as description",
+				},
+			},
 		},
 		ARN: kind.ARNForm{
 			Service: "rds",

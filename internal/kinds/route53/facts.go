@@ -9,6 +9,14 @@ func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::HostedZone"},
+			Properties: map[string]map[string]string{
+				"AWS::Route53::HostedZone": {
+					"DelegationSetId":    "notSettings lists the delegation set, which each public zone has",
+					"HostedZoneConfig":   "as comment",
+					"HostedZoneFeatures": "as features",
+					"HostedZoneTags":     "as tags",
+				},
+			},
 			Unneeded: map[string]string{
 				"route53:*QueryLoggingConfig*":     "there is no field for query logs",
 				"route53:UpdateHostedZoneFeatures": "there is no field for features",
@@ -32,6 +40,12 @@ func recordSetFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::RecordSet"},
+			Properties: map[string]map[string]string{
+				"AWS::Route53::RecordSet": {
+					"Comment":        kind.IsRequest,
+					"HostedZoneName": kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"route53:ListHostedZones": "zones are named by their identifiers",
 			},

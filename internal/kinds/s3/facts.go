@@ -9,6 +9,28 @@ func bucketFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},
+			Properties: map[string]map[string]string{
+				"AWS::S3::Bucket": {
+					"AccessControl":                             "as acl",
+					"BucketEncryption":                          "as encryption",
+					"BucketNamePrefix BucketNamespace":          kind.IsInput,
+					"CorsConfiguration":                         "as corsRules",
+					"LifecycleConfiguration":                    "as lifecycleRules",
+					"LoggingConfiguration":                      "as logging",
+					"MetadataTableConfiguration":                "as metadataConfiguration",
+					"NotificationConfiguration":                 "as notification",
+					"ObjectLockConfiguration ObjectLockEnabled": "as objectLock",
+					"OwnershipControls":                         "as objectOwnership",
+					"PublicAccessBlockConfiguration":            "as publicAccessBlock",
+					"ReplicationConfiguration":                  "as replication",
+					"VersioningConfiguration":                   "as versioning",
+					"WebsiteConfiguration":                      "as website",
+				},
+				"AWS::S3::BucketPolicy": {
+					"Bucket":         kind.IsParent,
+					"PolicyDocument": "as policy",
+				},
+			},
 			Unneeded: map[string]string{
 				"s3:DeleteBucketCors s3:DeleteBucketEncryption s3:DeleteBucketLifecycle s3:DeleteBucketReplication s3:PutBucketReplication s3:PutObjectLockConfiguration s3:PutObjectAcl": "IAM has other names for them, or none, and the operator writes no objects",
 				"s3:*MetadataTableConfiguration s3:*AnnotationTableConfiguration s3:*InventoryTableConfiguration s3:*JournalTableConfiguration s3tables:*":                                "there is no field for tables of metadata",

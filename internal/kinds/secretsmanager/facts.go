@@ -9,6 +9,22 @@ func secretFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SecretsManager::Secret", "AWS::SecretsManager::ResourcePolicy", "AWS::SecretsManager::RotationSchedule"},
+			Properties: map[string]map[string]string{
+				"AWS::SecretsManager::Secret": {
+					"GenerateSecretString": "as generate",
+					"ReplicaRegions":       "as replicationStatus",
+					"SecretString":         "as secretStringRef",
+				},
+				"AWS::SecretsManager::ResourcePolicy": {
+					"BlockPublicPolicy": kind.IsRequest,
+					"SecretId":          kind.IsParent,
+				},
+				"AWS::SecretsManager::RotationSchedule": {
+					"HostedRotationLambda":      "the function is another resource",
+					"RotateImmediatelyOnUpdate": kind.IsRequest,
+					"SecretId":                  kind.IsParent,
+				},
+			},
 			Unneeded: map[string]string{
 				"secretsmanager:GetRandomPassword secretsmanager:GetSecretValue":      "the operator makes values and reads none",
 				"secretsmanager:*Replication secretsmanager:ReplicateSecretToRegions": "there is no field for replicas",

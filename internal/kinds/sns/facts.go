@@ -9,6 +9,17 @@ func topicFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SNS::Topic", "AWS::SNS::Subscription"},
+			Properties: map[string]map[string]string{
+				"AWS::SNS::Topic": {
+					"ArchivePolicy DeliveryStatusLogging FifoThroughputScope MaximumMessageSize SignatureVersion": kind.IsInAnswer,
+					"Subscription": "as subscriptions",
+				},
+				"AWS::SNS::Subscription": {
+					"RedrivePolicy":   "as deadLetterQueueRef",
+					"Region TopicArn": kind.IsParent,
+					"ReplayPolicy":    kind.IsInAnswer,
+				},
+			},
 			Unneeded: map[string]string{
 				"sns:*DataProtectionPolicy": "there is no field for data protection",
 			},

@@ -9,6 +9,12 @@ func queueFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SQS::Queue"},
+			Properties: map[string]map[string]string{
+				"AWS::SQS::Queue": {
+					"RedriveAllowPolicy": kind.IsInAnswer,
+					"RedrivePolicy":      "as deadLetterQueue",
+				},
+			},
 		},
 		ARN: kind.ARNForm{
 			Service: "sqs",

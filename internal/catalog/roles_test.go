@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	"github.com/aws/aws-sdk-go-v2/service/eks"
 	"github.com/aws/aws-sdk-go-v2/service/elasticache"
+	"github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -37,7 +38,7 @@ import (
 // clients are the clients of the SDK by the prefix of their IAM actions.
 var clients = map[string]any{
 	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{}, "ecr": &ecr.Client{},
-	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
+	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{}, "glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
 	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{}, "secretsmanager": &secretsmanager.Client{},
 	"tag": &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{}, "sts": &sts.Client{},
 }

@@ -70,7 +70,7 @@ func (r *recordSet) zoneOfBalancer(ctx context.Context, target string) (string, 
 	}
 	out, err := awsclient.Lookup(ctx, r.balancers.DescribeLoadBalancers, &elasticloadbalancingv2.DescribeLoadBalancersInput{Names: []string{b.Name}})
 	if err != nil {
-		return "", err
+		return "", awsclient.Explain(err, findBalancers) // not the write that needs the zone
 	}
 	if out != nil {
 		for _, found := range out.LoadBalancers {

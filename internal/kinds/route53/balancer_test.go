@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 // networkBalancer is the name of what makeBalancer makes; the emulator's identifiers are all 1.
@@ -80,14 +81,30 @@ func TestAnAliasFindsNoLoadBalancerElsewhere(t *testing.T) {
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || st.Field != "spec.aliasTarget.hostedZoneID" || !strings.Contains(st.Message, "is in eu-west-9") {
 		t.Errorf("got %v, want to be told to set the zone", err)
 	}
+	s, r = recordSubject(t, recordsOf(aliasOf("shop-2.elb."+kindtest.Region+".amazonaws.com")))
 	makeBalancer(t, r)
-	s, _ = recordSubject(t, recordsOf(aliasOf("shop-2.elb."+kindtest.Region+".amazonaws.com")))
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("a load balancer of the same name and another identifier was taken for the target")
 	}
 	if found, _ := ofWWW(t, r); len(found) > 0 {
 		t.Errorf("%+v", found)
 	}
+}
+
+// An alias without its zone cannot be written, so that a denied look at the load balancer writes nothing.
+func TestAnAliasNamesTheRightThatItsZoneNeeds(t *testing.T) {
+	s, r := recordSubject(t, recordsOf(aliasOf(networkBalancer)))
+	makeBalancer(t, r)
+	mark := r.AWS.Mark()
+	look := r.AWS.Fault(awsproxy.Match{Service: "elasticloadbalancing", Op: "DescribeLoadBalancers", Times: 1}, awsproxy.Fail(403, "AccessDenied", "not authorized"))
+	_, err := s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonAccessDenied || !strings.Contains(st.Message, findBalancers) || look.Hits() != 1 {
+		t.Errorf("got %v, want to be told to allow %s", err, findBalancers)
+	}
+	if w := r.AWS.Since(mark).Writes(); w.Count() > 0 {
+		t.Errorf("written to:\n%s", w)
+	}
+	kindtest.Settled(t, s)
 }
 
 // The alias to another load balancer takes that one's zone, whatever it led to before.

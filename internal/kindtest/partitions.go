@@ -23,7 +23,7 @@ var others = []place{{"aws-cn", "cn-north-1"}, {"aws-us-gov", "us-gov-west-1"}, 
 
 // beyondEmulator are the kinds whose lives the emulator cannot lead in a partition, with what it lacks there.
 var beyondEmulator = map[string]string{
-	"Certificate aws-cn": "no search by tags", "KMSKey aws-cn": "no search by tags", "CognitoUserPool aws-cn": "no user pools",
+	"Certificate aws-cn": noSearch, "EKSCluster aws-cn": noSearch, "KMSKey aws-cn": noSearch, "CognitoUserPool aws-cn": "no user pools",
 	"EC2Instance aws-cn": noInstances, "EC2Instance aws-us-gov": noInstances, "EC2Instance aws-eusc": noInstances,
 	"NATGateway aws-eusc": noSubnets, "RouteTable aws-eusc": noSubnets, "Subnet aws-eusc": noSubnets, "RDSInstance aws-eusc": noSubnets, "DBSubnetGroup aws-eusc": noSubnets,
 	"RDSInstance aws-cn": twoZones, "DBSubnetGroup aws-cn": twoZones,
@@ -31,6 +31,7 @@ var beyondEmulator = map[string]string{
 }
 
 const (
+	noSearch    = "no search by tags"
 	noInstances = "no instances"
 	noSubnets   = "no subnets"
 	twoZones    = "no third zone"

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -49,7 +50,8 @@ func Faults(t *testing.T, e engine.Entry, l Life) {
 	t.Helper()
 	partitions(t, e, l)
 	l = l.withParents(t)
-	clean := writes(t, e, l)
+	all := calls(t, e, l)
+	clean := all.Writes()
 	if len(clean) < 2 {
 		t.Fatalf("a clean life has %d writes, want a create and a delete:\n%s", len(clean), clean)
 	}
@@ -59,6 +61,9 @@ func Faults(t *testing.T, e engine.Entry, l Life) {
 		for _, f := range extent.Sample(t, slices.Concat(faults[i%len(faults):], faults[:i%len(faults)]), 1) {
 			t.Run(fmt.Sprintf("%s/%s.%s(%s)#%d", f.name, m.Service, m.Op, m.Resource, m.Nth), func(t *testing.T) { injectFault(t, e, l, m, f) })
 		}
+	}
+	for _, m := range extent.Sample(t, eachRead(all), 1) {
+		t.Run(fmt.Sprintf("denied/%s.%s", m.Service, m.Op), func(t *testing.T) { injectFault(t, e, l, m, denied) })
 	}
 	if len(l.Invalid) == 0 {
 		t.Error("Life.Invalid is empty: the contract needs a spec that the operator refuses")
@@ -105,6 +110,8 @@ type fault struct {
 	action func(hook func()) awsproxy.Action
 	// stalls is the reason shown while the fault lasts; empty where it passes unseen.
 	stalls string
+	// of is the action that the message names while the fault lasts.
+	of string
 }
 
 var faults = []fault{
@@ -112,9 +119,23 @@ var faults = []fault{
 	{name: "killed after", kills: true, action: awsproxy.ForwardThen},
 	{name: "killed before", kills: true, action: awsproxy.BeforeThen},
 	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
-	{name: "denied", stalls: status.ReasonAccessDenied, action: func(func()) awsproxy.Action {
-		return awsproxy.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/nexus is not authorized to perform this")
-	}},
+	denied,
+}
+
+var denied = fault{name: "denied", stalls: status.ReasonAccessDenied, action: func(func()) awsproxy.Action {
+	return awsproxy.Fail(403, "AccessDeniedException", "User: arn:aws:iam::123456789012:user/nexus is not authorized to perform this")
+}}
+
+// eachRead finds the first call of each read.
+func eachRead(calls awsproxy.Calls) []awsproxy.Match {
+	var reads []awsproxy.Match
+	for _, c := range calls {
+		m := awsproxy.Match{Service: c.Service, Op: c.Op, Nth: 1, Times: 1}
+		if !c.Write && !slices.Contains(reads, m) {
+			reads = append(reads, m)
+		}
+	}
+	return reads
 }
 
 func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault) {
@@ -123,6 +144,7 @@ func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault
 	var killed atomic.Bool // set by the proxy, read by the pass
 	rule := r.AWS.Fault(m, f.action(func() { killed.Store(true) }))
 	kill := func() bool { return killed.Swap(false) && f.kills }
+	f.of = declaredAction(e, m)
 	end(t, s, f, false, kill)
 	if !l.Exists(t, r) {
 		t.Fatalf("the resource is not there\n%s", r.AWS.Calls())
@@ -140,6 +162,16 @@ func injectFault(t *testing.T, e engine.Entry, l Life, m awsproxy.Match, f fault
 	}
 }
 
+// declaredAction is the action of the kind that has the name of the call, if any has: some calls need an action of another name.
+func declaredAction(e engine.Entry, m awsproxy.Match) string {
+	for _, action := range slices.Concat(e.Meta().Writes, e.Meta().Reads) {
+		if service, op, _ := strings.Cut(action, ":"); op == m.Op && strings.HasPrefix(m.Service, service) {
+			return action
+		}
+	}
+	return ""
+}
+
 // end settles one half of a life; a fault that stalls is shown with its reason, and over when tried again.
 func end(t *testing.T, s *Subject, f fault, deleting bool, kill func() bool) {
 	t.Helper()
@@ -154,8 +186,8 @@ func end(t *testing.T, s *Subject, f fault, deleting bool, kill func() bool) {
 		if errors.Is(err, errKilled) {
 			continue
 		}
-		if !ok || f.stalls == "" || st.Reason != f.stalls {
-			t.Fatalf("%v\n%s", awsErr(err), s.Rig.AWS.Calls())
+		if !ok || f.stalls == "" || st.Reason != f.stalls || !strings.Contains(st.Message, f.of) {
+			t.Fatalf("%v, want %s and %q\n%s", awsErr(err), f.stalls, f.of, s.Rig.AWS.Calls())
 		}
 	}
 	if err != nil || out.Synced == deleting || out.Gone != deleting {

@@ -284,13 +284,13 @@ func awsErr(err error) error {
 }
 
 // Writes runs a clean life of the sample and returns its writes: what a fault can strike.
-func writes(t *testing.T, e engine.Entry, l Life) awsproxy.Calls {
+func calls(t *testing.T, e engine.Entry, l Life) awsproxy.Calls {
 	t.Helper()
 	r := NewRig(t)
 	s := l.subject(r, e)
 	mark := r.AWS.Mark()
 	live(t, s, nil)
-	return r.AWS.Since(mark).Writes()
+	return r.AWS.Since(mark)
 }
 
 // live makes the object true and deletes it again.

@@ -156,10 +156,8 @@ screenshots: bed ## Run the demo for several minutes and draw the pictures of th
 	@NEXUS_CACHE='$(CACHE)' dev/docs/screenshots
 
 .PHONY: demo
-demo: bed operator ## Bring up a local world, the operator and three capabilities, leave it running, and build nexusctl.
+demo: bed operator ## Bring up a local world, the operator and three capabilities; leaves it running.
 	@go run ./test/demo up -f examples/test-capability.yaml -f examples/nexus-ai-complete.yaml
-	@echo 'building nexusctl, which .demo/env puts on the PATH; the demo runs already'
-	@$(MAKE) --no-print-directory nexusctl
 
 .PHONY: demo-down
 demo-down: ## Stop what demo started.

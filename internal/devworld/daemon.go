@@ -94,10 +94,10 @@ func (w World) prepareOperator(ctx context.Context, o Options, running *world.Wo
 	return s, s.writeEnv(w)
 }
 
-// ownPrograms returns the folders of the operator and of nexusctl. The folder of the program that runs is none of them: go run
-// removes the one that it builds into.
+// ownPrograms returns the folders of nexusctl and of the operator, which may hold an older nexusctl. The folder of the program that
+// runs is none of them: go run removes the one that it builds into.
 func (o Options) ownPrograms() (out []string) {
-	for _, program := range []string{o.Operator, o.Client} {
+	for _, program := range []string{o.Client, o.Operator} {
 		if dir := filepath.Dir(program); program != "" && !slices.Contains(out, dir) {
 			out = append(out, dir)
 		}

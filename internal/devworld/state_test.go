@@ -211,7 +211,7 @@ func TestEnv_OffersTheFoldersOfGivenProgramsOnly(t *testing.T) {
 	}
 	for want, o := range map[string]Options{
 		`:'/bed':'/src/bin'`:        {Operator: "/src/bin/nexus-operator"},
-		`:'/bed':'/src/bin':'/opt'`: {Operator: "/src/bin/nexus-operator", Client: "/opt/nexusctl"},
+		`:'/bed':'/opt':'/src/bin'`: {Operator: "/src/bin/nexus-operator", Client: "/opt/nexusctl"},
 		`:'/bed':'/opt'`:            {Operator: "/opt/nexus-operator", Client: "/opt/nexusctl"},
 		`:'/bed'`:                   {},
 	} {

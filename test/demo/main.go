@@ -32,6 +32,7 @@ import (
 type options struct {
 	dir          string
 	operator     string
+	client       string
 	operatorArgs string
 	crds         listFlag
 	manifests    listFlag
@@ -75,6 +76,7 @@ func parse(args []string) (options, error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.StringVar(&o.dir, "dir", ".demo", "folder of logs, state and the env file")
 	flags.StringVar(&o.operator, "operator", "bin/nexus-operator", "the operator's program; empty: none")
+	flags.StringVar(&o.client, "client", "test/demo/bin/nexusctl", "nexusctl, which the env file puts on the PATH; empty: none")
 	flags.StringVar(&o.operatorArgs, "operator-args", "", "further flags of the operator, separated by blanks")
 	flags.Var(&o.crds, "crds", "file or folder of CustomResourceDefinitions; may be repeated; default: those that are built in")
 	flags.Var(&o.manifests, "f", "file of objects to apply; may be repeated")
@@ -90,7 +92,7 @@ func parse(args []string) (options, error) {
 	if o.intents != "" {
 		o.manifests = append(o.manifests, o.intents)
 	}
-	paths := []*string{&o.dir, &o.operator}
+	paths := []*string{&o.dir, &o.operator, &o.client}
 	for i := range o.crds {
 		paths = append(paths, &o.crds[i])
 	}
@@ -127,7 +129,7 @@ func up(ctx context.Context, o options) error {
 	if _, err := w.Down(ctx); err != nil {
 		return err
 	}
-	if err := w.Up(ctx, devworld.Options{Operator: o.operator, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes,
+	if err := w.Up(ctx, devworld.Options{Operator: o.operator, Client: o.client, OperatorArgs: strings.Fields(o.operatorArgs), CRDs: o.crds, Nodes: o.nodes,
 		Manifests: o.manifests, Timeout: o.timeout}); err != nil {
 		return err
 	}

@@ -102,3 +102,16 @@ func TestSomethingMissingHasItsOwnExitCode(t *testing.T) {
 		t.Errorf("exit code %d, want 1", code)
 	}
 }
+
+func TestSchemas_ArePinned(t *testing.T) {
+	dev, err := findDev()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if version, err := pinnedPackage(dev, schemasPackage); err != nil || version == "" {
+		t.Errorf("%q, %v", version, err)
+	}
+	if _, err := pinnedPackage(dev, "no-such-package"); err == nil {
+		t.Error("a package that is not required has a version")
+	}
+}

@@ -75,6 +75,9 @@ func run(printOnly bool) error {
 	} else if err := prepare(dev, cache, dir); err != nil {
 		return err
 	}
+	if err := provideSchemas(dev, cache); err != nil { // only the tests of AWSResource need them, and say so
+		say("no schemas of AWS resource types: %v", err)
+	}
 	fmt.Println(dir)
 	return nil
 }

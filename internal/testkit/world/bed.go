@@ -22,7 +22,7 @@ func BinDir() (string, error) {
 	if dir := os.Getenv("NEXUS_BED_BIN"); dir != "" {
 		return dir, CheckBed(dir)
 	}
-	dev, err := devDir()
+	dev, err := DevDir()
 	if err != nil {
 		return "", err
 	}
@@ -48,9 +48,9 @@ func CheckBed(dir string) error {
 	return nil
 }
 
-// devDir finds the dev folder of the tree around the working directory (tests
+// DevDir finds the dev folder of the tree around the working directory (tests
 // run in their package's folder).
-func devDir() (string, error) {
+func DevDir() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err

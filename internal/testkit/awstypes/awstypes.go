@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package awstypes reads the schemas that AWS publishes of its resource types from the wheel of cfn-lint, which `make bed`
+// downloads in the version that dev/requirements.txt pins. Nothing of them is part of the source tree.
+package awstypes
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+// folder of the wheel contains the schemas, and the list of the types of each region with the name of the file of each.
+const folder = "cfnlint/data/schemas/"
+
+// Types are the resource types of one region. They are safe for concurrent use.
+type Types struct {
+	archive *zip.ReadCloser
+	files   map[string]string
+}
+
+// Open returns the types of a region.
+func Open(region string) (*Types, error) {
+	wheel, err := wheel()
+	if err != nil {
+		return nil, err
+	}
+	archive, err := zip.OpenReader(wheel)
+	if err != nil {
+		return nil, fmt.Errorf("opening the schemas of AWS resource types, run `make bed`: %w", err)
+	}
+	t := &Types{archive: archive}
+	text, err := t.read("providers/" + region + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &t.files)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("types of %s: %w", region, err), archive.Close())
+	}
+	return t, nil
+}
+
+// Close closes the archive.
+func (t *Types) Close() error { return t.archive.Close() }
+
+// Names returns the names of all types in order, such as AWS::Kinesis::Stream.
+func (t *Types) Names() []string { return slices.Sorted(maps.Keys(t.files)) }
+
+// Schema returns the schema of a type; nil for a type that the region does not have.
+func (t *Types) Schema(name string) ([]byte, error) {
+	file, ok := t.files[name]
+	if !ok {
+		return nil, nil
+	}
+	return t.read("resources/" + file + ".json")
+}
+
+func (t *Types) read(name string) ([]byte, error) {
+	f, err := t.archive.Open(folder + name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(f)
+	return text, errors.Join(err, f.Close())
+}
+
+// pin is the line of the package in requirements.txt.
+var pin = regexp.MustCompile(`(?m)^cfn-lint==(\S+)$`)
+
+// wheel returns the path of the wheel.
+func wheel() (string, error) {
+	dev, err := world.DevDir()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(dev, "requirements.txt"))
+	if err != nil {
+		return "", err
+	}
+	version := pin.FindSubmatch(text)
+	if version == nil {
+		return "", errors.New("dev/requirements.txt does not pin cfn-lint")
+	}
+	cache, err := world.CacheDir()
+	return filepath.Join(cache, "schemas", "cfn_lint-"+string(version[1])+"-py3-none-any.whl"), err
+}

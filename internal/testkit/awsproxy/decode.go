@@ -81,6 +81,7 @@ func (d *request) readScope() {
 // signingNames lists the names that differ from the prefix of the service in IAM.
 var signingNames = map[string]string{
 	"s3express": "s3", "monitoring": "cloudwatch", "email": "ses", "eks-auth": "eks", "tagging": "tag",
+	"cloudcontrolapi": "cloudformation",
 }
 
 // targets are the services of unsigned requests.

@@ -15,7 +15,7 @@ import (
 var dataOps = []string{
 	"PutItem", "GetItem", "UpdateItem", "DeleteItem", "Query", "Scan", "BatchWriteItem", "BatchGetItem", "TransactWriteItems", "TransactGetItems",
 	"SendMessage", "SendMessageBatch", "ReceiveMessage", "DeleteMessage", "DeleteMessageBatch", "Publish",
-	"Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "Invoke",
+	"Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "Invoke", "DescribeType",
 }
 
 func isData(x *exchange) bool { return x.key != "" || slices.Contains(dataOps, x.op) }
@@ -49,8 +49,11 @@ func createdID(x *exchange, a *answer) string {
 		_ = json.Unmarshal(a.body, &parsed)
 		return shortName(text(member(parsed, path)))
 	}
-	if x.op == "CreateHostedZone" {
+	switch x.op {
+	case "CreateHostedZone":
 		return firstMatch(zoneID, a.body)
+	case "CreateResource":
+		return controlledID(a)
 	}
 	if x.service != "ec2" {
 		return ""
@@ -67,6 +70,17 @@ func createdID(x *exchange, a *answer) string {
 		return ""
 	}
 	return string(m[1])
+}
+
+// controlledID returns the name of the resource that a request to Cloud Control creates; "" while its identifier is not known.
+func controlledID(a *answer) string {
+	var body struct {
+		ProgressEvent struct{ TypeName, Identifier string }
+	}
+	if json.Unmarshal(a.body, &body) != nil || body.ProgressEvent.Identifier == "" {
+		return ""
+	}
+	return body.ProgressEvent.TypeName + "/" + body.ProgressEvent.Identifier
 }
 
 func isCreation(x *exchange) bool {

@@ -30,6 +30,8 @@ func jsonResource(service, op string, body map[string]any) string {
 		if strings.HasPrefix(op, "Batch") || strings.HasPrefix(op, "Transact") {
 			return strings.Join(tableNames(body), ",")
 		}
+	case "cloudformation":
+		return controlledResource(op, body)
 	}
 	for _, key := range nameKeys {
 		if name := text(member(body, key)); name != "" {
@@ -37,6 +39,22 @@ func jsonResource(service, op string, body map[string]any) string {
 		}
 	}
 	return ""
+}
+
+// controlledResource names what a request to Cloud Control is about: the type and the identifier, the type alone for a creation, or the
+// request that is asked for.
+func controlledResource(op string, body map[string]any) string {
+	name, identifier := text(body["TypeName"]), text(body["Identifier"])
+	switch {
+	case op == "ListResources":
+		return ""
+	case name == "":
+		return text(body["RequestToken"])
+	case identifier == "":
+		return name
+	default:
+		return name + "/" + identifier
+	}
 }
 
 // glueTable gives database/table for requests about a table, else "".

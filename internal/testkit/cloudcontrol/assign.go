@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"fmt"
+	"strings"
+)
+
+// assign gives new properties what AWS assigns: a value for each top-level property that is read only, or that is a part of the
+// identifier and was not declared. Objects and lists among them are left out.
+func (d *Double) assign(m *model, region string, properties map[string]any) {
+	d.serial++
+	for _, pointer := range append(append([]string{}, m.ReadOnly...), m.PrimaryIdentifier...) {
+		keys := path(pointer)
+		if _, set := properties[keys[0]]; set || len(keys) != 1 || strings.Contains(strings.ToLower(keys[0]), "arn") {
+			continue
+		}
+		if value := d.value(m, keys[0]); value != nil {
+			properties[keys[0]] = value
+		}
+	}
+	for _, pointer := range append(append([]string{}, m.ReadOnly...), m.PrimaryIdentifier...) { // an ARN contains the identifier
+		keys := path(pointer)
+		if _, set := properties[keys[0]]; !set && len(keys) == 1 && m.property(keys[0])["type"] == "string" {
+			properties[keys[0]] = d.arn(m, region, properties)
+		}
+	}
+}
+
+// arn returns the ARN of a resource.
+func (d *Double) arn(m *model, region string, properties map[string]any) string {
+	service, kind, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(m.TypeName, "AWS::")), "::")
+	name := m.identifier(properties)
+	if name == "" {
+		name = fmt.Sprintf("%016x", d.serial)
+	}
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s/%s", service, region, d.account, kind, name)
+}
+
+// value returns what AWS assigns to a property; nil for an object or a list.
+func (d *Double) value(m *model, name string) any {
+	schema := m.property(name)
+	if options, ok := schema["enum"].([]any); ok && len(options) > 0 {
+		return options[0]
+	}
+	switch schema["type"] {
+	case "integer", "number":
+		return 1
+	case "boolean":
+		return false
+	case "string":
+		if schema["format"] == "date-time" {
+			return d.now().UTC().Format("2006-01-02T15:04:05Z")
+		}
+		return fmt.Sprintf("%s-%016x", strings.ToLower(name), d.serial)
+	default:
+		return nil
+	}
+}

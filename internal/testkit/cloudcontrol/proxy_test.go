@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	api "github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
+)
+
+func TestMain(m *testing.M) { world.Main(m, world.Options{NoKubernetes: true}) }
+
+// Behind the proxy, requests have names, can be broken, and reads lag, as those of every other service.
+func TestDouble_KeepsTheLedgerTheFaultsAndTheLag(t *testing.T) {
+	p, b := world.Shared(t).AWS(), newBench(t)
+	if err := p.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	p.Divert("cloudformation", b.double)
+	b.client = api.NewFromConfig(aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Retryer: func() aws.Retryer { return aws.NopRetryer{} },
+		Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")})
+	p.Fault(awsproxy.At("cloudformation.CreateResource("+stream+")#1"), awsproxy.LoseAnswer())
+	if _, err := b.create(stream, "token", `{"Name":"events"}`); err == nil {
+		t.Error("the answer was not lost")
+	}
+	if again, err := b.create(stream, "token", `{"Name":"events"}`); err != nil || again.OperationStatus != types.OperationStatusSuccess {
+		t.Errorf("the request was not repeated: %+v, %v", again, err)
+	}
+	p.SetLag(awsproxy.Lag{Settings: awsproxy.ForReads(1), NotFound: awsproxy.NotFoundLag{AfterCreate: awsproxy.ForReads(1)}})
+	before := b.get(stream, "events")["RetentionPeriodHours"]
+	if _, err := b.update(stream, "events", `[{"op":"add","path":"/RetentionPeriodHours","value":48}]`); err != nil {
+		t.Fatal(err)
+	}
+	if now := b.get(stream, "events")["RetentionPeriodHours"]; now != before {
+		t.Errorf("the first read after the update does not lag: %v", now)
+	}
+	if now := b.get(stream, "events")["RetentionPeriodHours"]; now != 48.0 {
+		t.Errorf("the second read lags: %v", now)
+	}
+	b.mustCreate(stream, `{"Name":"others"}`)
+	if b.get(stream, "others") != nil || b.get(stream, "others") == nil {
+		t.Error("the first read after the creation does not lag, or the second does")
+	}
+	if n := p.Calls().Match("cloudformation", "GetResource", stream+"/events").Count(); n != 3 {
+		t.Errorf("%d reads:\n%s", n, p.Calls())
+	}
+}
+
+func TestDouble_IdentifierIsKnownWhenItIsAssigned(t *testing.T) {
+	b := newBench(t)
+	b.double.SetDuration(time.Hour)
+	event := b.mustCreate(prefixList, `{"PrefixListName":"office","AddressFamily":"IPv4"}`)
+	if event.Identifier != nil {
+		t.Errorf("the identifier is known before AWS assigns it: %s", *event.Identifier)
+	}
+	b.now = b.now.Add(time.Hour)
+	if done := b.status(event); done.Identifier == nil {
+		t.Errorf("%+v", done)
+	}
+	missing := (*types.ResourceNotFoundException)(nil)
+	if _, err := b.update(prefixList, "pl-0", `[]`); !errors.As(err, &missing) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"fmt"
+	"time"
+)
+
+// tokenLife limits the time in which AWS knows a client token.
+// https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_CreateResource.html
+const tokenLife = 36 * time.Hour
+
+// The states of a request.
+const (
+	inProgress      = "IN_PROGRESS"
+	success         = "SUCCESS"
+	failed          = "FAILED"
+	cancelCompleted = "CANCEL_COMPLETE"
+)
+
+// request is one request to create, change or delete a resource.
+type request struct {
+	token, operation, typeName string
+	key                        string // of the resource; empty while AWS has not assigned the identifier
+	identifier                 string
+	fingerprint                string // of what the client sent
+	began, due                 time.Time
+	state, code, message       string
+	carryOut                   func() // what the end of the request does
+}
+
+// event is the progress event of a request.
+// https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_ProgressEvent.html
+func (d *Double) event(r *request) map[string]any {
+	out := map[string]any{
+		"TypeName": r.typeName, "RequestToken": r.token, "Operation": r.operation, "OperationStatus": r.state,
+		"EventTime": float64(d.now().UnixMilli()) / 1000,
+	}
+	for name, value := range map[string]string{"Identifier": r.identifier, "ErrorCode": r.code, "StatusMessage": r.message} {
+		if value != "" {
+			out[name] = value
+		}
+	}
+	if r.state == inProgress {
+		out["RetryAfter"] = float64(r.due.UnixMilli()) / 1000
+	}
+	return out
+}
+
+// begin starts a request, or fails it where a test asked for that. end is called once its time has passed.
+func (d *Double) begin(r *request, client string, end func(*request)) map[string]any {
+	d.serial++
+	r.token = fmt.Sprintf("%08x-0000-4000-8000-%012x", d.serial, d.serial)
+	r.began, r.state = d.now(), inProgress
+	r.due = r.began.Add(d.duration)
+	f, fails := d.takeFailure(r.operation)
+	r.carryOut = func() {
+		if !fails || f.Leaves {
+			end(r)
+		}
+		if fails {
+			r.state, r.code, r.message = failed, f.Code, f.Message
+		}
+	}
+	d.requests[r.token] = r
+	if client != "" {
+		d.clients[client] = r
+	}
+	d.settle()
+	return d.event(r)
+}
+
+// takeFailure returns the failure that the next request of an operation ends with.
+func (d *Double) takeFailure(operation string) (Failure, bool) {
+	f, ok := d.failures[operation]
+	delete(d.failures, operation)
+	return f, ok
+}
+
+// settle carries out the requests whose time has passed.
+func (d *Double) settle() {
+	now := d.now()
+	for _, r := range d.requests {
+		if r.state == inProgress && !r.due.After(now) {
+			r.state = success
+			r.carryOut()
+		}
+	}
+}
+
+// fail ends a request with an error code of a handler.
+func (r *request) fail(code, message string) {
+	r.state, r.code, r.message = failed, code, message
+}
+
+// repeated returns the request that a client token began within its life; refused where that had other parameters.
+func (d *Double) repeated(client, fingerprint string) (*request, *refusal) {
+	r := d.clients[client]
+	switch {
+	case client == "" || r == nil || d.now().Sub(r.began) >= tokenLife:
+		return nil, nil
+	case r.fingerprint != fingerprint:
+		return nil, &refusal{"ClientTokenConflictException", "The client token " + client + " was used by a request with other parameters."}
+	default:
+		return r, nil
+	}
+}
+
+// busyWith returns the request that is being carried out for a resource; nil for none.
+func (d *Double) busyWith(key string) *request {
+	for _, r := range d.requests {
+		if r.state == inProgress && r.key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// status answers GetResourceRequestStatus.
+func (d *Double) status(in input) (any, *refusal) {
+	r := d.requests[in.RequestToken]
+	if r == nil {
+		return nil, &refusal{"RequestTokenNotFoundException", "Request with token " + in.RequestToken + " was not found"}
+	}
+	return map[string]any{"ProgressEvent": d.event(r)}, nil
+}
+
+// cancel answers CancelResourceRequest.
+func (d *Double) cancel(in input) (any, *refusal) {
+	r := d.requests[in.RequestToken]
+	switch {
+	case r == nil:
+		return nil, &refusal{"RequestTokenNotFoundException", "Request with token " + in.RequestToken + " was not found"}
+	case r.state != inProgress:
+		return nil, &refusal{"ConcurrentModificationException", "Request with token " + in.RequestToken + " is " + r.state + " and cannot be canceled"}
+	}
+	r.state = cancelCompleted
+	return map[string]any{"ProgressEvent": d.event(r)}, nil
+}

@@ -62,6 +62,7 @@ var allowed = map[string][]string{
 	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
 	"internal/kindtest":                  {"api", "config/crd", "internal/answers", "internal/crdschema", "internal/importer", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/iampolicy", "internal/permissions", "internal/testkit"},
+	"internal/awsschema":                 {},
 	"internal/testkit":                   {"api", "internal/osproc", "internal/testkit"},
 	"internal/osproc":                    {},
 	"internal/devworld":                  {"config/crd", "manifests", "internal/osproc", "internal/testkit"},
@@ -75,7 +76,7 @@ var allowed = map[string][]string{
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.
-var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph", "internal/iampolicy", "internal/permissions"}
+var pure = []string{"internal/capability", "internal/intent", "internal/intent/engines", "internal/graph", "internal/iampolicy", "internal/permissions", "internal/awsschema"}
 
 var impure = []string{"github.com/aws/", "sigs.k8s.io/controller-runtime", "k8s.io/client-go", "os", "os/exec", "net/http", "k8s.io/utils/clock"}
 

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsschema_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// open returns the types that AWS publishes.
+func open(t *testing.T) *awstypes.Types {
+	t.Helper()
+	all, err := awstypes.Open("us-east-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = all.Close() })
+	return all
+}
+
+func parse(t *testing.T, all *awstypes.Types, name string) *awsschema.Type {
+	t.Helper()
+	text, err := all.Schema(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	of, err := awsschema.Parse(text)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return of
+}
+
+func TestType_IdentifiesByNameOrByWhatAWSAssigns(t *testing.T) {
+	all := open(t)
+	for _, row := range []struct {
+		name, identifier string
+		named            bool
+		properties       map[string]any
+	}{
+		{"AWS::Kinesis::Stream", "events", true, map[string]any{"Name": "events"}},
+		{"AWS::Kinesis::Stream", "", true, map[string]any{"ShardCount": 1}},
+		{"AWS::EC2::PrefixList", "pl-1", false, map[string]any{"PrefixListId": "pl-1"}},
+		{"AWS::Logs::MetricFilter", "group|errors", true, map[string]any{"FilterName": "errors", "LogGroupName": "group"}},
+		{"AWS::Logs::MetricFilter", "", true, map[string]any{"FilterName": "errors"}},
+	} {
+		of := parse(t, all, row.name)
+		if got := of.Identify(row.properties); got != row.identifier || of.IsNamed() != row.named {
+			t.Errorf("%s %v: %q, by name %v", row.name, row.properties, got, of.IsNamed())
+		}
+	}
+}
+
+func TestType_RulesFollowThePointers(t *testing.T) {
+	all := open(t)
+	stream := parse(t, all, "AWS::Kinesis::Stream")
+	for property, want := range map[string]awsschema.Rule{
+		"Name": {CreateOnly: true}, "Arn": {ReadOnly: true}, "WarmThroughputMiBps": {WriteOnly: true}, "RetentionPeriodHours": {},
+		"DesiredShardLevelMetrics": {Unordered: true}, "NoSuchProperty": {},
+	} {
+		if got := stream.RuleAt(property); got != want {
+			t.Errorf("%s: %+v, want %+v", property, got, want)
+		}
+	}
+	if !stream.RuleAt("WarmThroughputObject", "CurrentMiBps").ReadOnly {
+		t.Error("a member of what is read only can be written")
+	}
+	filter := parse(t, all, "AWS::Logs::MetricFilter")
+	if !filter.RuleAt("MetricTransformations", awsschema.Every, "Dimensions").Unordered || filter.RuleAt("MetricTransformations", awsschema.Every, "Unit").Unordered {
+		t.Error("the order of a list within a list")
+	}
+	list := parse(t, all, "AWS::EC2::PrefixList")
+	if list.RuleAt("Entries").Unordered {
+		t.Error("a list whose order the schema keeps has none")
+	}
+	if !list.Has("Entries", awsschema.Every, "Cidr") || list.Has("Entries", awsschema.Every, "Color") || list.Has("Color") {
+		t.Error("the properties that the schema knows")
+	}
+	if got := awsschema.Text([]string{"Entries", awsschema.Every, "Cidr"}); got != "Entries[*].Cidr" {
+		t.Error(got)
+	}
+}
+
+func TestType_ReadsAndWritesTags(t *testing.T) {
+	all := open(t)
+	tags := map[string]string{"team": "a", "stage": ""}
+	for name, property := range map[string]string{
+		"AWS::Kinesis::Stream": "Tags", "AWS::SSM::Parameter": "Tags", "AWS::Logs::MetricFilter": "",
+	} {
+		of := parse(t, all, name)
+		if of.TagProperty() != property || of.TagsOnCreate() != (property != "") {
+			t.Errorf("%s has its tags in %q", name, of.TagProperty())
+		}
+		if property == "" {
+			continue
+		}
+		properties := map[string]any{property: of.WriteTags(tags)}
+		if got := of.ReadTags(properties); !maps.Equal(got, tags) {
+			t.Errorf("%s: %v as %v", name, got, properties)
+		}
+	}
+	if tags := parse(t, all, "AWS::Kinesis::Stream").ReadTags(map[string]any{}); tags != nil {
+		t.Errorf("%v", tags)
+	}
+}
+
+func TestType_SaysWhatItsHandlersDo(t *testing.T) {
+	all := open(t)
+	stream := parse(t, all, "AWS::Kinesis::Stream")
+	if why := stream.Unmanageable(); why != "" || !stream.Supports(awsschema.List) {
+		t.Error(why)
+	}
+	if actions := stream.Permissions(awsschema.Delete); !slices.Contains(actions, "kinesis:DeleteStream") || !slices.IsSorted(actions) {
+		t.Errorf("%v", actions)
+	}
+	if stream.Timeout(awsschema.Update) != 4*time.Hour || stream.Timeout(awsschema.Read) != 2*time.Hour {
+		t.Errorf("%s, %s", stream.Timeout(awsschema.Update), stream.Timeout(awsschema.Read))
+	}
+	if why := parse(t, all, "AWS::AppMesh::Mesh").Unmanageable(); why == "" {
+		t.Error("a type without handlers can be managed")
+	}
+	for _, text := range []string{"", "[]", "{}", `{"typeName":"AWS::A::B"}`} {
+		if _, err := awsschema.Parse([]byte(text)); err == nil {
+			t.Errorf("%q is a schema", text)
+		}
+	}
+}
+
+// The numbers of types of each shape show that the interpretation is not wrong for many of them at once.
+func TestType_OfEverySchemaThatAWSPublishes(t *testing.T) {
+	all := open(t)
+	names := extent.Sample(t, all.Names(), 300)
+	var managed, named, tagged int
+	for _, name := range names {
+		of := parse(t, all, name)
+		if of.Name != name {
+			t.Errorf("%s calls itself %s", name, of.Name)
+		}
+		if of.Unmanageable() != "" {
+			continue
+		}
+		managed++
+		if of.IsNamed() {
+			named++
+		}
+		property := of.TagProperty()
+		if property == "" {
+			continue
+		}
+		tagged++
+		tags := map[string]string{"a": "1"}
+		if got := of.ReadTags(map[string]any{property: of.WriteTags(tags)}); !maps.Equal(got, tags) {
+			t.Errorf("%s: its tags are read as %v", name, got)
+		}
+	}
+	t.Logf("of %d types %d can be managed, %d of these are named by the user and %d have tags", len(names), managed, named, tagged)
+	if managed*10 < len(names)*9 || named*10 < managed*2 || tagged*10 < managed*5 {
+		t.Errorf("%d managed, %d named, %d tagged of %d", managed, named, tagged, len(names))
+	}
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsschema
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Rule says how a property is treated.
+type Rule struct {
+	// ReadOnly is true for a property that AWS assigns: it is refused in a declaration and not compared.
+	ReadOnly bool
+	// WriteOnly is true for a property that AWS never shows.
+	WriteOnly bool
+	// CreateOnly is true for a property that cannot be changed. Conditionally is true where AWS decides by the values.
+	CreateOnly, Conditionally bool
+	// Deprecated is true for a property that AWS will remove.
+	Deprecated bool
+	// Unordered is true for a list whose order has no meaning.
+	Unordered bool
+}
+
+// RuleAt returns the rule of the property that a path leads to. Elements of lists and members of maps are Every, or their name.
+func (t *Type) RuleAt(at ...string) Rule {
+	return Rule{
+		ReadOnly: anyContains(t.readOnly, at), WriteOnly: anyContains(t.write, at), CreateOnly: anyContains(t.createOnly, at),
+		Conditionally: anyContains(t.conditionally, at), Deprecated: anyContains(t.ended, at), Unordered: t.isUnordered(at),
+	}
+}
+
+// isUnordered reports whether a path leads to a list that AWS may show in another order: one whose order of insertion is not kept, and
+// one of different elements that does not say that it is.
+func (t *Type) isUnordered(at []string) bool {
+	unordered := false
+	for _, schema := range t.schemasAt(at) {
+		keeps, says := schema["insertionOrder"].(bool)
+		if says && keeps {
+			return false
+		}
+		unordered = unordered || says || schema["uniqueItems"] == true
+	}
+	return unordered
+}
+
+// Has reports whether the schema knows the property that a path leads to.
+func (t *Type) Has(at ...string) bool { return len(t.schemasAt(at)) > 0 }
+
+// maxDepth bounds the references that are followed: the schemas of some properties contain themselves.
+const maxDepth = 16
+
+// schemasAt returns the schemas of the property that a path leads to: more than one where the schema offers alternatives.
+func (t *Type) schemasAt(at []string) []map[string]any {
+	found := []map[string]any{t.doc}
+	for _, key := range at {
+		var next []map[string]any
+		for _, schema := range found {
+			next = append(next, t.below(schema, key)...)
+		}
+		found = next
+	}
+	return found
+}
+
+// below returns the schemas of a member of what a schema describes.
+func (t *Type) below(schema map[string]any, key string) []map[string]any {
+	if members, ok := schema["properties"].(map[string]any); ok {
+		if member, ok := members[key]; ok {
+			return t.resolve(member, maxDepth)
+		}
+	}
+	var out []map[string]any
+	if items, ok := schema["items"]; ok && key == Every {
+		out = append(out, t.resolve(items, maxDepth)...)
+	}
+	patterns, _ := schema["patternProperties"].(map[string]any)
+	for _, member := range patterns {
+		out = append(out, t.resolve(member, maxDepth)...)
+	}
+	return append(out, t.resolve(schema["additionalProperties"], maxDepth)...)
+}
+
+// resolve follows references and alternatives, and returns the schemas that have members.
+func (t *Type) resolve(schema any, depth int) []map[string]any {
+	s, ok := schema.(map[string]any)
+	if !ok || depth == 0 {
+		return nil
+	}
+	if reference, ok := s["$ref"].(string); ok {
+		return t.resolve(t.referred(reference), depth-1)
+	}
+	out := []map[string]any{s}
+	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
+		alternatives, _ := s[word].([]any)
+		for _, alternative := range alternatives {
+			out = append(out, t.resolve(alternative, depth-1)...)
+		}
+	}
+	return out
+}
+
+// referred returns the part of the schema that a reference within it names.
+func (t *Type) referred(reference string) any {
+	_, pointer, _ := strings.Cut(reference, "#/")
+	var at any = t.doc
+	for key := range strings.SplitSeq(pointer, "/") {
+		parent, _ := at.(map[string]any)
+		at = parent[strings.NewReplacer("~1", "/", "~0", "~").Replace(key)]
+	}
+	return at
+}
+
+// IsNamed reports whether a declaration can contain the whole primary identifier; AWS assigns that of other types.
+func (t *Type) IsNamed() bool {
+	for _, p := range t.identifier {
+		if anyContains(t.readOnly, p) || !t.Has(p...) {
+			return false
+		}
+	}
+	return len(t.identifier) > 0
+}
+
+// Identify returns the primary identifier that properties have, its parts joined by |; empty while a part is missing.
+// https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/resource-identifier.html
+func (t *Type) Identify(properties map[string]any) string {
+	parts := make([]string, 0, len(t.identifier))
+	for _, p := range t.identifier {
+		var at any = properties
+		for _, key := range p {
+			parent, _ := at.(map[string]any)
+			at = parent[key]
+		}
+		if at == nil || at == "" {
+			return ""
+		}
+		parts = append(parts, fmt.Sprint(at))
+	}
+	return strings.Join(parts, "|")
+}

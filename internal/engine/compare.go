@@ -31,7 +31,7 @@ import (
 //	keys          a map of pointers; the keys that are to be written are recorded before, see keysOf
 //
 // In a map of pointers a nil value means that the key is wanted to be absent. A *kind.WriteOnly is
-// compared by its version with the one recorded in written under its path.
+// compared by its version with the one recorded in written under its path. A *kind.Document is compared by the rules that it has.
 // Modes other than id and observed are inherited by nested fields and may be combined: "immutable,set".
 func Compare(want, have any, dropped []string, written map[string]string) kind.Diff {
 	c := comparer{dropped: dropped, written: written}
@@ -57,14 +57,32 @@ func writeOnlyVersions(want any) map[string]string {
 	var out map[string]string
 	v := reflect.ValueOf(want)
 	for i := range v.NumField() {
-		if w, ok := v.Field(i).Interface().(*kind.WriteOnly); ok && w != nil {
-			if out == nil {
-				out = map[string]string{}
+		found := map[string]string{}
+		at := place{path: v.Type().Field(i).Name}
+		switch w := v.Field(i).Interface().(type) {
+		case *kind.WriteOnly:
+			if w != nil {
+				addVersions(at, w, found)
 			}
-			out[v.Type().Field(i).Name] = w.Version
+		case *kind.Document:
+			if w != nil {
+				addVersions(at, w.Value, found)
+			}
+		}
+		if len(found) > 0 {
+			out = merged(out, found)
 		}
 	}
 	return out
+}
+
+// merged returns the entries of both maps, of which the first may be nil.
+func merged(a, b map[string]string) map[string]string {
+	if a == nil {
+		return b
+	}
+	maps.Copy(a, b)
+	return a
 }
 
 type comparer struct {
@@ -128,6 +146,11 @@ func (c *comparer) pointer(path string, m modes, w, h reflect.Value) {
 	if secret, ok := w.Interface().(*kind.WriteOnly); ok {
 		m.mode = kind.Secret
 		c.leaf(path, m, secret.Version, c.written[path])
+		return
+	}
+	if document, ok := w.Interface().(*kind.Document); ok {
+		have, _ := h.Interface().(*kind.Document)
+		c.document(path, m, document, have)
 		return
 	}
 	if h.IsNil() {

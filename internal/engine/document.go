@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// documents compares two documents by the rules of the wanted one. Its differences go to the comparer.
+type documents struct {
+	*comparer
+	rules *kind.Document
+}
+
+// place locates a value: its path in messages, and the names that lead to its rule.
+type place struct {
+	path string
+	at   []string
+}
+
+// plainName is a name that needs no brackets in a path.
+var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// member returns the place of a member of an object.
+func (p place) member(name string) place {
+	path := p.path + "." + name
+	if !plainName.MatchString(name) {
+		path = p.path + "[" + name + "]"
+	}
+	return place{path, append(slices.Clone(p.at), name)}
+}
+
+// element returns the place of an element of a list.
+func (p place) element(i int) place {
+	return place{fmt.Sprintf("%s[%d]", p.path, i), append(slices.Clone(p.at), kind.EveryElement)}
+}
+
+// document compares a wanted document with the one that AWS shows, which may be nil.
+func (c *comparer) document(path string, m modes, want, have *kind.Document) {
+	var shown map[string]any
+	if have != nil {
+		shown = have.Value
+	}
+	documents{c, want}.object(place{path: path}, m, want.Value, shown)
+}
+
+// object compares the members of an object that are wanted.
+func (d documents) object(p place, m modes, want, have map[string]any) {
+	for _, name := range sortedKeys(want) {
+		at := p.member(name)
+		rule := d.rules.RuleAt(at.at)
+		if rule.Skip {
+			continue
+		}
+		below := m
+		if rule.Mode != kind.Mutable {
+			below.mode = rule.Mode
+		}
+		shown, exists := have[name]
+		d.value(at, below, want[name], shown, exists && shown != nil)
+	}
+}
+
+// value compares a wanted value with the one that AWS shows, if it exists.
+func (d documents) value(p place, m modes, want, have any, exists bool) {
+	switch w := want.(type) {
+	case nil:
+		if exists {
+			d.diff = append(d.diff, kind.Change{Path: p.path, Mode: m.mode, Want: unset, Have: d.printed(p, m, have), Gone: true, Sum: sumOf(unset)})
+		}
+	case *kind.WriteOnly:
+		m.mode = kind.Secret
+		d.leaf(p.path, m, w.Version, d.written[p.path])
+	case map[string]any:
+		if h, ok := have.(map[string]any); ok {
+			d.object(p, m, w, h)
+			return
+		}
+		if !exists && len(w) == 0 {
+			return
+		}
+		d.differ(p, m, want, have)
+	case []any:
+		h, _ := have.([]any)
+		if !d.sameList(p, m, w, h) {
+			d.differ(p, m, want, have)
+		}
+	default:
+		if !reflect.DeepEqual(want, have) {
+			d.differ(p, m, want, have)
+		}
+	}
+}
+
+// differ adds a difference without the secrets in its values.
+func (d documents) differ(p place, m modes, want, have any) {
+	d.diff = append(d.diff, kind.Change{Path: p.path, Mode: m.mode, Want: d.printed(p, m, want), Have: d.printed(p, m, have), Sum: sumOf(versioned(want))})
+}
+
+// printed prints a value with stars in the place of the secrets in it.
+func (d documents) printed(p place, m modes, v any) string { return printed(m, d.masked(p, v)) }
+
+func (d documents) masked(p place, v any) any {
+	if _, isSecret := v.(*kind.WriteOnly); isSecret || len(p.at) > 0 && d.rules.RuleAt(p.at).Mode == kind.Secret {
+		return "***"
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, member := range v {
+			out[name] = d.masked(p.member(name), member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, element := range v {
+			out[i] = d.masked(p.element(i), element)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// versioned returns a value with the versions of the write-only values in it.
+func versioned(v any) any {
+	switch v := v.(type) {
+	case *kind.WriteOnly:
+		return v.Version
+	case map[string]any:
+		out := maps.Clone(v)
+		for name, member := range out {
+			out[name] = versioned(member)
+		}
+		return out
+	case []any:
+		out := slices.Clone(v)
+		for i, element := range out {
+			out[i] = versioned(element)
+		}
+		return out
+	default:
+		return v
+	}
+}
+
+// sameList reports whether AWS shows the wanted elements and no others. Of elements that are objects, only the wanted members count.
+func (d documents) sameList(p place, m modes, want, have []any) bool {
+	if len(want) != len(have) {
+		return false
+	}
+	if !d.rules.RuleAt(p.at).Unordered {
+		for i := range want {
+			if !d.same(p.element(i), m, want[i], have[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	match := matching{taken: make([]int, len(have)), same: func(i, j int) bool { return d.same(p.element(i), m, want[i], have[j]) }}
+	for i := range want {
+		if !match.assign(i, map[int]bool{}) {
+			return false
+		}
+	}
+	return true
+}
+
+// matching assigns the wanted elements of a list to those that AWS shows, each to another one.
+type matching struct {
+	taken []int // by which wanted element, counted from 1
+	same  func(wanted, shown int) bool
+}
+
+// assign finds an element for a wanted one, and others for the wanted ones that had it: an element may be as several are wanted.
+func (m matching) assign(i int, tried map[int]bool) bool {
+	for j := range m.taken {
+		if tried[j] || !m.same(i, j) {
+			continue
+		}
+		tried[j] = true
+		if m.taken[j] == 0 || m.assign(m.taken[j]-1, tried) {
+			m.taken[j] = i + 1
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether an element is as wanted.
+func (d documents) same(p place, m modes, want, have any) bool {
+	one := documents{&comparer{written: d.written}, d.rules}
+	one.value(p, m, want, have, have != nil)
+	return len(one.diff) == 0
+}
+
+// addVersions adds the versions of the write-only values in a document, by path.
+func addVersions(p place, v any, out map[string]string) {
+	switch v := v.(type) {
+	case *kind.WriteOnly:
+		out[p.path] = v.Version
+	case map[string]any:
+		for name, member := range v {
+			addVersions(p.member(name), member, out)
+		}
+	case []any:
+		for i, element := range v {
+			addVersions(p.element(i), element, out)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+type documented struct {
+	Properties *kind.Document
+}
+
+// rulesOf returns rules by the path, its names joined by dots.
+func rulesOf(rules map[string]kind.DocumentRule) func([]string) kind.DocumentRule {
+	return func(at []string) kind.DocumentRule { return rules[strings.Join(at, ".")] }
+}
+
+var sampleRules = rulesOf(map[string]kind.DocumentRule{
+	"Arn": {Skip: true}, "Name": {Mode: kind.Immutable}, "Password": {Mode: kind.Secret}, "Login.Password": {Mode: kind.Secret},
+	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true},
+})
+
+func parsed(t *testing.T, text string) *kind.Document {
+	t.Helper()
+	d := &kind.Document{Rule: sampleRules}
+	if err := json.Unmarshal([]byte(text), &d.Value); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestDocument_IsComparedByItsRules(t *testing.T) {
+	for _, c := range []struct {
+		name, want, have string
+		paths            []string
+	}{
+		{"what AWS adds is not managed", `{"A": 1, "B": {"C": 1}}`, `{"A": 1, "B": {"C": 1, "D": 2}, "E": 3}`, nil},
+		{"the deepest path differs", `{"B": {"C": 1, "D": {"E": 2}}}`, `{"B": {"C": 1, "D": {"E": 3}}}`, []string{"Properties.B.D.E"}},
+		{"a missing object differs as a whole", `{"B": {"C": {"D": 1}}}`, `{"B": {}}`, []string{"Properties.B.C"}},
+		{"an empty object and list may be missing", `{"B": {}, "L": []}`, `{}`, nil},
+		{"null removes", `{"A": null, "B": {"C": null}, "D": null}`, `{"A": 1, "B": {"C": 2}}`, []string{"Properties.A", "Properties.B.C"}},
+		{"zero and false are values", `{"A": 0, "B": false, "C": ""}`, `{}`, []string{"Properties.A", "Properties.B", "Properties.C"}},
+		{"read only", `{"Arn": "a"}`, `{"Arn": "b"}`, nil},
+		{"a list in another order", `{"L": [1, 2], "Set": [1, 2]}`, `{"L": [2, 1], "Set": [2, 1]}`, []string{"Properties.L"}},
+		{"elements that AWS completes", `{"Set": [{"K": "a"}, {"K": "b"}]}`, `{"Set": [{"K": "b", "X": 1}, {"K": "a", "X": 1}]}`, nil},
+		{"an element for each", `{"Set": [{"K": "a"}, {"K": "a", "X": 1}]}`, `{"Set": [{"K": "a", "X": 1}, {"K": "a"}]}`, nil},
+		{"one element is not two", `{"Set": [{"K": "a"}, {"K": "a"}]}`, `{"Set": [{"K": "a"}, {"K": "b"}]}`, []string{"Properties.Set"}},
+		{"a set within a list", `{"Groups": [{"Members": ["a", "b"]}]}`, `{"Groups": [{"Members": ["b", "a"]}]}`, nil},
+		{"another kind of value", `{"A": {"B": 1}, "C": [1]}`, `{"A": "x", "C": {"D": 1}}`, []string{"Properties.A", "Properties.C"}},
+		{"names that are no words", `{"M": {"a.b/c": 1}}`, `{"M": {"a.b/c": 2}}`, []string{"Properties.M[a.b/c]"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var paths []string
+			for _, d := range Compare(documented{parsed(t, c.want)}, documented{parsed(t, c.have)}, nil, nil) {
+				paths = append(paths, d.Path)
+			}
+			if !slices.Equal(paths, c.paths) {
+				t.Errorf("got %q, want %q", paths, c.paths)
+			}
+		})
+	}
+}
+
+func TestDocument_ModesAndSecrets(t *testing.T) {
+	want := documented{parsed(t, `{"Name": "a", "Password": "hush", "Login": {"User": "u", "Password": "hush"}}`)}
+	diff := Compare(want, documented{parsed(t, `{"Name": "b", "Password": "old"}`)}, nil, nil)
+	if len(diff) != 3 || diff[0].Path != "Properties.Login" || diff[1].Mode != kind.Immutable || diff[2].Mode != kind.Secret {
+		t.Fatalf("%+v", diff)
+	}
+	for _, c := range diff {
+		if strings.Contains(c.Want+c.Have, "hush") || strings.Contains(c.Want+c.Have, "old") {
+			t.Errorf("a secret is printed: %+v", c)
+		}
+	}
+	if diff := Compare(want, documented{}, nil, nil); len(diff) != 3 {
+		t.Errorf("a document that AWS does not show: %+v", diff)
+	}
+	if diff := Compare(documented{}, want, nil, nil); len(diff) != 0 {
+		t.Errorf("a document that is not declared: %+v", diff)
+	}
+}
+
+func TestDocument_WriteOnlyValuesAreComparedByVersion(t *testing.T) {
+	state := func(version string) documented {
+		secret := func() *kind.WriteOnly { return &kind.WriteOnly{Version: version} }
+		return documented{&kind.Document{Value: map[string]any{"A": map[string]any{"Key": secret()}, "L": []any{map[string]any{"Key": secret()}}}}}
+	}
+	shown := documented{&kind.Document{Value: map[string]any{"A": map[string]any{}, "L": []any{map[string]any{}}}}}
+	written := writeOnlyVersions(state("1"))
+	if want := map[string]string{"Properties.A.Key": "1", "Properties.L[0].Key": "1"}; !maps.Equal(written, want) {
+		t.Fatalf("%v", written)
+	}
+	if diff := Compare(state("1"), shown, nil, written); len(diff) != 0 {
+		t.Errorf("what was written differs: %+v", diff)
+	}
+	diff := Compare(state("2"), shown, nil, written)
+	if len(diff) != 2 || diff[0].Path != "Properties.A.Key" || diff[0].Mode != kind.Secret || diff[1].Path != "Properties.L" {
+		t.Errorf("%+v", diff)
+	}
+	if other := Compare(state("3"), shown, nil, written); other[1].Sum == diff[1].Sum {
+		t.Error("another version has the same hash")
+	}
+}
+
+// anyJSON draws a value of JSON.
+func anyJSON(depth int) *rapid.Generator[any] {
+	leaf := rapid.OneOf(rapid.Map(rapid.SampledFrom([]string{"", "a", "b"}), func(s string) any { return s }),
+		rapid.Map(rapid.IntRange(0, 2), func(n int) any { return float64(n) }), rapid.Map(rapid.Bool(), func(b bool) any { return b }))
+	if depth == 0 {
+		return leaf
+	}
+	below := anyJSON(depth - 1)
+	names := rapid.SampledFrom([]string{"A", "B", "Set", "Groups", "Members"})
+	return rapid.OneOf(leaf, rapid.Map(rapid.SliceOfN(below, 0, 3), func(l []any) any { return l }),
+		rapid.Map(rapid.MapOfN(names, below, 0, 3), func(m map[string]any) any { return m }))
+}
+
+func TestDocument_ShownAsWantedDiffersNowhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := map[string]any{"A": anyJSON(3).Draw(t, "value"), "Set": rapid.SliceOfN(anyJSON(2), 0, 4).Draw(t, "set")}
+		want := &kind.Document{Value: value, Rule: sampleRules}
+		shown := maps.Clone(value)
+		shown["Set"] = rapid.Permutation(value["Set"].([]any)).Draw(t, "order")
+		if diff := Compare(documented{want}, documented{&kind.Document{Value: shown}}, nil, nil); len(diff) != 0 {
+			t.Fatalf("%v: %+v", value, diff)
+		}
+	})
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+// Document is a value of a state whose members are known only at run time, such as the properties of a type whose schema AWS gives. The
+// engine compares it as it compares structs: members that the wanted value does not have are not managed, and one that is nil is wanted
+// to be absent. A list is compared as a whole, and the same holds for the members of its elements.
+type Document struct {
+	// Value is JSON: objects, lists, texts, float64, true and false. It may contain *WriteOnly.
+	Value map[string]any
+	// Rule says how the member is compared that a path of names leads to; elements of lists have the name EveryElement. Only the rules of the
+	// wanted value count. Nil compares every member.
+	Rule func(at []string) DocumentRule
+}
+
+// EveryElement stands for the elements of a list in the path of a rule.
+const EveryElement = "*"
+
+// DocumentRule says how a member of a document is compared. A mode holds for all members below.
+type DocumentRule struct {
+	// Skip leaves the member out.
+	Skip bool
+	// Mode is that of the differences.
+	Mode Mode
+	// Unordered is true for a list whose order does not matter.
+	Unordered bool
+}
+
+// RuleAt returns the rule of a member.
+func (d *Document) RuleAt(at []string) DocumentRule {
+	if d.Rule == nil {
+		return DocumentRule{}
+	}
+	return d.Rule(at)
+}

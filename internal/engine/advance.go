@@ -22,8 +22,8 @@ type Host interface {
 	// Commit persists the finalizer and the intent in one resourceVersion-checked write. The engine
 	// writes to AWS only after it succeeded.
 	Commit(ctx context.Context, i *Intent) error
-	// Store persists an identifier that AWS assigned.
-	Store(ctx context.Context, id string) error
+	// Store persists an identifier that AWS assigned, and a request that it carries out later; see RecordAccepted.
+	Store(ctx context.Context, a kind.Accepted) error
 	// Explain turns an AWS error into a kind of failure.
 	Explain(err error, action string) error
 	// AlreadyExists reports whether a create failed because the name is taken in this account, by a resource in use
@@ -182,6 +182,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	if a.mem.provided != nil {
 		a.o.Recent.Provided = *a.mem.provided
 	}
+	a.o.Recent.Reported = a.mem.reported
 	a.o.Recent.First = a.isFirstCreate()
 	decision, span := tracing.Span(ctx, "decide")
 	p, err := a.decideByCheck(decision)
@@ -189,6 +190,10 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	tracing.End(span, failureOf(err))
 	a.out.Plan = p
 	a.seen = a.seen || p.Exists
+	if failed, ok := errors.AsType[*kind.FailedRequest](err); ok {
+		a.mem.recordFailed(failed, p)
+		a.o.Written, a.out.Written = nil, map[string]string{}
+	}
 	if !p.Unseen {
 		a.mem.recordLook(p, err, a.settleTime(), a.h.Now())
 		if p.Cause == InSync && err == nil {
@@ -506,6 +511,9 @@ func (a *advance) classify(err error) error {
 
 // explain leaves kinds of failure as they are and has the host name the rest.
 func (a *advance) explain(err error, action string) error {
+	if failed, ok := errors.AsType[*kind.FailedRequest](err); ok {
+		action = failed.Action
+	}
 	if _, ok := status.AsStalled(err); ok {
 		return err
 	}

@@ -42,6 +42,7 @@ type box struct {
 	keeps                   bool  // a delete is accepted and takes its time
 	contents                int   // refuses a delete
 	listed                  int   // looks that read the contents
+	failed                  *kind.FailedRequest
 }
 
 type boxState struct {
@@ -82,7 +83,7 @@ func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Se
 		return kind.Seen[boxState]{}, nil
 	}
 	if !b.exists {
-		return kind.Seen[boxState]{}, nil
+		return kind.Seen[boxState]{Failed: b.failed}, nil
 	}
 	tags := b.tags
 	if b.untagged > 0 && !look.TagsKnown {
@@ -101,7 +102,7 @@ func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Se
 		b.stale--
 		color = b.was
 	}
-	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, Holds: holds}, nil
+	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, Holds: holds, Failed: b.failed}, nil
 }
 
 func (b *box) do(action string, fixes []string, effect func() error) kind.Step {
@@ -217,7 +218,10 @@ func (h *host) Commit(_ context.Context, i *Intent) error {
 	h.committed = append(h.committed, *i)
 	return nil
 }
-func (h *host) Store(_ context.Context, id string) error { h.stored = append(h.stored, id); return nil }
+func (h *host) Store(_ context.Context, a kind.Accepted) error {
+	h.stored = append(h.stored, a.ID)
+	return nil
+}
 func (h *host) Explain(err error, action string) error {
 	return &status.Retrying{Reason: action, Cause: err}
 }
@@ -564,7 +568,7 @@ func TestTheHostLearnsHowManyStepsAreLeft(t *testing.T) {
 		{Action: "b", Do: func(context.Context, string) (string, error) { return "", nil }},
 	})
 	for i, want := range []struct{ a, b int }{{1, 1}, {1, 1}, {1, 0}} {
-		if _, err := steps[i].Do(t.Context(), ""); (err != nil) != (i == 1) {
+		if _, err := steps[i].Send(t.Context(), ""); (err != nil) != (i == 1) {
 			t.Errorf("step %d: %v", i, err)
 		}
 		if left("a") != want.a || left("b") != want.b || left("c") != 0 {

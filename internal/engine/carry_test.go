@@ -120,11 +120,11 @@ type storeHost struct {
 	storeErr error
 }
 
-func (h *storeHost) Store(_ context.Context, id string) error {
+func (h *storeHost) Store(_ context.Context, a kind.Accepted) error {
 	if h.storeErr != nil {
 		return h.storeErr
 	}
-	h.cr.CommonStatus().ID = id
+	RecordAccepted(h.cr, a, h.now)
 	return nil
 }
 

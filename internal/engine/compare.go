@@ -57,6 +57,9 @@ func writeOnlyVersions(want any) map[string]string {
 	var out map[string]string
 	v := reflect.ValueOf(want)
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		found := map[string]string{}
 		at := place{path: v.Type().Field(i).Name}
 		switch w := v.Field(i).Interface().(type) {

@@ -108,7 +108,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if err := cmp.Or(sameHome(o.Intent, sc), o.checkEarlier(true)); err != nil {
 		return Plan{}, err
 	}
-	want, err := k.Desired(sc, cr)
+	want, err := desired(ctx, k, sc, cr)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -122,6 +122,9 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 			return Plan{}, err
 		}
 	}
+	if d.hasUnreportedFailure() { // the versions may be those of values that AWS does not have
+		d.o.Written = nil
+	}
 	p, verdict, err := d.plan()
 	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
 		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
@@ -129,7 +132,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	p.Unseen, p.Identity = unseen, identity
 	d.complete(&p, verdict)
 	if err == nil {
-		err = d.refuseAdoption(ctx, p, verdict)
+		err = cmp.Or(d.reportFailed(p), d.refuseAdoption(ctx, p, verdict))
 	}
 	if err == nil {
 		err = refuseOthersResources(ctx, sc, o, cr, p)
@@ -137,9 +140,35 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	return p, err
 }
 
+// desired returns the wanted state, with what the kind must read before.
+func desired[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, cr CR) (want S, err error) {
+	if preparer, ok := k.(kind.Preparer[CR]); ok {
+		if sc.Prepared, err = preparer.Prepare(ctx, sc, cr); err != nil {
+			return want, err
+		}
+	}
+	return k.Desired(sc, cr)
+}
+
+// hasUnreportedFailure reports whether the recorded request failed, and the object does not say so yet.
+func (d decider[CR, S]) hasUnreportedFailure() bool {
+	return d.seen.Failed != nil && d.seen.Failed.Request != d.o.Recent.Reported
+}
+
+// reportFailed returns the failure of the recorded request, unless nothing is to be written or the failure was reported.
+func (d decider[CR, S]) reportFailed(p Plan) error {
+	if !p.Writes() || !d.hasUnreportedFailure() {
+		return nil
+	}
+	return d.seen.Failed
+}
+
 // complete adds to a plan what the look showed and what the object's records are to say.
 func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
 	p.Exists, p.TakesOver = d.seen.Exists, verdict == TakeOver
+	if verdict == Adopt && p.Cause == InSync { // it carries no tags that the adoption would have to write
+		verdict = Ours
+	}
 	if verdict == Ours || verdict == TakeOver {
 		d.publish(p)
 	}
@@ -241,6 +270,9 @@ func sameIdentity(o Owner, identity map[string]string) error {
 		return nil
 	}
 	for _, field := range sortedKeys(identity) {
+		if o.Deleting && o.Known && identity[field] == "" { // the status tells what is to be deleted
+			continue
+		}
 		if was, ok := o.Intent.Identity[field]; ok && was != identity[field] {
 			return &status.Stalled{Reason: status.ReasonIdentityChanged, Message: fmt.Sprintf(
 				"this object's resource has %s %q and the spec now leads to %q; restore what the spec or the referenced object named before, or delete this object and create another",
@@ -279,7 +311,7 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	case d.orphaned(verdict):
 		return Plan{Cause: Gone, Reason: "orphaned"}, nil
 	case verdict == Unknown:
-		return Plan{Cause: Unowned, Reason: why, Usable: true}, nil
+		return d.planUnknown(why)
 	case verdict == Unproven:
 		return Plan{Cause: Unowned}, &status.Stalled{Reason: status.ReasonOwnershipUnknown, Message: why}
 	case d.o.Deleting:
@@ -287,6 +319,14 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	default:
 		return d.planConverge(verdict)
 	}
+}
+
+// planUnknown decides on a resource that is on record as the object's and shows no owner.
+func (d decider[CR, S]) planUnknown(why string) (Plan, error) {
+	if d.seen.AskByCreate && !d.o.Deleting {
+		return d.planAbsent()
+	}
+	return Plan{Cause: Unowned, Reason: why, Usable: true}, nil
 }
 
 // nameOf names a resource by what identifies it in AWS, which may be another name than that of its object.
@@ -385,8 +425,15 @@ func (d decider[CR, S]) planAbsent() (Plan, error) {
 		if err := d.o.checkEarlier(false); err != nil {
 			return Plan{}, err
 		}
-		return Plan{Cause: New, Steps: d.k.Converge(d.want, d.seen, nil), Later: d.afterCreate(), sets: d.diff()}, nil
+		return Plan{Cause: New, Steps: d.k.Converge(d.want, d.absent(), nil), Later: d.afterCreate(), sets: d.diff()}, nil
 	}
+}
+
+// absent returns what was seen of a resource as that of one that does not exist.
+func (d decider[CR, S]) absent() kind.Seen[S] {
+	seen := d.seen
+	seen.Exists = false
+	return seen
 }
 
 func (d decider[CR, S]) afterCreate() []kind.Step {

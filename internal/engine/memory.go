@@ -51,6 +51,8 @@ type Memory struct {
 	untouched bool
 	// retried is the last request of a person for which writes that were given up were forgotten.
 	retried string
+	// reported is the last request whose failure was reported.
+	reported string
 	// provided is the hash of what the provider added to the desired state when AWS was last seen as declared; nil before that, and then
 	// the status tells.
 	provided *string
@@ -165,6 +167,15 @@ func (m *Memory) createFailed(recorded *Intent) bool {
 // wasRefused reports whether AWS answered the recorded create without carrying it out, so that nothing of it is to appear.
 func (m *Memory) wasRefused(recorded *Intent) bool {
 	return !m.refusedAt.IsZero() && recorded.At.Equal(m.refusedAt)
+}
+
+// recordFailed forgets the writes of a plan: AWS had accepted them, and failed to carry them out. They may be sent again.
+func (m *Memory) recordFailed(failed *kind.FailedRequest, p Plan) {
+	m.reported = failed.Request
+	m.createdAt, m.existsAt, m.deletedAt, m.deletes = time.Time{}, time.Time{}, time.Time{}, 0
+	for _, c := range p.Diff {
+		delete(m.writes, c.Path)
+	}
 }
 
 // lastWrite returns the time at which AWS last acknowledged a create or a changed setting; zero when none is remembered.

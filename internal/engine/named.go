@@ -4,10 +4,13 @@ package engine
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -42,15 +45,7 @@ func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 			collectNamed(v.Elem(), path, resource, out)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			field := v.Type().Field(i)
-			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-			below := path + "." + name
-			if name == "" {
-				below = path // of an embedded struct
-			}
-			collectNamed(v.Field(i), below, field.Tag.Get(namesTag), out)
-		}
+		collectFields(v, path, out)
 	case reflect.Slice, reflect.Map:
 		for key, element := range v.Seq2() {
 			collectNamed(element, fmt.Sprintf("%s[%v]", path, key), resource, out)
@@ -63,6 +58,43 @@ func collectNamed(v reflect.Value, path, resource string, out *[]Named) {
 	}
 }
 
+// collectFields adds what the fields of a struct name. A RawExtension may contain any ARN.
+func collectFields(v reflect.Value, path string, out *[]Named) {
+	if v.Type() == reflect.TypeFor[runtime.RawExtension]() {
+		var value any
+		_ = json.Unmarshal(v.FieldByName("Raw").Bytes(), &value) // the kind refuses what is no JSON
+		collectARNs(value, path, out)
+		return
+	}
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		below := path + "." + name
+		if name == "" {
+			below = path // of an embedded struct
+		}
+		collectNamed(v.Field(i), below, field.Tag.Get(namesTag), out)
+	}
+}
+
+// collectARNs adds the ARNs in a value whose members are only known at run time.
+func collectARNs(value any, path string, out *[]Named) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			collectARNs(member, path+"."+name, out)
+		}
+	case []any:
+		for i, element := range value {
+			collectARNs(element, fmt.Sprintf("%s[%d]", path, i), out)
+		}
+	case string:
+		if strings.HasPrefix(value, "arn:") {
+			*out = append(*out, Named{Field: path, Value: value, Type: "arn"})
+		}
+	}
+}
+
 // ownerLookups are the actions that read the tags of what is named, by the type of the resource; of all others tag:GetResources.
 var ownerLookups = map[string][]string{"iam:role": {"iam:GetRole"}, "kms:key": {"kms:DescribeKey", "tag:GetResources"}}
 
@@ -71,8 +103,11 @@ func lookupsOf(t reflect.Type, seen map[reflect.Type]bool) []string {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
-	if t.Kind() != reflect.Struct || seen[t] {
+	switch {
+	case t.Kind() != reflect.Struct || seen[t]:
 		return nil
+	case t == reflect.TypeFor[runtime.RawExtension](): // which may contain any ARN
+		return []string{"iam:GetRole", "kms:DescribeKey", "tag:GetResources"}
 	}
 	seen[t] = true
 	var out []string

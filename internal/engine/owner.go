@@ -88,6 +88,8 @@ type Recent struct {
 	TagsKnown bool
 	// New is true as long as Created and nothing else was sent to the resource since.
 	New bool
+	// Reported is the last request whose failure was reported.
+	Reported string
 	// Untagged is true after AWS acknowledged the removal of the owner tags.
 	Untagged bool
 	// Members are the diff paths whose creates AWS acknowledged within the settle time, each with a hash

@@ -55,9 +55,9 @@ const concurrency = 4
 
 // Run sends the steps of a plan, stage by stage. The calls of one stage run at the same time and all
 // are waited for, so that what AWS accepted is known; a failed stage ends the run, and so does one with LookAfter. store persists an
-// identifier that AWS assigned, before anything else is done. Run returns the accepted steps in order,
+// identifier that AWS assigned, or the request that it carries out later, before anything else is done. Run returns the accepted steps in order,
 // among them a create whose identifier could not be stored.
-func Run(ctx context.Context, o Owner, steps []kind.Step, store func(ctx context.Context, id string) error) ([]kind.Step, error) {
+func Run(ctx context.Context, o Owner, steps []kind.Step, store func(context.Context, kind.Accepted) error) ([]kind.Step, error) {
 	var done []kind.Step
 	for _, stage := range stagesOf(steps) {
 		var group errgroup.Group
@@ -92,14 +92,14 @@ func countLeft(steps []kind.Step) (counted []kind.Step, left func(action string)
 	counted = slices.Clone(steps)
 	for i, s := range steps {
 		open[s.Action]++
-		counted[i].Do = func(ctx context.Context, token string) (string, error) {
-			id, err := s.Do(ctx, token)
+		counted[i].Submit = func(ctx context.Context, token string) (kind.Accepted, error) {
+			a, err := s.Send(ctx, token)
 			if err == nil {
 				mu.Lock()
 				defer mu.Unlock()
 				open[s.Action]--
 			}
-			return id, err
+			return a, err
 		}
 	}
 	return counted, func(action string) int {
@@ -110,16 +110,16 @@ func countLeft(steps []kind.Step) (counted []kind.Step, left func(action string)
 }
 
 // execute makes the call of one step and reports whether AWS accepted it.
-func execute(ctx context.Context, o Owner, s kind.Step, store func(context.Context, string) error) (accepted bool, err error) {
+func execute(ctx context.Context, o Owner, s kind.Step, store func(context.Context, kind.Accepted) error) (accepted bool, err error) {
 	call, span := tracing.Span(ctx, "step "+s.Action, attribute.StringSlice("step.fields", s.Fixes))
-	id, err := s.Do(call, Token(o, s.Action))
+	answer, err := s.Send(call, Token(o, s.Action))
 	tracing.End(span, failureOf(err))
 	accepted = err == nil
 	if err != nil {
 		err = &StepError{Action: s.Action, Creates: s.Effect == kind.Creates || s.Effect == kind.Ensures, Fixes: s.Fixes, Err: err}
 	}
-	if id != "" {
-		err = errors.Join(err, store(ctx, id))
+	if answer != (kind.Accepted{}) {
+		err = errors.Join(err, store(ctx, answer))
 	}
 	return accepted, err
 }

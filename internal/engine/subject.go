@@ -234,6 +234,22 @@ func recordedIn(st v1alpha1.CommonStatus) func(id string) bool {
 	return func(id string) bool { return st.ID == id && st.OwnsResource() }
 }
 
+// Requester is implemented by objects whose status has the request that AWS carries out.
+type Requester interface {
+	// RecordRequest records a request that AWS accepted at a time.
+	RecordRequest(operation, token string, at metav1.Time)
+}
+
+// RecordAccepted records in the status of an object, in memory, what AWS answered to a call.
+func RecordAccepted(obj v1alpha1.Resource, a kind.Accepted, now time.Time) {
+	if st := obj.CommonStatus(); a.ID != "" && st.ID != a.ID {
+		st.ID, st.ARN, st.Ownership = a.ID, "", "" // the ARN was that of the lost resource; references wait for the new one
+	}
+	if r, ok := obj.(Requester); ok && a.Request != "" {
+		r.RecordRequest(a.Operation, a.Request, metav1.NewTime(now.UTC().Truncate(time.Second)))
+	}
+}
+
 // IDOf is the identifier of the object's resource: the recorded one, else the one to import.
 func IDOf(obj v1alpha1.Resource) string {
 	if id := obj.CommonStatus().ID; id != "" {

@@ -59,6 +59,12 @@ type Follower[S any] interface {
 	Continue(want, have S, diff Diff) []Step
 }
 
+// Preparer is implemented by kinds of which Desired needs facts of AWS that depend on the spec, such as the schema of a resource type.
+type Preparer[CR any] interface {
+	// Prepare reads these facts, which become Scope.Prepared, and changes nothing. Its errors are those of Observe.
+	Prepare(ctx context.Context, sc Scope, cr CR) (any, error)
+}
+
 // Look tells Observe how the resource is looked at.
 type Look struct {
 	// Deleting is true when the object is being deleted: Observe reads what stands in the way of the
@@ -125,9 +131,15 @@ type Seen[S any] struct {
 	// Proven is true when something of the resource that cannot be changed shows that this object created it, such as a
 	// caller reference that contains the object's UID. It is for resources whose create cannot carry tags.
 	Proven bool
+	// AskByCreate is true for a resource without tags of which only the answer to a create shows whether this object created it: one that
+	// carries the token of the recorded attempt is answered with that request. It is asked only where the object is on record as the owner.
+	AskByCreate bool
 	// Shared is true for a resource that is right for every object that declares it, such as the record that proves a host to ACM:
 	// another owner's is used as it is, and never written.
 	Shared bool
+	// Failed is the recorded request, where AWS accepted it and then failed to carry it out; nil otherwise. It is reported once before
+	// anything else is written. A resource that is as declared, or another owner's, makes it meaningless.
+	Failed *FailedRequest
 	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
 	// Notes become conditions of the object beside Ready, such as SecretsPopulated.
@@ -206,7 +218,39 @@ type Step struct {
 	// Do makes exactly one AWS call. The token is stable for object, attempt and action, and fits AWS's
 	// client token fields. A non-empty id is an identifier that AWS assigned: it is stored at once.
 	Do func(ctx context.Context, token string) (id string, err error)
+	// Submit is used instead of Do by calls that AWS carries out later.
+	Submit func(ctx context.Context, token string) (Accepted, error)
 }
+
+// Send makes the AWS call of the step.
+func (s Step) Send(ctx context.Context, token string) (Accepted, error) {
+	if s.Submit != nil {
+		return s.Submit(ctx, token)
+	}
+	id, err := s.Do(ctx, token)
+	return Accepted{ID: id}, err
+}
+
+// Accepted holds what AWS answered to a call and what must be stored at once.
+type Accepted struct {
+	// ID is an identifier that AWS assigned; empty for none.
+	ID string
+	// Request is the token by which AWS tells how far it is with what it carries out later, and Operation says what that is; empty for none.
+	Request, Operation string
+}
+
+// FailedRequest is the failure of a request that AWS had accepted.
+type FailedRequest struct {
+	// Request is the token of the request, Action the IAM action of the call.
+	Request, Action string
+	Err             error
+}
+
+// Error implements error.
+func (e *FailedRequest) Error() string { return e.Action + ": " + e.Err.Error() }
+
+// Unwrap returns the failure as AWS describes it.
+func (e *FailedRequest) Unwrap() error { return e.Err }
 
 // Effect holds what a step does to the resource as a whole.
 type Effect int
@@ -350,6 +394,8 @@ type Scope struct {
 	// MayUse reports whether the object may use a resource with these tags without owning it: one of nobody, of the object's
 	// namespace, or of a namespace that an administrator shares.
 	MayUse func(tags map[string]string) bool
+	// Prepared holds the result of Prepare; nil for kinds that prepare nothing.
+	Prepared any
 	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
 	// believes what it reads.
 	Signer Signer

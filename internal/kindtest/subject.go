@@ -303,8 +303,8 @@ func (s *Subject) Commit(_ context.Context, i *engine.Intent) error {
 }
 
 // Store implements engine.Host.
-func (s *Subject) Store(_ context.Context, id string) error {
-	s.working.CommonStatus().ID = id
+func (s *Subject) Store(_ context.Context, a kind.Accepted) error {
+	engine.RecordAccepted(s.working, a, s.Clock)
 	return nil
 }
 

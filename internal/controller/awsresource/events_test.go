@@ -190,7 +190,7 @@ func TestStore_WritesTheIDAtOnce(t *testing.T) {
 	o := bucket(func(o *v1alpha1.S3Bucket) { o.Status.ID = "" })
 	r := newRoom(t, "S3Bucket", o)
 	r.read(o)
-	if err := newPass(r.Reconciler, o).Store(t.Context(), "vpc-1"); err != nil {
+	if err := newPass(r.Reconciler, o).Store(t.Context(), kind.Accepted{ID: "vpc-1"}); err != nil {
 		t.Fatal(err)
 	}
 	stored := bucket()
@@ -198,7 +198,7 @@ func TestStore_WritesTheIDAtOnce(t *testing.T) {
 		t.Errorf("the status has the id %q, and the ARN %q of what was lost", stored.Status.ID, stored.Status.ARN)
 	}
 	r.refuse["patch status S3Bucket"] = unavailable
-	if err := newPass(r.Reconciler, stored).Store(t.Context(), "vpc-2"); err == nil {
+	if err := newPass(r.Reconciler, stored).Store(t.Context(), kind.Accepted{ID: "vpc-2"}); err == nil {
 		t.Error("a write that fails is not reported")
 	}
 	if !status.ReadyAt(stored.Status.Conditions, stored.Generation) {

@@ -251,13 +251,11 @@ func (p *pass) metadata() *metav1.PartialObjectMetadata {
 func (p *pass) Refs() map[string]kind.Target { return p.refs }
 
 // Store implements engine.Host.
-func (p *pass) Store(ctx context.Context, id string) error {
+func (p *pass) Store(ctx context.Context, a kind.Accepted) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	p.recordTags()
-	if st := p.obj.CommonStatus(); st.ID != id {
-		st.ID, st.ARN, st.Ownership = id, "", "" // the ARN was that of the lost resource; references wait for the new one
-	}
+	engine.RecordAccepted(p.obj, a, p.r.Clock.Now())
 	return p.patchStatus(ctx)
 }
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Tagging answers GetResources of the tagging API with the resources that have an ARN and tags as a list.
+// https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html
+func (d *Double) Tagging() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			TagFilters []struct {
+				Key    string
+				Values []string
+			}
+		}
+		if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.settle()
+		found := []any{}
+		for _, resource := range d.resources {
+			tags, arn := tagsOf(resource.properties), arnIn(resource.properties)
+			matches := arn != ""
+			for _, filter := range in.TagFilters {
+				value, has := tags[filter.Key]
+				matches = matches && has && (len(filter.Values) == 0 || slices.Contains(filter.Values, value))
+			}
+			if matches {
+				found = append(found, map[string]any{"ResourceARN": arn})
+			}
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
+		_ = json.NewEncoder(w).Encode(map[string]any{"ResourceTagMappingList": found})
+	})
+}
+
+func tagsOf(properties map[string]any) map[string]string {
+	out := map[string]string{}
+	list, _ := properties["Tags"].([]any)
+	for _, element := range list {
+		tag, _ := element.(map[string]any)
+		key, _ := tag["Key"].(string)
+		out[key], _ = tag["Value"].(string)
+	}
+	return out
+}
+
+func arnIn(properties map[string]any) string {
+	for name, value := range properties {
+		if text, ok := value.(string); ok && strings.HasSuffix(strings.ToLower(name), "arn") {
+			return text
+		}
+	}
+	return ""
+}

@@ -288,6 +288,18 @@ var otherRows = []row{
 	{service: "route53", code: "NoSuchChange", class: NotFound},
 	// Route 53 has no name servers left for another zone of the name.
 	{service: "route53", code: "DelegationSetNotAvailable", class: Limit},
+	// The errors of the API, and the codes of handlers with which requests fail later:
+	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
+	{service: "cloudcontrol", code: "AlreadyExists", class: Exists},
+	{service: "cloudcontrol", code: "ResourceNotFound|NotFound|RequestTokenNotFound", class: NotFound},
+	{service: "cloudcontrol", code: "ConcurrentOperation|ResourceConflict", class: Busy},
+	{service: "cloudcontrol", code: "ClientTokenConflict", class: Conflict},
+	{service: "cloudcontrol", code: "NotUpdatable|PrivateType|UnsupportedAction|TypeNotFound|Hook*", class: Invalid},
+	{service: "cloudcontrol", code: "InvalidCredentials", class: Unauthenticated},
+	{service: "cloudcontrol", code: "UnauthorizedTaggingOperation", class: Denied},
+	{service: "cloudcontrol", code: "ServiceLimitExceeded", class: Limit},
+	{service: "cloudcontrol", code: "NotStabilized|GeneralService|HandlerFailure|HandlerInternalFailure|NetworkFailure|ServiceInternal|ServiceTimeout", class: Transient},
+	{service: "cloudformation", code: "TypeNotFound|CFNRegistry", class: Invalid},
 	{service: "acm", code: "ResourceNotFound", class: NotFound},
 	{service: "acm", code: "ResourceInUse", class: Busy},
 	{service: "acm", code: "InvalidArn|InvalidArgs|InvalidDomainValidationOptions|TagPolicy", class: Invalid},

@@ -5,6 +5,7 @@ package catalog
 import (
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/acm"
+	"github.com/nexus-operator/nexus-operator/internal/kinds/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/cognito"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/dynamodb"
 	"github.com/nexus-operator/nexus-operator/internal/kinds/ec2"
@@ -60,5 +61,6 @@ func Kinds() []engine.Entry {
 		engine.For(ec2.NewInstance),
 		engine.For(rds.NewSubnetGroup),
 		engine.For(rds.NewInstance),
+		engine.For(cloudcontrol.NewResource),
 	}
 }

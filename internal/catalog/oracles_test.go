@@ -92,6 +92,10 @@ func errorsOf(t *testing.T, e engine.Entry, models awsmodels.Table) string {
 			service = name
 		}
 		codes, ok := models.Services[service][operation]
+		if !ok && service == "cloudformation" { // which is the prefix of Cloud Control API, too
+			service = "cloudcontrol"
+			codes, ok = models.Services[service][operation]
+		}
 		if !ok {
 			continue
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/acm"
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cognitoidentityprovider"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -37,11 +39,18 @@ import (
 
 // clients are the clients of the SDK by the prefix of their IAM actions.
 var clients = map[string]any{
+	"cloudformation": struct {
+		*cloudcontrol.Client
+		Types
+	}{},
 	"acm": &acm.Client{}, "cognito-idp": &cognitoidentityprovider.Client{}, "dynamodb": &dynamodb.Client{}, "ec2": &ec2.Client{}, "ecr": &ecr.Client{},
 	"ecs": &ecs.Client{}, "eks": &eks.Client{}, "elasticache": &elasticache.Client{}, "elasticloadbalancing": &elasticloadbalancingv2.Client{}, "glue": &glue.Client{}, "iam": &iam.Client{}, "kms": &kms.Client{},
 	"lambda": &lambda.Client{}, "rds": &rds.Client{}, "route53": &route53.Client{}, "s3": &s3.Client{}, "secretsmanager": &secretsmanager.Client{},
 	"tag": &resourcegroupstaggingapi.Client{}, "sns": &sns.Client{}, "sqs": &sqs.Client{}, "ssm": &ssm.Client{}, "sts": &sts.Client{},
 }
+
+// Types has the operations of CloudFormation; those of Cloud Control API have its prefix in IAM.
+type Types struct{ *cloudformation.Client }
 
 // operations lists the operations whose names differ from that of their IAM action.
 var operations = map[string]string{
@@ -56,15 +65,18 @@ var namesRole = regexp.MustCompile(`(Role|RoleArn|RoleARN|RoleName|IamInstancePr
 
 // Reasons why an adoption does not judge a role that AWS shows; "" where it does.
 const (
-	judged  = ""
-	itself  = "it is the role that is adopted, which needs the boundary of the provider"
-	metrics = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
-	others  = "the read is about what uses the resource, which the adoption leaves alone"
-	events  = "Cognito sends the events of the client with it, and nothing else"
+	handlers = "the role of a private type's handlers; AWS's own types, which alone have schemas of AWS, have none"
+	judged   = ""
+	itself   = "it is the role that is adopted, which needs the boundary of the provider"
+	metrics  = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
+	others   = "the read is about what uses the resource, which the adoption leaves alone"
+	events   = "Cognito sends the events of the client with it, and nothing else"
 )
 
 // rolesShown are the members that name a role, by kind, IAM action and path.
 var rolesShown = map[string]string{
+	"AWSResource cloudformation:DescribeType ExecutionRoleArn":                                                 handlers,
+	"AWSResource cloudformation:DescribeType LoggingConfig.LogRoleArn":                                         handlers,
 	"LambdaFunction lambda:GetFunction Configuration.Role":                                                     judged,
 	"GlueCrawler glue:GetCrawler Crawler.Role":                                                                 judged,
 	"SecretsManagerSecret secretsmanager:DescribeSecret ExternalSecretRotationRoleArn":                         judged,

@@ -71,6 +71,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
+	types := engine.TypesOf(o.Types, contents.Kinds)
 	contents.Kinds = servedKinds(o.Kinds, contents.Kinds, log)
 	if !slices.Contains(regionsOf(o), o.Region) {
 		return nil, fmt.Errorf("--region (AWS_REGION): %q is no AWS region that this version knows: correct it, or add a new region to --additional-regions", o.Region)
@@ -88,7 +89,7 @@ func New(ctx context.Context, cfg *rest.Config, o options.Options, contents Cont
 	if err != nil {
 		return nil, err
 	}
-	env.Metrics, env.Failures, env.Large = recorder, failures, large
+	env.Metrics, env.Failures, env.Large, env.Types = recorder, failures, large, types
 	sessions := awsclient.NewSessions(awsclient.Options{Now: env.Clock.Now, Region: o.Region, Registerer: ctrlmetrics.Registry, Limits: limitsOf(o), Shares: o.Shard.Shards()})
 	issuer, err := awssession.NewIssuer(mgr.GetConfig(), o.EKSCluster, o.Region, sessions, env.Clock)
 	if err != nil {

@@ -46,7 +46,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
+	h := start(t, "--types="+streamType, "--leader-elect=true", "--eks-cluster-name=production", "--metrics-bind-address=:"+port, "--workload-namespace-quota=pods=50", "--tls-assessor-image="+assessorImage)
 	// An operator of another test may have made the key already, with which it signs its first record in a zone.
 	key := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: operator.Namespace, Name: reconciler.SigningKeySecret}}
 	if err := client.IgnoreNotFound(h.c.Delete(h.ctx(), key)); err != nil {
@@ -66,6 +66,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	h.lifeOfAGateway("rightsgate")
 	h.livesOfBindings()
 	h.livesInCEL()
+	h.controls()
 	h.livesOfCredentials()
 	h.stop()
 	all := roles(t)
@@ -380,6 +381,7 @@ func (h *home) livesOfCredentials() {
 		&v1alpha1.IAMRole{ObjectMeta: named("app"), Spec: v1alpha1.IAMRoleSpec{CommonSpec: common, RoleName: "rights-app", PodIdentity: &v1alpha1.IAMRolePodIdentity{ClusterName: "production", ServiceAccount: "app"}}},
 		&v1alpha1.PodIdentityAssociation{ObjectMeta: named("app"), Spec: v1alpha1.PodIdentityAssociationSpec{CommonSpec: common, ClusterName: "production", Namespace: p.Namespace, ServiceAccount: "app",
 			RoleRef: &v1alpha1.ObjectReference{Name: "app"}}},
+		streamOf("stream", p.Namespace, p.Name),
 		&v1alpha1.KMSKey{ObjectMeta: named("key"), Spec: v1alpha1.KMSKeySpec{CommonSpec: v1alpha1.CommonSpec{ProviderRef: common.ProviderRef, DeletionPolicy: v1alpha1.DeletionDelete}}},
 	}
 	h.create(append(others, vpc)...)

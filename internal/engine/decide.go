@@ -122,9 +122,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 			return Plan{}, err
 		}
 	}
-	if d.hasUnreportedFailure() { // the versions may be those of values that AWS does not have
-		d.o.Written = nil
-	}
+	d.forgetFailed()
 	p, verdict, err := d.plan()
 	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
 		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
@@ -153,6 +151,13 @@ func desired[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S
 // hasUnreportedFailure reports whether the recorded request failed, and the object does not say so yet.
 func (d decider[CR, S]) hasUnreportedFailure() bool {
 	return d.seen.Failed != nil && d.seen.Failed.Request != d.o.Recent.Reported
+}
+
+// forgetFailed forgets the versions of what a failed request should have written: AWS may not have these values.
+func (d *decider[CR, S]) forgetFailed() {
+	if d.hasUnreportedFailure() {
+		d.o.Written = nil
+	}
 }
 
 // reportFailed returns the failure of the recorded request, unless nothing is to be written or the failure was reported.

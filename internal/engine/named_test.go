@@ -120,3 +120,16 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		}
 	}
 }
+
+// Members that are only known at run time may contain the ARN of any resource.
+func TestNamedIn_FindsARNsInProperties(t *testing.T) {
+	o := &v1alpha1.AWSResource{}
+	o.Spec.Properties.Raw = []byte(`{"Name":"a","Targets":[{"Arn":"arn:aws:sqs:eu-west-1:123456789012:jobs"}],"Encryption":{"KeyId":"arn:aws:kms:eu-west-1:123456789012:key/1"}}`)
+	want := []Named{
+		{Field: "spec.properties.Encryption.KeyId", Value: "arn:aws:kms:eu-west-1:123456789012:key/1", Type: "arn"},
+		{Field: "spec.properties.Targets[0].Arn", Value: "arn:aws:sqs:eu-west-1:123456789012:jobs", Type: "arn"},
+	}
+	if got := NamedIn(o); !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+}

@@ -37,6 +37,9 @@ type Facts struct {
 	Provider v1alpha1.AWSProviderSpec
 	// Partition, Account and Region are where the provider's session leads to.
 	Partition, Account, Region string
+	// Types are the AWS resource types that objects of the operator may manage; nil where they are not known. ScopeOf adds those of
+	// the provider.
+	Types *kind.AllowedTypes
 	// GuardData is that of kind.Scope.
 	GuardData bool
 	// Issuer is the cluster's OIDC issuer URL, or empty, and then NoIssuer says why it is unknown.
@@ -225,8 +228,34 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
 		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData,
 		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
-		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
+		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f), Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
+}
+
+// allowedTypes returns the resource types that objects of the provider may manage; nil where those of the operator are not known.
+func allowedTypes(f Facts) *kind.AllowedTypes {
+	if f.Types == nil {
+		return nil
+	}
+	out := &kind.AllowedTypes{Operator: f.Types.Operator, Kinds: f.Types.Kinds}
+	for _, pattern := range f.Provider.Types {
+		out.Provider = append(out.Provider, string(pattern))
+	}
+	return out
+}
+
+// AllowedTypes names the AWS resource types that objects may manage; see kind.AllowedTypes.
+type AllowedTypes = kind.AllowedTypes
+
+// TypesOf returns the allowed types of an operator with these kinds.
+func TypesOf(patterns []string, kinds []Entry) *AllowedTypes {
+	out := &AllowedTypes{Operator: patterns, Kinds: map[string]string{}}
+	for _, e := range kinds {
+		for _, name := range e.Meta().Facts.Schemas.Types {
+			out.Kinds[name] = e.Name()
+		}
+	}
+	return out
 }
 
 // recordedIn returns what reports whether a status records a resource as the object's own.

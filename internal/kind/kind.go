@@ -396,6 +396,9 @@ type Scope struct {
 	MayUse func(tags map[string]string) bool
 	// Prepared holds the result of Prepare; nil for kinds that prepare nothing.
 	Prepared any
+	// AllowedTypes are the AWS resource types that the object may manage; nil in a plan that is made without the settings of the
+	// operator, which allows every type.
+	AllowedTypes *AllowedTypes
 	// Signer signs owners that are kept where others can write. Nil in a plan that is made without the operator's key, which
 	// believes what it reads.
 	Signer Signer
@@ -410,6 +413,14 @@ type Scope struct {
 	// Secret reads one key of a Secret in the object's namespace. It returns *status.Stalled with
 	// the remedy when it is missing or may not be read. Not to be called while deleting.
 	Secret func(name, key string) ([]byte, error)
+}
+
+// AllowedTypes are names and patterns of AWS resource types, such as AWS::Kinesis::*: those that the operator may manage, and those
+// that the provider of the object leaves of them. An empty list of the provider leaves all. A type with a kind is allowed by its name only.
+type AllowedTypes struct {
+	Operator, Provider []string
+	// Kinds are the kinds that manage resources of one type, by the name of the type.
+	Kinds map[string]string
 }
 
 // ReferredIDs returns the literal identifiers and those of the objects that the references name.

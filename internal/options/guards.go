@@ -27,6 +27,8 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
 	fs.StringSliceVar(&o.AdditionalRegions, "additional-regions", nil, "AWS regions to accept although this version of the operator does not know them")
 	fs.StringVar(&o.ClusterID, "cluster-id", "", "cluster identity in the ownership tags of AWS resources; default: the UID of the namespace kube-system")
+	fs.StringSliceVar(&o.Types, "types", nil, "AWS resource types that AWSResource objects may manage, by name or by service, such as AWS::Kinesis::*; types of IAM, CloudFormation, "+
+		"Organizations and SSO, types of policies and permissions, and types that have a kind are allowed by their names only; default: none")
 	fs.StringSliceVar(&o.SharedNamespaces, "shared-namespaces", nil, "namespaces whose AWS resources objects of every namespace may name, as NAMESPACE or CLUSTER-ID/NAMESPACE")
 	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "identities of earlier clusters whose AWS resources this cluster takes over")
 	return quota
@@ -54,8 +56,16 @@ func (o *Options) validateGuards() error {
 	if b := o.DefaultPermissionsBoundary; b != "" && (len(b) > maxARN || !boundaryPattern.MatchString(b)) {
 		errs = append(errs, fmt.Errorf("--default-permissions-boundary: %q is not the ARN of an IAM policy, such as arn:aws:iam::123456789012:policy/boundary", b))
 	}
+	for _, t := range o.Types {
+		if !typePattern.MatchString(t) {
+			errs = append(errs, fmt.Errorf("--types: %q is neither the name of a resource type, such as AWS::Kinesis::Stream, nor the types of a service, such as AWS::Kinesis::*", t))
+		}
+	}
 	return errors.Join(errs...)
 }
+
+// typePattern matches the name of a resource type, and all types of a service.
+var typePattern = regexp.MustCompile(`^AWS::[A-Za-z0-9]+::([A-Za-z0-9]+|\*)$`)
 
 // quotaNames are the resources that a ResourceQuota limits under a name without a domain:
 // https://kubernetes.io/docs/concepts/policy/resource-quotas/

@@ -73,6 +73,8 @@ type Options struct {
 	PlanRequests bool
 	// ClusterID marks resources in AWS; empty is the UID of namespace kube-system.
 	ClusterID string
+	// Types are names and patterns of the AWS resource types that AWSResource objects may manage.
+	Types []string
 	// SharedNamespaces are namespaces whose AWS resources objects of other namespaces may name: NAMESPACE of this cluster, or
 	// CLUSTER-ID/NAMESPACE.
 	SharedNamespaces []string

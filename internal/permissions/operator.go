@@ -251,12 +251,13 @@ func (s Scope) of(action string) (target, error) {
 // limits are the services of which each action has its own limit. Read only.
 var limits = map[string]func(s Scope, operation string) target{
 	"s3": Scope.s3, "iam": Scope.iam, "acm": Scope.acm, "kms": Scope.kms, "cognito-idp": Scope.cognito, "sns": Scope.sns, "glue": Scope.glue, "ssm": Scope.ssm, "ec2": Scope.ec2, "ecs": Scope.ecs, "eks": Scope.eks, "elasticache": Scope.elasticache, "rds": Scope.rds, "route53": Scope.route53,
-	"tag":                  readsEverything, // of every service
-	"elasticloadbalancing": readsEverything,
+	"cloudformation":       everyResource, // of Cloud Control API; AWS evaluates the calls of a handler for their services
+	"tag":                  everyResource, // of every service
+	"elasticloadbalancing": everyResource,
 }
 
-// readsEverything is for services of which the operator only lists resources, for which AWS evaluates none.
-func readsEverything(Scope, string) target { return target{resources: everywhere} }
+// everyResource is for services of whose actions that the operator takes AWS evaluates no resource.
+func everyResource(Scope, string) target { return target{resources: everywhere} }
 
 // limitedByName are the services all of whose actions are limited by the name of one type of resource, with what stands
 // before the name in the ARN. Read only.

@@ -36,6 +36,8 @@ type Operator struct {
 	capabilityfacts.Settings
 	// PreviousClusterIDs and SharedNamespaces are as in engine.Facts.
 	PreviousClusterIDs, SharedNamespaces []string
+	// Types is that of engine.Facts.
+	Types *engine.AllowedTypes
 	// Intents are the settings of security intents.
 	Intents intentfacts.Settings
 }

@@ -83,6 +83,7 @@ var harmless = map[string]string{
 	"InternetGateway":        `{providerRef: {name: aws}}`,
 	"RouteTable":             `{providerRef: {name: aws}, vpcRef: {name: net}}`,
 	"ElasticIP":              `{providerRef: {name: aws}}`,
+	"AWSResource":            `{providerRef: {name: aws}, typeName: "AWS::Kinesis::Stream", properties: {Name: NAME}}`,
 	"NATGateway":             `{providerRef: {name: aws}, subnetRef: {name: net}, connectivityType: private}`,
 	"EC2Instance":            `{providerRef: {name: aws}, imageID: ami-0123456789abcdef0, instanceType: t3.micro}`,
 	"EC2KeyPair":             `{providerRef: {name: aws}, publicKeyMaterial: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEUuCJpjUYhXhBWDpKuoN7hiULcVxxskUyKOkI//NLqP"}`,

@@ -20,6 +20,8 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -470,8 +472,14 @@ func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 
 func TestEverySampleBecomesReady(t *testing.T) {
 	extent.Full(t)
-	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b := newBed(t, "--eks-cluster-name="+eksCluster, "--types=AWS::Kinesis::Stream")
 	b.makeEKSCluster()
+	types, err := awstypes.Open("us-east-1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer types.Close()
+	b.World.AWS().Divert("cloudformation", cloudcontrol.New("123456789012", types, time.Now))
 	var objs []*unstructured.Unstructured
 	for _, o := range b.File("examples/aws") {
 		o.SetNamespace(b.Namespace)

@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"internal/permissions":     {"api", "internal/kind", "internal/iampolicy"},
 	"internal/engine":          {"api", "internal/kind", "internal/status", "internal/iampolicy", "internal/tracing"},
 	"internal/awsclient":       {"api", "internal/kind", "internal/metrics", "internal/status", "internal/tracing"},
-	"internal/kinds":           {"api", "internal/kind", "internal/status", "internal/awsclient", "internal/iampolicy"},
+	"internal/kinds":           {"api", "internal/kind", "internal/status", "internal/awsclient", "internal/awsschema", "internal/iampolicy"},
 	"internal/capability":      {"api", "internal/graph", "internal/status", "internal/iampolicy"},
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},

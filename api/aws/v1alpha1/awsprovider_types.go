@@ -86,7 +86,18 @@ type AWSProviderSpec struct {
 	// +kubebuilder:validation:MaxItems=64
 	// +listType=set
 	AdoptableKinds []KindName `json:"adoptableKinds,omitempty"`
+	// Types are the resource types that AWSResource objects may manage through this provider, of those that --types of the operator
+	// allows: names, or patterns that end in ::*, such as AWS::Kinesis::*. Absent or empty: all of those.
+	// +optional
+	// +kubebuilder:validation:MaxItems=256
+	// +listType=set
+	Types []TypePattern `json:"types,omitempty"`
 }
+
+// TypePattern is the name of an AWS resource type, or the types of a service.
+// +kubebuilder:validation:Pattern=`^AWS::[A-Za-z0-9]{1,64}::([A-Za-z0-9]{1,64}|\*)$`
+// +kubebuilder:validation:MaxLength=140
+type TypePattern string
 
 // KindName is the name of a kind of this API group.
 // +kubebuilder:validation:Pattern=`^[A-Z][A-Za-z0-9]*$`

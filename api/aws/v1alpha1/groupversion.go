@@ -41,6 +41,7 @@ func AddToScheme(s *runtime.Scheme) error {
 		&RouteTable{}, &RouteTableList{},
 		&ElasticIP{}, &ElasticIPList{},
 		&NATGateway{}, &NATGatewayList{},
+		&AWSResource{}, &AWSResourceList{},
 		&EC2KeyPair{}, &EC2KeyPairList{},
 		&EC2Instance{}, &EC2InstanceList{},
 		&DBSubnetGroup{}, &DBSubnetGroupList{},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/metrics"
 	"github.com/nexus-operator/nexus-operator/internal/shard"
 )
@@ -38,6 +39,8 @@ type Environment struct {
 	PreviousClusterIDs []string
 	// Signing are the keys that sign owner records.
 	Signing *SigningKeys
+	// Types are the AWS resource types that AWSResource objects may manage.
+	Types *engine.AllowedTypes
 	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
 	SharedNamespaces []string
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.

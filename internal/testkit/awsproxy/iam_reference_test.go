@@ -13,7 +13,7 @@ import (
 )
 
 // prefixes are the names of services in IAM where they differ from the SDK's.
-var prefixes = map[string]string{"cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
+var prefixes = map[string]string{"cloudcontrol": "cloudformation", "cognitoidentityprovider": "cognito-idp", "elasticloadbalancingv2": "elasticloadbalancing", "resourcegroupstaggingapi": "tag", "s3control": "s3"}
 
 // calledActions are the actions of the operations that the operator calls.
 func calledActions(t *testing.T) []string {

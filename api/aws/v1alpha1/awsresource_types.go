@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// AWSResourceSpec declares a resource of a type that AWS offers through Cloud Control API.
+// +kubebuilder:validation:XValidation:rule="!has(self.importID) || !self.importID.contains('*')",message="importID names one resource"
+type AWSResourceSpec struct {
+	CommonSpec `json:",inline"`
+	ImportSpec `json:",inline"`
+
+	// TypeName is the name of the resource type, such as AWS::Kinesis::Stream. An administrator allows types with --types of the
+	// operator, and the provider may allow fewer of them. Immutable.
+	// +kubebuilder:validation:Pattern=`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`
+	// +kubebuilder:validation:MaxLength=140
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="typeName is immutable"
+	TypeName string `json:"typeName"`
+	// Properties are the properties of the resource, with the names and values that AWS documents for the type. A property that is
+	// absent is not managed; one that is null is removed. Tags belong into spec.tags.
+	// https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Properties runtime.RawExtension `json:"properties"`
+}
+
+// AWSResourceRequest is a request that AWS carries out.
+type AWSResourceRequest struct {
+	// Token identifies the request for AWS, as in aws cloudcontrol get-resource-request-status.
+	// +kubebuilder:validation:MaxLength=128
+	Token string `json:"token"`
+	// Operation is CREATE, UPDATE or DELETE.
+	// +kubebuilder:validation:MaxLength=16
+	Operation string `json:"operation"`
+	// Since is the time at which AWS accepted the request.
+	// +optional
+	Since *metav1.Time `json:"since,omitempty"`
+}
+
+// AWSResourceStatus reports the resource.
+type AWSResourceStatus struct {
+	CommonStatus `json:",inline"`
+	// Identifier is the primary identifier of the resource, its parts joined by |. It repeats id.
+	// +optional
+	Identifier string `json:"identifier,omitempty"`
+	// Properties are the properties that AWS assigned, as far as they fit into 4 KiB.
+	// +optional
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Properties *runtime.RawExtension `json:"properties,omitempty"`
+	// Request is the request that AWS carries out; absent when there is none.
+	// +optional
+	Request *AWSResourceRequest `json:"request,omitempty"`
+}
+
+// AWSResource is a resource of any type that AWS offers through Cloud Control API.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,path=awsresources,shortName=awsres,categories={nexus,aws}
+// +kubebuilder:printcolumn:name="Type",type=string,JSONPath=`.spec.typeName`
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Identifier",type=string,priority=1,JSONPath=`.status.identifier`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 150",message="metadata.name has at most 150 characters"
+type AWSResource struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec AWSResourceSpec `json:"spec"`
+	// +kubebuilder:default={"observedGeneration":-1}
+	Status AWSResourceStatus `json:"status,omitempty"`
+}
+
+// CommonSpec implements Resource.
+func (o *AWSResource) CommonSpec() *CommonSpec { return &o.Spec.CommonSpec }
+
+// CommonStatus implements Resource.
+func (o *AWSResource) CommonStatus() *CommonStatus { return &o.Status.CommonStatus }
+
+// ImportID returns the identifier of the resource to adopt.
+func (o *AWSResource) ImportID() string { return o.Spec.ImportID }
+
+// RecordRequest records a request that AWS accepted at a time.
+func (o *AWSResource) RecordRequest(operation, token string, at metav1.Time) {
+	o.Status.Request = &AWSResourceRequest{Token: token, Operation: operation, Since: &at}
+}
+
+// AWSResourceList is a list of AWSResource.
+// +kubebuilder:object:root=true
+type AWSResourceList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+	Items           []AWSResource `json:"items"`
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controller_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+)
+
+// streamType is allowed to the operator in the tests with a double of Cloud Control API.
+const streamType = "AWS::Kinesis::Stream"
+
+// controls answers Cloud Control API by a double.
+func (h *home) controls() *cloudcontrol.Double {
+	h.Helper()
+	types, err := awstypes.Open("us-east-1")
+	if err != nil {
+		h.Fatal(err)
+	}
+	h.Cleanup(func() { _ = types.Close() })
+	double := cloudcontrol.New("123456789012", types, time.Now)
+	h.w.AWS().Divert("cloudformation", double)
+	return double
+}
+
+// streamOf declares a stream whose name is that of the object.
+func streamOf(name, namespace, provider string) *v1alpha1.AWSResource {
+	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Spec: v1alpha1.AWSResourceSpec{
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, TypeName: streamType,
+		Properties: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"Name":%q,"RetentionPeriodHours":48}`, name)}}}
+}
+
+// A type without a kind has the life of every other: create, nothing at rest, edit, drift, deletion.
+func TestAWSResource_HasTheLifeOfEveryKind(t *testing.T) {
+	h := start(t, "--types="+streamType)
+	double := h.controls()
+	double.SetDuration(300 * time.Millisecond)
+	p, s, _ := keyed("any-type")
+	stream := streamOf("events", p.Namespace, p.Name)
+	h.create(s, p, stream)
+	h.shows(stream, "Ready", "True", "Ready")
+	h.hasRetention(double, 48)
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(stream), stream); err != nil {
+		t.Fatal(err)
+	}
+	if st := stream.Status; st.Identifier != "events" || st.Request != nil || !strings.HasPrefix(st.ARN, "arn:aws:kinesis:ap-southeast-1:") {
+		t.Errorf("%+v", st)
+	}
+	writes := h.w.AWS().Calls().Writes().Count()
+	ask := func(value string) {
+		h.alter(stream, func() { metav1.SetMetaDataAnnotation(&stream.ObjectMeta, wellknown.AnnotationReconcileAt, value) })
+		h.eventually("the check to be done", func() error {
+			if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(stream), stream); err != nil || stream.Status.LastHandledReconcileAt != value {
+				return fmt.Errorf("%q: %v", stream.Status.LastHandledReconcileAt, err)
+			}
+			return nil
+		})
+	}
+	ask("1")
+	if n := h.w.AWS().Calls().Writes().Count(); n != writes {
+		t.Errorf("a check wrote:\n%s", h.w.AWS().Calls())
+	}
+	h.alter(stream, func() { stream.Spec.Properties.Raw = []byte(`{"Name":"events","RetentionPeriodHours":72}`) })
+	h.eventually("the edit to be observed", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(stream), stream); err != nil || stream.Status.SyncedGeneration != stream.Generation {
+			return fmt.Errorf("%+v: %v", stream.Status, err)
+		}
+		return nil
+	})
+	h.hasRetention(double, 72)
+	if err := double.Set(streamType, "events", "RetentionPeriodHours", 24.0); err != nil {
+		t.Fatal(err)
+	}
+	h.alter(stream, func() { metav1.SetMetaDataAnnotation(&stream.ObjectMeta, wellknown.AnnotationReconcileAt, "2") })
+	h.hasRetention(double, 72)
+	group := streamOf("group", p.Namespace, p.Name)
+	group.Spec.TypeName, group.Spec.Properties.Raw = "AWS::Logs::LogGroup", []byte(`{}`)
+	h.create(group)
+	if message := h.shows(group, "Stalled", "True", "NotPermitted"); !strings.Contains(message, "--types") {
+		t.Error(message)
+	}
+	h.remove(stream, group)
+	if left := double.Identifiers(streamType); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
+	h.remove(p, s)
+}
+
+// hasRetention waits until the stream keeps records for so many hours.
+func (h *home) hasRetention(double *cloudcontrol.Double, hours float64) {
+	h.Helper()
+	h.eventually(fmt.Sprintf("a retention of %v hours", hours), func() error {
+		if have := double.Properties(streamType, "events"); have["RetentionPeriodHours"] != hours {
+			return fmt.Errorf("%v", have)
+		}
+		return nil
+	})
+}

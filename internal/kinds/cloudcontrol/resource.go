@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cloudcontrol is the kind AWSResource: a resource of any type that AWS offers through Cloud Control API.
+package cloudcontrol
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// State is a resource as both the spec and AWS can express it.
+type State struct {
+	TypeName string `drift:"identity"`
+	// Name is the primary identifier where the properties contain all of it; empty where AWS assigns it.
+	Name string `drift:"identity"`
+	// Identifier is the primary identifier, as far as it is known.
+	Identifier string      `drift:"id"`
+	ARN        string      `drift:"observed"`
+	Search     kind.Search `drift:"id"`
+	// Request is the request that the status records; nil for none.
+	Request *v1alpha1.AWSResourceRequest `drift:"observed"`
+	// Assigned are the properties that AWS assigned; nil while a request is under way.
+	Assigned map[string]any `drift:"observed"`
+
+	Properties *kind.Document
+	Tags       map[string]string `drift:"tags"`
+
+	schema   *awsschema.Type
+	recorded func(id string) bool
+}
+
+// hasTags reports whether the resource has tags that show its owner.
+func (s State) hasTags() bool { return s.schema.TagProperty() != "" }
+
+// The IAM actions of Cloud Control API have the prefix of CloudFormation.
+const (
+	actionDescribeType = "cloudformation:DescribeType"
+	actionGet          = "cloudformation:GetResource"
+	actionStatus       = "cloudformation:GetResourceRequestStatus"
+	actionCreate       = "cloudformation:CreateResource"
+	actionUpdate       = "cloudformation:UpdateResource"
+	actionDelete       = "cloudformation:DeleteResource"
+	actionSearch       = "tag:GetResources"
+)
+
+type resource struct {
+	api     *cloudcontrol.Client
+	tags    *tagging.Client
+	schemas schemas
+}
+
+// NewResource binds the AWSResource kind to an identity. Its IAM actions, beside which AWS asks for those of the handlers of the type:
+// https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/security.html
+func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
+	return &resource{api: cloudcontrol.NewFromConfig(cfg), tags: tagging.NewFromConfig(cfg), schemas: schemas{api: cloudformation.NewFromConfig(cfg)}}
+}
+
+// Meta implements kind.Kind.
+func (*resource) Meta() kind.Meta {
+	return kind.Meta{
+		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true,
+		Reads:  []string{actionDescribeType, actionGet, actionStatus, actionSearch},
+		Writes: []string{actionCreate, actionDelete, actionUpdate},
+	}
+}
+
+// Prepare implements kind.Preparer: it reads the schema of the type. A deletion needs it, too: it says where the tags of the owner are.
+func (r *resource) Prepare(ctx context.Context, sc kind.Scope, cr *v1alpha1.AWSResource) (any, error) {
+	if !sc.Deleting {
+		if err := checkConsent(sc.AllowedTypes, cr.Spec.TypeName); err != nil {
+			return nil, err
+		}
+	}
+	return r.schemas.of(ctx, cr.Spec.TypeName)
+}
+
+// Desired implements kind.Kind.
+func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error) {
+	schema := sc.Prepared.(*awsschema.Type)
+	want := State{TypeName: cr.Spec.TypeName, Search: sc.Search(), Request: cr.Status.Request, schema: schema, recorded: sc.Recorded}
+	properties := map[string]any{}
+	if raw := cr.Spec.Properties.Raw; len(raw) > 0 {
+		if err := json.Unmarshal(raw, &properties); err != nil {
+			return want, status.Invalid("spec.properties", "cannot be read: %v", err)
+		}
+	}
+	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // the recorded identifier is what is deleted, whatever the spec says now
+		want.Name = schema.Identify(properties)
+	}
+	want.Identifier = cmp.Or(sc.ID, want.Name)
+	if want.hasTags() {
+		want.Tags = sc.Tags
+	}
+	if sc.Deleting {
+		return want, nil
+	}
+	want.Properties = documentOf(schema, sc.UID, properties)
+	return want, checkDeclared(sc, cr, want, properties)
+}
+
+// documentOf returns declared properties with the rules of the schema.
+func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *kind.Document {
+	hidden := hideWriteOnly(schema, uid, nil, properties).(map[string]any)
+	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
+		rule := schema.RuleAt(at...)
+		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: kind.Either(rule.CreateOnly, kind.Immutable, kind.Mutable), Unordered: rule.Unordered}
+	}}
+}
+
+// checkDeclared refuses a spec that AWS would refuse.
+func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properties map[string]any) error {
+	if why := want.schema.Unmanageable(); why != "" {
+		return status.Invalid("spec.typeName", "%s", why)
+	}
+	if at, problem := want.schema.Problem(properties); problem != "" {
+		return status.Invalid("spec.properties."+at, "%s", problem)
+	}
+	if name := want.schema.TagProperty(); name != "" && properties[name] != nil {
+		return status.Invalid("spec.properties."+name, "declares tags, which the operator merges with those of the owner: declare them in spec.tags")
+	}
+	if !want.hasTags() && len(cr.Spec.Tags) > 0 {
+		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", want.TypeName)
+	}
+	if id := cr.Spec.ImportID; id != "" && want.Name != "" && id != want.Name {
+		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
+	}
+	return checkRoles(sc, want.schema, nil, properties)
+}
+
+// Observe implements kind.Kind: a request that is under way is asked for first, because until it ends nothing else can be done.
+func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kind.Seen[State], error) {
+	event, err := r.progress(ctx, want.Request)
+	if err != nil {
+		return kind.Seen[State]{}, err
+	}
+	if event != nil && isUnderWay(event.OperationStatus) {
+		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, Busy: "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus),
+			State: State{TypeName: want.TypeName, Name: want.Name, Request: want.Request, schema: want.schema}}, nil
+	}
+	if made := createdBy(event); made != "" {
+		want.Identifier, want.Search.ID = made, made
+	}
+	found, duplicates, err := r.find(ctx, want)
+	if err != nil || found == nil {
+		return kind.Seen[State]{Failed: failureOf(event)}, err
+	}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: failureOf(event), State: want.stateOf(found)}
+	switch proven := want.isProven(event); {
+	case want.schema.TagsOnCreate():
+	case !proven && !want.hasTags() && failedAsExisting(event):
+		return r.untaggedConflict(want, look)
+	default:
+		seen.Proven, seen.AskByCreate = proven, !want.Search.Imported
+	}
+	return seen, nil
+}
+
+// isProven reports whether the status, which tenants cannot write, or the request that created the resource shows that it is this object's.
+func (s State) isProven(event *types.ProgressEvent) bool {
+	return createdBy(event) != "" || s.Identifier != "" && s.recorded != nil && s.recorded(s.Identifier)
+}
+
+// untaggedConflict refuses a resource without tags that exists although the create of this object failed for that reason.
+func (*resource) untaggedConflict(want State, look kind.Look) (kind.Seen[State], error) {
+	if look.Deleting {
+		return kind.Seen[State]{}, nil
+	}
+	return kind.Seen[State]{}, &status.Stalled{Reason: status.ReasonConflict, Message: want.TypeName + " " + want.Identifier +
+		" exists, and this object did not create it: choose another name, or adopt it with importID, adoptionPolicy: Always and an explicit deletionPolicy"}
+}
+
+// found is a resource that AWS shows.
+type found struct {
+	identifier string
+	properties map[string]any
+}
+
+// find returns the resource; nil where there is none.
+func (r *resource) find(ctx context.Context, want State) (*found, []string, error) {
+	switch {
+	case want.Identifier == "" && !want.hasTags():
+		return nil, nil, nil
+	case want.Identifier != "" && want.schema.IsNamed(), !want.hasTags():
+		f, err := r.get(ctx, want.TypeName, want.Identifier)
+		return f, nil, err
+	}
+	byTags := kind.Finder[found]{
+		ByID: func(ctx context.Context, id string) (*found, error) { return r.get(ctx, want.TypeName, id) },
+		ByTags: func(ctx context.Context, tags map[string][]string) ([]found, error) {
+			return r.search(ctx, want.TypeName, tags)
+		},
+		Unfiltered: true,
+		ID:         func(f found) string { return f.identifier },
+		Tags:       func(f found) map[string]string { return want.schema.ReadTags(f.properties) },
+	}
+	return byTags.Find(ctx, want.Search)
+}
+
+// get reads a resource; nil where there is none.
+func (r *resource) get(ctx context.Context, typeName, id string) (*found, error) {
+	out, err := r.api.GetResource(ctx, &cloudcontrol.GetResourceInput{TypeName: &typeName, Identifier: &id})
+	if awsclient.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil || out.ResourceDescription == nil {
+		return nil, err
+	}
+	f := &found{identifier: cmp.Or(aws.ToString(out.ResourceDescription.Identifier), id), properties: map[string]any{}}
+	return f, json.Unmarshal([]byte(aws.ToString(out.ResourceDescription.Properties)), &f.properties)
+}
+
+// search returns the resources whose tags AWS's index has. An ARN is the identifier of some types, and ends with that of most others.
+func (r *resource) search(ctx context.Context, typeName string, tags map[string][]string) ([]found, error) {
+	arns, err := awsclient.TaggedARNs(ctx, r.tags.GetResources, "", tags)
+	if err != nil {
+		return nil, err
+	}
+	var out []found
+	for _, arn := range arns {
+		for _, id := range identifiersIn(arn) {
+			f, err := r.get(ctx, typeName, id)
+			if err != nil && !awsclient.Is(err, awsclient.Invalid) { // not every text is a possible identifier
+				return nil, err
+			}
+			if f != nil {
+				out = append(out, *f)
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+// stateOf returns the state that AWS shows.
+func (s State) stateOf(f *found) State {
+	out := State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, Tags: s.schema.ReadTags(f.properties), schema: s.schema,
+		Properties: &kind.Document{Value: f.properties}, Assigned: map[string]any{}}
+	for name, value := range f.properties {
+		if s.schema.RuleAt(name).ReadOnly {
+			out.Assigned[name] = value
+		}
+	}
+	out.ARN = arnOf(f)
+	return out
+}
+
+// Publish implements kind.Kind. While a request is under way, the status keeps what it says.
+func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
+	if s.Assigned == nil {
+		return
+	}
+	st := &cr.Status
+	st.ID, st.Identifier, st.ARN, st.Request = s.Identifier, s.Identifier, s.ARN, nil
+	st.Properties = publishedProperties(s.Assigned)
+}
+
+// Refuse implements kind.Refuser.
+func (*resource) Refuse(want State, _ kind.Seen[State], diff kind.Diff) error {
+	if want.schema.Supports(awsschema.Update) {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName +
+		"; declare what exists, or delete this object and create another"}
+}
+
+// Converge implements kind.Kind.
+func (r *resource) Converge(want State, seen kind.Seen[State], diff kind.Diff) []kind.Step {
+	if !seen.Exists {
+		return []kind.Step{{Action: actionCreate, Effect: kind.Creates, Submit: func(ctx context.Context, token string) (kind.Accepted, error) {
+			return r.create(ctx, want, token)
+		}}}
+	}
+	return []kind.Step{{Action: actionUpdate, Fixes: []string{"Properties", "Tags"}, Submit: func(ctx context.Context, _ string) (kind.Accepted, error) {
+		return r.update(ctx, want, seen, diff)
+	}}}
+}
+
+// create sends the token of the attempt: AWS answers a repeated request with the one that it got before.
+func (r *resource) create(ctx context.Context, want State, token string) (kind.Accepted, error) {
+	properties := reveal(want.Properties.Value).(map[string]any)
+	if want.schema.TagsOnCreate() {
+		properties[want.schema.TagProperty()] = want.schema.WriteTags(want.Tags)
+	}
+	text, err := json.Marshal(withoutNull(properties))
+	if err != nil {
+		return kind.Accepted{}, err
+	}
+	out, err := r.api.CreateResource(ctx, &cloudcontrol.CreateResourceInput{TypeName: &want.TypeName, DesiredState: aws.String(string(text)), ClientToken: &token})
+	if err != nil {
+		return kind.Accepted{}, err
+	}
+	return accepted(out.ProgressEvent), nil
+}
+
+// update sends a patch without a client token: the same patch may be needed again.
+func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State], diff kind.Diff) (kind.Accepted, error) {
+	text, err := json.Marshal(patchOf(want, seen, diff))
+	if err != nil {
+		return kind.Accepted{}, err
+	}
+	out, err := r.api.UpdateResource(ctx, &cloudcontrol.UpdateResourceInput{TypeName: &want.TypeName, Identifier: &seen.State.Identifier, PatchDocument: aws.String(string(text))})
+	if err != nil {
+		return kind.Accepted{}, err
+	}
+	return accepted(out.ProgressEvent), nil
+}
+
+// Remove implements kind.Kind.
+func (r *resource) Remove(_ State, seen kind.Seen[State]) []kind.Step {
+	have := seen.State
+	return []kind.Step{{Action: actionDelete, Effect: kind.Deletes, Submit: func(ctx context.Context, _ string) (kind.Accepted, error) {
+		out, err := r.api.DeleteResource(ctx, &cloudcontrol.DeleteResourceInput{TypeName: &have.TypeName, Identifier: &have.Identifier})
+		if err != nil {
+			return kind.Accepted{}, err
+		}
+		return accepted(out.ProgressEvent), nil
+	}}}
+}
+
+// tagKeys returns the keys of tags in order, without those that only AWS may set.
+func tagKeys(tags map[string]string) []string {
+	return slices.DeleteFunc(kind.SortedKeys(tags), func(key string) bool { return len(key) >= 4 && key[:4] == "aws:" })
+}

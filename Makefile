@@ -68,7 +68,7 @@ schemas: ## Write a JSON schema for each kind into bin/schemas, for editors and 
 
 .PHONY: bed
 bed: ## Provide the test bed's control plane and AWS emulator, once, in the cache.
-	@cd dev && go run ./bed
+	@cd dev && go run ./bed -schemas
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) ## Regenerate deep copies, definitions, role, admission policy, the pages of metrics, error codes and kinds, the chart's and plain manifests, and the copy of the test bed's builder.
@@ -97,6 +97,10 @@ awsmodels: ## Write down anew what AWS publishes of the operations that are call
 		internal/testkit/awsmodels
 
 PYTHON ?= python3
+
+.PHONY: awstypes
+awstypes: bed ## Write down anew the schemas of AWS resource types that tests read everywhere, from the wheel of cfn-lint in the cache.
+	go run ./internal/testkit/awstypes/generate internal/testkit/awstypes/excerpt.json
 
 .PHONY: vet
 vet: $(STATICCHECK) ## Formatting, go vet and staticcheck.

@@ -3,11 +3,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestEveryProgramIsPinned(t *testing.T) {
@@ -113,5 +116,28 @@ func TestSchemas_ArePinned(t *testing.T) {
 	}
 	if _, err := pinnedPackage(dev, "no-such-package"); err == nil {
 		t.Error("a package that is not required has a version")
+	}
+}
+
+// Without PyPI the bed is complete but for the schemas, which it does not wait for.
+func TestSchemas_AreNotWaitedFor(t *testing.T) {
+	dev, err := findDev()
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts connections and says nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	for name, address := range map[string]string{"refused": "127.0.0.1:1", "silent": silent.Addr().String()} {
+		t.Setenv("PIP_INDEX_URL", "http://"+address+"/simple")
+		t.Setenv("PIP_CONFIG_FILE", os.DevNull)
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		err := provideSchemas(ctx, dev, t.TempDir())
+		if err == nil || ctx.Err() != nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, %v", name, err, ctx.Err())
+		}
+		cancel()
 	}
 }

@@ -30,8 +30,9 @@ import (
 
 func main() {
 	printOnly := flag.Bool("print", false, "print the folder of the binaries and build nothing")
+	schemas := flag.Bool("schemas", false, "download the schemas of all AWS resource types, too, for the tests that read them")
 	flag.Parse()
-	if err := run(*printOnly); err != nil {
+	if err := run(*printOnly, *schemas); err != nil {
 		fmt.Fprintln(os.Stderr, "bed:", err)
 		os.Exit(exitCode(err))
 	}
@@ -51,7 +52,7 @@ func exitCode(err error) int {
 	return 1
 }
 
-func run(printOnly bool) error {
+func run(printOnly, schemas bool) error {
 	begin := time.Now()
 	dev, err := findDev()
 	if err != nil {
@@ -75,8 +76,10 @@ func run(printOnly bool) error {
 	} else if err := prepare(dev, cache, dir); err != nil {
 		return err
 	}
-	if err := provideSchemas(dev, cache); err != nil { // only the tests of AWSResource need them, and say so
-		say("no schemas of AWS resource types: %v", err)
+	if schemas {
+		if err := provideSchemas(context.Background(), dev, cache); err != nil { // most tests do without, and the others say so
+			say("without the schemas of all AWS resource types: %v", err)
+		}
 	}
 	fmt.Println(dir)
 	return nil

@@ -3,20 +3,25 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // schemasPackage is the Python package that ships the schemas of all AWS resource types. Its wheel is a ZIP archive, which the
 // tests read without Python. An installed emulator may have brought another version along.
 const schemasPackage = "cfn-lint"
 
-// provideSchemas downloads the pinned wheel of schemasPackage into the cache, unless it is there.
-func provideSchemas(dev, cache string) error {
+// schemasLimit limits how long they are waited for: most tests do without.
+const schemasLimit = time.Minute
+
+// provideSchemas downloads the pinned wheel of schemasPackage into the cache, unless it is there. Its errors have one line.
+func provideSchemas(ctx context.Context, dev, cache string) error {
 	version, err := pinnedPackage(dev, schemasPackage)
 	if err != nil {
 		return err
@@ -37,11 +42,15 @@ func provideSchemas(dev, cache string) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	cmd := exec.Command(base, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary", ":all:",
-		"--dest", temp, schemasPackage+"=="+version)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	ctx, cancel := context.WithTimeout(ctx, schemasLimit)
+	defer cancel()
+	// Without a connection, pip ends after seconds instead of minutes.
+	cmd := exec.CommandContext(ctx, base, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input", "--timeout", "5",
+		"--retries", "0", "--no-deps", "--only-binary", ":all:", "--dest", temp, schemasPackage+"=="+version)
+	cmd.WaitDelay = time.Second
+	if said, err := cmd.CombinedOutput(); err != nil {
+		lines := strings.Split(strings.TrimSpace(string(said)), "\n")
+		return fmt.Errorf("pip download %s==%s: %w: %s", schemasPackage, version, err, lines[len(lines)-1])
 	}
 	say("%-24s v%-8s %s", "schemas of AWS types", version, wheel)
 	return os.Rename(filepath.Join(temp, filepath.Base(wheel)), wheel)

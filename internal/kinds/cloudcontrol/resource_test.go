@@ -60,7 +60,7 @@ type bench struct {
 // place gives a subject a double, whose clock is that of the subject.
 func place(t *testing.T, s *kindtest.Subject) *bench {
 	t.Helper()
-	types, err := awstypes.Open(kindtest.Region)
+	types, err := awstypes.Excerpt()
 	must(t, err)
 	t.Cleanup(func() { _ = types.Close() })
 	d := double.New(kindtest.Account, types, func() time.Time { return s.Clock })

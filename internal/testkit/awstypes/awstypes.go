@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package awstypes reads the schemas that AWS publishes of its resource types from the wheel of cfn-lint, which `make bed`
-// downloads in the version that dev/requirements.txt pins. Nothing of them is part of the source tree.
+// Package awstypes reads the schemas that AWS publishes of its resource types: all of them from the wheel of cfn-lint, which `make bed`
+// downloads in the version that dev/requirements.txt pins, and a few from an excerpt that is part of the source tree, so that most
+// tests do not need the wheel.
 package awstypes
 
 import (
@@ -26,9 +27,10 @@ const folder = "cfnlint/data/schemas/"
 type Types struct {
 	archive *zip.ReadCloser
 	files   map[string]string
+	excerpt map[string]json.RawMessage // without an archive
 }
 
-// Open returns the types of a region.
+// Open returns all types of a region, which needs the wheel.
 func Open(region string) (*Types, error) {
 	wheel, err := wheel()
 	if err != nil {
@@ -36,7 +38,7 @@ func Open(region string) (*Types, error) {
 	}
 	archive, err := zip.OpenReader(wheel)
 	if err != nil {
-		return nil, fmt.Errorf("opening the schemas of AWS resource types, run `make bed`: %w", err)
+		return nil, fmt.Errorf("the schemas of all AWS resource types are missing: run `make bed` where PyPI can be reached: %w", err)
 	}
 	t := &Types{archive: archive}
 	text, err := t.read("providers/" + region + ".json")
@@ -50,13 +52,26 @@ func Open(region string) (*Types, error) {
 }
 
 // Close closes the archive.
-func (t *Types) Close() error { return t.archive.Close() }
+func (t *Types) Close() error {
+	if t.archive == nil {
+		return nil
+	}
+	return t.archive.Close()
+}
 
 // Names returns the names of all types in order, such as AWS::Kinesis::Stream.
-func (t *Types) Names() []string { return slices.Sorted(maps.Keys(t.files)) }
+func (t *Types) Names() []string {
+	if t.archive == nil {
+		return slices.Sorted(maps.Keys(t.excerpt))
+	}
+	return slices.Sorted(maps.Keys(t.files))
+}
 
-// Schema returns the schema of a type; nil for a type that the region does not have.
+// Schema returns the schema of a type; nil for a type that the region, or the excerpt, does not have.
 func (t *Types) Schema(name string) ([]byte, error) {
+	if t.archive == nil {
+		return t.excerpt[name], nil
+	}
 	file, ok := t.files[name]
 	if !ok {
 		return nil, nil
@@ -76,8 +91,8 @@ func (t *Types) read(name string) ([]byte, error) {
 // pin is the line of the package in requirements.txt.
 var pin = regexp.MustCompile(`(?m)^cfn-lint==(\S+)$`)
 
-// wheel returns the path of the wheel.
-func wheel() (string, error) {
+// pinned returns the version of the package.
+func pinned() (string, error) {
 	dev, err := world.DevDir()
 	if err != nil {
 		return "", err
@@ -90,6 +105,15 @@ func wheel() (string, error) {
 	if version == nil {
 		return "", errors.New("dev/requirements.txt does not pin cfn-lint")
 	}
+	return string(version[1]), nil
+}
+
+// wheel returns the path of the wheel.
+func wheel() (string, error) {
+	version, err := pinned()
+	if err != nil {
+		return "", err
+	}
 	cache, err := world.CacheDir()
-	return filepath.Join(cache, "schemas", "cfn_lint-"+string(version[1])+"-py3-none-any.whl"), err
+	return filepath.Join(cache, "schemas", "cfn_lint-"+version+"-py3-none-any.whl"), err
 }

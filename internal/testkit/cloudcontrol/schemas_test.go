@@ -6,18 +6,12 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // A schema that cannot be read would make every test of its type fail.
 func TestModels_OfEverySchemaThatAWSPublishes(t *testing.T) {
-	all, err := awstypes.Open("us-east-1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = all.Close() })
-	without := 0
-	for _, name := range extent.Sample(t, all.Names(), 100) {
+	all, without := awstypes.Published(t), 0
+	for _, name := range all.Names() {
 		text, err := all.Schema(name)
 		if err != nil {
 			t.Fatal(err)

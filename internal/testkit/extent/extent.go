@@ -91,6 +91,13 @@ func IsFull(t tester) bool {
 	return current(t).has(test)
 }
 
+// IsAll reports whether everything of all tests is to run, and not only the part of some. What such a run needs beside the source
+// tree must be there.
+func IsAll(t tester) bool {
+	t.Helper()
+	return current(t).all
+}
+
 // Sample returns n of the cases of a test, evenly chosen with the first among them; in a full run it returns all of them.
 func Sample[T any](t tester, cases []T, n int) []T {
 	t.Helper()

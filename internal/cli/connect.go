@@ -27,6 +27,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/options"
@@ -144,8 +145,7 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 	}
 	p := &plan.Planner{
 		Client: c, Kinds: s.Kinds(), Engines: engines, Clock: s.Clock, Schemas: schemas, FieldManager: "nexusctl", Issuer: issuer.URL,
-		Operator: plan.Operator{Settings: settings,
-			PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces, Intents: intentfacts.SettingsOf(o)},
+		Operator: s.operatorOf(o, settings),
 	}
 	p.Looking = s.work.note
 	if !s.assumed {
@@ -160,6 +160,12 @@ func (s *shared) planner(ctx context.Context, skipAWS bool) (*plan.Planner, erro
 		}
 	}
 	return p, nil
+}
+
+// operatorOf returns what plans know of an operator with these options.
+func (s *shared) operatorOf(o options.Options, settings capabilityfacts.Settings) plan.Operator {
+	return plan.Operator{Settings: settings, PreviousClusterIDs: o.PreviousClusterIDs, SharedNamespaces: o.SharedNamespaces,
+		Types: engine.TypesOf(o.Types, s.Kinds()), Intents: intentfacts.SettingsOf(o)}
 }
 
 // lacksDrain reports whether the cluster does not know the hook with which pods drain.

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/options"
+)
+
+// A plan refuses the types that the operator will refuse.
+func TestPlan_KnowsTheTypesOfTheOperator(t *testing.T) {
+	s := &shared{Program: Program{Kinds: catalog.Kinds, Getenv: func(string) string { return "" }}, operatorArgs: []string{"--types=AWS::Kinesis::*,AWS::Logs::MetricFilter"}}
+	o, err := s.optionsOf(nil, "nexus-system")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types := s.operatorOf(o, capabilityfacts.Settings{}).Types
+	if types == nil || !slices.Equal(types.Operator, []string{"AWS::Kinesis::*", "AWS::Logs::MetricFilter"}) || types.Kinds["AWS::S3::Bucket"] != "S3Bucket" {
+		t.Errorf("%+v", types)
+	}
+	if types := s.operatorOf(options.Options{}, capabilityfacts.Settings{}).Types; types == nil || len(types.Operator) > 0 {
+		t.Errorf("an operator without --types allows %+v", types)
+	}
+}

@@ -28,6 +28,10 @@ const (
 	AnnotationCapability = Prefix + "capability"
 	// AnnotationPaused freezes an object while its value is "true".
 	AnnotationPaused = Prefix + "paused"
+	// AnnotationDeleteData lists, separated by commas, the names of stores whose data may be deleted with them. On a
+	// capability it lets an edit that drops these stores delete them; on a store's object, which names itself, it
+	// lets the deletion of that object go on.
+	AnnotationDeleteData = Prefix + "delete-data"
 	// AnnotationReconcileAt requests a check whenever its value changes.
 	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
 	// AnnotationMinReplicas holds the number of replicas that a Deployment with an autoscaler starts with.

@@ -110,6 +110,20 @@ func (t *Type) Unmanageable() string {
 	}
 }
 
+// protections are the beginnings of the names of properties that keep a resource from being deleted with its data.
+var protections = []string{"DeletionProtection", "TerminationProtection", "FinalSnapshot", "EmptyOnDelete", "ForceDelete", "SkipFinalSnapshot"}
+
+// IsProtectable reports whether the type has a property that protects the data of a resource from its deletion.
+func (t *Type) IsProtectable() bool {
+	properties, _ := t.doc["properties"].(map[string]any)
+	for name := range properties {
+		if slices.ContainsFunc(protections, func(begin string) bool { return strings.HasPrefix(name, begin) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // Supports reports whether the type has a handler for an operation.
 func (t *Type) Supports(operation Operation) bool {
 	_, ok := t.handlers[string(operation)]

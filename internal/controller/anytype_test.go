@@ -36,7 +36,7 @@ func (h *home) controls() *cloudcontrol.Double {
 
 // streamOf declares a stream whose name is that of the object.
 func streamOf(name, namespace, provider string) *v1alpha1.AWSResource {
-	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace}, Spec: v1alpha1.AWSResourceSpec{
+	return &v1alpha1.AWSResource{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Annotations: map[string]string{wellknown.AnnotationDeleteData: name}}, Spec: v1alpha1.AWSResourceSpec{
 		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: provider}}, TypeName: streamType,
 		Properties: runtime.RawExtension{Raw: fmt.Appendf(nil, `{"Name":%q,"RetentionPeriodHours":48}`, name)}}}
 }

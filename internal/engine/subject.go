@@ -227,9 +227,15 @@ func ScopeOf(obj v1alpha1.Resource, o Owner, f Facts) (kind.Scope, error) {
 		Partition: f.Partition, Account: f.Account, Region: f.Region,
 		UID: o.UID, ID: IDOf(obj), Imported: o.Import != "", Clusters: append([]string{f.Cluster}, f.Previous...),
 		Duplicated: meta.IsStatusConditionTrue(obj.CommonStatus().Conditions, status.DuplicateResources), Namespace: o.Namespace, Deleting: o.Deleting, Observing: o.Management == v1alpha1.ManageObserve, GuardData: f.GuardData,
-		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted, Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
+		Issuer: f.Issuer, NoIssuer: f.NoIssuer, OIDCProvider: f.OIDCProvider, EKSCluster: f.EKSCluster, Callers: f.Callers, Trusted: f.Trusted, MayDeleteData: MayDeleteData(obj, obj.GetName()), Boundary: f.Provider.PermissionsBoundaryARN, RolePath: f.Provider.RolePathPrefix,
 		Ref: f.Ref, Secret: f.Secret, Signer: f.Signer, OwnersOf: f.OwnersOf, MayUse: o.mayUse, AllowedTypes: allowedTypes(f), Recorded: recordedIn(*obj.CommonStatus()), Keys: o.unrecordedKeys(), WrittenTags: o.ManagedTagKeys,
 	}, nil
+}
+
+// MayDeleteData reports whether the annotation of an object names a store, whose data may be deleted with it.
+func MayDeleteData(o metav1.Object, store string) bool {
+	names := strings.Split(o.GetAnnotations()[wellknown.AnnotationDeleteData], ",")
+	return slices.ContainsFunc(names, func(name string) bool { return strings.TrimSpace(name) == store })
 }
 
 // allowedTypes returns the resource types that objects of the provider may manage; nil where those of the operator are not known.

@@ -369,6 +369,8 @@ type Scope struct {
 	// GuardData asks a store that is being deleted for a Hold, with a count, while it holds data: only its object
 	// is being deleted, not the capability that it belongs to.
 	GuardData bool
+	// MayDeleteData says that the annotation of the object gives up the data of its store.
+	MayDeleteData bool
 	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
 	Issuer   string
 	NoIssuer error

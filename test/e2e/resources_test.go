@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
@@ -487,6 +488,9 @@ func TestEverySampleBecomesReady(t *testing.T) {
 			if err := unstructured.SetNestedField(o.Object, b.Namespace, "spec", "namespace"); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if o.GetKind() == "AWSResource" { // its deletion waits for consent
+			o.SetAnnotations(map[string]string{wellknown.AnnotationDeleteData: o.GetName()})
 		}
 		unstructured.RemoveNestedField(o.Object, "spec", "managedPolicyArns") // of AWS, which the emulator loads only for the demo
 		objs = append(objs, o)

@@ -4,13 +4,12 @@ package reconciler
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -25,15 +24,12 @@ func RequestedAt(o client.Object) string {
 	return status.Truncate(o.GetAnnotations()[wellknown.AnnotationReconcileAt], most)
 }
 
-// AnnotationDeleteData lists, separated by commas, the names of stores whose data may be deleted with them. On a
-// capability it lets an edit that drops these stores delete them; on a store's object, which names itself, it
-// lets the deletion of that object go on.
-const AnnotationDeleteData = wellknown.Prefix + "delete-data"
+// AnnotationDeleteData is that of wellknown.
+const AnnotationDeleteData = wellknown.AnnotationDeleteData
 
 // MayDeleteData reports whether an object's annotation names a store.
 func MayDeleteData(o client.Object, store string) bool {
-	names := strings.Split(o.GetAnnotations()[AnnotationDeleteData], ",")
-	return slices.ContainsFunc(names, func(n string) bool { return strings.TrimSpace(n) == store })
+	return engine.MayDeleteData(o, store)
 }
 
 // Terminating reports whether a namespace is being deleted, and with it everything in it.

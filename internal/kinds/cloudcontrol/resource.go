@@ -35,6 +35,8 @@ type State struct {
 	Request *v1alpha1.AWSResourceRequest `drift:"observed"`
 	// Assigned are the properties that AWS assigned; nil while a request is under way.
 	Assigned map[string]any `drift:"observed"`
+	// Guarded is set while the resource must not be deleted, because it holds data that nobody gave up.
+	Guarded bool `drift:"id"`
 
 	Properties *kind.Document
 	Tags       map[string]string `drift:"tags"`
@@ -106,6 +108,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		want.Tags = sc.Tags
 	}
 	if sc.Deleting {
+		want.Guarded = holdsData(schema) && !sc.MayDeleteData
 		return want, nil
 	}
 	want.Properties = documentOf(schema, sc.UID, properties)
@@ -158,7 +161,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	if err != nil || found == nil {
 		return kind.Seen[State]{Failed: failureOf(event)}, err
 	}
-	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: failureOf(event), State: want.stateOf(found)}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: failureOf(event), State: want.stateOf(found), Holds: holds(want)}
 	switch proven := want.isProven(event); {
 	case want.schema.TagsOnCreate():
 	case !proven && !want.hasTags() && failedAsExisting(event):

@@ -40,6 +40,7 @@ var entry = engine.For(NewResource)
 func resourceOf(typeName, properties string) *v1alpha1.AWSResource {
 	o := &v1alpha1.AWSResource{}
 	o.Name, o.Spec.TypeName, o.Spec.Properties = "sample", typeName, runtime.RawExtension{Raw: []byte(properties)}
+	o.Annotations = map[string]string{wellknown.AnnotationDeleteData: "sample"}
 	return o
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// stores are the last words of the names of types whose resources hold data, or what data is read with.
+var stores = []string{
+	"Bucket", "Cache", "Catalog", "Cluster", "Collection", "DBInstance", "Database", "Datastore", "Domain", "FileSystem", "Graph", "Index",
+	"Keyspace", "KnowledgeBase", "Ledger", "LogGroup", "LogStream", "Memory", "Queue", "Repository", "Secret", "Snapshot", "Store", "Stream",
+	"Table", "UserPool", "Vault", "Volume",
+}
+
+// others are types that hold data without such a name.
+var others = []string{
+	"AWS::Events::Archive", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::PaymentCryptography::Key", "AWS::RedshiftServerless::Namespace",
+	"AWS::S3Tables::Namespace", "AWS::SES::MailManagerArchive", "AWS::SSM::Parameter",
+}
+
+// withoutData are types with such a name that hold none.
+var withoutData = []string{
+	"AWS::Amplify::Domain", "AWS::CloudWatch::MetricStream", "AWS::Cognito::UserPoolDomain", "AWS::EC2::LocalGatewayRouteTable", "AWS::EC2::RouteTable",
+	"AWS::EC2::TransitGatewayMulticastDomain", "AWS::EC2::TransitGatewayPolicyTable", "AWS::EC2::TransitGatewayRouteTable", "AWS::MediaConvert::Queue",
+}
+
+// holdsData reports whether data would be lost with a resource: its type is known for that, or its schema has a protection against it.
+func holdsData(schema *awsschema.Type) bool {
+	if slices.Contains(withoutData, schema.Name) {
+		return false
+	}
+	endsAs := func(word string) bool { return strings.HasSuffix(schema.Name, word) }
+	return slices.Contains(others, schema.Name) || slices.ContainsFunc(stores, endsAs) || schema.IsProtectable()
+}
+
+// holds asks for a person's consent before data is lost that no API counts for all types.
+func holds(want State) []kind.Hold {
+	if !want.Guarded {
+		return nil
+	}
+	return []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the data of the resource to be given up: a " + want.TypeName +
+		" may hold data, which the operator cannot count; set annotation " +
+		wellknown.AnnotationDeleteData + " to the name of the object to delete it with its data, or set deletionPolicy: Retain to keep it"}}
+}

@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -117,7 +118,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 
 // documentOf returns declared properties with the rules of the schema.
 func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *kind.Document {
-	hidden := hideWriteOnly(schema, uid, nil, properties).(map[string]any)
+	hidden := documents.Hide(uid, properties, func(at []string) bool { return schema.RuleAt(at...).WriteOnly })
 	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
 		rule := schema.RuleAt(at...)
 		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: kind.Either(rule.CreateOnly, kind.Immutable, kind.Mutable), Unordered: rule.Unordered}
@@ -294,11 +295,11 @@ func (r *resource) Converge(want State, seen kind.Seen[State], diff kind.Diff) [
 
 // create sends the token of the attempt: AWS answers a repeated request with the one that it got before.
 func (r *resource) create(ctx context.Context, want State, token string) (kind.Accepted, error) {
-	properties := reveal(want.Properties.Value).(map[string]any)
+	properties := documents.Plain(want.Properties.Value)
 	if want.schema.TagsOnCreate() {
 		properties[want.schema.TagProperty()] = want.schema.WriteTags(want.Tags)
 	}
-	text, err := json.Marshal(withoutNull(properties))
+	text, err := json.Marshal(properties)
 	if err != nil {
 		return kind.Accepted{}, err
 	}
@@ -311,7 +312,13 @@ func (r *resource) create(ctx context.Context, want State, token string) (kind.A
 
 // update sends a patch without a client token: the same patch may be needed again.
 func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State], diff kind.Diff) (kind.Accepted, error) {
-	text, err := json.Marshal(patchOf(want, seen, diff))
+	patch := documents.Patch("Properties", want.Properties, seen.State.Properties, diff)
+	if diff.Under("Tags") {
+		set, remove := diff.Keys("Tags")
+		all := kind.MergeTags(seen.Tags, kind.Only(want.Tags, set), remove)
+		patch = append(patch, documents.Set(want.schema.TagProperty(), want.schema.WriteTags(kind.Only(all, tagKeys(all)))))
+	}
+	text, err := json.Marshal(patch)
 	if err != nil {
 		return kind.Accepted{}, err
 	}

@@ -5,6 +5,7 @@ package awsclient
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"time"
@@ -25,7 +26,38 @@ const appID = "nexus-operator"
 // dripping answer costs a minute, not a worker. It follows no redirect but 307 and 308.
 func NewHTTPClient() aws.HTTPClient {
 	// Frozen, because service clients would otherwise each make a copy with its own connections.
-	return buildableClient().Freeze()
+	return freeze(buildableClient())
+}
+
+// freeze returns the client that a buildable one makes. All service clients share it.
+func freeze(b *awshttp.BuildableClient) aws.HTTPClient {
+	frozen := b.Freeze()
+	if client, ok := frozen.(*http.Client); ok {
+		client.Transport = readingTransport{client.Transport}
+	}
+	return frozen
+}
+
+// readingTransport reads the body of a request instead of letting it write itself. The SDK closes the body as soon as the answer begins,
+// and the WriteTo of a closed body fails with io.EOF. net/http may call it only then, to find out that the body has no more bytes, takes
+// the error for a write that failed, and closes the connection before the rest of the answer is read:
+// https://github.com/aws/aws-sdk-go-v2/issues/2737
+type readingTransport struct{ http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (t readingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if _, writes := r.Body.(io.WriterTo); writes && r.Body != http.NoBody {
+		r = r.WithContext(r.Context()) // a copy
+		r.Body = struct{ io.ReadCloser }{r.Body}
+	}
+	return t.RoundTripper.RoundTrip(r)
+}
+
+// CloseIdleConnections closes the connections that no request uses.
+func (t readingTransport) CloseIdleConnections() {
+	if idle, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		idle.CloseIdleConnections()
+	}
 }
 
 func buildableClient() *awshttp.BuildableClient {
@@ -68,7 +100,7 @@ func LoadAmbient(ctx context.Context, more ...func(*config.LoadOptions) error) (
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, append(own, more...)...)
 	if buildable, ok := cfg.HTTPClient.(*awshttp.BuildableClient); ok {
-		cfg.HTTPClient = buildable.Freeze()
+		cfg.HTTPClient = freeze(buildable)
 	}
 	endpoint = cfg.BaseEndpoint
 	return cfg, err

@@ -184,3 +184,31 @@ func TestTheHTTPClientIsBounded(t *testing.T) {
 	}
 	_ = got.Body.Close()
 }
+
+// closedBody is the body of a request as the SDK leaves it once the answer has begun.
+type closedBody struct{ io.ReadCloser }
+
+// WriteTo implements io.WriterTo.
+func (closedBody) WriteTo(io.Writer) (int64, error) { return 0, io.EOF }
+
+func TestAClosedBodyCostsNoAnswer(t *testing.T) {
+	answer := strings.Repeat("a", 1<<20)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL, closedBody{io.NopCloser(strings.NewReader("question"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = int64(len("question"))
+	out, err := NewHTTPClient().Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Body.Close()
+	if got, err := io.ReadAll(out.Body); err != nil || string(got) != answer {
+		t.Errorf("%d bytes of the answer: %v", len(got), err)
+	}
+}

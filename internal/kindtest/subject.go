@@ -65,7 +65,7 @@ func newRigIn(t testing.TB, partition, region string) *Rig {
 		t.Fatal(err)
 	}
 	return &Rig{AWS: p, Region: region, Partition: partition, Config: aws.Config{
-		Region: region, BaseEndpoint: aws.String(p.URL()), AppID: "nexus-operator",
+		Region: region, BaseEndpoint: aws.String(p.URL()), AppID: "nexus-operator", HTTPClient: awsclient.NewHTTPClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "secret", ""),
 		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 	}}

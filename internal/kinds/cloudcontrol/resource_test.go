@@ -80,13 +80,8 @@ func (b *bench) resource() *v1alpha1.AWSResource { return b.Object.(*v1alpha1.AW
 // learns reads the schema of the type, which the kind keeps.
 func (b *bench) learns() {
 	b.t.Helper()
-	var err error
-	for range 5 {
-		if _, err = b.Decide(b.t.Context()); err == nil {
-			return
-		}
-	}
-	b.t.Fatal(err)
+	_, err := b.Decide(b.t.Context())
+	must(b.t, err)
 }
 
 // edit declares other properties.

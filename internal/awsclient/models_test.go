@@ -3,6 +3,7 @@
 package awsclient
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -142,5 +143,23 @@ func TestExplain_ARequestThatTheSDKRefusesSaysWhy(t *testing.T) {
 	s, ok := status.AsStalled(Explain(err, "cognito-idp:UpdateUserPool"))
 	if !ok || !strings.Contains(s.Message, "was not sent") || !strings.Contains(s.Message, "SmsConfiguration.SnsCallerArn") {
 		t.Errorf("%v", Explain(err, "cognito-idp:UpdateUserPool"))
+	}
+}
+
+// TestModels_MessagesNameActionsOfIAM: the SDK has its own names of services. An action that a message names can be allowed in a policy.
+func TestModels_MessagesNameActionsOfIAM(t *testing.T) {
+	reference, err := awsmodels.ReadReference()
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{}
+	for action := range reference.Actions {
+		prefix, _, _ := strings.Cut(action, ":")
+		known[prefix] = true
+	}
+	for service := range modeled(t).Services {
+		if prefix := cmp.Or(actionPrefixes[service], service); !known[prefix] {
+			t.Errorf("IAM has no actions of the service %s", prefix)
+		}
 	}
 }

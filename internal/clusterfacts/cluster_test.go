@@ -122,6 +122,8 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 		"no node":                           {objects: []client.Object{kubernetes}, problem: "set --cluster-dns-service"},
 		"NodeLocal DNSCache by its image":   {objects: []client.Object{kubeDNS, renamed}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10"},
 		"NodeLocal DNSCache in pods":        {objects: []client.Object{kubeDNS, redirected}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10", problem: "hostNetwork: true"},
+		"two of NodeLocal DNSCache":         {objects: []client.Object{kubeDNS, daemonSet("node-local-dns"), inNamespace("kube-dns", daemonSet("nodelocaldns", "-localip=169.254.25.10"))}, pods: true, ports: []int32{53}, addresses: "10.100.0.10 169.254.20.10 169.254.25.10"},
+		"NodeLocal DNSCache at a variable":  {objects: []client.Object{kubeDNS, daemonSet("node-local-dns", "-localip", "$(LOCAL_DNS)")}, pods: true, ports: []int32{53}, addresses: "10.100.0.10", problem: "argument -localip"},
 		"a Service without pods":            {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"}), endpoints("192.0.2.53")}, addresses: "10.100.0.10 192.0.2.53"},
 		"a Service without anything":        {objects: []client.Object{service("kube-system", "kube-dns", nil, []string{"10.100.0.10"})}, problem: "has no endpoints"},
 	} {

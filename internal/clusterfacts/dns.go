@@ -26,6 +26,8 @@ type DNS struct {
 	// Addresses answer on port 53 without being addresses of pods that a NetworkPolicy can select: a resolver on the node, the
 	// address of a Service that nodes answer themselves, or endpoints outside of the pod network. Sorted.
 	Addresses []netip.Addr
+	// OnNodes lists those of Addresses that nodes have: of NodeLocal DNSCache, and of pods that use the network of their node. Sorted.
+	OnNodes []netip.Addr
 	// Source says how this is known, for people.
 	Source string
 	// Problem says why DNS could not be located, or not on all nodes; empty where it was.
@@ -61,13 +63,18 @@ func (r Reader) dns(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet, a
 		}
 	}
 	cached := out.besideNodeLocal(sets)
-	if len(cached) > 0 || nodes.MayBeAuto() {
+	out.Addresses = append(out.Addresses, out.OnNodes...)
+	if cached || nodes.MayBeAuto() {
 		// Such nodes answer at the Service's own address, which no pod takes the place of.
 		out.Addresses = append(out.Addresses, clusterIPs(s)...)
 	}
-	slices.SortFunc(out.Addresses, netip.Addr.Compare)
-	out.Addresses = slices.Compact(out.Addresses)
+	out.Addresses, out.OnNodes = sortedAddresses(out.Addresses), sortedAddresses(out.OnNodes)
 	return out, nil
+}
+
+func sortedAddresses(addresses []netip.Addr) []netip.Addr {
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	return slices.Compact(addresses)
 }
 
 // withoutService derives the address of the cluster's DNS in EKS Auto Mode, where each node answers at the tenth address of the
@@ -126,7 +133,7 @@ func (r Reader) onHostNetwork(ctx context.Context, s *corev1.Service, out *DNS) 
 	for _, p := range pods.Items {
 		for _, ip := range p.Status.PodIPs {
 			if a, err := netip.ParseAddr(ip.IP); err == nil && p.Spec.HostNetwork {
-				out.Addresses = append(out.Addresses, a)
+				out.OnNodes = append(out.OnNodes, a)
 			}
 		}
 	}
@@ -181,28 +188,40 @@ func addressesOf(endpoints []discoveryv1.EndpointSlice) []netip.Addr {
 	return out
 }
 
-// besideNodeLocal adds the addresses on which NodeLocal DNSCache listens, and returns them; none where it does not run. Where its pods
-// have addresses of pods, as behind a CiliumLocalRedirectPolicy, these answer in place of the Service's, and no address stands for them.
-func (d *DNS) besideNodeLocal(sets []appsv1.DaemonSet) []netip.Addr {
-	i := slices.IndexFunc(sets, isNodeLocal)
-	if i < 0 {
-		return nil
+// besideNodeLocal adds the addresses on which the DaemonSets of NodeLocal DNSCache listen, and reports whether there is one. Where their
+// pods have addresses of pods, as behind a CiliumLocalRedirectPolicy, these answer in place of the Service's, and no address stands
+// for them.
+func (d *DNS) besideNodeLocal(sets []appsv1.DaemonSet) (found bool) {
+	for _, set := range sets {
+		if !isNodeLocal(set) {
+			continue
+		}
+		found = true
+		addresses := nodeLocalAddresses(set)
+		of := fmt.Sprintf("DaemonSet %s/%s caches DNS ", set.Namespace, set.Name)
+		switch {
+		case d.Problem != "":
+		case !set.Spec.Template.Spec.HostNetwork:
+			d.Problem = of + "in pods that do not have their node's network, and policies leave these closed: set hostNetwork: true, or name their addresses in params.dnsPeers"
+		case len(addresses) == 0:
+			d.Problem = of + "on addresses that its argument -localip does not tell, and policies leave these closed: write the addresses there, or name them in params.dnsPeers"
+		}
+		if set.Spec.Template.Spec.HostNetwork {
+			d.OnNodes = append(d.OnNodes, addresses...)
+		} else {
+			d.Addresses = append(d.Addresses, addresses...)
+		}
 	}
-	if p := sets[i].Spec.Template.Spec; !p.HostNetwork && d.Problem == "" {
-		d.Problem = fmt.Sprintf("DaemonSet %s/%s caches DNS in pods that do not have their node's network, and policies leave these closed: set hostNetwork: true, or name their addresses in params.dnsPeers", sets[i].Namespace, sets[i].Name)
-	}
-	addresses := nodeLocalAddresses(sets[i])
-	d.Addresses = append(d.Addresses, addresses...)
-	return addresses
+	return found
 }
 
 func isNodeLocal(d appsv1.DaemonSet) bool {
 	return slices.Contains(nodeLocal, d.Name) || slices.ContainsFunc(d.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return strings.Contains(c.Image, nodeLocalImage) })
 }
 
-// nodeLocalAddresses returns the addresses on which a NodeLocal DNSCache listens.
+// nodeLocalAddresses returns the addresses on which a NodeLocal DNSCache listens: those of its argument, and none if one of them cannot
+// be read, such as a variable of the environment.
 func nodeLocalAddresses(d appsv1.DaemonSet) []netip.Addr {
-	out := []netip.Addr{nodeLocalAddress}
 	args := argumentsOf(d)
 	for j, a := range args {
 		flag, value, joined := strings.Cut(a, "=")
@@ -212,14 +231,17 @@ func nodeLocalAddresses(d appsv1.DaemonSet) []netip.Addr {
 		if !joined && j+1 < len(args) {
 			value = args[j+1]
 		}
-		out = nil
+		var out []netip.Addr
 		for _, text := range strings.Split(value, ",") {
-			if address, err := netip.ParseAddr(strings.TrimSpace(text)); err == nil {
-				out = append(out, address)
+			address, err := netip.ParseAddr(strings.TrimSpace(text))
+			if err != nil {
+				return nil
 			}
+			out = append(out, address)
 		}
+		return out
 	}
-	return out
+	return []netip.Addr{nodeLocalAddress}
 }
 
 // argumentsOf are the commands and arguments of all containers of a DaemonSet.

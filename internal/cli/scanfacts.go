@@ -57,6 +57,10 @@ func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) 
 		x.add(warn(title, p, "do what the message says; until then no intent is Enforced by a NetworkPolicy"))
 		return nil
 	}
+	if h := found.Enforcer.HidesNodes; h != "" && (len(found.DNS.OnNodes) > 0 || found.Nodes.GiveCredentials()) {
+		x.add(warn(title, h, "do what the message says; until then policies close DNS or the EKS Pod Identity Agent on the nodes"))
+		return nil
+	}
 	text := "by " + strings.Join(found.Enforcer.Names, ", ")
 	for _, version := range []string{"v1", "v1beta1"} {
 		classes := &unstructured.UnstructuredList{}

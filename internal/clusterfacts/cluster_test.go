@@ -138,6 +138,31 @@ func TestRead_LocatesTheClusterDNS(t *testing.T) {
 	}
 }
 
+func TestRead_TellsAddressesOfNodesThatPoliciesMiss(t *testing.T) {
+	host := podOf("dns", "a", corev1.ConditionTrue)
+	host.Spec.HostNetwork, host.Status.PodIPs = true, []corev1.PodIP{{IP: "192.0.2.7"}}
+	config := func(value string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium-config"}, Data: map[string]string{"policy-cidr-match-mode": value}}
+	}
+	cilium, cached := daemonSet("cilium"), daemonSet("node-local-dns")
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		onNodes string
+		hidden  bool
+	}{
+		"pods":                               {[]client.Object{daemonSet("calico-node")}, "", false},
+		"NodeLocal DNSCache":                 {[]client.Object{daemonSet("calico-node"), cached}, "169.254.20.10", false},
+		"Cilium":                             {[]client.Object{cilium, cached}, "169.254.20.10", true},
+		"Cilium, pods on the nodes' network": {[]client.Object{cilium, host, config("")}, "192.0.2.7", true},
+		"Cilium that selects nodes":          {[]client.Object{cilium, cached, config("nodes")}, "169.254.20.10", false},
+	} {
+		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes, kubeDNS, node("a", ""))...)
+		if onNodes := strings.Trim(fmt.Sprint(got.DNS.OnNodes), "[]"); onNodes != tc.onNodes || (got.Enforcer.HidesNodes != "") != tc.hidden || got.Enforcer.Problem != "" {
+			t.Errorf("%s: %q, %+v", name, onNodes, got.Enforcer)
+		}
+	}
+}
+
 func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 	config := func(name, key, value string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: name}, Data: map[string]string{key: value}}

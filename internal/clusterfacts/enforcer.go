@@ -22,6 +22,8 @@ type Enforcer struct {
 	Problem string
 	// Off says that nothing enforces them on any node, because what could is switched off.
 	Off bool
+	// HidesNodes says why a network in a policy does not select the addresses of nodes, on some nodes or on all; empty where it does.
+	HidesNodes string
 }
 
 // The ConfigMap by which EKS switches network policies on, of the Amazon VPC CNI and of Auto Mode.
@@ -32,6 +34,9 @@ const (
 	switchOnCNI   = `aws eks update-addon --addon-name vpc-cni --configuration-values '{"enableNetworkPolicy": "true"}'`
 	switchOnAuto  = "kubectl create configmap " + cniConfigMap + " -n kube-system --from-literal=" + cniController + "=true"
 )
+
+// ciliumConfig is the ConfigMap of Cilium's settings.
+const ciliumConfig = "cilium-config"
 
 // plugin is a network plugin that enforces NetworkPolicies.
 type plugin struct {
@@ -99,6 +104,9 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 			return out, err
 		}
 		off = known
+		if out.HidesNodes, err = r.hidesNodes(ctx, sets); err != nil {
+			return out, err
+		}
 		out.Names, problems = append(out.Names, names...), append(problems, problem)
 	}
 	if len(nodes.Fargate) > 0 {
@@ -162,13 +170,28 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (strin
 	case p.off != nil:
 		return p.off(d), nil
 	case p.set == "cilium":
-		never, err := r.holds(ctx, d.Namespace, "cilium-config", "enable-policy", "never")
+		never, err := r.holds(ctx, d.Namespace, ciliumConfig, "enable-policy", "never")
 		if never {
 			return "Cilium runs with enable-policy: never: set it to default", err
 		}
 		return "", err
 	}
 	return "", nil
+}
+
+// hidesNodes says that Cilium runs as it does by default: it takes the addresses of nodes, link-local ones among them, for entities of
+// their own, which no network in a policy selects.
+// https://docs.cilium.io/en/stable/security/policy/layer3/#selecting-nodes-with-cidr-ipblock, cilium/cilium#16308, cilium/cilium#34387
+func (r Reader) hidesNodes(ctx context.Context, sets []appsv1.DaemonSet) (string, error) {
+	i := slices.IndexFunc(sets, func(d appsv1.DaemonSet) bool { return d.Name == "cilium" })
+	if i < 0 {
+		return "", nil
+	}
+	selects, err := r.holds(ctx, sets[i].Namespace, ciliumConfig, "policy-cidr-match-mode", "nodes")
+	if selects || err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("networks in NetworkPolicies do not select the addresses of nodes in Cilium: set policy-cidr-match-mode: nodes in ConfigMap %s/%s and restart its pods", sets[i].Namespace, ciliumConfig), nil
 }
 
 // holds reports whether an entry of a ConfigMap has a value.

@@ -179,6 +179,8 @@ type ClusterDNS struct {
 	// Networks answer on port 53 without being pods that can be selected, such as a resolver on the node. With them and an
 	// empty Namespace, no pods answer.
 	Networks []netip.Prefix
+	// OnNodes lists those of Networks that are addresses of nodes.
+	OnNodes []netip.Prefix
 	// Source says how this is known, for people: such as Service kube-system/kube-dns.
 	Source string
 	// Problem says why it is not known for sure, or nothing. A rule that closes other DNS is then not Enforced.
@@ -191,6 +193,8 @@ type Enforcer struct {
 	Problem string
 	// Off says that nothing does on any node; otherwise it is not known, or so on some nodes only.
 	Off bool
+	// HidesNodes says why a network in a NetworkPolicy does not select the addresses of nodes, and what to do; empty where it does.
+	HidesNodes string
 }
 
 // PodIdentityNetworks are the addresses of the EKS Pod Identity Agent on each node; it listens on port 80.

@@ -33,11 +33,9 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	d := read.DNS
 	out := Cluster{
 		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
-		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off}, AppArmor: read.Nodes.AppArmor,
+		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off, HidesNodes: read.Enforcer.HidesNodes}, AppArmor: read.Nodes.AppArmor,
 	}
-	for _, a := range d.Addresses {
-		out.DNS.Networks = append(out.DNS.Networks, netip.PrefixFrom(a, a.BitLen()))
-	}
+	out.DNS.Networks, out.DNS.OnNodes = singleAddresses(d.Addresses), singleAddresses(d.OnNodes)
 	switch {
 	case read.Nodes.IsAuto():
 		out.AutoMode = intent.AllNodes
@@ -56,6 +54,15 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	}
 	out.others, err = readOtherPolicies(ctx, live)
 	return out, err
+}
+
+// singleAddresses returns a network for each address.
+func singleAddresses(addresses []netip.Addr) []netip.Prefix {
+	var out []netip.Prefix
+	for _, a := range addresses {
+		out = append(out, netip.PrefixFrom(a, a.BitLen()))
+	}
+	return out
 }
 
 // AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.

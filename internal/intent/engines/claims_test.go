@@ -41,6 +41,10 @@ func shapes() []shape {
 		{"KubeArmor by AppArmor on all nodes", func(f *intent.Facts) { f.AppArmor = true }},
 		{"KubeArmor with nothing but SELinux", func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
 		{"DNS cannot be located", func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
+		{"Cilium beside DNS or credentials on the nodes", func(f *intent.Facts) {
+			f.DNS.Networks, f.DNS.OnNodes = resolver, resolver
+			f.Enforcer.HidesNodes = "networks do not select the addresses of nodes"
+		}},
 		{"no known enforcer of NetworkPolicies", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
 		{"NetworkPolicies switched off", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Off: true, Problem: "switched off"} }},
 		{"a mesh with sidecars", func(f *intent.Facts) { f.NamespaceLabels = map[string]string{"istio-injection": "enabled"} }},

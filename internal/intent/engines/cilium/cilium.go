@@ -71,6 +71,10 @@ func egress(open intent.NamesOutward, f intent.Facts) []any {
 	if len(dns.Networks) > 0 {
 		out = append(out, map[string]any{"toCIDR": networks(dns.Networks), "toPorts": []any{map[string]any{"ports": ports("ANY", []string{"53"}), "rules": readDNS}}})
 	}
+	if len(dns.OnNodes) > 0 {
+		// Networks do not select addresses of nodes (cilium/cilium#16308). Pods of DNS may have that of another node.
+		out = append(out, map[string]any{"toEntities": []any{"host", "remote-node"}, "toPorts": []any{map[string]any{"ports": ports("ANY", dnsPorts(dns)), "rules": readDNS}}})
+	}
 	if len(open.Names) > 0 {
 		out = append(out, map[string]any{"toFQDNs": fqdns(open.Names), "toPorts": []any{map[string]any{"ports": ports("TCP", open.Ports)}}})
 	}

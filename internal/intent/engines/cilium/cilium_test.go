@@ -48,6 +48,7 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 		p.Selector.Expressions = []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{"front", "back"}}, {Key: "canary", Operator: metav1.LabelSelectorOpDoesNotExist}}
 		return p, intent.Facts{}
 	}
+	cache := []netip.Prefix{netip.MustParsePrefix("169.254.20.10/32")}
 	everyPod := func() (intent.Policy, intent.Facts) {
 		p := policy(names(open))
 		p.Selector = intent.Selector{}
@@ -64,7 +65,7 @@ func situations() map[string]func() (intent.Policy, intent.Facts) {
 	return map[string]func() (intent.Policy, intent.Facts){
 		"names":              with(open, intent.Facts{}),
 		"everything":         with(all, intent.Facts{DNS: intent.ClusterDNS{Namespace: "dns", Labels: map[string]string{"app": "coredns"}, Ports: []int32{1053}}, Credentials: agent}),
-		"node-local-dns":     with(open, intent.Facts{DNS: intent.ClusterDNS{Networks: []netip.Prefix{netip.MustParsePrefix("169.254.20.10/32")}}}),
+		"node-local-dns":     with(open, intent.Facts{DNS: intent.ClusterDNS{Networks: cache, OnNodes: cache}}),
 		"no-names":           with(nil, intent.Facts{}),
 		"dns-unknown":        with(open, intent.Facts{DNS: intent.ClusterDNS{Problem: "Service kube-system/kube-dns does not exist"}}),
 		"expressions":        expressions,

@@ -46,6 +46,9 @@ func claim(demands []demand, i int, directions ...allocation) intent.Claim {
 	if d.unlocated != "" {
 		return intent.Partly(d.rule, intent.ReasonDNSNotFound, joinStandings(d.unlocated, held))
 	}
+	if d.hidden != "" {
+		return intent.Partly(d.rule, intent.ReasonEngineLimit, joinStandings(d.hidden, held))
+	}
 	c := intent.Enforces(d.rule)
 	c.Message = joinStandings(d.note, held)
 	return c

@@ -4,6 +4,7 @@ package networkpolicy
 
 import (
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -57,6 +58,36 @@ func TestNoClaimIsEnforcedWhereDNSMayBeClosed(t *testing.T) {
 	} {
 		c := New().Translate(policy("web", labels("app", "web"), tc.rule), lost).Claims[0]
 		if got := string(c.Level) + " " + c.Reason; got != tc.want {
+			t.Errorf("%s: %s: %s", name, got, c.Message)
+		}
+	}
+}
+
+func TestNoClaimIsEnforcedWhereThePluginClosesNodes(t *testing.T) {
+	cached := clusters()["nodelocal"]
+	cached.DNS.OnNodes = []netip.Prefix{netip.MustParsePrefix("169.254.20.10/32")}
+	cached.Enforcer.HidesNodes = "set policy-cidr-match-mode: nodes"
+	agent := clusters()["pods"]
+	agent.Credentials, agent.Enforcer = intent.PodIdentityNetworks(), cached.Enforcer
+	pods := clusters()["pods"]
+	pods.Enforcer = cached.Enforcer
+	open := params{"otherEgress": {"allow"}}
+	for name, tc := range map[string]struct {
+		rule  intent.Rule
+		facts intent.Facts
+		want  string
+	}{
+		"DNS on the node":                  {dns(nil), cached, "Partial EngineLimit"},
+		"DNS on the node, others are open": {dns(open), cached, "Partial EngineLimit"},
+		"DNS on the node, external":        {external(nil), cached, "Partial EngineLimit"},
+		"credentials":                      {dns(nil), agent, "Partial EngineLimit"},
+		"credentials, others are open":     {dns(open), agent, "Enforced "},
+		"credentials, external":            {external(nil), agent, "Partial EngineLimit"},
+		"nothing on the node":              {dns(nil), pods, "Enforced "},
+		"only what comes in":               {segment(params{"fromNamespaces": {"front"}}), cached, "Enforced "},
+	} {
+		c := New().Translate(policy("web", labels("app", "web"), tc.rule), tc.facts).Claims[0]
+		if got := string(c.Level) + " " + c.Reason; got != tc.want || (c.Reason != "") != strings.Contains(c.Message, "policy-cidr-match-mode") {
 			t.Errorf("%s: %s: %s", name, got, c.Message)
 		}
 	}

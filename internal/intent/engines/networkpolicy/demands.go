@@ -36,6 +36,8 @@ type demand struct {
 	note string
 	// unlocated says why the cluster's DNS, which the demand keeps open, may be closed by it, or nothing.
 	unlocated string
+	// hidden says which addresses of nodes the demand keeps open and the network plugin closes, or nothing.
+	hidden string
 	// short says what of the intent NetworkPolicies cannot hold, or nothing.
 	short string
 }
@@ -134,17 +136,17 @@ func unsupportedReasons() map[string]string {
 func onlyClusterDNS(r intent.Rule, facts intent.Facts) (demand, string) {
 	networks, problem := networksOf(r.Params["dnsPeers"])
 	aws, wrong := networksOf(r.Params["awsCIDRs"])
-	f := clusterDNS(facts.DNS, networks...)
+	f, agent := clusterDNS(facts.DNS, networks...), facts.Credentials
 	if r.Param("otherEgress", "deny") == "allow" {
 		var rest ports
 		for _, protocol := range []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP} {
 			rest = append(rest, portRange{protocol, 1, 52}, portRange{protocol, 54, 65535})
 		}
-		f = append(f, allowance{peers: []peer{{kind: everybody}}, ports: rest})
+		f, agent = append(f, allowance{peers: []peer{{kind: everybody}}, ports: rest}), nil
 	} else {
-		f = slices.Concat(f, https(aws), credentials(facts.Credentials))
+		f = slices.Concat(f, https(aws), credentials(agent))
 	}
-	d := demand{egress: &f, note: dnsNote(facts.DNS)}
+	d := demand{egress: &f, note: dnsNote(facts.DNS), hidden: hiddenNodes(facts, agent)}
 	if len(networks) == 0 {
 		d.unlocated = facts.DNS.Problem
 	}
@@ -188,6 +190,22 @@ func credentials(at []netip.Prefix) flows {
 		return nil
 	}
 	return flows{{peers: networkPeers(at), ports: ports{{corev1.ProtocolTCP, 80, 80}}}}
+}
+
+// hiddenNodes says what answers at addresses of nodes and stays closed, because the network plugin does not take them for addresses in a
+// network, or nothing. Agent is where pods get credentials, if the demand opens that by networks.
+func hiddenNodes(f intent.Facts, agent []netip.Prefix) string {
+	var closed []string
+	if len(f.DNS.OnNodes) > 0 {
+		closed = append(closed, "the cluster's DNS at "+networkNames(f.DNS.OnNodes))
+	}
+	if len(agent) > 0 {
+		closed = append(closed, "the EKS Pod Identity Agent, which gives pods their credentials")
+	}
+	if f.Enforcer.HidesNodes == "" || len(closed) == 0 {
+		return ""
+	}
+	return "closed as well: " + strings.Join(closed, ", and ") + "; " + f.Enforcer.HidesNodes
 }
 
 func networkPeers(networks []netip.Prefix) []peer {
@@ -250,7 +268,7 @@ func onlyInternal(r intent.Rule, facts intent.Facts) (demand, string) {
 		to = append(to, allowance{peers: outward})
 	}
 	to = slices.Concat(to, https(aws), credentials(facts.Credentials))
-	return demand{ingress: &flows{inside}, egress: &to, unlocated: facts.DNS.Problem}, cmp.Or(problem, wrong, wrongAWS)
+	return demand{ingress: &flows{inside}, egress: &to, unlocated: facts.DNS.Problem, hidden: hiddenNodes(facts, facts.Credentials)}, cmp.Or(problem, wrong, wrongAWS)
 }
 
 // networksOf reads networks, in order and each once.

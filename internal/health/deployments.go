@@ -37,14 +37,8 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 	}
 	newest := ofNewestTemplate(d, pods.Items)
 	h := r.notRolledOut(d, need, newest)
-	if h.Reason == status.ReasonProgressing || h.Reason == status.ReasonProbeFailing {
-		dead, err := r.onDeadNodes(ctx, pods.Items)
-		if err != nil {
-			return Health{}, err
-		}
-		if dead != "" {
-			h.Reason, h.Message = status.ReasonNodeNotReady, fmt.Sprintf("%d of %d replicas are available: %s", min(d.Status.AvailableReplicas, need), need, dead)
-		}
+	if err := r.blameDeadNodes(ctx, d, pods.Items, &h); err != nil {
+		return Health{}, err
 	}
 	if previousServes(d, need) {
 		h.Serving = true
@@ -55,6 +49,24 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 		}
 	}
 	return h, nil
+}
+
+// blameDeadNodes names dead nodes in the health of a Deployment that lacks replicas, where nothing else explains it. Some minutes after a
+// node died its pods are replaced, and the others may have no room for them.
+func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, h *Health) error {
+	if !slices.Contains([]string{status.ReasonProgressing, status.ReasonProbeFailing, status.ReasonUnschedulable}, h.Reason) {
+		return nil
+	}
+	dead, err := r.onDeadNodes(ctx, pods)
+	if dead == "" || err != nil {
+		return err
+	}
+	if h.Reason == status.ReasonUnschedulable {
+		dead += "; " + h.Message
+	}
+	need := neededReplicas(d)
+	h.Reason, h.Message = status.ReasonNodeNotReady, fmt.Sprintf("%d of %d replicas are available: %s", min(d.Status.AvailableReplicas, need), need, dead)
+	return nil
 }
 
 // neededReplicas is the number of replicas without which a Deployment is not ready. Where an autoscaler sets the number, it is the least

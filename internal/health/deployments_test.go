@@ -15,9 +15,20 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
-	homeless := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-9", Labels: map[string]string{"app": "app"}},
+// homeless is a pod that finds no node.
+func homeless(name string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "app"}},
 		Status: corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/1 nodes are available."}}}}
+}
+
+// ending is a pod that nobody says has ended.
+func ending(p *corev1.Pod) *corev1.Pod {
+	at := metav1.NewTime(noon)
+	p.DeletionTimestamp, p.Finalizers = &at, []string{"example.com/slow"}
+	return p
+}
+
+func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 	type st = appsv1.DeploymentStatus
 	for name, tc := range map[string]struct {
 		replicas int32
@@ -29,7 +40,7 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 		says     string
 	}{
 		"the autoscaler adds pods":           {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4 replicas that the autoscaler asks for are available, at least 2 are needed"},
-		"no node has room for more":          {6, st{ObservedGeneration: 2, Replicas: 6, UpdatedReplicas: 6, AvailableReplicas: 4}, []client.Object{homeless}, true, status.ReasonUnschedulable, false, "at least 2 are needed: a pod finds no node"},
+		"no node has room for more":          {6, st{ObservedGeneration: 2, Replicas: 6, UpdatedReplicas: 6, AvailableReplicas: 4}, []client.Object{homeless("app-9")}, true, status.ReasonUnschedulable, false, "at least 2 are needed: a pod finds no node"},
 		"all that it asks for":               {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 4}, nil, true, "", false, ""},
 		"the new ReplicaSet has begun":       {4, st{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, nil, true, status.ReasonScaling, false, "2 of the 4"},
 		"the pods vanish":                    {4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 1}, nil, false, status.ReasonProgressing, false, "1 of 2 replicas are available"},
@@ -69,8 +80,11 @@ func TestDeployment_NamesTheNodeThatDied(t *testing.T) {
 	}{
 		"the node is dead": {[]client.Object{machine("a", corev1.ConditionUnknown), machine("b", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse), pod("app-2", "b", corev1.ConditionTrue)},
 			status.ReasonNodeNotReady, "1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it"},
-		"the pod alone is not ready": {[]client.Object{machine("a", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
-		"the node is gone":           {[]client.Object{pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
+		"its pod is replaced and finds no other": {[]client.Object{machine("a", corev1.ConditionUnknown), ending(pod("app-1", "a", corev1.ConditionFalse)), homeless("app-3")},
+			status.ReasonNodeNotReady, "1 of 2 replicas are available: node a is not ready since 2026-01-01T12:00:00Z: repair it, or delete the Node if the machine is gone; a pod finds no node: 0/1 nodes are available; add nodes"},
+		"no node is dead, and none has room": {[]client.Object{machine("a", corev1.ConditionTrue), homeless("app-3")}, status.ReasonUnschedulable, "a pod finds no node"},
+		"the pod alone is not ready":         {[]client.Object{machine("a", corev1.ConditionTrue), pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
+		"the node is gone":                   {[]client.Object{pod("app-1", "a", corev1.ConditionFalse)}, status.ReasonProgressing, "1 of 2 replicas are available"},
 		"many nodes": {[]client.Object{machine("a", "False"), machine("b", "False"), machine("c", "False"), machine("d", "False"),
 			pod("app-1", "a", "False"), pod("app-2", "b", "False"), pod("app-3", "c", "False"), pod("app-4", "d", "False")}, status.ReasonNodeNotReady, "and perhaps more"},
 	} {

@@ -56,6 +56,9 @@ func partsOf(r intent.Rule) []part {
 // maxDir limits how long a directory of a rule may be: KubeArmor's program looks for directories in the first 64 characters of a path.
 const maxDir = 64
 
+// maxLevels limits how deep the file of a rule may be: see limitOf.
+const maxLevels = 20
+
 // limitOf says what KubeArmor does not hold of rules on nodes where it enforces by BPF-LSM, or nothing. Its program goes up 20
 // steps from a file, mount points among them, and takes what it has then for the path. It checks reads when a file is opened and
 // writes at each call, of which a memory mapping makes none.
@@ -69,6 +72,9 @@ func limitOf(parts []part) string {
 		}
 		if _, found := p.rules["matchDirectories"]; found && !p.shallow {
 			limits = append(limits, "does not see files that are more than 20 directories deep in the folders")
+		}
+		if path := deepPath(p.rules); path != "" {
+			limits = append(limits, fmt.Sprintf("does not see %s, which is %d or more directories deep", path, maxLevels))
 		}
 		if dir := longDirectory(p.rules); dir != "" {
 			limits = append(limits, fmt.Sprintf("does not see folder %s, which has more than %d characters", dir, maxDir))
@@ -88,6 +94,22 @@ func readOnlyPath(rules map[string]any) string {
 			entry, _ := item.(map[string]any)
 			if entry["readOnly"] == true {
 				return fmt.Sprint(cmp.Or(entry["path"], entry["dir"]))
+			}
+		}
+	}
+	return ""
+}
+
+// deepPath is the first path of rules that is too deep for BPF-LSM, or nothing.
+func deepPath(rules map[string]any) string {
+	for _, list := range []string{"matchPaths", "matchDirectories"} {
+		items, _ := rules[list].([]any)
+		for _, item := range items {
+			entry, _ := item.(map[string]any)
+			for _, at := range []any{entry["path"], entry["dir"]} {
+				if path, _ := at.(string); strings.Count(path, "/") >= maxLevels {
+					return path
+				}
 			}
 		}
 	}

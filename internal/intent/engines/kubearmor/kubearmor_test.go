@@ -342,6 +342,8 @@ func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
 		"CVE-2021-0002": {Processes: []intent.PatchPath{{Path: "/opt/tool/"}}},
 		"CVE-2021-0003": {Processes: []intent.PatchPath{{Path: "/" + strings.Repeat("a", 62) + "/"}}},
 		"CVE-2021-0004": {Processes: []intent.PatchPath{{Path: "/" + strings.Repeat("a", 63) + "/"}}},
+		"CVE-2021-0005": {Files: []intent.PatchPath{{Path: strings.Repeat("/a", 19)}}},
+		"CVE-2021-0006": {Files: []intent.PatchPath{{Path: strings.Repeat("/a", 20)}}},
 	}}}
 	for name, tc := range map[string]struct {
 		id, cve, limit string
@@ -355,6 +357,8 @@ func TestClaimsTellTheLimitsOfBPF(t *testing.T) {
 		"a patch of a folder":           {"virtualPatch", "CVE-2021-0002", "more than 20 directories deep"},
 		"a patch of a long folder":      {"virtualPatch", "CVE-2021-0003", "in the folders; kubectl"},
 		"a patch of a longer folder":    {"virtualPatch", "CVE-2021-0004", "/, which has more than 64 characters"},
+		"a patch of a deep file":        {"virtualPatch", "CVE-2021-0005", ""},
+		"a patch of a deeper file":      {"virtualPatch", "CVE-2021-0006", "/a/a, which is 20 or more directories deep"},
 		"files, chroot and privileges ": {"escapeToHost", "", ""},
 	} {
 		for _, appArmor := range []bool{false, true} {

@@ -56,7 +56,7 @@ func partsOfPatch(patch intent.Patch) []part {
 			continue
 		}
 		rules := map[string]any{}
-		for _, at := range list {
+		for _, at := range atAllPaths(list) {
 			key, entry := "matchPaths", map[string]any{"path": at.Path}
 			if strings.HasSuffix(at.Path, "/") {
 				key, entry = "matchDirectories", map[string]any{"dir": at.Path, "recursive": true}
@@ -77,5 +77,43 @@ func partsOfPatch(patch intent.Patch) []part {
 		out = append(out, part{suffix: name + "-" + section, section: section, rules: rules})
 	}
 	slices.SortFunc(out, func(a, b part) int { return strings.Compare(a.suffix, b.suffix) })
+	return out
+}
+
+// atAllPaths adds the same files at their other paths, unless the list has these itself.
+func atAllPaths(list []intent.PatchPath) []intent.PatchPath {
+	var out []intent.PatchPath
+	listed := func(at string) bool {
+		return slices.ContainsFunc(slices.Concat(list, out), func(p intent.PatchPath) bool { return p.Path == at })
+	}
+	for _, p := range list {
+		var from []string
+		for _, f := range p.From {
+			from = append(from, pathsOf(f)...)
+		}
+		slices.Sort(from)
+		p.From = slices.Compact(from)
+		out = append(out, p)
+		for _, at := range pathsOf(p.Path)[1:] {
+			if !listed(at) {
+				p.Path = at
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// pathsOf returns a path and the others that the file may have. KubeArmor sees a file at the path behind all links, and in most images
+// these directories are links, and in others directories.
+func pathsOf(at string) []string {
+	out := []string{at}
+	for _, dirs := range [][2]string{{"/var/run/", "/run/"}, {"/var/lock/", "/run/lock/"}, {"/bin/", "/usr/bin/"}, {"/sbin/", "/usr/sbin/"}, {"/lib/", "/usr/lib/"}, {"/lib64/", "/usr/lib64/"}} {
+		for i, dir := range dirs {
+			if rest, below := strings.CutPrefix(at, dir); below {
+				out = append(out, dirs[1-i]+rest)
+			}
+		}
+	}
 	return out
 }

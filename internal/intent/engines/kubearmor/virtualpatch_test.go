@@ -36,11 +36,39 @@ func TestVirtualPatchesComeFromTheCatalog(t *testing.T) {
 			if c.objects == 0 {
 				return
 			}
-			golden := `{"matchPaths":[{"fromSource":[{"path":"/bin/sh"}],"path":"/usr/bin/pkexec"}]}`
+			golden := `{"matchPaths":[{"fromSource":[{"path":"/bin/sh"},{"path":"/usr/bin/sh"}],"path":"/usr/bin/pkexec"},{"fromSource":[{"path":"/bin/sh"},{"path":"/usr/bin/sh"}],"path":"/bin/pkexec"}]}`
 			text, err := tr.Objects[1].MarshalJSON()
 			if err != nil || !strings.Contains(string(text), golden) || tr.Objects[1].GetName() != "web-virtualpatch-cve-2021-4034-process" {
 				t.Errorf("%s: %s", tr.Objects[1].GetName(), text)
 			}
 		})
+	}
+}
+
+// KubeArmor sees the file behind a link, such as /run/docker.sock for /var/run/docker.sock.
+func TestVirtualPatches_HoldAFileAtAllOfItsPaths(t *testing.T) {
+	for path, want := range map[string]string{
+		"/var/run/docker.sock":     "/var/run/docker.sock /run/docker.sock",
+		"/run/containerd/":         "/run/containerd/ /var/run/containerd/",
+		"/var/lock/x":              "/var/lock/x /run/lock/x",
+		"/run/lock/x":              "/run/lock/x /var/run/lock/x /var/lock/x",
+		"/bin/sh":                  "/bin/sh /usr/bin/sh",
+		"/usr/sbin/":               "/usr/sbin/ /sbin/",
+		"/usr/lib64/libcrypto.so":  "/usr/lib64/libcrypto.so /lib64/libcrypto.so",
+		"/usr/local/bin/tool":      "/usr/local/bin/tool",
+		"/opt/run/x":               "/opt/run/x",
+		"/usr/share/binaries/tool": "/usr/share/binaries/tool",
+	} {
+		var got []string
+		for _, p := range atAllPaths([]intent.PatchPath{{Path: path}}) {
+			got = append(got, p.Path)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q, want %s", path, got, want)
+		}
+	}
+	both := []intent.PatchPath{{Path: "/usr/bin/pkexec"}, {Path: "/bin/pkexec", From: []string{"/opt/app"}}}
+	if got := atAllPaths(both); len(got) != 2 || len(got[0].From) != 0 || len(got[1].From) != 1 {
+		t.Errorf("what the catalog says of both paths is not kept: %+v", got)
 	}
 }

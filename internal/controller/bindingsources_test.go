@@ -9,6 +9,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -93,4 +95,40 @@ func TestWithoutACatalogNoVirtualPatchIsClaimed(t *testing.T) {
 	h.make(b)
 	h.covers(b, "virtualPatch", "KubeArmor", "None", "CatalogMissing")
 	h.shows(b, "Enforced", "False", "NotEnforced")
+}
+
+// The API server prunes fields that a definition loses from what it answers, and tells no watch of it.
+func TestClaims_FollowADefinitionThatLosesAField(t *testing.T) {
+	h := start(t)
+	h.install(enginecrds.KubeArmor)
+	ns := h.namespace(nil)
+	b := h.binds(ns, "web", app, h.declared("swDeploymentTools", intentv1alpha1.Block, nil))
+	h.make(b)
+	h.covers(b, "swDeploymentTools", "KubeArmor", "Enforced", "")
+	definition := &unstructured.Unstructured{}
+	definition.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	edit := func(edit func(version map[string]any)) {
+		h.Helper()
+		if err := h.c.Get(h.ctx(), client.ObjectKey{Name: "kubearmorpolicies.security.kubearmor.com"}, definition); err != nil {
+			h.Fatal(err)
+		}
+		was := definition.DeepCopy()
+		versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+		for _, v := range versions {
+			edit(v.(map[string]any))
+		}
+		_ = unstructured.SetNestedSlice(definition.Object, versions, "spec", "versions")
+		if err := h.c.Patch(h.ctx(), definition, client.MergeFrom(was)); err != nil {
+			h.Fatal(err)
+		}
+	}
+	field := []string{"schema", "openAPIV3Schema", "properties", "spec", "properties", "process", "properties", "matchPaths"}
+	var lost any
+	edit(func(version map[string]any) {
+		lost, _, _ = unstructured.NestedFieldCopy(version, field...)
+		unstructured.RemoveNestedField(version, field...)
+	})
+	h.covers(b, "swDeploymentTools", "KubeArmor", "None", "InvalidSpec")
+	edit(func(version map[string]any) { _ = unstructured.SetNestedField(version, lost, field...) })
+	h.covers(b, "swDeploymentTools", "KubeArmor", "Enforced", "")
 }

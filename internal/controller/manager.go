@@ -127,7 +127,7 @@ func setupIntents(ctx context.Context, mgr manager.Manager, env reconciler.Envir
 		return nil
 	}
 	env.Shard = shard.Shard{}
-	known, err := intentbinding.NewEngineKinds(mgr, engines)
+	known, err := intentbinding.NewEngineKinds(mgr, engines, env.Clock)
 	if err != nil {
 		return err
 	}

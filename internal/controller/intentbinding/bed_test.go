@@ -176,6 +176,7 @@ func newBedOf(t *testing.T, o options.Options, objs ...client.Object) *bed {
 	k := &EngineKinds{
 		reader: b.api, live: b.api.Live(), derived: b.derived, client: b.api, changed: make(chan event.GenericEvent, 16),
 		watched: map[schema.GroupVersionKind]bool{}, indexed: map[schema.GroupVersionKind]bool{},
+		clock: b.clock, generations: map[schema.GroupVersionKind]int64{}, changedAt: map[schema.GroupVersionKind]time.Time{},
 		watch: func(o client.Object) error {
 			b.watched = append(b.watched, fmt.Sprintf("%T", o))
 			return nil

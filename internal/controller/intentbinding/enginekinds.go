@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -49,15 +51,19 @@ type EngineKinds struct {
 	foreign func(context.Context) error
 	// changed wakes the bindings.
 	changed chan event.GenericEvent
+	clock   clock.PassiveClock
 
 	mu        sync.Mutex
 	watched   map[schema.GroupVersionKind]bool
 	indexed   map[schema.GroupVersionKind]bool
 	strangers bool
+	// generations holds those of the definitions, and changedAt when one changed whose objects have not been listed again.
+	generations map[schema.GroupVersionKind]int64
+	changedAt   map[schema.GroupVersionKind]time.Time
 }
 
 // NewEngineKinds finds out which kinds of the engines the API server has, and follows their definitions.
-func NewEngineKinds(mgr manager.Manager, engines []Engine) (*EngineKinds, error) {
+func NewEngineKinds(mgr manager.Manager, engines []Engine, now clock.PassiveClock) (*EngineKinds, error) {
 	ours, err := labels.NewRequirement(LabelPolicyOwner, selection.Exists, nil)
 	if err != nil {
 		return nil, err
@@ -81,6 +87,7 @@ func NewEngineKinds(mgr manager.Manager, engines []Engine) (*EngineKinds, error)
 	k := &EngineKinds{
 		reader: mgr.GetClient(), live: mgr.GetAPIReader(), derived: derived, client: c, changed: make(chan event.GenericEvent, 16),
 		watched: map[schema.GroupVersionKind]bool{}, indexed: map[schema.GroupVersionKind]bool{},
+		clock: now, generations: map[schema.GroupVersionKind]int64{}, changedAt: map[schema.GroupVersionKind]time.Time{},
 	}
 	k.all, k.groups = definedKinds(engines)
 	return k, mgr.Add(derived)
@@ -239,11 +246,15 @@ func cutLabels(m map[string]string) {
 // at the kinds. It looks itself, too: kinds that go are to be forgotten even where there is no binding.
 func (k *EngineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (reconcile.Result, error) {
 	_, err := k.look(ctx)
+	var again time.Duration
+	if err == nil {
+		again, err = k.refreshChanged(ctx)
+	}
 	select { // a failure, too: the bindings tell of it
 	case k.changed <- event.GenericEvent{Object: &metav1.PartialObjectMetadata{}}:
 	case <-ctx.Done():
 	}
-	return reconcile.Result{}, err
+	return reconcile.Result{RequeueAfter: again}, err
 }
 
 // follow watches the kinds that are served, but for those that may not be listed, and forgets the others.
@@ -252,29 +263,23 @@ func (k *EngineKinds) follow(ctx context.Context, served intent.Served) (denied 
 	defer k.mu.Unlock()
 	denied = map[schema.GroupVersionKind]error{}
 	for gvk := range k.all {
-		u := k.object(gvk)
 		switch is, was := served(gvk), k.watched[gvk]; {
 		case is == was:
 			continue
 		case was:
-			err = k.derived.RemoveInformer(ctx, u)
-			k.indexed[gvk] = false
+			err = k.forget(ctx, gvk)
 		default:
 			if err = k.listable(ctx, gvk); apierrors.IsForbidden(err) {
 				denied[gvk] = err
 				continue
 			}
 			if err == nil {
-				err = k.index(ctx, gvk, u)
-			}
-			if err == nil {
-				err = k.watch(u)
+				err = k.begin(ctx, gvk)
 			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("following %s: %w", gvk, err)
 		}
-		k.watched[gvk] = !k.watched[gvk]
 	}
 	return denied, nil
 }

@@ -43,6 +43,8 @@ type Settings struct {
 	DefaultBoundary string
 	// EKSCluster is the name of the operator's cluster in EKS, and EKSRegion its region; empty while they are not known.
 	EKSCluster, EKSRegion string
+	// InjectsCredentials is true where the cluster gave the operator's own pod its credentials.
+	InjectsCredentials bool
 	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
 	AutoMode clusterfacts.AutoMode
 	// WorkloadNamespaces are the namespaces (patterns) that may be created for workloads, each with NamespaceQuota.
@@ -56,7 +58,7 @@ type Settings struct {
 
 // SettingsOf returns the settings that the operator's options say. Regions are those that a capability may name.
 func SettingsOf(o options.Options, clusterID string, regions []string) Settings {
-	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
+	return Settings{ClusterID: clusterID, Regions: regions, DefaultRegion: o.Region, EKSCluster: o.EKSCluster, EKSRegion: o.Region, InjectsCredentials: o.InjectsCredentials, AllowedIngressGroups: o.AllowedIngressGroups, OperatorNamespace: o.Namespace,
 		DefaultBoundary: o.DefaultPermissionsBoundary, WorkloadNamespaces: o.WorkloadNamespaces, NamespaceQuota: o.WorkloadNamespaceQuota, Kinds: o.Kinds}
 }
 

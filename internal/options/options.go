@@ -28,6 +28,8 @@ type Options struct {
 	AdditionalRegions []string
 	// EKSCluster is the name of the EKS cluster in Region, the second source of the OIDC issuer; empty when unknown.
 	EKSCluster string
+	// InjectsCredentials is true where the cluster gave the operator's own pod its credentials, as it gives them to the pods of capabilities.
+	InjectsCredentials bool
 	// Namespace is the operator's own.
 	Namespace string
 	// LogLevel is DEBUG, INFO, WARN or ERROR.
@@ -124,7 +126,7 @@ type Rate struct {
 // Parse reads flags, then environment, then defaults. Errors name the flag or variable.
 // pflag.ErrHelp is returned after usage was printed.
 func Parse(args []string, getenv func(string) string) (Options, error) {
-	o := Options{}
+	o := Options{InjectsCredentials: areInjected(getenv)}
 	fs, maps := newFlags(&o, getenv)
 	if err := fs.Parse(args); err != nil {
 		return o, err
@@ -139,6 +141,14 @@ func Parse(args []string, getenv func(string) string) (Options, error) {
 		return o, err
 	}
 	return o, o.validate()
+}
+
+// areInjected reports whether the EKS pod identity webhook gave a pod its credentials: by the place of the token that it mounts, or by the
+// address of the EKS Pod Identity Agent.
+// https://github.com/aws/amazon-eks-pod-identity-webhook, https://docs.aws.amazon.com/eks/latest/userguide/pod-id-how-it-works.html
+func areInjected(getenv func(string) string) bool {
+	return strings.HasPrefix(getenv("AWS_WEB_IDENTITY_TOKEN_FILE"), "/var/run/secrets/eks.amazonaws.com/serviceaccount/") ||
+		slices.Contains([]string{"http://169.254.170.23/v1/credentials", "http://[fd00:ec2::23]/v1/credentials"}, getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"))
 }
 
 // Flags returns the operator's flags with their defaults, for tests of what sets them.

@@ -137,3 +137,22 @@ func TestGuards_AllowNothingByDefault(t *testing.T) {
 		t.Errorf("%v", q)
 	}
 }
+
+func TestInjectsCredentials_IsSeenAtTheOperatorsOwnPod(t *testing.T) {
+	for name, tc := range map[string]struct {
+		variable, value string
+		want            bool
+	}{
+		"nothing":                    {"AWS_REGION", "eu-west-1", false},
+		"a token of the webhook":     {"AWS_WEB_IDENTITY_TOKEN_FILE", "/var/run/secrets/eks.amazonaws.com/serviceaccount/token", true},
+		"a token of somebody else":   {"AWS_WEB_IDENTITY_TOKEN_FILE", "/var/run/secrets/tokens/aws", false},
+		"the agent":                  {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://169.254.170.23/v1/credentials", true},
+		"the agent by IPv6":          {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://[fd00:ec2::23]/v1/credentials", true},
+		"a sidecar with credentials": {"AWS_CONTAINER_CREDENTIALS_FULL_URI", "http://127.0.0.1:9911", false},
+	} {
+		o, err := parse(t, map[string]string{tc.variable: tc.value})
+		if err != nil || o.InjectsCredentials != tc.want {
+			t.Errorf("%s: %t, %v", name, o.InjectsCredentials, err)
+		}
+	}
+}

@@ -132,10 +132,10 @@ func (r *Reconciler) credentialsOf(ctx context.Context, c *nexusv1.NexusAICapabi
 	return out, nil
 }
 
-// injects reports whether the cluster is known to give pods credentials: EKS does by associations, and any pod of any capability that
-// got some proves that there is a webhook. Elsewhere another pod would start without credentials as well.
+// injects reports whether the cluster is known to give pods credentials: EKS does by associations, and any pod that got some, of any
+// capability or of the operator, proves that there is a webhook. Elsewhere another pod would start without credentials as well.
 func (r *Reconciler) injects(ctx context.Context, f capability.Facts, of map[string]capability.CredentialPods) (bool, error) {
-	if f.Identity.Associated {
+	if f.Identity.Associated || r.Facts.InjectsCredentials {
 		return true, nil
 	}
 	for _, d := range of {

@@ -17,6 +17,7 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -107,5 +108,15 @@ func TestCredentials_APodIsEvictedOnce(t *testing.T) {
 	told := slices.DeleteFunc(b.emitted(), func(e string) bool { return !strings.HasPrefix(e, "Normal PodReplaced ") })
 	if len(asked) != 1 || len(told) != 1 {
 		t.Errorf("%q and %q", asked, told)
+	}
+}
+
+// The webhook may fail for all pods of the first capability of a cluster, which then prove nothing.
+func TestCredentials_OfTheOperatorProveThatThereIsAWebhook(t *testing.T) {
+	b := newBed(t, func(o *options.Options) { o.InjectsCredentials = true })
+	c := b.capability()
+	b.says(c, "3 pods that were replaced")
+	if c.Status.Ready || len(c.Status.ReplacedPods) != 3 {
+		t.Errorf("ready %t, %d pods are replaced: %s", c.Status.Ready, len(c.Status.ReplacedPods), c.Status.Message)
 	}
 }

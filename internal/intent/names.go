@@ -36,6 +36,8 @@ func dnsName(v string) string {
 		return "has a * that is not the whole first label, as in *.example.com"
 	case len(validation.IsDNS1123Subdomain(rest)) > 0 || !strings.Contains(rest, "."):
 		return "is not a DNS name such as api.example.com or *.example.com, in lower case"
+	case slices.ContainsFunc(strings.Split(rest, "."), func(label string) bool { return len(label) > validation.DNS1123LabelMaxLength }):
+		return fmt.Sprintf("has a label of more than %d characters, which no DNS name has", validation.DNS1123LabelMaxLength)
 	case strings.HasSuffix(rest, ".cluster.local"):
 		return "is a name inside the cluster: inCluster opens the way to pods"
 	}

@@ -28,7 +28,8 @@ func TestValuesThatParametersTakeAndRefuse(t *testing.T) {
 		{"dnsManipulation", "otherEgress", []string{"deny", "allow"}, []string{"", "Allow", "yes", "allow "}},
 		{"dnsManipulation", "dnsPeers", []string{"169.254.20.10/32", "fd00::10/128", "0.0.0.0/0"}, []string{"", "169.254.20.10", "10.0.0.1/8", "10.0.0.0/33", "kube-dns", "10.0.0.0/8 "}},
 		{"denyExternalNetworkAccess", "allowCIDRs", []string{"52.0.0.0/8", "::/0"}, []string{"*", "52.1.0.0/8"}},
-		{"allowEgressToNames", "names", []string{"api.example.com", "*.example.com", "xn--bcher-kva.example"}, []string{
+		{"allowEgressToNames", "names", []string{"api.example.com", "*.example.com", "xn--bcher-kva.example", strings.Repeat("a", 63) + ".example.com"}, []string{
+			strings.Repeat("a", 64) + ".example.com", "*." + strings.Repeat("a", 64) + ".com",
 			"", "*", "localhost", "*.com", "Api.example.com", "a.*.com", "a*.example.com", "*.*.example.com", "10.0.0.1", "2001:db8::1", "example.com.", "https://example.com", "example.com:443", "a_b.example.com",
 			"db.shop.svc.cluster.local", "*.svc.cluster.local", "-a.example.com",
 		}},

@@ -43,7 +43,10 @@ func (k *EngineKinds) refreshChanged(ctx context.Context) (time.Duration, error)
 // refresh lists the objects of a kind again some time after the generation of its definition has changed. It returns the time that is left.
 func (k *EngineKinds) refresh(ctx context.Context, gvk schema.GroupVersionKind, generation int64) (time.Duration, error) {
 	now := k.clock.Now()
-	if was, known := k.generations[gvk]; known && was != generation {
+	if !k.watched[gvk] {
+		return 0, nil
+	}
+	if k.generations[gvk] != generation {
 		k.changedAt[gvk] = now
 	}
 	k.generations[gvk] = generation
@@ -52,7 +55,7 @@ func (k *EngineKinds) refresh(ctx context.Context, gvk schema.GroupVersionKind, 
 		return left, nil
 	}
 	delete(k.changedAt, gvk)
-	if !pending || !k.watched[gvk] {
+	if !pending {
 		return 0, nil
 	}
 	if err := k.forget(ctx, gvk); err != nil {

@@ -144,17 +144,17 @@ func (k *EngineKinds) look(ctx context.Context) (view, error) {
 	if err := k.reader.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return view{}, err
 	}
-	there := map[schema.GroupVersionKind]bool{}
+	there, generations := map[schema.GroupVersionKind]bool{}, map[schema.GroupVersionKind]int64{}
 	for i := range list.Items {
 		for _, gvk := range servedBy(&list.Items[i]) {
-			there[gvk] = true
+			there[gvk], generations[gvk] = true, list.Items[i].Generation
 		}
 	}
 	v := view{served: intent.PreferredOnly(slices.Collect(maps.Keys(k.all)), func(gvk schema.GroupVersionKind) bool {
 		return there[gvk] || builtIn(gvk.Group) || gvk.Group == batchv1.GroupName
 	})}
 	var err error
-	v.denied, err = k.follow(ctx, v.served)
+	v.denied, err = k.follow(ctx, v.served, generations)
 	return v, err
 }
 
@@ -258,7 +258,7 @@ func (k *EngineKinds) Reconcile(ctx context.Context, _ reconcile.Request) (recon
 }
 
 // follow watches the kinds that are served, but for those that may not be listed, and forgets the others.
-func (k *EngineKinds) follow(ctx context.Context, served intent.Served) (denied map[schema.GroupVersionKind]error, err error) {
+func (k *EngineKinds) follow(ctx context.Context, served intent.Served, generations map[schema.GroupVersionKind]int64) (denied map[schema.GroupVersionKind]error, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	denied = map[schema.GroupVersionKind]error{}
@@ -274,6 +274,7 @@ func (k *EngineKinds) follow(ctx context.Context, served intent.Served) (denied 
 				continue
 			}
 			if err == nil {
+				k.generations[gvk] = generations[gvk] // read before the objects are
 				err = k.begin(ctx, gvk)
 			}
 		}

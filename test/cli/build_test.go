@@ -79,10 +79,7 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	if !first.Pushed || first.PreviousDigest != "" || len(first.Notes) > 0 {
 		t.Errorf("%+v", first)
 	}
-	found, err := images.DescribeImages(x.Ctx(), &ecr.DescribeImagesInput{RepositoryName: aws.String("nexus-operator")})
-	if err != nil || len(found.ImageDetails) != 1 || !slices.Contains(found.ImageDetails[0].ImageTags, optree.Release) {
-		t.Errorf("ECR shows %+v %v", found, err)
-	}
+	x.ecrShows(images, first.Digest)
 	tags, err := images.ListTagsForResource(x.Ctx(), &ecr.ListTagsForResourceInput{ResourceArn: aws.String("arn:aws:ecr:ap-southeast-1:" + builderAccount + ":repository/nexus-operator")})
 	if err != nil || len(tags.Tags) != 2 {
 		t.Errorf("the repository has the tags %+v %v", tags, err)
@@ -95,12 +92,38 @@ func TestBuildOperator_PushesToECROnce(t *testing.T) {
 	if r.Uploads() != sent || len(x.ownWrites(mark)) > 0 {
 		t.Errorf("a second build sent %d uploads and wrote %v", r.Uploads()-sent, x.ownWrites(mark))
 	}
+
+	// A repository that was deleted and made again has none of its images.
+	if _, err := images.DeleteRepository(x.Ctx(), &ecr.DeleteRepositoryInput{RepositoryName: aws.String("nexus-operator"), Force: true}); err != nil {
+		t.Fatal(err)
+	}
+	if again := x.build(env, "operator", "--source", tree); !again.Pushed || again.Digest != first.Digest || again.PreviousDigest != "" {
+		t.Errorf("%+v", again)
+	}
+	x.ecrShows(images, first.Digest)
+
 	layout := filepath.Join(t.TempDir(), "image")
 	if other := x.build(env, "operator", "--source", optree.Write(t, "two"), "--push", want, "--layout", layout); !other.Pushed || other.PreviousDigest != first.Digest {
 		t.Errorf("%+v", other)
 	}
 	if text, err := os.ReadFile(filepath.Join(layout, "index.json")); err != nil || !strings.Contains(string(text), optree.Release) {
 		t.Errorf("%s %v", text, err)
+	}
+}
+
+// ecrShows fails the test unless ECR has the image of both platforms under the version, and those of the platforms without a tag.
+func (x *tool) ecrShows(c *ecr.Client, digest string) {
+	x.Helper()
+	found, err := c.DescribeImages(x.Ctx(), &ecr.DescribeImagesInput{RepositoryName: aws.String("nexus-operator")})
+	if err != nil {
+		x.Fatal(err)
+	}
+	tags := map[string][]string{}
+	for _, i := range found.ImageDetails {
+		tags[aws.ToString(i.ImageDigest)] = i.ImageTags
+	}
+	if len(tags) != 3 || !slices.Equal(tags[digest], []string{optree.Release}) {
+		x.Errorf("ECR has the images %v, want %s and two without a tag", tags, digest)
 	}
 }
 

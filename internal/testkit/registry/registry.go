@@ -31,6 +31,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ecr"
+	ecrtypes "github.com/aws/aws-sdk-go-v2/service/ecr/types"
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
@@ -104,33 +105,59 @@ func (r *ECR) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		}
 		r.uploads.Add(1)
 	}
-	_, reference, ok := strings.Cut(q.URL.Path, "/manifests/")
-	if q.Method != http.MethodPut || !ok {
-		r.inner.ServeHTTP(w, q)
-		return
-	}
-	text, err := io.ReadAll(q.Body)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	q.Body = io.NopCloser(bytes.NewReader(text))
-	if err := r.record(q.Context(), repository, reference, q.Header.Get("Content-Type"), text); err != nil {
-		http.Error(w, `{"errors":[{"code":"MANIFEST_INVALID","message":"`+fmt.Sprintf("%q", err.Error())+`"}]}`, http.StatusBadRequest)
+	if _, reference, ok := strings.Cut(q.URL.Path, "/manifests/"); ok && !r.manifest(w, q, repository, reference) {
 		return
 	}
 	r.inner.ServeHTTP(w, q)
 }
 
-// record puts an image into the emulated account, where its API shows it.
-func (r *ECR) record(ctx context.Context, repository, reference, mediaType string, manifest []byte) error {
-	if strings.HasPrefix(reference, "sha256:") {
-		return nil
+// manifest records a manifest that is pushed in the emulated account, and asks the account for each other one. It answers the
+// request, and returns false, when the account refuses the manifest or does not have it.
+func (r *ECR) manifest(w http.ResponseWriter, q *http.Request, repository, reference string) bool {
+	if q.Method != http.MethodPut {
+		has, err := r.has(q.Context(), repository, reference)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+		} else if !has {
+			http.Error(w, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"Requested image not found"}]}`, http.StatusNotFound)
+		}
+		return has
 	}
+	text, err := io.ReadAll(q.Body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return false
+	}
+	q.Body = io.NopCloser(bytes.NewReader(text))
+	if err := r.record(q.Context(), repository, reference, q.Header.Get("Content-Type"), text); err != nil {
+		http.Error(w, `{"errors":[{"code":"MANIFEST_INVALID","message":"`+fmt.Sprintf("%q", err.Error())+`"}]}`, http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// has reports whether the account has an image. The registry itself keeps the images of a repository that was deleted.
+func (r *ECR) has(ctx context.Context, repository, reference string) (bool, error) {
+	id := ecrtypes.ImageIdentifier{ImageTag: &reference}
+	if isDigest(reference) {
+		id = ecrtypes.ImageIdentifier{ImageDigest: &reference}
+	}
+	out, err := r.aws.BatchGetImage(ctx, &ecr.BatchGetImageInput{RepositoryName: &repository, ImageIds: []ecrtypes.ImageIdentifier{id}})
+	return err == nil && len(out.Images) > 0, err
+}
+
+// record puts an image into the emulated account, where its API shows it. Those of an index's platforms have no tag.
+func (r *ECR) record(ctx context.Context, repository, reference, mediaType string, manifest []byte) error {
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(manifest)) // which the emulated ECR computes otherwise
-	_, err := r.aws.PutImage(ctx, &ecr.PutImageInput{RepositoryName: &repository, ImageTag: &reference, ImageDigest: &digest, ImageManifest: aws.String(string(manifest)), ImageManifestMediaType: &mediaType})
+	in := &ecr.PutImageInput{RepositoryName: &repository, ImageDigest: &digest, ImageManifest: aws.String(string(manifest)), ImageManifestMediaType: &mediaType}
+	if !isDigest(reference) {
+		in.ImageTag = &reference
+	}
+	_, err := r.aws.PutImage(ctx, in)
 	return err
 }
+
+func isDigest(reference string) bool { return strings.HasPrefix(reference, "sha256:") }
 
 // repositoryIn is the repository that a path of the registry's API names.
 func repositoryIn(path string) string {

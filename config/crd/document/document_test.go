@@ -5,6 +5,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -100,6 +101,25 @@ func TestTables_ShowTypesLimitsDefaultsAndRules(t *testing.T) {
 		"\n### Rules\n\n- `z`: z is odd. `self || true`\n\n"
 	if got := w.tables(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// A limit of one is written in the singular, and two equal limits as one.
+func TestLimits_AreWordedByTheirNumbers(t *testing.T) {
+	size := func(n int64) *int64 { return &n }
+	value := func(n float64) *float64 { return &n }
+	for want, s := range map[string]schemaProps{
+		"exactly 1 item":       {Type: "array", MinItems: size(1), MaxItems: size(1)},
+		"exactly 3 characters": {Type: "string", MinLength: size(3), MaxLength: size(3)},
+		"exactly 5":            {Type: "integer", Minimum: value(5), Maximum: value(5)},
+		"at least 1 character": {Type: "string", MinLength: size(1)},
+		"at most 1 key":        {Type: "object", MinProperties: size(0), MaxProperties: size(1)},
+		"1 to 2 items":         {Type: "array", MinItems: size(1), MaxItems: size(2)},
+		"at most 0 items":      {Type: "array", MaxItems: size(0)},
+	} {
+		if got := strings.Join(slices.Concat(textLimits(s), numberLimits(s), sizeLimits(s)), "; "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

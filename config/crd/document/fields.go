@@ -171,6 +171,8 @@ func textLimits(s schemaProps) []string {
 
 func numberLimits(s schemaProps) []string {
 	switch {
+	case s.Minimum != nil && s.Maximum != nil && *s.Minimum == *s.Maximum:
+		return []string{"exactly " + number(*s.Minimum)}
 	case s.Minimum != nil && s.Maximum != nil:
 		return []string{number(*s.Minimum) + " to " + number(*s.Maximum)}
 	case s.Minimum != nil:
@@ -194,14 +196,24 @@ func sizeLimits(s schemaProps) []string {
 
 func between(least, most *int64, of string) []string {
 	switch {
+	case least != nil && most != nil && *least == *most:
+		return []string{"exactly " + count(*most, of)}
 	case least != nil && most != nil && *least > 0:
-		return []string{fmt.Sprintf("%d to %d %s", *least, *most, of)}
+		return []string{fmt.Sprintf("%d to %s", *least, count(*most, of))}
 	case most != nil:
-		return []string{fmt.Sprintf("at most %d %s", *most, of)}
+		return []string{"at most " + count(*most, of)}
 	case least != nil && *least > 0:
-		return []string{fmt.Sprintf("at least %d %s", *least, of)}
+		return []string{"at least " + count(*least, of)}
 	}
 	return nil
+}
+
+// count writes a number of things, of which the word names several.
+func count(n int64, of string) string {
+	if n == 1 {
+		of = strings.TrimSuffix(of, "s")
+	}
+	return fmt.Sprintf("%d %s", n, of)
 }
 
 // number writes a limit with all of its digits.

@@ -135,7 +135,6 @@ times: ## Print how long each build step, each package and the slowest tests of 
 	@go run ./test/run -times
 
 .PHONY: bench
-bench: export GOFLAGS := -buildvcs=false -tags=grpcnotrace,kustomize_disable_go_plugin_support
 bench: bed ## Measure, built as for users: times are reported; calls, writes, CPU and memory are judged.
 	go test -run '^$$' -bench . -skip '$(BENCH_ONCE)' -benchtime 3x -timeout 25m ./test/bench/...
 	go test -run '^$$' -bench '$(BENCH_ONCE)' -benchtime 1x -timeout 60m ./test/bench/...

@@ -26,6 +26,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
 	"github.com/nexus-operator/nexus-operator/internal/image"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -156,14 +157,11 @@ func checkConfig(t *testing.T, of v1.Image) {
 	}
 }
 
-// maxBinary limits how many bytes the binary may have. With code through which any method could be called, it has twice as many.
-const maxBinary = 100_000_000
-
 // checkBinary runs the binary where it finds nothing but itself, and checks that it is static and stripped.
 func checkBinary(t *testing.T, binary []byte) {
 	t.Helper()
-	if len(binary) > maxBinary {
-		t.Errorf("the binary has %d bytes, more than %d: see docs/adr/0038", len(binary), maxBinary)
+	if limit := program.MaxBytes["nexus-operator"]; int64(len(binary)) > limit {
+		t.Errorf("the binary has %d bytes, more than %d: see docs/adr/0038", len(binary), limit)
 	}
 	f, err := elf.NewFile(bytes.NewReader(binary))
 	if err != nil {

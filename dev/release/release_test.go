@@ -38,6 +38,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/program"
 )
 
 const root = "../.."
@@ -194,11 +195,11 @@ func unpack(t *testing.T, archive []byte) map[string][]byte {
 func checkArchives(t *testing.T, files map[string][]byte) {
 	t.Helper()
 	packed := unpack(t, files["nexusctl-9.8.7-linux-"+runtime.GOARCH+".tar.gz"])
-	program := filepath.Join(t.TempDir(), "nexusctl")
-	if err := os.WriteFile(program, packed["nexusctl"], 0o755); err != nil {
+	path := filepath.Join(t.TempDir(), "nexusctl")
+	if err := os.WriteFile(path, packed["nexusctl"], 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), program).CombinedOutput(); err != nil || string(out) != "hello\n" || len(packed) != 2 {
+	if out, err := exec.CommandContext(t.Context(), path).CombinedOutput(); err != nil || string(out) != "hello\n" || len(packed) != 2 {
 		t.Errorf("%v: %s", err, out)
 	}
 	archive := files["nexusctl-9.8.7-windows-amd64.zip"]
@@ -404,13 +405,16 @@ func TestRelease_OfTheRealProgramsStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	packed := unpack(t, read(t, dir)["nexusctl-9.8.7-linux-"+runtime.GOARCH+".tar.gz"])
-	for program, content := range map[string][]byte{"nexusctl": packed["nexusctl"], "nexus-operator": operatorOf(t, dir)} {
-		path := filepath.Join(t.TempDir(), program)
+	for name, content := range map[string][]byte{"nexusctl": packed["nexusctl"], "nexus-operator": operatorOf(t, dir)} {
+		path := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(path, content, 0o755); err != nil {
 			t.Fatal(err)
 		}
+		if limit := program.MaxBytes[name]; int64(len(content)) > limit {
+			t.Errorf("%s has %d bytes, more than %d: see docs/adr/0038 and 0043", name, len(content), limit)
+		}
 		if out, err := exec.CommandContext(t.Context(), path, "--version").CombinedOutput(); err != nil || !strings.Contains(string(out), "9.8.7") {
-			t.Errorf("%s --version: %v\n%s", program, err, out)
+			t.Errorf("%s --version: %v\n%s", name, err, out)
 		}
 	}
 }

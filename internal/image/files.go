@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"golang.org/x/crypto/x509roots/fallback/bundle"
+
+	"github.com/nexus-operator/nexus-operator/internal/buildflags"
 )
 
 const (
@@ -73,9 +75,6 @@ func readBinary(path, arch string) ([]byte, error) {
 	return text, nil
 }
 
-// buildTags leave out code with which the linker keeps every method of every AWS client, as in the Makefile.
-const buildTags = "grpcnotrace,kustomize_disable_go_plugin_support"
-
 // compile builds the operator for the image.
 func compile(ctx context.Context, root, release, arch string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "nexus-image-")
@@ -119,10 +118,9 @@ func (p Program) Build(ctx context.Context, output, system, arch string) error {
 	return nil
 }
 
-// build compiles without information for debuggers, which the linker leaves out in any case: the compiler takes a fifth less.
 func (p Program) build(ctx context.Context, output string, env ...string) error {
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags="+buildTags, "-gcflags=all=-dwarf=false",
-		"-ldflags=-s -w -buildid= -X main.version="+p.Release, "-o", output, "."+p.Command)
+	args := append([]string{"build", "-trimpath", "-ldflags=-s -w -buildid= -X main.version=" + p.Release, "-o", output}, buildflags.All()...)
+	build := exec.CommandContext(ctx, "go", append(args, "."+p.Command)...)
 	build.Dir = p.Tree
 	build.Env = append(append(build.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off"), env...)
 	if out, err := build.CombinedOutput(); err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 
+	"github.com/nexus-operator/nexus-operator/internal/buildflags"
 	"github.com/nexus-operator/nexus-operator/internal/image"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/optree"
@@ -125,8 +126,8 @@ func TestOperator_TakesBinariesThatCanRun(t *testing.T) {
 	compiled := operator(t, image.Source{Tree: tree, Arches: []string{"arm64"}})
 	build := func(pkg string, env ...string) string {
 		path := filepath.Join(t.TempDir(), "binary")
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-tags=grpcnotrace,kustomize_disable_go_plugin_support",
-			"-gcflags=all=-dwarf=false", "-ldflags=-s -w -buildid= -X main.version="+optree.Release, "-o", path, pkg)
+		args := append([]string{"build", "-trimpath", "-ldflags=-s -w -buildid= -X main.version=" + optree.Release, "-o", path}, buildflags.All()...)
+		cmd := exec.CommandContext(t.Context(), "go", append(args, pkg)...)
 		cmd.Dir, cmd.Env = tree, append(os.Environ(), append(env, "CGO_ENABLED=0", "GOFLAGS=")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)

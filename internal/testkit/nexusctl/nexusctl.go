@@ -17,9 +17,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// maxBinary limits how many bytes the binary may have.
-const maxBinary = 120_000_000
-
 var building sync.Mutex
 
 // Answer says how a run ended.
@@ -37,8 +34,8 @@ func Binary(t testing.TB, w *world.World) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := os.Stat(path); err != nil || f.Size() > maxBinary {
-		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 and 0043 (%v, %v)", maxBinary, f, err)
+	if f, err := os.Stat(path); err != nil || f.Size() > program.MaxBytes["nexusctl"] {
+		t.Errorf("nexusctl has more than %d bytes: see docs/adr/0038 and 0043 (%v, %v)", program.MaxBytes["nexusctl"], f, err)
 	}
 	return path
 }

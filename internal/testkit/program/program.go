@@ -8,17 +8,21 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/internal/buildflags"
 )
 
 // Variable names a folder with programs that test/run has built for all tests: linking one takes several seconds of processor
 // time.
 const Variable = "NEXUS_TEST_PROGRAMS"
 
-// Tags are the build tags of the programs that users get, as in the Makefile.
-const Tags = "grpcnotrace,kustomize_disable_go_plugin_support"
-
 // Names lists the names of the programs, which are also their folders below cmd.
 var Names = []string{"nexus-operator", "nexusctl"}
+
+// MaxBytes limits how large the programs may be for Linux. A new library through which any method could be called makes them twice
+// as large: see docs/adr/0038 and 0043.
+var MaxBytes = map[string]int64{"nexus-operator": 100_000_000, "nexusctl": 120_000_000}
 
 // Build returns the path of a program. Unless the folder of the variable has it, it is built into dir, once.
 func Build(name, dir string) (string, error) {
@@ -32,9 +36,9 @@ func Build(name, dir string) (string, error) {
 	return path, Compile(name, path)
 }
 
-// Compile builds a program, with further arguments of go build.
+// Compile builds a program with the flags of a release and further arguments of go build.
 func Compile(name, path string, further ...string) error {
-	args := append([]string{"build", "-tags=" + Tags, "-ldflags=-s -w", "-o", path}, further...)
+	args := slices.Concat([]string{"build", "-ldflags=-s -w", "-o", path}, buildflags.All(), further)
 	if out, err := exec.Command("go", append(args, "github.com/nexus-operator/nexus-operator/cmd/"+name)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}

@@ -243,7 +243,7 @@ func (w *walk) follow() bool {
 		w.Fatalf("settling: %v\n%s\n%s", awsErr(err), w.Rig.AWS.Since(mark), w.told())
 	}
 	if named := actionsOf(p); !slices.Equal(named, sent) {
-		w.Fatalf("the plan named %q, and the calls were %q; it is of %s: %+v\n%s", named, sent, p.Cause, p.Diff, w.told())
+		w.Fatalf("the plan named %q, and the calls were %q; it is of %s: %+v\n%s\n%s", named, sent, p.Cause, p.Diff, w.Rig.AWS.Since(mark), w.told())
 	}
 	quiet(w.T, w.Subject)
 	return true

@@ -37,6 +37,7 @@ type Proxy struct {
 
 	main      *Endpoint
 	endpoints wire.Listeners
+	turns     turns
 }
 
 // Start returns a proxy in front of the moto at that base URL, listening on a
@@ -184,6 +185,7 @@ func (p *Proxy) forward(ctx context.Context, x *exchange) *answer {
 		return nil
 	}
 	defer x.endpoint.Leave()
+	defer p.turns.take(x)()
 	// A client that goes away does not stop a request that has reached AWS.
 	ctx = context.WithoutCancel(ctx)
 	x.double = p.divertedTo(x.service)

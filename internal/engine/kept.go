@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
@@ -27,6 +28,14 @@ type Kept struct {
 	Name      string `json:"name"`
 	// What says what stays, such as a final snapshot; empty for the resource itself.
 	What string `json:"what,omitempty"`
+	// Until is the time up to which AWS can restore what was deleted. Zero for what stays until a person deletes it.
+	Until time.Time `json:"until,omitzero"`
+}
+
+// Recoverable is implemented by objects whose resource AWS can restore for some days after its deletion.
+type Recoverable interface {
+	// RecoverableDays returns what AWS can restore, and for how many days; 0 days for nothing.
+	RecoverableDays() (what string, days int)
 }
 
 // Annotation returns the annotation that records what was left.
@@ -36,29 +45,46 @@ func (k Kept) Annotation() (key, value string) {
 	return annotationKept + hex.EncodeToString(sum[:8]), string(text)
 }
 
-// mostKept bounds the records of one object, so that its annotations stay within what the API server accepts. More records
-// would hold it no longer than these do.
+// mostKept bounds the records of one object, so that its annotations stay within what the API server accepts. More records of
+// what stays would hold it no longer than these do.
 const mostKept = 500
 
 // RecordKept returns annotations with the record of what was left, or, where nothing stays, without the record that an earlier
-// object of the same name had left its resource.
-func RecordKept(annotations map[string]string, left Kept, stays bool) map[string]string {
+// object of the same name had left its resource. Records of what AWS can no longer restore go.
+func RecordKept(annotations map[string]string, left Kept, stays bool, now time.Time) map[string]string {
 	out := maps.Clone(annotations)
+	maps.DeleteFunc(out, func(key, value string) bool {
+		k := readKept(value)
+		return strings.HasPrefix(key, annotationKept) && !k.Until.IsZero() && k.Until.Before(now)
+	})
 	if !stays {
 		earlier := Kept{Kind: left.Kind, Namespace: left.Namespace, Name: left.Name}
 		key, _ := earlier.Annotation()
 		delete(out, key)
 		return out
 	}
-	if len(KeptOf(annotations)) >= mostKept {
+	key, value := left.Annotation()
+	if _, known := out[key]; !known && len(KeptOf(out)) >= mostKept && !dropFirstToEnd(out) {
 		return out
 	}
 	if out == nil {
 		out = map[string]string{}
 	}
-	key, value := left.Annotation()
 	out[key] = value
 	return out
+}
+
+// dropFirstToEnd removes the record of what AWS can restore for the shortest time; false where every record is of something that stays.
+func dropFirstToEnd(annotations map[string]string) bool {
+	first, until := "", time.Time{}
+	for key, value := range annotations {
+		k := readKept(value)
+		if strings.HasPrefix(key, annotationKept) && !k.Until.IsZero() && (first == "" || k.Until.Before(until)) {
+			first, until = key, k.Until
+		}
+	}
+	delete(annotations, first)
+	return first != ""
 }
 
 // KeptOf reads what deleted objects left that needs the resource of an object, in a fixed order. A record that cannot be
@@ -67,17 +93,29 @@ func KeptOf(annotations map[string]string) []Kept {
 	var out []Kept
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if strings.HasPrefix(key, annotationKept) {
-			var k Kept
-			_ = json.Unmarshal([]byte(annotations[key]), &k)
-			out = append(out, k)
+			out = append(out, readKept(annotations[key]))
 		}
 	}
 	return out
 }
 
+func readKept(value string) (k Kept) {
+	_ = json.Unmarshal([]byte(value), &k)
+	return k
+}
+
+// NeededDays returns for how many days AWS can still restore what deleted objects left, and 0 for nothing.
+func NeededDays(left []Kept, now time.Time) (days int) {
+	const day = 24 * time.Hour
+	for _, k := range left {
+		days = max(days, int((k.Until.Sub(now)+day-1)/day))
+	}
+	return days
+}
+
 // LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or what outlives it. ok is false
 // when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
-func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool) (left Kept, ok bool) {
+func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool, now time.Time) (left Kept, ok bool) {
 	intent, err := ReadIntent(o.GetAnnotations(), string(o.GetUID()))
 	left = Kept{Kind: kindName, Namespace: o.GetNamespace(), Name: o.GetName()}
 	if !mayExist(o, intent, err) {
@@ -87,6 +125,11 @@ func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool) (left
 		return left, true
 	}
 	left.What = cmp.Or(finalSnapshotOf(o), volumesOf(o))
+	if r, restorable := o.(Recoverable); restorable && left.What == "" {
+		if what, days := r.RecoverableDays(); days > 0 {
+			left.What, left.Until = what, now.AddDate(0, 0, days).UTC().Truncate(time.Second)
+		}
+	}
 	return left, left.What != ""
 }
 

@@ -371,6 +371,8 @@ type Scope struct {
 	GuardData bool
 	// MayDeleteData says that the annotation of the object gives up the data of its store.
 	MayDeleteData bool
+	// NeededDays is the time for which AWS can restore what cannot be read without the resource, of kinds with UsersOfCluster.
+	NeededDays int
 	// Issuer is the cluster's OIDC issuer URL, empty while unknown; NoIssuer then says why.
 	Issuer   string
 	NoIssuer error

@@ -284,6 +284,16 @@ func (o *DynamoDBTable) CommonStatus() *CommonStatus { return &o.Status.CommonSt
 // RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *DynamoDBTable) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
+// RecoverableDays returns the last backup of a table with continuous backups, which DynamoDB makes at its deletion and keeps for 35 days.
+// Where the spec does not declare them, others may have turned them on.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/PointInTimeRecovery_Howitworks.html
+func (o *DynamoDBTable) RecoverableDays() (what string, days int) {
+	if p := o.Spec.PointInTimeRecovery; p != nil && !*p {
+		return "", 0
+	}
+	return "backup of table " + o.Spec.TableName, 35
+}
+
 // DynamoDBTableList is a list of DynamoDBTable.
 // +kubebuilder:object:root=true
 type DynamoDBTableList struct {

@@ -57,7 +57,8 @@ type KMSKeySpec struct {
 	// +listType=set
 	Aliases []KMSAlias `json:"aliases,omitempty"`
 	// PendingWindowInDays is the time after which KMS deletes the key, 7 to 30 days, with deletionPolicy Delete.
-	// Until then, an object of the same namespace and name gets the key back. Absent means 30.
+	// Until then, an object of the same namespace and name gets the key back. KMS waits longer, up to 30 days, while a deleted
+	// secret or table that the key encrypts can be restored. Absent means 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=7
 	// +kubebuilder:validation:Maximum=30

@@ -146,6 +146,16 @@ func (o *SecretsManagerSecret) CommonStatus() *CommonStatus { return &o.Status.C
 // RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *SecretsManagerSecret) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
+// RecoverableDays returns the secret and its recovery window. Like a deletion, it takes the default for a window that AWS would refuse.
+func (o *SecretsManagerSecret) RecoverableDays() (what string, days int) {
+	const byDefault = 30
+	days = byDefault
+	if d := o.Spec.RecoveryWindowInDays; d != nil && (*d == 0 || *d >= 7 && *d <= byDefault) {
+		days = int(*d)
+	}
+	return "secret " + o.Spec.SecretName, days
+}
+
 // SecretsManagerSecretList is a list of SecretsManagerSecret.
 // +kubebuilder:object:root=true
 type SecretsManagerSecretList struct {

@@ -76,6 +76,9 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if facts.GuardData, err = p.r.guardsData(ctx, p.obj, trusted); err != nil {
 		return engine.Outcome{}, err
 	}
+	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
+		return engine.Outcome{}, err
+	}
 	owner := engine.OwnerOf(p.r.Entry, p.obj, intent, facts)
 	sc, err := engine.ScopeOf(p.obj, owner, facts)
 	if err != nil {

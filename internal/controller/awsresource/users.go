@@ -64,8 +64,9 @@ func (u *users) String() string {
 }
 
 // heldByUsers holds the deletion of a resource that other objects name; see kind.Users. The cache of the namespace ends most looks.
-// Before something is deleted without which data cannot be read, the API server itself is asked, for the whole cluster.
-func (p *pass) heldByUsers(ctx context.Context) error {
+// Before something is deleted without which data cannot be read, the API server itself is asked, for the whole cluster. The
+// deletion is planned to end no sooner than in the given number of days.
+func (p *pass) heldByUsers(ctx context.Context, neededDays int) error {
 	scope := p.r.Entry.Meta().Users
 	if scope == kind.NoUsers || scope == kind.UsersOfCluster && reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
 		return nil
@@ -80,7 +81,7 @@ func (p *pass) heldByUsers(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := p.findKept(ctx, u); err != nil { // after the users: they record what they leave before they go
+	if err := p.findKept(ctx, u, neededDays); err != nil { // after the users: they record what they leave before they go
 		return err
 	}
 	return p.waitForDataUsers(u)
@@ -108,14 +109,37 @@ func (p *pass) findUsers(ctx context.Context, from client.Reader, u *users, opti
 	return nil
 }
 
-// findKept adds what deleted objects left in AWS.
-func (p *pass) findKept(ctx context.Context, u *users) error {
+// kept reads what deleted objects left in AWS.
+func (p *pass) kept(ctx context.Context) ([]engine.Kept, error) {
 	now := &metav1.PartialObjectMetadata{}
 	now.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(p.r.Entry.Name()))
-	if err := p.r.Live.Get(ctx, client.ObjectKeyFromObject(p.obj), now); err != nil {
-		return client.IgnoreNotFound(err) // the fence of the next write notices
+	err := p.r.Live.Get(ctx, client.ObjectKeyFromObject(p.obj), now)
+	return engine.KeptOf(now.GetAnnotations()), client.IgnoreNotFound(err) // the fence of the next write notices an object that is gone
+}
+
+// neededDays returns for how many days AWS can restore what cannot be read without the resource, unless a person gave that up.
+func (p *pass) neededDays(ctx context.Context) (int, error) {
+	if p.obj.GetDeletionTimestamp() == nil || p.r.Entry.Meta().Users != kind.UsersOfCluster || reconciler.MayDeleteData(p.obj, p.obj.GetName()) {
+		return 0, nil
 	}
-	for _, k := range engine.KeptOf(now.GetAnnotations()) {
+	left, err := p.kept(ctx)
+	return engine.NeededDays(left, p.r.Clock.Now()), err
+}
+
+// findKept adds what deleted objects left in AWS. What AWS can restore for some days only holds nothing: the plan is to outlast it, for
+// the given number of days.
+func (p *pass) findKept(ctx context.Context, u *users, planned int) error {
+	left, err := p.kept(ctx)
+	if err != nil {
+		return err
+	}
+	if engine.NeededDays(left, p.r.Clock.Now()) > planned {
+		return &status.Waiting{Reason: status.ReasonInUse, After: time.Second, For: "another look at the objects that named it and are gone now"}
+	}
+	for _, k := range left {
+		if !k.Until.IsZero() {
+			continue
+		}
 		what := cmp.Or(k.What, "the retained resource")
 		u.add(p.obj.GetNamespace(), k.Namespace, fmt.Sprintf("%s of %s %s/%s", what, k.Kind, k.Namespace, k.Name), true)
 	}
@@ -147,7 +171,7 @@ func (p *pass) waitForDataUsers(u *users) error {
 // recordLeft records what the object leaves in AWS on the objects without whose resources it cannot be read, before the object
 // is gone. A record of an earlier object of the name ends when nothing is left.
 func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
-	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj))
+	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj), p.r.Clock.Now())
 	reader := kind.Either[client.Reader](ok, p.r.Live, p.r.Client) // a record that stays too long can be given up
 	foreign := ok && left.What != "" && out.Plan.Exists
 	for name, e := range p.r.Kinds {
@@ -180,7 +204,7 @@ func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName 
 	was.SetUID(target.GetUID())
 	was.SetAnnotations(target.GetAnnotations())
 	next := was.DeepCopy()
-	annotations := engine.RecordKept(target.GetAnnotations(), left, stays)
+	annotations := engine.RecordKept(target.GetAnnotations(), left, stays, p.r.Clock.Now())
 	if maps.Equal(annotations, target.GetAnnotations()) {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -87,7 +88,7 @@ func holdOf(t *testing.T, kindName string, obj v1alpha1.Resource, others ...clie
 	t.Helper()
 	r := newRoom(t, kindName, append(others, obj)...)
 	r.read(obj)
-	err := newPass(r.Reconciler, obj).heldByUsers(t.Context())
+	err := newPass(r.Reconciler, obj).heldByUsers(t.Context(), 0)
 	if err == nil {
 		return "", ""
 	}
@@ -284,6 +285,64 @@ func TestKeys_KnowTheVolumesThatOutliveAnInstance(t *testing.T) {
 		if _, message := holdOf(t, "KMSKey", key); strings.Contains(message, "volume /dev/sdf of EC2Instance shop/vm") != tc.holds {
 			t.Errorf("%s: %q", name, message)
 		}
+	}
+}
+
+// What AWS can restore for some days holds no key: KMS waits as long before it deletes the key.
+func TestKeys_OutlastWhatAWSCanRestore(t *testing.T) {
+	withKey := func(days *int64) v1alpha1.Resource {
+		o := existing(&v1alpha1.SecretsManagerSecret{}, "shop", "mail", "mail", "arn:aws:secretsmanager:eu-central-1:123456789012:secret:mail-1", going)
+		o.Spec.DeletionPolicy, o.Spec.SecretName, o.Spec.KmsKeyId, o.Spec.RecoveryWindowInDays = v1alpha1.DeletionDelete, "mail", new(keyARN), days
+		return o
+	}
+	table := func(backups *bool) v1alpha1.Resource {
+		o := existing(&v1alpha1.DynamoDBTable{}, "shop", "orders", "orders", "arn:aws:dynamodb:eu-central-1:123456789012:table/orders", going)
+		o.Spec.DeletionPolicy, o.Spec.PointInTimeRecovery, o.Spec.SSE = v1alpha1.DeletionDelete, backups, &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: keyARN}
+		return o
+	}
+	givenUp := func(k *v1alpha1.KMSKey) { k.Annotations[reconciler.AnnotationDeleteData] = "data" }
+	for name, tc := range map[string]struct {
+		user  v1alpha1.Resource
+		edit  func(*v1alpha1.KMSKey)
+		later time.Duration
+		days  int
+	}{
+		"a secret":                           {withKey(nil), nil, 0, 30},
+		"a secret with a short window":       {withKey(new(int64(10))), nil, 0, 10},
+		"a secret, some days later":          {withKey(nil), nil, 4*24*time.Hour + time.Minute, 26},
+		"a secret that is gone by now":       {withKey(nil), nil, 31 * 24 * time.Hour, 0},
+		"a secret without a window":          {withKey(new(int64(0))), nil, 0, 0},
+		"a secret that a person gave up":     {withKey(nil), givenUp, 0, 0},
+		"a table with backups":               {table(new(true)), nil, 0, 35},
+		"a table that may have backups":      {table(nil), nil, 0, 35},
+		"a table that has no backups":        {table(new(false)), nil, 0, 0},
+		"a database, which has no such time": {database("shop", "orders", refersTo("data"), going, deleted), givenUp, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			key := aKey()
+			if tc.edit != nil {
+				tc.edit(key)
+			}
+			r := newRoom(t, reflect.TypeOf(tc.user).Elem().Name(), tc.user, key)
+			r.read(tc.user)
+			if err := newPass(r.Reconciler, tc.user).release(t.Context(), engine.Outcome{Gone: true}); err != nil {
+				t.Fatal(err)
+			}
+			r.read(key)
+			later := newRoom(t, "KMSKey", key)
+			later.clock.SetTime(noon.Add(tc.later))
+			p := newPass(later.Reconciler, key)
+			days, err := p.neededDays(t.Context())
+			if err != nil || days != tc.days {
+				t.Errorf("%d days, %v, want %d", days, err, tc.days)
+			}
+			if err := p.heldByUsers(t.Context(), days); err != nil {
+				t.Errorf("held: %v", err)
+			}
+			if err := p.heldByUsers(t.Context(), max(days-1, 0)); (err != nil) != (days > 0) {
+				t.Errorf("planned to end before, without what was recorded meanwhile: %v", err)
+			}
+		})
 	}
 }
 

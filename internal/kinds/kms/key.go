@@ -150,6 +150,7 @@ func identify(sc kind.Scope, cr *v1alpha1.KMSKey) (KeyState, error) {
 	if days := aws.ToInt32(cr.Spec.PendingWindowInDays); days >= 7 && days <= defaultWindow {
 		want.Window = days
 	}
+	want.Window = max(want.Window, min(int32(sc.NeededDays), defaultWindow)) // a deleted secret is restored with its key
 	recorded := slices.Concat(cr.Status.ManagedAliases, sc.Keys["Aliases"])
 	if len(recorded)+len(cr.Spec.Aliases) == 0 {
 		return want, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -330,6 +331,15 @@ func TestTheSameObjectGetsItsKeyBack(t *testing.T) {
 	kindtest.Settled(t, next)
 	if st := statusOf(next); st.ID != id || st.KeyState != "Enabled" || !slices.Equal(aliasesOf(t, r), []string{alias}) {
 		t.Errorf("%+v %v, want key %s", st, aliasesOf(t, r), id)
+	}
+}
+
+func TestKey_IsKeptForWhatAWSCanRestore(t *testing.T) {
+	declared := keyOf(func(s *spec) { s.PendingWindowInDays = aws.Int32(7) })
+	for needed, days := range map[int]int32{0: 7, 3: 7, 20: 20, 35: 30} {
+		if want, err := identify(kind.Scope{NeededDays: needed}, declared); err != nil || want.Window != days {
+			t.Errorf("needed for %d days, it is deleted in %d, want %d: %v", needed, want.Window, days, err)
+		}
 	}
 }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+func TestRecordKept_MakesRoomForWhatStays(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	secret := func(i int) Kept {
+		return Kept{Kind: "SecretsManagerSecret", Namespace: "shop", Name: fmt.Sprint("s", i), What: "secret", Until: now.Add(time.Duration(i+1) * time.Hour)}
+	}
+	var annotations map[string]string
+	for i := range mostKept {
+		annotations = RecordKept(annotations, secret(i), true, now)
+	}
+	bucket := Kept{Kind: "S3Bucket", Namespace: "shop", Name: "media"}
+	annotations = RecordKept(annotations, bucket, true, now)
+	has := func(k Kept) bool { key, _ := k.Annotation(); return annotations[key] != "" }
+	if !has(bucket) || has(secret(0)) || !has(secret(1)) || !has(secret(mostKept-1)) || len(annotations) != mostKept {
+		t.Errorf("%d records, of the bucket %t, of the secret that ends first %t", len(annotations), has(bucket), has(secret(0)))
+	}
+	annotations = RecordKept(annotations, bucket, true, now.Add(400*time.Hour))
+	if got := len(annotations); got != mostKept-398 || !has(bucket) {
+		t.Errorf("%d records are left of what can be restored, and of the bucket %t", got, has(bucket))
+	}
+}
+
+func TestRecordKept_HoldsWithAsManyRecordsAsThereMayBe(t *testing.T) {
+	annotations := map[string]string{}
+	for i := range mostKept + 1 {
+		annotations = RecordKept(annotations, Kept{Kind: "S3Bucket", Namespace: "shop", Name: fmt.Sprint("b", i)}, true, time.Time{})
+	}
+	if len(annotations) != mostKept {
+		t.Errorf("%d records", len(annotations))
+	}
+}

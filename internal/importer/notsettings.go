@@ -103,7 +103,7 @@ var notSettings = map[string][]string{
 	},
 	"NATGateway": {
 		"NatGateways.NatGatewayAddresses.AssociationId", "NatGateways.NatGatewayAddresses.IsPrimary", "NatGateways.NatGatewayAddresses.NetworkInterfaceId",
-		"NatGateways.NatGatewayAddresses.PrivateIp", "NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
+		"NatGateways.NatGatewayAddresses.Status", "NatGateways.State",
 	},
 	"PodIdentityAssociation": {"eks.ListPodIdentityAssociations", "Association.ExternalId"},
 	"RDSInstance": {

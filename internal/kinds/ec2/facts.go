@@ -123,7 +123,8 @@ func natGatewayFacts() kind.Facts {
 					"AvailabilityZoneAddresses": "as availabilityMode",
 					"MaxDrainDurationSeconds":   kind.IsRequest,
 					"VpcId":                     "the subnet says it",
-					"PrivateIpAddress SecondaryAllocationIds SecondaryPrivateIpAddressCount SecondaryPrivateIpAddresses": "AWS shows them as addresses, which notSettings lists: an import does not tell them from the first one",
+					"PrivateIpAddress":          "the status says it",
+					"SecondaryAllocationIds SecondaryPrivateIpAddressCount SecondaryPrivateIpAddresses": "an import reports each further address as an element of natGatewayAddresses",
 				},
 			},
 			Unneeded: map[string]string{

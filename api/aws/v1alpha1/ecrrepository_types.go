@@ -33,7 +33,8 @@ type ECRRepositorySpec struct {
 	// +optional
 	LifecyclePolicy *ECRLifecyclePolicy `json:"lifecyclePolicy,omitempty"`
 	// RepositoryPolicy says who may pull and push images, a document in JSON. Name users and roles by ARN, not by
-	// unique ID. Absent: not managed; "" removes it.
+	// unique ID. Absent: not managed; "" removes it. The statement LambdaECRImageRetrievalPolicy, which Lambda adds for functions of
+	// an image, stays unless the policy has one of that Sid.
 	// +optional
 	// +kubebuilder:validation:MaxLength=10240
 	RepositoryPolicy *string `json:"repositoryPolicy,omitempty"`

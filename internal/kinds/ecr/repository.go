@@ -32,6 +32,9 @@ type RepositoryState struct {
 	ScanOnPush     *bool
 	EncryptionType *string `drift:"immutable"`
 	KMSKey         *string `drift:"immutable"`
+	// OfLambda is the statement that Lambda added to the policy, which Policy leaves out.
+	OfLambda []iampolicy.Statement `drift:"observed"`
+
 	// Lifecycle and Policy are "" where there is none.
 	Lifecycle *string           `drift:"json"`
 	Policy    *string           `drift:"json"`
@@ -65,7 +68,7 @@ func NewRepository(cfg aws.Config) kind.Kind[*v1alpha1.ECRRepository, Repository
 				return &ecr.UntagResourceInput{ResourceArn: &have.ARN, TagKeys: keys}
 			}),
 		},
-		Parts: r.parts(),
+		Parts: append(r.parts(), r.policyParts()...),
 		Delete: []kind.Ending[RepositoryState]{{Call: kind.Call[RepositoryState]{Action: "ecr:DeleteRepository", Effect: kind.Deletes,
 			Spares: func(want RepositoryState) bool { return !want.deletesImages() }, Do: func(ctx context.Context, want, _ RepositoryState) error {
 				_, err := r.api.DeleteRepository(ctx, &ecr.DeleteRepositoryInput{RepositoryName: &want.Name, Force: want.deletesImages()})
@@ -93,13 +96,6 @@ func (r *repository) parts() []kind.Part[RepositoryState] {
 			})},
 			Clear: kind.Call[RepositoryState]{Action: "ecr:DeleteLifecyclePolicy", Do: kind.Send(r.api.DeleteLifecyclePolicy, func(want, _ RepositoryState) *ecr.DeleteLifecyclePolicyInput {
 				return &ecr.DeleteLifecyclePolicyInput{RepositoryName: &want.Name}
-			})}},
-		{Fields: []string{"Policy"}, Reads: "ecr:GetRepositoryPolicy", Read: r.policy,
-			Write: kind.Call[RepositoryState]{Action: "ecr:SetRepositoryPolicy", Do: kind.Send(r.api.SetRepositoryPolicy, func(want, _ RepositoryState) *ecr.SetRepositoryPolicyInput {
-				return &ecr.SetRepositoryPolicyInput{RepositoryName: &want.Name, PolicyText: want.Policy}
-			})},
-			Clear: kind.Call[RepositoryState]{Action: "ecr:DeleteRepositoryPolicy", Do: kind.Send(r.api.DeleteRepositoryPolicy, func(want, _ RepositoryState) *ecr.DeleteRepositoryPolicyInput {
-				return &ecr.DeleteRepositoryPolicyInput{RepositoryName: &want.Name}
 			})}},
 	}
 }
@@ -219,11 +215,5 @@ func (r *repository) tags(ctx context.Context, have RepositoryState) (map[string
 func (r *repository) lifecycle(ctx context.Context, _ RepositoryState, have *RepositoryState) error {
 	out, err := awsclient.Lookup(ctx, r.api.GetLifecyclePolicy, &ecr.GetLifecyclePolicyInput{RepositoryName: &have.Name})
 	have.Lifecycle = kind.NonNil(kind.NonNil(out).LifecyclePolicyText)
-	return err
-}
-
-func (r *repository) policy(ctx context.Context, _ RepositoryState, have *RepositoryState) error {
-	out, err := awsclient.Lookup(ctx, r.api.GetRepositoryPolicy, &ecr.GetRepositoryPolicyInput{RepositoryName: &have.Name})
-	have.Policy = kind.NonNil(kind.NonNil(out).PolicyText)
 	return err
 }

@@ -3,6 +3,7 @@
 package ecr
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
@@ -163,6 +165,46 @@ func lives() []kindtest.Case {
 	}
 }
 
+// ofLambda is a policy with a statement as Lambda adds it for functions of an account.
+func ofLambda(account string) string {
+	return `{"Version":"2008-10-17","Statement":[{"Sid":"LambdaECRImageRetrievalPolicy","Effect":"Allow","Principal":{"Service":"lambda.amazonaws.com"},"Action":["ecr:BatchGetImage","ecr:GetDownloadUrlForLayer"],` +
+		`"Condition":{"StringLike":{"aws:sourceArn":"arn:aws:lambda:eu-central-1:` + account + `:function:*"}}}]}`
+}
+
+func setsPolicy(text string) func(*testing.T, *kindtest.Rig) {
+	return func(t *testing.T, r *kindtest.Rig) {
+		_, err := api(r).SetRepositoryPolicy(t.Context(), &ecr.SetRepositoryPolicyInput{RepositoryName: aws.String(stored), PolicyText: &text})
+		must(t, err)
+	}
+}
+
+// addsStatement adds the statement of Lambda to a policy.
+func addsStatement(to string) func(*testing.T, *kindtest.Rig) {
+	added, _ := iampolicy.Parse(ofLambda("123456789012"))
+	doc, _ := iampolicy.Parse(to)
+	added.Version, added.Statement = cmp.Or(doc.Version, added.Version), append(doc.Statement, added.Statement...)
+	text, _ := added.Encode()
+	return setsPolicy(text)
+}
+
+func TestRepository_KeepsWhatLambdaAdded(t *testing.T) {
+	r := kindtest.NewRig(t)
+	s := kindtest.NewSubject(r, engine.For(NewRepository), repositoryOf(policy(pulls)))
+	kindtest.Settled(t, s)
+	addsStatement(pulls)(t, r)
+	for i, text := range []string{pullsAndLayers, "", pulls, ""} {
+		s.Edit(repositoryOf(policy(text)))
+		kindtest.Settled(t, s)
+		out, err := api(r).GetRepositoryPolicy(t.Context(), &ecr.GetRepositoryPolicyInput{RepositoryName: aws.String(stored)})
+		must(t, err)
+		found, err := iampolicy.Parse(*out.PolicyText)
+		must(t, err)
+		if !found.Names("LambdaECRImageRetrievalPolicy") || (len(found.Statement) > 1) != (text != "") {
+			t.Errorf("edit %d: %s", i, *out.PolicyText)
+		}
+	}
+}
+
 func edits() []kindtest.Case {
 	row := func(name, path, action string, from, to edit) kindtest.Case {
 		return kindtest.Case{Name: name, Existing: repositoryOf(from), Object: repositoryOf(to), Cause: engine.Edited, Diff: []string{path}, Actions: []string{action}}
@@ -179,6 +221,12 @@ func edits() []kindtest.Case {
 		row("a policy", "Policy", setPolicy, none, policy(pulls)),
 		row("another policy", "Policy", setPolicy, policy(pulls), policy(pullsAndLayers)),
 		row("no policy", "Policy", dropPolicy, policy(pulls), policy("")),
+		{Name: "what Lambda added to a policy stays", Existing: repositoryOf(policy(pulls)), Object: repositoryOf(policy(pulls)), Drift: true, Before: addsStatement(pulls), Cause: engine.InSync},
+		{Name: "what Lambda added to no policy stays", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")), Drift: true, Before: addsStatement(""), Cause: engine.InSync},
+		{Name: "what Lambda added is removed where the spec declares it", Existing: repositoryOf(policy(ofLambda("a"))), Object: repositoryOf(policy(ofLambda("a"))), Drift: true,
+			Before: setsPolicy(ofLambda("b")), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{setPolicy}},
+		{Name: "a statement of Lambda's Sid for somebody else is removed", Existing: repositoryOf(policy("")), Object: repositoryOf(policy("")), Drift: true,
+			Before: setsPolicy(strings.Replace(ofLambda("a"), `{"Service":"lambda.amazonaws.com"}`, `"*"`, 1)), Cause: engine.Drifted, Diff: []string{"Policy"}, Actions: []string{dropPolicy}},
 		{Name: "the same policies in other words", Existing: repositoryOf(policy(pulls), lifecycle(keep30)), Object: repositoryOf(policy(pullsInWords), lifecycle(sameInWords)), Cause: engine.InSync},
 		{Name: "tags are added and dropped", Existing: repositoryOf(tagged("old", "1")), Object: repositoryOf(tagged("team", "a")), Cause: engine.Edited,
 			Diff: []string{"Tags[team]", "Tags[old]"}, Actions: []string{tag, untag}},

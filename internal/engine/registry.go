@@ -44,8 +44,8 @@ type Exported struct {
 	Exists bool
 	// Tags holds the tags of the resource, with those of its owner and of AWS.
 	Tags map[string]string
-	// Omitted lists what the spec leaves out, and why.
-	Omitted []string
+	// Omitted lists what the spec leaves out, and why. Unread lists what it may leave out and nothing reads.
+	Omitted, Unread []string
 	// Published is a copy of the object with the status that the resource gives it; nil where there is none.
 	Published v1alpha1.Resource
 	// Busy and Created are those of kind.Seen.
@@ -116,7 +116,7 @@ func (b binding[T, CR, S]) Export(ctx context.Context, sc kind.Scope, obj v1alph
 		return Exported{}, fmt.Errorf("%s cannot declare an existing resource in %T", b.name, obj)
 	}
 	seen, err := x.Export(ctx, sc, cr)
-	out := Exported{Exists: seen.Exists, Tags: seen.Tags, Omitted: seen.Omitted, Busy: seen.Busy, Created: seen.Created}
+	out := Exported{Exists: seen.Exists, Tags: seen.Tags, Omitted: seen.Omitted, Unread: seen.Unread, Busy: seen.Busy, Created: seen.Created}
 	if err == nil && seen.Exists {
 		obj.CommonSpec().Tags = usersTags(seen.Tags)
 		published := obj.DeepCopyObject().(CR)

@@ -153,7 +153,7 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 		return out, err
 	}
 	separate, unknown := readSeparately(ctx, found.Separate)
-	out.NotDeclared, out.Unknown = append(out.NotDeclared, separate...), unknown
+	out.NotDeclared, out.Unknown = append(out.NotDeclared, separate...), append(unknown, found.Unread...)
 	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
 		return out, problem(&out, err)
 	}

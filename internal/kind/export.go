@@ -71,6 +71,9 @@ type Export[CR any, S any] struct {
 	Spec func(cr CR, have S)
 	// Omit returns what Spec leaves out because no field can say it, as sentences; nil is for kinds whose specs say all of a state.
 	Omit func(have S) []string
+	// Unread returns the settings that no field says and no call of an import reads, because another service has them, each with what a
+	// person should check; nil is for none.
+	Unread func(have S) []string
 	// Separate are the settings that no field says and no part reads.
 	Separate []SeparateSetting[S]
 }
@@ -107,6 +110,9 @@ func (t *table[CR, S]) Export(ctx context.Context, sc Scope, cr CR) (Seen[S], er
 	export.Spec(cr, seen.State)
 	if export.Omit != nil {
 		seen.Omitted = append(seen.Omitted, export.Omit(seen.State)...)
+	}
+	if export.Unread != nil {
+		seen.Unread = export.Unread(seen.State)
 	}
 	return seen, nil
 }

@@ -146,8 +146,8 @@ type Seen[S any] struct {
 	Notes []Note
 	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
 	Duplicates []string
-	// Omitted holds what an export leaves out, and why.
-	Omitted []string
+	// Omitted holds what an export leaves out, and why. Unread holds what it does not know.
+	Omitted, Unread []string
 }
 
 // Hold is a reason not to delete yet: BucketNotEmpty with its count, DeletionProtected with its remedy.

@@ -581,7 +581,8 @@ func TestImport_SaysWhatAFileIsThatHasNothing(t *testing.T) {
 func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
 	x := newTool(t)
 	const function = "arn:aws:lambda:ap-southeast-1:123456789012:function:check"
-	made, err := cognitoidentityprovider.NewFromConfig(x.emptyPast().config).CreateUserPool(x.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
+	old := x.emptyPast()
+	made, err := cognitoidentityprovider.NewFromConfig(old.config).CreateUserPool(x.Ctx(), &cognitoidentityprovider.CreateUserPoolInput{PoolName: aws.String("users"),
 		LambdaConfig: &cognitotypes.LambdaConfigType{PreSignUp: aws.String(function)}})
 	if err != nil {
 		t.Fatal(err)
@@ -593,6 +594,16 @@ func TestImport_ListsSettingsThatNoFieldSays(t *testing.T) {
 			!strings.Contains(a.out, "nexus.ai/not-declared") || strings.Contains(a.out+a.err, function) {
 			t.Errorf("%s: exit code %d\n%s%s", format, a.code, a.out, a.err)
 		}
+	}
+	_, err = dynamodb.NewFromConfig(old.config).CreateTable(x.Ctx(), &dynamodb.CreateTableInput{TableName: aws.String("scaled"),
+		AttributeDefinitions:  []ddbtypes.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: ddbtypes.ScalarAttributeTypeS}},
+		KeySchema:             []ddbtypes.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: ddbtypes.KeyTypeHash}},
+		ProvisionedThroughput: &ddbtypes.ProvisionedThroughput{ReadCapacityUnits: aws.Int64(5), WriteCapacityUnits: aws.Int64(5)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := x.run("", "import", "dynamodbtable/scaled"); a.code != 0 || !strings.Contains(a.err, "not known whether it has more that no field says: scalable targets of Application Auto Scaling (not read: ") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
 	}
 }
 

@@ -103,6 +103,16 @@ func undeclarable(have TableState) (out []string) {
 	return out
 }
 
+// scaling says that Application Auto Scaling may change provisioned capacity, which the operator would change back. DynamoDB does not show
+// whether it does. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/AutoScaling.html
+func scaling(have TableState) []string {
+	if aws.ToString(have.BillingMode) != string(types.BillingModeProvisioned) {
+		return nil
+	}
+	return []string{"scalable targets of Application Auto Scaling (not read: set capacityPolicy: InitialOnly where aws application-autoscaling describe-scalable-targets " +
+		"--service-namespace dynamodb --resource-ids table/" + have.Name + " shows any)"}
+}
+
 func listed(names []string) string {
 	return kind.Either(len(names) == 0, "none", strings.Join(names, ", "))
 }

@@ -56,3 +56,21 @@ func TestImport_LeavesOutIndexesOfSeveralKeys(t *testing.T) {
 		t.Errorf("left out %q, not declared %q", omitted, settings)
 	}
 }
+
+func TestImport_NamesWhatMayScaleProvisionedCapacity(t *testing.T) {
+	for billing, tc := range map[string]struct {
+		edits []func(*spec)
+		says  string
+	}{
+		"provisioned": {[]func(*spec){provisioned(5, 5)}, "table/" + name + " shows any"},
+		"on demand":   {nil, ""},
+	} {
+		r := kindtest.NewRig(t)
+		s := kindtest.NewSubject(r, engine.For(NewTable), tableOf(append([]func(*spec){capability}, tc.edits...)...))
+		kindtest.Settled(t, s)
+		found, err := engine.For(NewTable).Bind(r.Config).Export(t.Context(), s.Scope(), s.Object)
+		if unread := strings.Join(found.Unread, ", "); err != nil || (unread != "") != (tc.says != "") || !strings.Contains(unread, tc.says) {
+			t.Errorf("%s: %q, %v", billing, unread, err)
+		}
+	}
+}

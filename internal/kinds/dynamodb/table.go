@@ -67,7 +67,7 @@ func NewTable(cfg aws.Config) kind.Kind[*v1alpha1.DynamoDBTable, TableState] {
 	t := &table{api: dynamodb.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.DynamoDBTable, TableState]{
 		Meta:     kind.Meta{Facts: tableFacts(), Identity: kind.ByName, HoldsData: true, CreatesFirst: true},
-		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.DynamoDBTable, TableState]{Identity: []string{"tableName"}, Spec: exported, Omit: undeclarable, Separate: t.separateSettings()},
+		Identify: identify, Declare: declare, Publish: publish, Export: kind.Export[*v1alpha1.DynamoDBTable, TableState]{Identity: []string{"tableName"}, Spec: exported, Omit: undeclarable, Unread: scaling, Separate: t.separateSettings()},
 		Describe: kind.Read[TableState]{Actions: []string{"dynamodb:DescribeTable"}, Do: t.describe},
 		Explain:  explain,
 		Create:   kind.Call[TableState]{Action: "dynamodb:CreateTable", Do: t.create},

@@ -76,12 +76,12 @@ func TestAnAliasKeepsTheZoneOfItsLoadBalancer(t *testing.T) {
 }
 
 func TestAnAliasFindsNoLoadBalancerElsewhere(t *testing.T) {
-	s, r := recordSubject(t, recordsOf(aliasOf("shop-1.elb.eu-west-9.amazonaws.com")))
+	s, _ := recordSubject(t, recordsOf(aliasOf("shop-1.elb.eu-west-9.amazonaws.com")))
 	_, err := s.Settle(t.Context(), nil)
 	if st, ok := status.AsStalled(err); !ok || st.Reason != status.ReasonInvalidSpec || st.Field != "spec.aliasTarget.hostedZoneID" || !strings.Contains(st.Message, "is in eu-west-9") {
 		t.Errorf("got %v, want to be told to set the zone", err)
 	}
-	s, r = recordSubject(t, recordsOf(aliasOf("shop-2.elb."+kindtest.Region+".amazonaws.com")))
+	s, r := recordSubject(t, recordsOf(aliasOf("shop-2.elb."+kindtest.Region+".amazonaws.com")))
 	makeBalancer(t, r)
 	if _, err := s.Settle(t.Context(), nil); err == nil {
 		t.Error("a load balancer of the same name and another identifier was taken for the target")

@@ -99,7 +99,7 @@ func TestACapabilityWhoseCredentialsAreGoneForEverCanBeGivenUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b.Eventually(30*time.Second, "everything to be let go", func() error {
+	b.Eventually(2*time.Minute, "everything to be let go", func() error {
 		b.giveUp(c.Namespace)
 		left := 0
 		for _, o := range b.children(c.Namespace) {

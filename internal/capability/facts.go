@@ -62,9 +62,9 @@ type Facts struct {
 	ClusterID string
 	// AllowedIngressGroups are patterns (path.Match) of the ALB groups that a capability may join.
 	AllowedIngressGroups []string
-	// ClosesEgress are the SecurityIntents, of those that the capability names, that close the way to AWS of
-	// the pods they are bound to.
-	ClosesEgress []string
+	// ClosesEgress holds the SecurityIntents, of those that the capability names, that close the way to AWS of the pods they are
+	// bound to, with what opens it.
+	ClosesEgress map[string]string
 }
 
 // region returns where c lives, or "" while that is for its provider to say.

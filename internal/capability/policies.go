@@ -103,7 +103,7 @@ func (f Facts) closesEgressFor(n graph.Node) []string {
 	var out []string
 	for _, item := range list {
 		name, _ := item.(map[string]any)["name"].(string)
-		if slices.Contains(f.ClosesEgress, name) {
+		if f.ClosesEgress[name] != "" {
 			out = append(out, name)
 		}
 	}
@@ -119,10 +119,31 @@ func (o Observed) stateOf(n graph.Node) State {
 	}
 	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
-		s.Message = "SecurityIntent " + strings.Join(names, ", ") + " closes the backend's way to AWS: set its parameter awsCIDRs to the networks at which " +
-			"the backend reaches AWS on port 443, STS included, such as [10.20.0.0/16] of VPC endpoints or [0.0.0.0/0] for all, or bind it to component frontend"
+		s.Message = o.Facts.howToOpen(names)
 	}
 	return s
+}
+
+// howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.
+func (f Facts) howToOpen(names []string) string {
+	var out []string
+	for _, name := range names {
+		remedy := f.ClosesEgress[name]
+		same := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return f.ClosesEgress[n] != remedy })
+		if same[0] == name {
+			out = append(out, "SecurityIntent "+strings.Join(same, ", ")+" closes the backend's way to AWS: "+remedy+", or bind it to component frontend")
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+// SignInHost is the host of STS that the pods of a capability call for their credentials; "" where the EKS Pod Identity Agent
+// gives them, and while the region is not known.
+func SignInHost(c *nexusv1.NexusAICapability, f Facts) string {
+	if f.region(c) == "" || identityOf(c, f).pods == nexusv1.IdentityPodIdentity {
+		return ""
+	}
+	return f.home(c).service("sts")
 }
 
 // coverage repeats what the bindings say of the engines, each for its own generation only.

@@ -5,7 +5,6 @@ package capability_test
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,11 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"pgregory.net/rapid"
 
-	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
-	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -56,13 +53,18 @@ func covers(id string, generation int64, rows ...string) func(*capability.Observ
 }
 
 func closes(names ...string) func(*capability.Observed) {
-	return func(o *capability.Observed) { o.Facts.ClosesEgress = names }
+	return func(o *capability.Observed) {
+		o.Facts.ClosesEgress = map[string]string{}
+		for _, name := range names {
+			o.Facts.ClosesEgress[name] = "open " + name
+		}
+	}
 }
 
 func TestPoliciesArePartOfReadyAndOfNoStep(t *testing.T) {
 	const binding, frontends = "SecurityIntentBinding/myapp-dev-policies", "SecurityIntentBinding/myapp-dev-frontend-policies"
 	none := capability.State{Applied: true, Stalled: true, Reason: "NotEnforced", Message: "no engine does it"}
-	blocked := "SecurityIntent dns closes the backend's way to AWS: set its parameter awsCIDRs to the networks at which the backend reaches AWS on port 443, STS included, such as [10.20.0.0/16] of VPC endpoints or [0.0.0.0/0] for all, or bind it to component frontend"
+	blocked := "SecurityIntent dns closes the backend's way to AWS: open dns, or bind it to component frontend"
 	for name, tc := range map[string]struct {
 		edits           []func(*capability.Observed)
 		want, condition string
@@ -311,28 +313,14 @@ func TestTheChildThatHasMostToSayIsNamed(t *testing.T) {
 	}
 }
 
-func TestEgressToAWSBlocked_NamesWhatClearsIt(t *testing.T) {
-	_, got := summary(observe(t, bound(both("dns")), closes("dns")))
-	if !strings.Contains(got, "EgressToAWSBlocked") {
-		t.Fatal(got)
-	}
-	st, _ := summary(observe(t, bound(both("dns")), closes("dns")))
-	message := conditionOf(st, nexusv1.ConditionPoliciesReady)
-	found := regexp.MustCompile(`parameter (\w+) to the networks.*\[([0-9./]+)\].*\[([0-9./]+)\]`).FindStringSubmatch(message)
-	if found == nil {
-		t.Fatalf("the message names no parameter and networks: %s", message)
-	}
-	for _, id := range []string{"dnsManipulation", "denyExternalNetworkAccess"} {
-		for _, network := range found[2:] {
-			si := &intentv1alpha1.SecurityIntent{}
-			si.Spec.Intent = intentv1alpha1.Intent{ID: id, Action: intentv1alpha1.Block}
-			if !intent.ClosesEgressToAWS(si, true) {
-				t.Errorf("%s closes nothing without parameters", id)
-			}
-			si.Spec.Intent.Params = intentv1alpha1.Params{found[1]: {network}}
-			if intent.ClosesEgressToAWS(si, false) || intent.CheckIntent(si) != nil {
-				t.Errorf("%s with %s: [%s] is still said to close the way: %v", id, found[1], network, intent.CheckIntent(si))
-			}
-		}
+func TestEgressToAWSBlocked_SaysOnceWhatClearsSeveral(t *testing.T) {
+	given := closes("dns", "names", "external")
+	st, _ := summary(observe(t, bound(both("dns"), both("names"), both("external")), given, func(o *capability.Observed) {
+		o.Facts.ClosesEgress["external"] = o.Facts.ClosesEgress["dns"]
+	}))
+	want := "SecurityIntent dns, external closes the backend's way to AWS: open dns, or bind it to component frontend; " +
+		"SecurityIntent names closes the backend's way to AWS: open names, or bind it to component frontend"
+	if got := conditionOf(st, nexusv1.ConditionPoliciesReady); !strings.Contains(got, want) {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -83,11 +83,18 @@ type Gatherer struct {
 
 // Gather returns what Compile needs from outside the capability. Errors are those of the API server.
 func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
-	f := g.Facts(c)
-	var err error
-	if f.ClosesEgress, err = g.closesEgress(ctx, c); err != nil {
+	f, err := g.gather(ctx, c)
+	if err != nil {
 		return f, err
 	}
+	f.ClosesEgress, err = g.closesEgress(ctx, c, capability.SignInHost(c, f))
+	return f, err
+}
+
+// gather returns all facts but those about intents.
+func (g Gatherer) gather(ctx context.Context, c *nexusv1.NexusAICapability) (capability.Facts, error) {
+	f := g.Facts(c)
+	var err error
 	if f.Owned, err = g.owned(ctx, c); err != nil {
 		return f, err
 	}
@@ -144,21 +151,28 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 	return out, nil
 }
 
-// closesEgress names the capability's SecurityIntents that close the way to AWS. One that does not
+// closesEgress tells of the capability's SecurityIntents that close the way to AWS what opens it. One that does not
 // exist closes nothing yet.
-func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability) ([]string, error) {
-	var out []string
+func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability, signIn string) (map[string]string, error) {
+	var out map[string]string
 	for _, name := range IntentsOf(c) {
 		si := &intentv1alpha1.SecurityIntent{}
 		if err := g.Client.Get(ctx, client.ObjectKey{Name: name}, si); client.IgnoreNotFound(err) != nil {
 			return nil, err
-		} else if err != nil || !intent.ClosesEgressToAWS(si, false) {
+		} else if err != nil {
 			continue
 		}
-		if open, err := g.isOpenByIPv6(ctx, si); err != nil {
+		remedy := intent.ClosesEgressToAWS(si, intent.WayToAWS{SignIn: signIn})
+		if remedy == "" {
+			continue
+		}
+		if open, err := g.isOpenByIPv6(ctx, si, signIn); err != nil {
 			return nil, err
 		} else if !open {
-			out = append(out, name)
+			if out == nil {
+				out = map[string]string{}
+			}
+			out[name] = remedy
 		}
 	}
 	return out, nil
@@ -166,8 +180,8 @@ func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability
 
 // isOpenByIPv6 reports whether pods have IPv6 addresses and an intent leaves the way to AWS open to those. It reads the API
 // server only where that makes the difference.
-func (g Gatherer) isOpenByIPv6(ctx context.Context, si *intentv1alpha1.SecurityIntent) (bool, error) {
-	if intent.ClosesEgressToAWS(si, true) {
+func (g Gatherer) isOpenByIPv6(ctx context.Context, si *intentv1alpha1.SecurityIntent, signIn string) (bool, error) {
+	if intent.ClosesEgressToAWS(si, intent.WayToAWS{IPv6: true, SignIn: signIn}) != "" {
 		return false, nil
 	}
 	return clusterfacts.IsIPv6(ctx, g.Live)

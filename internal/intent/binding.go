@@ -5,7 +5,6 @@ package intent
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
@@ -108,45 +107,4 @@ func (b Binding) Restricts(intents map[string]*v1alpha1.SecurityIntent) Directio
 		}
 	}
 	return d
-}
-
-// ClosesEgressToAWS reports whether a SecurityIntent closes TCP 443 to AWS. The way is open where the intent names the networks
-// at which AWS is reached (awsCIDRs, or private networks of VPC endpoints among allowEgressCIDRs), or where its networks
-// together cover all public addresses: of IPv4 or, in a cluster whose pods have IPv6 addresses, of IPv6. Invalid parameters
-// leave nothing open, and an intent that this does not know closes what its entry restricts.
-func ClosesEgressToAWS(i *v1alpha1.SecurityIntent, ipv6 bool) bool {
-	if i == nil {
-		return false
-	}
-	r := ruleOf(i)
-	e, _ := Lookup(r.ID)
-	if r.Audit() || e.Restricts&Egress == 0 {
-		return false
-	}
-	return e.Check(r.Params) != "" || closesHTTPS(e.ID, r, ipv6)
-}
-
-// closesHTTPS reports whether a rule with valid parameters closes TCP 443 to AWS.
-func closesHTTPS(id string, r Rule, ipv6 bool) bool {
-	switch id {
-	case "dnsManipulation":
-		return r.Param("otherEgress", "deny") != "allow" && len(r.Params["awsCIDRs"]) == 0
-	case "denyExternalNetworkAccess":
-		outward := prefixesOf(r.Params["allowEgressCIDRs"])
-		open := append(prefixesOf(r.Params["allowCIDRs"]), outward...)
-		return len(r.Params["awsCIDRs"]) == 0 && !slices.ContainsFunc(outward, isPrivate) && !coverPublic(open, ipv6)
-	case EgressToNames:
-		return !slices.Contains(portsOfNames(r), httpsPort) || !slices.ContainsFunc(r.Params["names"], isAWSName)
-	default:
-		return true
-	}
-}
-
-// isAWSName reports whether a name is that of an endpoint of AWS, in any partition. Which of them an application calls, its
-// author knows.
-// https://docs.aws.amazon.com/general/latest/gr/rande.html
-func isAWSName(name string) bool {
-	return slices.ContainsFunc([]string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".amazonaws.eu"}, func(suffix string) bool {
-		return strings.HasSuffix(name, suffix)
-	})
 }

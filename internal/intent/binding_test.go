@@ -3,9 +3,13 @@
 package intent_test
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"net/netip"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -128,7 +132,12 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 		"external, all public addresses":            {external, v1alpha1.Block, v1alpha1.Params{"allowCIDRs": publicIPv4()}, false, false},
 		"external, halves in both parameters":       {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"0.0.0.0/1"}, "allowCIDRs": {"128.0.0.0/1"}}, false, false},
 		"external, VPC endpoints":                   {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"10.20.0.0/16"}}, false, false},
-		"external, VPC endpoints of IPv6":           {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"fd00:1::/64"}}, false, false},
+		"external, VPC endpoints of IPv6":           {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"fd00:1::/64"}}, true, false},
+		"external, the same where pods have it":     {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"fd00:1::/64"}}, false, true},
+		"external, a prefix list of IPv6":           {external, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"2600:1fa0::/29"}}, true, false},
+		"DNS, a prefix list of IPv6":                {dns, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"2600:1fa0::/29"}}, true, false},
+		"DNS, the same where pods have it":          {dns, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"2600:1fa0::/29"}}, false, true},
+		"DNS, prefix lists of both":                 {dns, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"2600:1fa0::/29", "3.5.0.0/19"}}, false, false},
 		"external, more than a private network":     {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"10.0.0.0/7"}}, true, false},
 		"external, the networks of a prefix list":   {external, v1alpha1.Block, v1alpha1.Params{"awsCIDRs": {"3.5.0.0/19", "52.219.0.0/16"}}, false, false},
 		"external, IPv6 where pods have it":         {external, v1alpha1.Block, v1alpha1.Params{"allowEgressCIDRs": {"::/0"}}, false, true},
@@ -142,12 +151,70 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 		"names, of AWS on another port":             {names, v1alpha1.Block, v1alpha1.Params{"names": {"*.eu-west-1.amazonaws.com"}, "ports": {"8443"}}, true, false},
 		"names, of AWS and a typing error":          {names, v1alpha1.Block, v1alpha1.Params{"names": {"*.eu-west-1.amazonaws.com", "*"}}, true, false},
 	} {
-		if got := intent.ClosesEgressToAWS(securityIntent("i", tc.id, tc.action, tc.params), tc.ipv6); got != tc.want {
-			t.Errorf("%s: %v", name, got)
+		if got := intent.ClosesEgressToAWS(securityIntent("i", tc.id, tc.action, tc.params), intent.WayToAWS{IPv6: tc.ipv6}); got != "" != tc.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
-	if intent.ClosesEgressToAWS(nil, false) {
+	if intent.ClosesEgressToAWS(nil, intent.WayToAWS{}) != "" {
 		t.Error("an intent that does not exist closes nothing")
+	}
+}
+
+// remedies matches what a message about the way to AWS names: a parameter, and values for it.
+var remedies = regexp.MustCompile(`parameter (names|ports|awsCIDRs)|[*a-z][-*.a-z0-9]*\.amazonaws\.com|\[([0-9./]+)\]|add ([0-9]+)`)
+
+func TestClosesEgressToAWS_NamesWhatClearsIt(t *testing.T) {
+	way := intent.WayToAWS{SignIn: "sts.us-east-1.amazonaws.com"}
+	for id, given := range map[string]v1alpha1.Params{
+		"dnsManipulation": nil, "denyExternalNetworkAccess": nil,
+		intent.EgressToNames: {"names": {"api.example.com"}, "ports": {"8443"}},
+	} {
+		params := maps.Clone(given)
+		if params == nil {
+			params = v1alpha1.Params{}
+		}
+		for range 4 {
+			remedy := intent.ClosesEgressToAWS(securityIntent("i", id, v1alpha1.Block, params), way)
+			if remedy == "" {
+				break
+			}
+			name, values := "", []string(nil)
+			for _, m := range remedies.FindAllStringSubmatch(remedy, -1) {
+				if m[1] != "" {
+					name = m[1]
+				} else {
+					values = append(values, cmp.Or(m[2], m[3], m[0]))
+				}
+			}
+			params[name] = append(params[name], values...)
+		}
+		si := securityIntent("i", id, v1alpha1.Block, params)
+		if remedy := intent.ClosesEgressToAWS(si, way); remedy != "" || intent.CheckIntent(si) != nil {
+			t.Errorf("%s with %v is still said to close the way: %s, %v", id, params, remedy, intent.CheckIntent(si))
+		}
+	}
+}
+
+func TestNamesOutward_CoverWhereThePodsSignIn(t *testing.T) {
+	const sts = "sts.eu-west-1.amazonaws.com"
+	for name, tc := range map[string]struct {
+		signIn string
+		names  []string
+		want   string
+	}{
+		"the endpoint of a service":         {sts, []string{"bedrock-runtime.eu-west-1.amazonaws.com"}, "add " + sts},
+		"the same with EKS Pod Identity":    {"", []string{"bedrock-runtime.eu-west-1.amazonaws.com"}, ""},
+		"that of STS, too":                  {sts, []string{"bedrock-runtime.eu-west-1.amazonaws.com", sts}, ""},
+		"all of the region":                 {sts, []string{"*.eu-west-1.amazonaws.com"}, ""},
+		"all of another region":             {sts, []string{"*.us-east-1.amazonaws.com"}, "add " + sts},
+		"one label below the domain of AWS": {sts, []string{"*.amazonaws.com"}, "add " + sts},
+		"a VPC endpoint of STS":             {sts, []string{"vpce-1.sts.eu-west-1.vpce.amazonaws.com"}, ""},
+		"somebody else's":                   {sts, []string{"sts.example.com"}, sts + " among them"},
+	} {
+		si := securityIntent("i", intent.EgressToNames, v1alpha1.Block, v1alpha1.Params{"names": tc.names})
+		if got := intent.ClosesEgressToAWS(si, intent.WayToAWS{SignIn: tc.signIn}); !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
+			t.Errorf("%s: %q", name, got)
+		}
 	}
 }
 
@@ -155,7 +222,7 @@ func TestTheWayToAWSIsKnownOfEveryIntentThatRestrictsEgress(t *testing.T) {
 	// A new entry that restricts egress counts as closing; whoever adds it decides here what opens the way.
 	var closing []string
 	for _, e := range intent.Catalog() {
-		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil), true) {
+		if intent.ClosesEgressToAWS(securityIntent("i", e.ID, v1alpha1.Block, nil), intent.WayToAWS{IPv6: true}) != "" {
 			closing = append(closing, e.ID)
 		}
 	}

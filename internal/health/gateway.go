@@ -146,8 +146,21 @@ func (r Reader) gatewayOf(ctx context.Context, route *unstructured.Unstructured)
 		h := notAccepted(c)
 		h.Message = "Gateway " + name + ": " + h.Message
 		return &h, nil
+	case c == nil:
+		return r.classOf(ctx, u)
 	}
 	return nil, nil
+}
+
+// classOf says that the class of a Gateway does not exist, so that no controller looks at it; nil where it does.
+func (r Reader) classOf(ctx context.Context, gateway *unstructured.Unstructured) (*Health, error) {
+	class, _, _ := unstructured.NestedString(gateway.Object, "spec", "gatewayClassName")
+	if there, err := r.exists(ctx, gatewayKind("GatewayClass"), "", class); err != nil || there {
+		return nil, err
+	}
+	h := missing(nil, fmt.Sprintf("Gateway %s in namespace %s is of GatewayClass %s, which does not exist: install its controller, or correct spec.ingress.gateway",
+		gateway.GetName(), gateway.GetNamespace(), class))
+	return &h, nil
 }
 
 // parentOf returns the namespace and name of the Gateway that a route belongs to.

@@ -83,26 +83,34 @@ func TestGateway_IsNotReadyWhileAListenerDoesNotServe(t *testing.T) {
 
 func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 	spec := map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}
-	gateway := gatewayObject("Gateway", map[string]any{})
+	gateway := gatewayObject("Gateway", map[string]any{"spec": map[string]any{"gatewayClassName": "alb"}})
 	gateway.SetNamespace("edge")
 	gateway.SetName("shared")
+	class := gatewayObject("GatewayClass", map[string]any{})
+	class.SetNamespace("")
+	class.SetName("alb")
 	by := func(conditions ...any) []any { return []any{map[string]any{"conditions": conditions}} }
 	for name, c := range map[string]struct {
 		parents []any
 		gateway bool
+		class   bool
 		want    Health
 		message string
 	}{
-		"accepted":          {by(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2)), true, Health{Ready: true}, ""},
-		"not accepted":      {by(said("Accepted", "False", 2)), true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
-		"without Services":  {by(said("Accepted", "True", 2), said("ResolvedRefs", "False", 2)), true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyResolvedRefs"},
-		"as it was":         {by(said("Accepted", "True", 1), said("ResolvedRefs", "True", 1)), true, Health{Reason: "Progressing"}, "has not looked"},
-		"not looked at":     {nil, true, Health{Reason: "Progressing"}, "no Gateway has accepted"},
-		"without a Gateway": {nil, false, Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
+		"accepted":          {by(said("Accepted", "True", 2), said("ResolvedRefs", "True", 2)), true, true, Health{Ready: true}, ""},
+		"not accepted":      {by(said("Accepted", "False", 2)), true, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyAccepted"},
+		"without Services":  {by(said("Accepted", "True", 2), said("ResolvedRefs", "False", 2)), true, true, Health{Reason: "GatewayNotAccepted", Stalled: true}, "WhyResolvedRefs"},
+		"as it was":         {by(said("Accepted", "True", 1), said("ResolvedRefs", "True", 1)), true, true, Health{Reason: "Progressing"}, "has not looked"},
+		"not looked at":     {nil, true, true, Health{Reason: "Progressing"}, "no Gateway has accepted"},
+		"without a class":   {nil, true, false, Health{Reason: "GatewayMissing", Stalled: true}, "Gateway shared in namespace edge is of GatewayClass alb, which does not exist"},
+		"without a Gateway": {nil, false, true, Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
 	} {
 		api := fake.NewClientBuilder()
 		if c.gateway {
 			api = api.WithObjects(gateway.DeepCopy())
+		}
+		if c.class {
+			api = api.WithObjects(class.DeepCopy())
 		}
 		got, err := Reader{Client: api.Build()}.Of(t.Context(), gatewayObject("HTTPRoute", map[string]any{"spec": spec, "status": map[string]any{"parents": c.parents}}))
 		if err != nil || !strings.Contains(got.Message, c.message) {
@@ -143,9 +151,11 @@ func TestHTTPRoute_DependsOnItsOwnGatewayAlone(t *testing.T) {
 		"its own, judged for itself":      {[]any{here}, map[string]any{"listeners": []any{broken}}, "1", Health{Ready: true}, ""},
 		"a Gateway that is gone":          {[]any{here}, nil, "", Health{Reason: "GatewayMissing", Stalled: true}, "no Gateway shared in namespace edge"},
 	} {
-		api := fake.NewClientBuilder()
+		class := gatewayObject("GatewayClass", map[string]any{})
+		class.SetNamespace("")
+		api := fake.NewClientBuilder().WithObjects(class)
 		if c.gateway != nil {
-			gateway := gatewayObject("Gateway", map[string]any{"status": c.gateway})
+			gateway := gatewayObject("Gateway", map[string]any{"spec": map[string]any{"gatewayClassName": "web"}, "status": c.gateway})
 			gateway.SetNamespace("edge")
 			gateway.SetName("shared")
 			gateway.SetLabels(map[string]string{uid: c.own})

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -190,7 +191,7 @@ func declareCode(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState
 	s.PackageType, s.ImageURI, s.CodeSHA256 = kind.Ptr(string(kind.Either(c.ImageURI != "", types.PackageTypeImage, types.PackageTypeZip))), kind.NonEmpty(&c.ImageURI), kind.NonEmpty(&c.CodeSHA256)
 	if c.ImageURI != "" {
 		s.Location = types.FunctionCode{ImageUri: &c.ImageURI}
-		return nil
+		return refuseImage(c.ImageURI, sc.Region)
 	}
 	if c.S3BucketRef != nil {
 		target, err := sc.Ref("S3Bucket", c.S3BucketRef.Name)
@@ -201,6 +202,28 @@ func declareCode(sc kind.Scope, in v1alpha1.LambdaFunctionSpec, s *FunctionState
 	}
 	s.Location = types.FunctionCode{S3Bucket: &c.S3Bucket, S3Key: &c.S3Key, S3ObjectVersion: kind.NonEmpty(&c.S3ObjectVersion)}
 	s.Source = kind.NewWriteOnly(sc.UID, strings.Join([]string{c.S3Bucket, c.S3Key, c.S3ObjectVersion}, "\n"))
+	return nil
+}
+
+// repositoryHost is the host of a registry of ECR, with its region.
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
+var repositoryHost = regexp.MustCompile(`^[0-9]+\.dkr[.-]ecr(?:-fips)?\.([a-z0-9-]+)\.(?:amazonaws\.|on\.|api\.|sc2s\.|c2s\.)`)
+
+// refuseImage names what no push mends: Lambda takes images of its own region, by an endpoint that is not a FIPS one. AWS says of
+// the others only that they are not valid.
+// https://docs.aws.amazon.com/lambda/latest/dg/images-create.html
+func refuseImage(uri, region string) error {
+	host := repositoryHost.FindStringSubmatch(uri)
+	switch {
+	case strings.HasPrefix(uri, "public.ecr.aws/"):
+		return status.Invalid("spec.code.imageUri", "Lambda takes no images of the public registry: push the image to a repository in %s, or name one with a pull through cache rule", region)
+	case host == nil:
+		return nil
+	case host[1] != region:
+		return status.Invalid("spec.code.imageUri", "the image is in %s, and Lambda takes images of the function's region: push it to a repository in %s, or let ECR replicate it there", host[1], region)
+	case strings.Contains(host[0], "ecr-fips."):
+		return status.Invalid("spec.code.imageUri", "Lambda takes no images by FIPS endpoints: write dkr.ecr instead of dkr.ecr-fips")
+	}
 	return nil
 }
 
@@ -256,7 +279,7 @@ func (f *function) updateCode(ctx context.Context, want, have FunctionState) err
 func awaitCode(want FunctionState, err error) error {
 	switch text := strings.ToLower(awsclient.Classify(err).Message); {
 	case strings.Contains(text, "source image"):
-		return awsclient.AwaitMissing(err, "image "+aws.ToString(want.Location.ImageUri)+" to be pushed")
+		return awsclient.AwaitMissing(err, "image "+aws.ToString(want.Location.ImageUri)+" to be pushed (if its repository is gone, create it, or correct spec.code.imageUri)")
 	case strings.Contains(text, "getobject"):
 		return awsclient.AwaitMissing(err, fmt.Sprintf("archive s3://%s/%s to be uploaded", aws.ToString(want.Location.S3Bucket), aws.ToString(want.Location.S3Key)))
 	}

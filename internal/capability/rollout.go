@@ -40,7 +40,7 @@ func (s summary) updating() bool {
 }
 
 // rollout tells what an edit of a capability that has run changes. It begins with the first look at a new generation,
-// collects over the looks, and keeps its changes once it is complete; nil leaves the status as it is.
+// collects over the looks, and stays as it is once it is complete: what fails later is an outage. Nil leaves the status as it is.
 func (s summary) rollout(err error) *nexusv1.RolloutStatus {
 	c := s.Capability
 	was := c.Status.Rollout
@@ -48,13 +48,14 @@ func (s summary) rollout(err error) *nexusv1.RolloutStatus {
 	if !s.hasRun() || s.Deleting || c.Spec.Suspend || !continues && c.Status.ObservedGeneration == c.Generation {
 		return nil
 	}
+	if continues && was.State == nexusv1.RolloutComplete {
+		return was.DeepCopy()
+	}
 	out := &nexusv1.RolloutStatus{Generation: c.Generation}
 	if continues {
 		out.Changes = slices.Clone(was.Changes)
 	}
-	if !continues || was.State != nexusv1.RolloutComplete {
-		out.Changes = MergeChanges(out.Changes, s.Changes)
-	}
+	out.Changes = MergeChanges(out.Changes, s.Changes)
 	out.State = rolloutState(err)
 	return out
 }

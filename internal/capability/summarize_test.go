@@ -133,6 +133,9 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 		"a pod of what ran dies": {[]func(*capability.Observed){ran, settled,
 			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Message: "1 of 2 replicas are available"})},
 			"Degraded 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: 1 of 2 replicas are available"},
+		"a pod of what was edited and ran dies": {[]func(*capability.Observed){ran, rolledOut,
+			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Message: "1 of 2 replicas are available"})},
+			"Degraded 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: 1 of 2 replicas are available"},
 		"the operator rolls out pods that it makes anew": {[]func(*capability.Observed){ran, settled,
 			state("Deployment/myapp-dev-backend", capability.State{Applied: true, Serving: true, Message: "updating, the previous version is serving: 2 of 2"})},
 			"Updating 10/11 Backend ready=False/Progressing", "waiting for Deployment/myapp-dev-backend: updating, the previous version is serving: 2 of 2"},
@@ -185,6 +188,12 @@ func TestTheStatusTellsHowFarTheCapabilityIs(t *testing.T) {
 			}
 		})
 	}
+}
+
+// rolledOut is a capability whose last edit was rolled out.
+func rolledOut(o *capability.Observed) {
+	settled(o)
+	o.Capability.Status.Rollout = &nexusv1.RolloutStatus{Generation: o.Capability.Generation, State: nexusv1.RolloutComplete}
 }
 
 // edited is a capability whose last edit is not rolled out yet.

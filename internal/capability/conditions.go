@@ -66,10 +66,7 @@ func (s summary) part(nodes []view) metav1.Condition {
 	if len(nodes) == 0 {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonSkipped, Message: "not asked for"}
 	}
-	worst := slices.IndexFunc(nodes, func(v view) bool { return v.Stalled })
-	if worst < 0 {
-		worst = tellingOf(nodes)
-	}
+	worst := worstOf(nodes)
 	if worst < 0 {
 		return metav1.Condition{Status: metav1.ConditionTrue, Reason: status.ReasonReady}
 	}
@@ -85,6 +82,20 @@ func (s summary) part(nodes []view) metav1.Condition {
 		c.Status = metav1.ConditionUnknown
 	}
 	return c
+}
+
+// worstOf is the index of the node to tell of, or -1: one that stalls, and of those one that keeps the backend from working, as only
+// its condition says what to do about it.
+func worstOf(nodes []view) int {
+	for _, is := range []func(view) bool{
+		func(v view) bool { return v.Stalled && v.Reason == status.ReasonEgressToAWSBlocked },
+		func(v view) bool { return v.Stalled },
+	} {
+		if i := slices.IndexFunc(nodes, is); i >= 0 {
+			return i
+		}
+	}
+	return tellingOf(nodes)
 }
 
 // secretsPopulated says which secrets people have yet to fill in. It is no part of Ready: it may take days.

@@ -87,6 +87,8 @@ func TestPoliciesArePartOfReadyAndOfNoStep(t *testing.T) {
 			"Failed 10/11 Backend ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked " + binding + ": " + blocked + " (NX-NET-004)"},
 		"the frontend's way is closed": {[]func(*capability.Observed){bound(forFrontend("dns"), forBackend("host")), closes("dns")},
 			"Running 11/11 Ingress ready=True/Ready", "True/Ready "},
+		"the way to AWS is closed, and the frontend's intents are not in force": {[]func(*capability.Observed){bound(forFrontend("segments"), forBackend("dns")), closes("dns"), state(frontends, none)},
+			"Failed 11/11 Ingress ready=False/EgressToAWSBlocked", "False/EgressToAWSBlocked SecurityIntentBinding/myapp-dev-backend-policies: " + blocked + " (NX-NET-004)"},
 		"one of two": {[]func(*capability.Observed){bound(both("dns"), forFrontend("segments")), state(frontends, none)},
 			"Failed 11/11 Ingress ready=False/NotEnforced", "False/NotEnforced " + frontends + ": no engine does it (NX-SEC-001)"},
 		"in deletion": {[]func(*capability.Observed){bound(both("dns")), closes("dns"), ran, leaving(binding)},

@@ -181,6 +181,9 @@ func (s summary) stalled() error {
 	if first == nil {
 		return nil
 	}
+	if first.Step == StepPolicies {
+		first = &s.nodes[worstOf(s.nodes)]
+	}
 	message := first.explain()
 	if more > 0 {
 		message = status.Extend(message, fmt.Sprintf(" (and %d more, see status.resources)", more))

@@ -182,7 +182,7 @@ var codes = [...]Code{
 	{"NX-NET-003", ReasonIngressControllerGone, "The load balancer controller was removed before the Ingress, whose finalizer only that controller removes.",
 		"Install the controller again (`nexusctl install-alb-controller`) until the Ingress is gone."},
 	{"NX-NET-004", ReasonEgressToAWSBlocked, "An intent of `spec.security` closes the backend's way to AWS, without which the backend cannot work.",
-		"Set the parameter `awsCIDRs` to the networks at which the backend reaches AWS, such as those of VPC endpoints or prefix lists, or `[0.0.0.0/0]`, or set `otherEgress: [allow]` (dnsManipulation), or bind the intent to `component: frontend`."},
+		"Set the parameter that the message names: `awsCIDRs` to the networks at which the backend reaches AWS, such as those of VPC endpoints or prefix lists, or `[0.0.0.0/0]`; of allowEgressToNames `names` to the endpoints of AWS. Or set `otherEgress: [allow]` (dnsManipulation), or bind the intent to `component: frontend`."},
 	{"NX-NET-005", ReasonGatewayAPIMissing, "The cluster lacks a kind of the Gateway API that `spec.ingress.gateway` needs.",
 		"Install the definitions that the message names, or remove `spec.ingress.gateway`. The capability goes on within a minute."},
 	{"NX-NET-006", ReasonGatewayMissing, "The Gateway or GatewayClass that `spec.ingress.gateway` names does not exist.",

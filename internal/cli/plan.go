@@ -215,6 +215,9 @@ func (s *shared) checked(ctx context.Context, look look, c client.Client, object
 		}
 	}
 	found, err := look(ctx, objects)
+	if len(objects) == 0 && namespace != "" {
+		where += "; -A looks in all of them"
+	}
 	if err == nil {
 		s.say("Looked at %s in %s.", status.Counted(len(objects), "object", "objects"), where)
 	}

@@ -57,7 +57,11 @@ func writeItem(b *strings.Builder, it plan.Item) {
 	if it.Waits != "" {
 		fmt.Fprintf(b, "    … waits for %s\n", it.Waits)
 	}
-	writeFields(b, "    ", it.Fields, it.Action == plan.Create)
+	form := changeOf
+	if it.Action == plan.Create {
+		form = contentOf
+	}
+	writeFields(b, "    ", it.Fields, form)
 	if it.AWS != nil {
 		writeResource(b, it.AWS)
 	}
@@ -72,24 +76,24 @@ func writeResource(b *strings.Builder, r *plan.Resource) {
 	if r.Reason != "" {
 		fmt.Fprintf(b, "        %s\n", r.Reason)
 	}
-	writeFields(b, "        ", r.Fields, false)
+	form := changeOf
+	if r.Reported {
+		form = differenceOf
+	}
+	writeFields(b, "        ", r.Fields, form)
 	for _, c := range r.Calls {
 		fmt.Fprintf(b, "        call %s%s%s\n", c.Action, timesOf(c.Count), riskSuffix(c.Risk))
 	}
 }
 
-func writeFields(b *strings.Builder, indent string, fields []plan.Field, created bool) {
+func writeFields(b *strings.Builder, indent string, fields []plan.Field, form func(plan.Field) string) {
 	for _, f := range fields {
 		if len(f.Statements) > 0 {
 			fmt.Fprintf(b, "%s%s:\n", indent, f.Path)
 			writeStatements(b, indent+"    ", f.Statements)
 			continue
 		}
-		text := changeOf(f)
-		if created {
-			text = cmp.Or(excerpt(f.Want, 0), `""`)
-		}
-		fmt.Fprintf(b, "%s%s: %s\n", indent, f.Path, text)
+		fmt.Fprintf(b, "%s%s: %s\n", indent, f.Path, form(f))
 	}
 }
 
@@ -147,8 +151,23 @@ func problemText(p *plan.Problem) string {
 // maxShown bounds a value on a terminal, in characters. JSON and YAML have the whole value.
 const maxShown = 240
 
-// changeOf describes the change of a value, of long values only the part that differs.
+// contentOf is the value that a field of a new object gets.
+func contentOf(f plan.Field) string { return cmp.Or(excerpt(f.Want, 0), `""`) }
+
+// changeOf describes the change of a value.
 func changeOf(f plan.Field) string {
+	have, want := bothOf(f)
+	return have + " -> " + want
+}
+
+// differenceOf describes a difference that stays.
+func differenceOf(f plan.Field) string {
+	have, want := bothOf(f)
+	return have + ", declared is " + want
+}
+
+// bothOf are both values of a field, of long values only the part that differs.
+func bothOf(f plan.Field) (found, declared string) {
 	have, want := folded(f.Have), folded(f.Want)
 	from := 0
 	if have != "" && want != "" {
@@ -157,7 +176,7 @@ func changeOf(f plan.Field) string {
 		}
 	}
 	have, want = excerpt(have, from), excerpt(want, from)
-	return cmp.Or(have, "(none)") + " -> " + cmp.Or(want, "(none)")
+	return cmp.Or(have, "(none)"), cmp.Or(want, "(none)")
 }
 
 // excerpt cuts a long value to the part around the first difference.
@@ -206,6 +225,9 @@ func riskSuffix(r plan.Risk) string {
 
 func summaryOf(p plan.Plan) string {
 	s := p.Summary
+	if len(p.Items) == 0 {
+		return "There is nothing to plan."
+	}
 	if p.Empty() && s.Reported > 0 {
 		return fmt.Sprintf("No changes. Not corrected: %s.", status.Counted(s.Reported, "object differs", "objects differ")+" from AWS, and only reports it")
 	}

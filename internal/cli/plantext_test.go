@@ -56,6 +56,23 @@ func TestLongValuesAreCutAroundTheirDifference(t *testing.T) {
 	}
 }
 
+func TestPlansOfNothingDoNotSayThatNothingChanges(t *testing.T) {
+	if text, markdown := textOf(plan.Of(nil), false), markdownOf(plan.Of(nil)); text != "There is nothing to plan.\n" || markdown != "### There is nothing to plan.\n" {
+		t.Errorf("%q, %q", text, markdown)
+	}
+}
+
+// An arrow would announce a correction.
+func TestPlansSayWhatDiffersWithoutAnArrow(t *testing.T) {
+	text := textOf(plan.Of([]plan.Item{{Kind: "S3Bucket", Name: "a", Action: plan.None, AWS: &plan.Resource{Action: plan.None, Reported: true,
+		Fields: []plan.Field{{Path: "Versioning.Enabled", Have: "false", Want: "true"}, {Path: "Tags[a]", Have: "b"}}}}}), false)
+	for _, want := range []string{"Versioning.Enabled: false, declared is true\n", "Tags[a]: b, declared is (none)\n"} {
+		if !strings.Contains(text, want) || strings.Contains(text, "->") {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
 func TestPlansWithoutChangesSaySo(t *testing.T) {
 	same := plan.Of([]plan.Item{{Kind: "Service", Name: "a", Action: plan.None}})
 	if got := textOf(same, false); got != "No changes.\n" {

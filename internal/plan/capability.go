@@ -161,11 +161,11 @@ func (p *Planner) child(ctx context.Context, f family, n graph.Node) (Item, erro
 
 // record adds the planned write of its object to an item.
 func (it *Item) record(written apply.Plan) {
-	added := slices.Concat(fieldsOf(written.Additions()), fieldsOf(written.Removals()))
-	switch it.Fields = append(fieldsOf(written.Differences), added...); {
+	added := slices.Concat(written.Additions(), written.Removals())
+	switch it.Fields = fieldsOf(slices.Concat(written.Differences, added)); {
 	case written.Change == apply.Created:
 		it.Action = Create
-	case written.Change == apply.Updated || len(added) > 0:
+	case written.Change == apply.Updated || len(fieldsOf(added)) > 0:
 		it.Action = Update
 	}
 }

@@ -186,12 +186,13 @@ func isNothing(v any) bool {
 	return v == nil || ok && len(m) == 0
 }
 
-// fieldsOf are the differences of a child, without those of the annotations in which the operator keeps its own
+// fieldsOf are the differences of a child, each field once, without those of the annotations in which the operator keeps its own
 // records.
 func fieldsOf(differences []apply.Difference) []Field {
 	var out []Field
 	for _, d := range differences {
-		if !strings.HasPrefix(d.Path, "metadata.annotations."+wellknown.Prefix) {
+		listed := slices.ContainsFunc(out, func(f Field) bool { return f.Path == d.Path })
+		if !listed && !strings.HasPrefix(d.Path, "metadata.annotations."+wellknown.Prefix) {
 			out = append(out, fieldOf(d.Path, text(d.Have), text(d.Want)))
 		}
 	}

@@ -7,12 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func parse(t *testing.T, text string) *unstructured.Unstructured {
@@ -76,6 +79,31 @@ func TestFieldsOf_LeaveOutTheOperatorsOwnAnnotations(t *testing.T) {
 	got := fieldsOf([]apply.Difference{{Path: "metadata.annotations.nexus.ai/desired-hash", Want: "x"}, {Path: "spec.replicas", Have: int64(2), Want: int64(3)}})
 	if want := []Field{{Path: "spec.replicas", Have: "2", Want: "3"}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// A field that others own as well is found by several comparisons.
+func TestFieldsOf_ListAFieldOnce(t *testing.T) {
+	gone := apply.Difference{Path: "data.A", Have: "b"}
+	if got := fieldsOf([]apply.Difference{gone, {Path: "data.B", Have: "b"}, gone}); len(got) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Server-side apply has no type for the fields that it does not know: https://github.com/kubernetes-sigs/structured-merge-diff
+func TestRefusal_KnowsWhatServerSideApplyDoesNot(t *testing.T) {
+	const begin = "failed to create typed patch object (a/b; nexus.ai/v1, Kind=NexusAICapability): "
+	for text, want := range map[string]Problem{
+		".spec.bogus: field not declared in schema":                                              {Field: "spec.bogus", Message: "field not declared in schema"},
+		"errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected string, got &{1}": {Message: ".spec.a: field not declared in schema; .spec.b: expected string, got &{1}"},
+	} {
+		got := refusal(&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: begin + text}})
+		if got == nil || got.Field != want.Field || got.Message != want.Message || got.Reason != status.ReasonInvalidSpec {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	if got := refusal(&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 500, Message: "etcd is gone"}}); got != nil {
+		t.Errorf("%+v", got)
 	}
 }
 

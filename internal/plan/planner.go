@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -301,12 +302,33 @@ func refusal(err error) *Problem {
 		return &Problem{Reason: s.Reason, Code: status.CodeOf(s.Reason), Field: s.Field, Message: s.Message}
 	}
 	var s apierrors.APIStatus
+	if errors.As(err, &s) && typedPatch.MatchString(err.Error()) {
+		return untyped(typedPatch.ReplaceAllString(err.Error(), ""))
+	}
 	if !errors.As(err, &s) || !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) && !apierrors.IsNotFound(err) {
 		return nil
 	}
 	problem := &Problem{Reason: status.ReasonInvalidSpec, Code: status.CodeOf(status.ReasonInvalidSpec), Message: err.Error()}
 	if d := s.Status().Details; d != nil && len(d.Causes) > 0 {
 		problem.Field, problem.Message = d.Causes[0].Field, d.Causes[0].Message
+	}
+	return problem
+}
+
+// typedPatch begins what server-side apply says of a manifest whose fields or types the schema does not have, as an internal error:
+// https://github.com/kubernetes/apimachinery/blob/master/pkg/util/managedfields/internal/structuredmerge.go
+var typedPatch = regexp.MustCompile(`^failed to create typed patch object \(.*?\): (errors:\n\s*)?`)
+
+// untyped is the problem of fields that the schema does not have as they are. Each line of the text begins with a field.
+func untyped(text string) *Problem {
+	problem := &Problem{Reason: status.ReasonInvalidSpec, Code: status.CodeOf(status.ReasonInvalidSpec)}
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	problem.Message = strings.Join(lines, "; ")
+	if path, message, found := strings.Cut(problem.Message, ": "); found && len(lines) == 1 {
+		problem.Field, problem.Message = strings.TrimPrefix(path, "."), message
 	}
 	return problem
 }

@@ -107,7 +107,7 @@ func (p *Planner) removedProvider(ctx context.Context, it *Item) error {
 		}
 	}
 	if n > 0 {
-		it.Waits = fmt.Sprintf("%s that use it to be gone", status.Counted(n, "object", "objects"))
+		it.Waits = status.Counted(n, "object that uses it", "objects that use it") + " to be gone"
 	}
 	return nil
 }

@@ -99,7 +99,7 @@ func TestPlan_SaysHowMuchItLookedAt(t *testing.T) {
 	extent.Full(t)
 	x := newTool(t)
 	a := x.run("", "plan", "--all", "-n", x.Namespace)
-	if x.wants(a, 0, "No changes."); !strings.Contains(a.err, "Looked at 0 objects in namespace "+x.Namespace) {
+	if x.wants(a, 0, "There is nothing to plan."); !strings.Contains(a.err, "Looked at 0 objects in namespace "+x.Namespace+"; -A looks in all of them.") {
 		t.Error(a.err)
 	}
 	for _, args := range [][]string{{"--all"}, {"s3bucket"}} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/yaml"
 )
@@ -72,24 +75,98 @@ func manifestFiles(name string, recursive bool) ([]string, error) {
 func mistakesIn(text []byte) []string {
 	var out []string
 	first := 0 // lines before the document
+	seen := map[string]bool{}
 	for _, document := range splitDocuments(text) {
 		var content any
-		switch err := yaml.UnmarshalStrict(document, &content); {
+		err := yaml.UnmarshalStrict(document, &content)
+		object, is := content.(map[string]any)
+		switch {
 		case err != nil:
 			out = append(out, yamlMistakes(err, first, text)...)
 		case content == nil:
+		case !is:
+			out = append(out, fmt.Sprintf("line %d: the document is no object: it has no fields", first+1))
 		default:
-			object, is := content.(map[string]any)
-			switch kind, _ := object["kind"].(string); {
-			case !is:
-				out = append(out, fmt.Sprintf("line %d: the document is no object: it has no fields", first+1))
-			case kind == "":
-				out = append(out, fmt.Sprintf("the object at line %d: kind: Required value", first+1))
+			for _, mistake := range objectMistakes(object, seen) {
+				out = append(out, fmt.Sprintf("the object at line %d: %s", first+1, mistake))
 			}
 		}
 		first += bytes.Count(document, []byte("\n"))
 	}
 	return out
+}
+
+// objectMistakes returns what keeps a document from being read as an object, and notes the objects of our kinds, of which the last one
+// with the same name would be taken without a word.
+func objectMistakes(object map[string]any, seen map[string]bool) []string {
+	u := &unstructured.Unstructured{Object: object}
+	if u.GetKind() == "" {
+		mistake := "kind: Required value"
+		if object["resources"] != nil || object["patches"] != nil {
+			mistake += "; a kustomization.yaml is read with -k"
+		}
+		return []string{mistake}
+	}
+	mistakes := metadataMistakes("", object)
+	key := strings.Join([]string{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}, " ")
+	if u.GetName() != "" && seen[key] && isOurGroup(u.GroupVersionKind().Group) {
+		mistakes = append(mistakes, titleOfObject(u)+" is in the file twice")
+	}
+	seen[key] = true
+	return mistakes
+}
+
+// metadataMistakes names the fields of the metadata that are no text. The reader of Kubernetes ends at them, and names the types of Go.
+func metadataMistakes(at string, object map[string]any) []string {
+	metadata, _ := object["metadata"].(map[string]any)
+	var out []string
+	note := func(path string, value any) {
+		if kind := kindOfValue(value); kind != "" {
+			out = append(out, fmt.Sprintf("%smetadata.%s: must be of type string: %q: write it in quotes", at, path, kind))
+		}
+	}
+	for _, field := range []string{"name", "generateName", "namespace"} {
+		note(field, metadata[field])
+	}
+	for _, field := range []string{"labels", "annotations"} {
+		values, _ := metadata[field].(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			note(field+"."+key, values[key])
+		}
+	}
+	items, _ := object["items"].([]any)
+	for i, item := range items {
+		if content, is := item.(map[string]any); is {
+			out = append(out, metadataMistakes(fmt.Sprintf("%sitems[%d].", at, i), content)...)
+		}
+	}
+	return out
+}
+
+// kindOfValue names a value of YAML that quotes make a text of; empty for others.
+func kindOfValue(v any) string {
+	switch v.(type) {
+	case bool:
+		return "boolean"
+	case float64, int64:
+		return "number"
+	default:
+		return ""
+	}
+}
+
+// isManifest reports whether an argument is the name of a file with manifests, which a flag should name.
+func isManifest(arg string) bool {
+	_, err := os.Stat(arg)
+	return err == nil && slices.Contains(resource.FileExtensions, filepath.Ext(arg))
+}
+
+// noFiles refuses arguments of a command whose files are named by a flag.
+func noFiles(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("%q: name files with -f", args[0])
+	}
+	return nil
 }
 
 // splitDocuments cuts a text before each line that begins a document.

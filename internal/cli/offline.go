@@ -5,6 +5,7 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,8 +55,53 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 	if len(local.Filenames) == 0 && local.Kustomize == "" {
 		return nil
 	}
-	_, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, &local).Flatten())
-	return err
+	mistakes, err := textMistakes(&local, nil)
+	if err != nil {
+		return usage("%w", err)
+	}
+	var wrong []string
+	for _, path := range slices.Sorted(maps.Keys(mistakes)) {
+		wrong = append(wrong, path+": "+strings.Join(mistakes[path], "; "))
+	}
+	if len(wrong) > 0 {
+		return usage("%s", strings.Join(wrong, "; "))
+	}
+	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, &local).Flatten())
+	if err != nil {
+		return err
+	}
+	for _, u := range objects {
+		mistake, err := s.kindMistake(u)
+		if err != nil {
+			return err
+		}
+		if mistake != "" {
+			wrong = append(wrong, titleOfObject(u)+": "+mistake)
+		}
+	}
+	if len(wrong) > 0 {
+		return usage("%s", strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// kindMistake says which kind or version of ours is meant by one that does not exist; empty for one that may exist in a cluster.
+func (s *shared) kindMistake(u *unstructured.Unstructured) (string, error) {
+	scheme, err := ownTypes()
+	if err != nil || scheme.Recognizes(u.GroupVersionKind()) {
+		return "", err
+	}
+	if !isOurGroup(u.GroupVersionKind().Group) {
+		return strings.Join(foreignProblems(scheme, u), "; "), nil
+	}
+	schemas, err := crdschema.Load(s.CRDs)
+	if err != nil {
+		return "", err
+	}
+	if schemas.Closest(u.GetKind()) == "" && meantVersion(scheme, u.GetKind()) == "" {
+		return "", nil // an operator that is newer may have it
+	}
+	return unknownKind(scheme, schemas, u), nil
 }
 
 // capabilityOf reads a capability as the API server would, with its defaults.
@@ -86,8 +132,12 @@ func isCapability(u *unstructured.Unstructured) bool {
 }
 
 func titleOfObject(u *unstructured.Unstructured) string {
-	if u.GetNamespace() == "" {
-		return u.GetKind() + " " + u.GetName()
+	name := u.GetName()
+	if name == "" && u.GetGenerateName() != "" {
+		name = u.GetGenerateName() + "*"
 	}
-	return u.GetKind() + " " + u.GetNamespace() + "/" + u.GetName()
+	if u.GetNamespace() == "" {
+		return u.GetKind() + " " + name
+	}
+	return u.GetKind() + " " + u.GetNamespace() + "/" + name
 }

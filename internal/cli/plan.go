@@ -134,6 +134,9 @@ func (f *planFlags) check(args []string) error {
 	if ways != 1 {
 		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
 	}
+	if len(args) > 0 && isManifest(args[0]) {
+		return usage("name files with -f: -f %s", args[0])
+	}
 	if f.everywhere && !f.all {
 		return usage("--all-namespaces goes with --all")
 	}

@@ -35,7 +35,7 @@ func (s *shared) validateCommand() *cobra.Command {
 			"server evaluates, and for a NexusAICapability everything that the operator itself would refuse.\n" +
 			"It exits with 2 when an object is invalid. Objects of other kinds are passed over.",
 		Example: "  nexusctl validate -f examples/",
-		Args:    arguments(cobra.NoArgs),
+		Args:    noFiles,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.validate(cmd.Context(), &files) },
 	}
 	s.addFileFlags(cmd, &files)
@@ -147,7 +147,7 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		return foreignProblems(scheme, u), nil
 	}
 	if !scheme.Recognizes(gvk) || !schemas.Has(gvk.Kind) {
-		return []string{unknownKind(schemas, u)}, nil
+		return []string{unknownKind(scheme, schemas, u)}, nil
 	}
 	typed, err := scheme.New(gvk)
 	if err != nil {
@@ -170,15 +170,28 @@ func foreignProblems(scheme *runtime.Scheme, u *unstructured.Unstructured) []str
 		return []string{"apiVersion: Required value"}
 	}
 	gvk := u.GroupVersionKind()
-	for _, meant := range ourGroups() {
-		near := gvk.Group == "" || crdschema.ClosestOf(gvk.Group, []string{meant}) != ""
-		for _, v := range scheme.PrioritizedVersionsForGroup(meant) {
-			if near && scheme.Recognizes(v.WithKind(gvk.Kind)) {
-				return []string{fmt.Sprintf("apiVersion: %s has no kind %s; did you mean %s?", u.GetAPIVersion(), gvk.Kind, v)}
+	if meant := meantVersion(scheme, gvk.Kind); meant != "" && isNearOurGroup(gvk.Group) {
+		return []string{fmt.Sprintf("apiVersion: %s has no kind %s; did you mean %s?", u.GetAPIVersion(), gvk.Kind, meant)}
+	}
+	return nil
+}
+
+// isNearOurGroup reports whether a group may be meant to be one of the operator's: it is misspelled, missing, or a subdomain.
+func isNearOurGroup(group string) bool {
+	return group == "" || crdschema.ClosestOf(group, ourGroups()) != "" ||
+		slices.ContainsFunc(ourGroups(), func(ours string) bool { return strings.HasSuffix(group, "."+ours) })
+}
+
+// meantVersion returns the group and version of the operator that have a kind; empty where none has it.
+func meantVersion(scheme *runtime.Scheme, kind string) string {
+	for _, group := range ourGroups() {
+		for _, v := range scheme.PrioritizedVersionsForGroup(group) {
+			if scheme.Recognizes(v.WithKind(kind)) {
+				return v.String()
 			}
 		}
 	}
-	return nil
+	return ""
 }
 
 // withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
@@ -206,9 +219,9 @@ func names(found []error, problem error) bool {
 }
 
 // unknownKind names the version or kind of the operator's groups that was probably meant.
-func unknownKind(schemas *crdschema.Schemas, u *unstructured.Unstructured) string {
-	if schemas.Has(u.GetKind()) {
-		return fmt.Sprintf("apiVersion: %s has no kind %s", u.GetAPIVersion(), u.GetKind())
+func unknownKind(scheme *runtime.Scheme, schemas *crdschema.Schemas, u *unstructured.Unstructured) string {
+	if meant := meantVersion(scheme, u.GetKind()); meant != "" {
+		return fmt.Sprintf("apiVersion: %s has no kind %s; did you mean %s?", u.GetAPIVersion(), u.GetKind(), meant)
 	}
 	text := fmt.Sprintf("kind: %s is no kind of %s", u.GetKind(), u.GetAPIVersion())
 	if meant := schemas.Closest(u.GetKind()); meant != "" {

@@ -30,6 +30,9 @@ func (s *Schemas) metadataProblems(u *unstructured.Unstructured) []error {
 	if s.Namespaced(u.GetKind()) && typed.Namespace == "" {
 		typed.Namespace = metav1.NamespaceDefault // or that of the command line
 	}
+	if typed.Name == "" && typed.GenerateName != "" {
+		typed.Name = typed.GenerateName + "xxxxx" // the API server adds five characters before it checks the name
+	}
 	for _, e := range apivalidation.ValidateObjectMeta(typed, s.Namespaced(u.GetKind()), apivalidation.NameIsDNSSubdomain, field.NewPath("metadata")) {
 		out = append(out, invalidField(e))
 	}

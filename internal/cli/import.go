@@ -18,6 +18,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/importer"
 	"github.com/nexus-operator/nexus-operator/internal/plan"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // importFlags are the flags of the verb.
@@ -100,7 +101,7 @@ func (s *shared) importEach(ctx context.Context, f *importFlags, im *importer.Im
 		wrote = true
 	}
 	if failed > 0 {
-		return &failure{code: exitFailed, err: fmt.Errorf("%d of %d resources are not declared as they are", failed, len(wanted))}
+		return &failure{code: exitFailed, err: fmt.Errorf("%d of %s not declared as in AWS", failed, status.Counted(len(wanted), "resource is", "resources are"))}
 	}
 	return nil
 }

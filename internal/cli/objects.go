@@ -4,6 +4,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -52,6 +53,20 @@ func (s *shared) everyObject(ctx context.Context, c client.Client, entries []eng
 		}
 	}
 	return out, nil
+}
+
+// lookFailure says of a read of objects that are named on the command line how they are named.
+func lookFailure(err error, namespace string) error {
+	var s apierrors.APIStatus
+	switch {
+	case errors.As(err, &s) && apierrors.IsNotFound(err) && s.Status().Details != nil && s.Status().Details.Kind != "namespaces":
+		return fmt.Errorf("%w in namespace %s; -n names another", err, namespace)
+	case strings.Contains(err.Error(), "doesn't have a resource type"):
+		_, word, _ := strings.Cut(err.Error(), "resource type ")
+		return usage("%w: objects are named KIND/NAME, such as ncap/%s", err, strings.Trim(word, `"`))
+	default:
+		return readFailure(err)
+	}
 }
 
 // readFailure says whose mistake a failed read is.

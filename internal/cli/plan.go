@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -259,7 +260,8 @@ func (s *shared) enforcesNamespace() bool {
 func (s *shared) objects(b *resource.Builder) ([]*unstructured.Unstructured, error) {
 	infos, err := b.Do().Infos()
 	if err != nil {
-		err = readFailure(err)
+		namespace, _, _ := s.cluster.ToRawKubeConfigLoader().Namespace()
+		err = lookFailure(err, cmp.Or(namespace, "default"))
 	}
 	var out []*unstructured.Unstructured
 	for _, i := range infos {

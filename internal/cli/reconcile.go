@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -214,23 +215,36 @@ func (k *checks) look(ctx context.Context) (bool, error) {
 	}
 	var still []*unstructured.Unstructured
 	for _, u := range k.open {
-		if err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u); err != nil {
-			return false, fmt.Errorf("reading %s: %w", titleOfObject(u), err)
-		}
-		if handled, _, _ := unstructured.NestedString(u.Object, "status", "lastHandledReconcileAt"); handled != k.at {
-			still = append(still, u)
-			continue
-		}
-		state := inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0]
-		if !state.Ready {
-			k.unready++
-		}
-		if err := k.report(titleOfObject(u), checkedAs(state)+driftSuffix(u), ""); err != nil {
+		done, err := k.isDone(ctx, u)
+		if err != nil {
 			return false, err
+		}
+		if !done {
+			still = append(still, u)
 		}
 	}
 	k.open = still
 	return len(still)+len(k.next) == 0, nil
+}
+
+// isDone reports the check of an object once it was done. An object that was being deleted may go meanwhile.
+func (k *checks) isDone(ctx context.Context, u *unstructured.Unstructured) (bool, error) {
+	title := titleOfObject(u)
+	err := k.client.Get(ctx, client.ObjectKeyFromObject(u), u)
+	if apierrors.IsNotFound(err) {
+		return true, k.report(title, "gone", "")
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading %s: %w", title, err)
+	}
+	if handled, _, _ := unstructured.NestedString(u.Object, "status", "lastHandledReconcileAt"); handled != k.at {
+		return false, nil
+	}
+	state := inspect.Statuses([]*unstructured.Unstructured{u}).Objects[0]
+	if !state.Ready {
+		k.unready++
+	}
+	return true, k.report(title, checkedAs(state)+driftSuffix(u), "")
 }
 
 // driftSuffix counts the fields that differ in AWS and are not corrected.

@@ -5,11 +5,14 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,6 +70,32 @@ func TestReconcileWait_ChecksACapabilityAfterItsResources(t *testing.T) {
 	err := s.waitForChecks(t.Context(), c, []*unstructured.Unstructured{capability, role}, "first", time.Minute)
 	if want := "IAMRole ns/a: checked, ready\nNexusAICapability ns/a: checked, not ready: Seen: \n"; out.String() != want || err == nil {
 		t.Errorf("%v\n%s\nwant\n%s", err, out, want)
+	}
+}
+
+func TestReconcileWait_AnObjectThatGoesIsNoFailure(t *testing.T) {
+	role := &unstructured.Unstructured{}
+	role.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("IAMRole"))
+	role.SetNamespace("ns")
+	role.SetName("a")
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	s := &shared{Program: Program{IOStreams: streams, Clock: clock.RealClock{}}}
+	err := s.waitForChecks(t.Context(), fake.NewClientBuilder().Build(), []*unstructured.Unstructured{role}, "first", time.Minute)
+	if err != nil || out.String() != "IAMRole ns/a: gone\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A forgotten namespace is the usual reason, and a word without a kind the usual mistake.
+func TestReadFailure_SaysHowObjectsAreNamed(t *testing.T) {
+	gone := apierrors.NewNotFound(schema.GroupResource{Group: "nexus.ai", Resource: "nexuscapabilities"}, "a")
+	for want, err := range map[string]error{
+		`nexuscapabilities.nexus.ai "a" not found in namespace default; -n names another`:          gone,
+		`the server doesn't have a resource type "a": objects are named KIND/NAME, such as ncap/a`: errors.New(`the server doesn't have a resource type "a"`),
+	} {
+		if got := lookFailure(err, "default"); got.Error() != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 

@@ -228,3 +228,14 @@ func TestChangelogNamesEveryVerb(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesCountTheDefinitions: the transcript of nexusctl status counts all CustomResourceDefinitions.
+func TestPagesCountTheDefinitions(t *testing.T) {
+	bases, err := filepath.Glob("../../config/crd/bases/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("\nCustomResourceDefinitions: %d of %d established\n", len(bases), len(bases)); !strings.Contains(readDoc(t, "../../docs/nexusctl.md"), want) {
+		t.Errorf("docs/nexusctl.md lacks %q", want)
+	}
+}

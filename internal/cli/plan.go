@@ -124,15 +124,20 @@ func (s *shared) findPlan(ctx context.Context, f *planFlags, args []string) (pla
 	return s.planned(ctx, p, f, args)
 }
 
-// check refuses command lines that ask for nothing, or for two things.
-func (f *planFlags) check(args []string) error {
-	ways := 0
+// ways counts how often a command line says what to plan.
+func (f *planFlags) ways(args []string) int {
+	n := 0
 	for _, asked := range []bool{len(f.files.Filenames) > 0, f.files.Kustomize != "", len(args) > 0, f.all} {
 		if asked {
-			ways++
+			n++
 		}
 	}
-	if ways != 1 {
+	return n
+}
+
+// check refuses command lines that ask for nothing, or for two things.
+func (f *planFlags) check(args []string) error {
+	if f.ways(args) != 1 {
 		return usage("say what to plan: -f FILE, -k DIR, KIND/NAME or --all, and one of them")
 	}
 	if len(args) > 0 && isManifest(args[0]) {

@@ -136,18 +136,24 @@ func (r Reader) gatewayOf(ctx context.Context, route *unstructured.Unstructured)
 	if uid != "" && uid == route.GetLabels()[wellknown.LabelCapabilityUID] {
 		return nil, nil
 	}
+	return r.othersGateway(ctx, u)
+}
+
+// othersGateway is gatewayOf for a Gateway of others. Until a controller looks at it, its conditions are missing, or Unknown by the
+// defaults of its definition.
+func (r Reader) othersGateway(ctx context.Context, u *unstructured.Unstructured) (*Health, error) {
 	sick, all := listeners(u)
 	c := meta.FindStatusCondition(conditionsIn(u.Object, "status", "conditions"), "Programmed")
 	switch {
 	case all > 0 && len(sick) == all:
-		sick[0].Message = "Gateway " + name + ", " + sick[0].Message
+		sick[0].Message = "Gateway " + u.GetName() + ", " + sick[0].Message
 		return &sick[0], nil
-	case c != nil && c.ObservedGeneration == u.GetGeneration() && c.Status == metav1.ConditionFalse:
-		h := notAccepted(c)
-		h.Message = "Gateway " + name + ": " + h.Message
-		return &h, nil
-	case c == nil:
+	case c == nil, c.Status == metav1.ConditionUnknown:
 		return r.classOf(ctx, u)
+	case c.ObservedGeneration == u.GetGeneration() && c.Status == metav1.ConditionFalse:
+		h := notAccepted(c)
+		h.Message = "Gateway " + u.GetName() + ": " + h.Message
+		return &h, nil
 	}
 	return nil, nil
 }

@@ -83,7 +83,8 @@ func TestGateway_IsNotReadyWhileAListenerDoesNotServe(t *testing.T) {
 
 func TestHTTPRoute_IsReadyOnceItsGatewayTakesIt(t *testing.T) {
 	spec := map[string]any{"parentRefs": []any{map[string]any{"name": "shared", "namespace": "edge"}}}
-	gateway := gatewayObject("Gateway", map[string]any{"spec": map[string]any{"gatewayClassName": "alb"}})
+	gateway := gatewayObject("Gateway", map[string]any{"spec": map[string]any{"gatewayClassName": "alb"},
+		"status": map[string]any{"conditions": []any{said("Programmed", "Unknown", 0)}}}) // the default of the definition
 	gateway.SetNamespace("edge")
 	gateway.SetName("shared")
 	class := gatewayObject("GatewayClass", map[string]any{})

@@ -66,10 +66,16 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 	if len(wrong) > 0 {
 		return usage("%s", strings.Join(wrong, "; "))
 	}
-	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, &local).Flatten())
+	return s.checkKinds(&local)
+}
+
+// checkKinds returns the mistakes in the kinds of the objects in files.
+func (s *shared) checkKinds(files *resource.FilenameOptions) error {
+	objects, err := s.objects(resource.NewLocalBuilder().Unstructured().Local().FilenameParam(false, files).Flatten())
 	if err != nil {
 		return err
 	}
+	var wrong []string
 	for _, u := range objects {
 		mistake, err := s.kindMistake(u)
 		if err != nil {

@@ -107,6 +107,9 @@ func (r *Reconciler) reconcileReady(ctx context.Context, provider, was *v1alpha1
 			return r.retries.Failed(key, err)
 		}
 	}
+	if !hasWorked(provider) {
+		going = nil
+	}
 	inUse, err := r.reportUse(ctx, provider, going)
 	if err != nil {
 		return reconcile.Result{}, err

@@ -101,7 +101,13 @@ func (r *Reconciler) tellSecrets(provider *v1alpha1.AWSProvider, going []*metav1
 	}
 }
 
-// isSecretNeeded reports whether a provider reads the Secret and, where somebody wants it deleted, is in use.
+// hasWorked reports whether AWS ever said who the provider is. Before that nothing was made with its credentials, so that they
+// are not needed to delete anything: a person may take a Secret with wrong keys away, and create it anew.
+func hasWorked(p *v1alpha1.AWSProvider) bool {
+	return p.Status.AccountID != ""
+}
+
+// isSecretNeeded reports whether a provider reads the Secret and, where somebody wants it deleted, has worked and is in use.
 func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObjectMetadata, except types.UID) (bool, error) {
 	providers := &v1alpha1.AWSProviderList{}
 	if err := r.Client.List(ctx, providers, client.InNamespace(s.Namespace)); err != nil {
@@ -114,6 +120,9 @@ func (r *Reconciler) isSecretNeeded(ctx context.Context, s *metav1.PartialObject
 		}
 		if s.DeletionTimestamp == nil {
 			return true, nil
+		}
+		if !hasWorked(p) {
+			continue
 		}
 		if users, err := r.Dependents(ctx, p.Namespace, p.Name); len(users) > 0 || err != nil {
 			return true, err

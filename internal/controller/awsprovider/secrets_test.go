@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,6 +19,13 @@ import (
 func keyRefs(name, id, secret string) *v1alpha1.AWSProvider {
 	p := ambient(name)
 	p.Spec.AccessKeyIDRef, p.Spec.SecretAccessKeyRef = &v1alpha1.SecretKeyReference{Name: id, Key: "AWS_ACCESS_KEY_ID"}, &v1alpha1.SecretKeyReference{Name: secret, Key: "AWS_SECRET_ACCESS_KEY"}
+	return p
+}
+
+// working is a provider that has authenticated with the keys of a Secret.
+func working(name, secret string) *v1alpha1.AWSProvider {
+	p := withKeys(name, secret)
+	p.Status.AccountID = "123456789012"
 	return p
 }
 
@@ -97,8 +105,9 @@ func TestReconcile_ReleasesSecretsThatNobodyReads(t *testing.T) {
 		{"nobody reads it", nil, 0, false, false},
 		{"another provider reads it", []client.Object{withKeys("other", "keys")}, 0, false, true},
 		{"another provider reads another one", []client.Object{withKeys("other", "others")}, 0, false, false},
-		{"it is to go, and its reader is in use", []client.Object{withKeys("other", "keys")}, 1, true, true},
-		{"it is to go, and its reader is not in use", []client.Object{withKeys("other", "keys")}, 0, true, false},
+		{"it is to go, and its reader is in use", []client.Object{working("other", "keys")}, 1, true, true},
+		{"it is to go, and its reader has never worked", []client.Object{withKeys("other", "keys")}, 1, true, false},
+		{"it is to go, and its reader is not in use", []client.Object{working("other", "keys")}, 0, true, false},
 	} {
 		b := newBed(t, append(c.others, held("keys", func(*corev1.Secret) {}))...)
 		b.used["other"] = c.used
@@ -120,7 +129,7 @@ func TestReconcile_ReleasesSecretsThatNobodyReads(t *testing.T) {
 func TestReconcile_KeepsASecretWhoseReadersAreUnknown(t *testing.T) {
 	s := secretOf("keys")
 	s.Finalizers = []string{SecretFinalizer}
-	b := newBed(t, withKeys("other", "keys"), s)
+	b := newBed(t, working("other", "keys"), s)
 	b.remove(s)
 	b.usedErr = errOutage
 	if _, err := b.pass(ambient("gone")); !errors.Is(err, errOutage) || !b.held("keys") {
@@ -148,6 +157,25 @@ func TestReconcile_LetsAnUnusedProvidersSecretGo(t *testing.T) {
 	}
 	b.get(p)
 	b.shows(p, "Ready", "False", "CredentialsMissing", "team/keys")
+}
+
+// Nothing was made with keys that never worked, whoever waits for them: kubectl delete secret, kubectl create secret goes through.
+func TestReconcile_LetsASecretGoThatNeverWorked(t *testing.T) {
+	p, s := withKeys("aws", "keys"), secretOf("keys")
+	delete(s.Data, "AWS_ACCESS_KEY_ID")
+	b := newBed(t, p, s)
+	b.used["aws"] = 3
+	if _, err := b.pass(p); err == nil || !b.held("keys") {
+		t.Fatalf("%v, held %v", err, b.held("keys"))
+	}
+	b.remove(s)
+	if _, err := b.pass(p); err == nil || !b.gone(s) {
+		t.Errorf("%v: a Secret that never worked stays", err)
+	}
+	b.get(p)
+	if meta.IsStatusConditionTrue(p.Status.Conditions, "InUse") {
+		t.Error("the provider says that objects need the Secret")
+	}
 }
 
 func TestProvidersReadingASecret(t *testing.T) {

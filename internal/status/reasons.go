@@ -35,6 +35,7 @@ const (
 	ReasonMissing            = "Missing"
 	ReasonDrift              = "Drift"
 	ReasonCreated            = "Created"
+	ReasonAdopted            = "Adopted"
 	ReasonUpdated            = "Updated"
 	ReasonDriftCorrected     = "DriftCorrected"
 	ReasonDeleted            = "Deleted"

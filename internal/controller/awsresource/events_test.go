@@ -19,6 +19,17 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// recorded is an edit that leaves a record of the object's creates.
+func recorded(i engine.Intent) func(*v1alpha1.S3Bucket) {
+	return func(o *v1alpha1.S3Bucket) {
+		annotations, err := i.Annotations()
+		if err != nil {
+			panic(err)
+		}
+		o.Annotations = annotations
+	}
+}
+
 func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 	steps := func(actions ...string) (out []kind.Step) {
 		for _, a := range actions {
@@ -27,7 +38,9 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 		return out
 	}
 	observed := func(o *v1alpha1.S3Bucket) { o.Spec.ManagementPolicy = v1alpha1.ManageObserve }
-	owned := func(*v1alpha1.S3Bucket) {}
+	owned := recorded(engine.Intent{UID: "uid-1", Attempt: 1, At: noon})
+	existed := recorded(engine.Intent{UID: "uid-1"})
+	refused := recorded(engine.Intent{UID: "uid-1", Attempt: 1, At: noon, Refused: true})
 	exists := engine.Plan{Exists: true}
 	for name, c := range map[string]struct {
 		object func(*v1alpha1.S3Bucket)
@@ -39,7 +52,9 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 		want   string
 	}{
 		"created":                      {owned, true, true, exists, engine.Plan{Cause: engine.New}, steps("s3:CreateBucket", "s3:PutBucketTagging"), "Normal Created S3Bucket arn:aws:s3:::media exists"},
-		"adopted without a write":      {owned, true, true, exists, engine.Plan{}, nil, "Normal Created S3Bucket arn:aws:s3:::media exists"},
+		"adopted":                      {existed, true, true, exists, engine.Plan{Cause: engine.Edited}, steps("s3:PutBucketTagging"), "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
+		"adopted without a write":      {existed, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
+		"adopted after its create":     {refused, true, true, exists, engine.Plan{}, nil, "Normal Adopted S3Bucket arn:aws:s3:::media existed"},
 		"observed for the first time":  {observed, true, true, exists, engine.Plan{}, nil, ""},
 		"edited":                       {owned, false, true, exists, engine.Plan{Cause: engine.Edited, Diff: kind.Diff{{Path: "Versioning"}, {Path: "Tags[team]"}}}, steps("s3:PutBucketVersioning", "s3:PutBucketTagging"), "Normal Updated Updated the AWS resource: Versioning, Tags[team]"},
 		"changed outside the operator": {owned, false, true, exists, engine.Plan{Cause: engine.Drifted, Diff: kind.Diff{{Path: "Versioning"}}}, steps("s3:PutBucketVersioning"), "Normal DriftCorrected Corrected 1 field that was changed outside the operator: Versioning"},

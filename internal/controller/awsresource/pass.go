@@ -298,13 +298,23 @@ func (p *pass) report(out engine.Outcome, first bool) {
 	switch {
 	case !out.Synced:
 	case first && out.Plan.Exists && p.obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
-		p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
+		p.reportFirst()
 	case p.drifted:
 		what := status.Counted(len(p.written), "field that was changed outside the operator", "fields that were changed outside the operator")
 		p.r.Events.Normal(p.obj, status.ReasonDriftCorrected, "Correct", "Corrected "+what+": "+p.writtenFields())
 	case len(p.done) > 0:
 		p.r.Events.Normal(p.obj, status.ReasonUpdated, "Update", "Updated the AWS resource: "+p.writtenFields())
 	}
+}
+
+// reportFirst says in an event that the AWS resource is as declared for the first time, and whether it existed before the object.
+func (p *pass) reportFirst() {
+	intent, err := engine.ReadIntent(p.obj.GetAnnotations(), string(p.obj.GetUID()))
+	if err == nil && (intent == nil || intent.At.IsZero() || intent.Refused) {
+		p.r.Events.Normal(p.obj, status.ReasonAdopted, "Adopt", fmt.Sprintf("%s %s existed in AWS before; this object manages it now", p.r.Entry.Name(), p.identifier()))
+		return
+	}
+	p.r.Events.Normal(p.obj, status.ReasonCreated, "Create", fmt.Sprintf("%s %s exists in AWS as declared", p.r.Entry.Name(), p.identifier()))
 }
 
 // writtenFields names the fields that the pass brought in line, or the calls where no field is behind them.

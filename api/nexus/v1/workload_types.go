@@ -113,17 +113,22 @@ type ComponentSpec struct {
 	Autoscaling *AutoscalingSpec `json:"autoscaling,omitempty"`
 }
 
-// ComponentResources are the compute resources of a container.
-// That a request does not exceed its limit is checked by the operator: CEL knows quantities only from Kubernetes 1.29.
+// ComponentResources are the compute resources of a container. Admission compares requests and limits of CPU and memory; the
+// operator, and nexusctl validate, those of every resource.
 // https://kubernetes.io/docs/concepts/configuration/manage-resources-containers/
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu', 'memory'].all(k, !(k in self.requests) || !(k in self.limits) || !isQuantity(string(self.requests[k])) || !isQuantity(string(self.limits[k])) || !quantity(string(self.requests[k])).isGreaterThan(quantity(string(self.limits[k]))))",message="a request is greater than its limit: lower requests, or raise limits"
 type ComponentResources struct {
 	// Requests lists the resources that the scheduler reserves; without limits too, default 100m CPU and 128Mi memory.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) || !isQuantity(string(self['cpu'])) || !quantity(string(self['cpu'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".cpu"
+	// +kubebuilder:validation:XValidation:rule="!('memory' in self) || !isQuantity(string(self['memory'])) || !quantity(string(self['memory'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".memory"
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 	// Limits lists the resources that the container may use; default none.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="!('cpu' in self) || !isQuantity(string(self['cpu'])) || !quantity(string(self['cpu'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".cpu"
+	// +kubebuilder:validation:XValidation:rule="!('memory' in self) || !isQuantity(string(self['memory'])) || !quantity(string(self['memory'])).isLessThan(quantity('0'))",message="must not be negative",fieldPath=".memory"
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 }
 

@@ -249,7 +249,9 @@ func (e explanation) notFound() error {
 }
 
 func (e explanation) missing() error {
-	return e.waiting(status.ReasonWaiting, "what %s names to exist%s", e.action, e.text())
+	w := &status.Waiting{Reason: status.ReasonNotFoundInAWS, Bounded: true, After: max(e.failure.After, busyAfter),
+		For: status.Truncate(fmt.Sprintf("what %s names to exist%s", e.action, e.text()), maxMessage-16)}
+	return &waitingFor{Waiting: w, err: e.err}
 }
 
 // refusal takes AWS's text apart:

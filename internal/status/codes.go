@@ -119,6 +119,8 @@ var codes = [...]Code{
 		"Delete the resources that the message names, unless something uses them; deleting the object deletes them too."},
 	{"NX-AWS-010", ReasonDrift, "AWS differs from what is declared and `driftPolicy` is `Report`.",
 		"Read `status.drift`; declare what is there, or set `driftPolicy: Correct`."},
+	{"NX-AWS-011", ReasonNotFoundInAWS, "AWS does not find something that the object names by its identifier, name or ARN, such as the VPC of a subnet.",
+		"Correct the field, or create what it names: the operator tries again. If it lasts longer than ten minutes, the object is Stalled."},
 	{"NX-SPEC-001", ReasonInvalidSpec, "A field has a value that cannot work, for a cause that admission could not see.",
 		"Correct the field that the message names."},
 	{"NX-SPEC-002", ReasonImmutable, "AWS cannot change the field in place.",

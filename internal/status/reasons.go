@@ -33,6 +33,7 @@ const (
 	ReasonRefusedByAWS       = "RefusedByAWS"
 	ReasonImmutable          = "ImmutableField"
 	ReasonMissing            = "Missing"
+	ReasonNotFoundInAWS      = "NotFoundInAWS"
 	ReasonDrift              = "Drift"
 	ReasonCreated            = "Created"
 	ReasonAdopted            = "Adopted"

@@ -4,6 +4,7 @@ package awsresource
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,29 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 			got := r.emitted()
 			if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], c.want)) {
 				t.Errorf("events %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// What fails or waits for so long that the object is Stalled is told once more, by an event: a person has to look.
+func TestWarn_TellsOnceThatAnObjectHasStalledByTime(t *testing.T) {
+	for reason, err := range map[string]error{
+		status.ReasonNotFoundInAWS: &status.Waiting{Reason: status.ReasonNotFoundInAWS, For: "what ec2:CreateSubnet names to exist", Bounded: true},
+		status.ReasonThrottled:     &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles ec2:CreateSubnet")},
+	} {
+		t.Run(reason, func(t *testing.T) {
+			o := bucket()
+			r := newRoom(t, "S3Bucket", o)
+			var told []string
+			for range 14 {
+				p := newPass(r.Reconciler, o)
+				p.summarize(engine.Outcome{}, err)
+				told = append(told, r.emitted()...)
+				r.clock.SetTime(r.clock.Now().Add(time.Minute))
+			}
+			if len(told) != 1 || !strings.HasPrefix(told[0], "Warning "+reason) || !strings.Contains(told[0], "ec2:CreateSubnet") {
+				t.Errorf("events %q", told)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -351,18 +352,17 @@ func (p *pass) summarize(out engine.Outcome, err error) {
 	p.warn(err)
 }
 
-// warn emits an event for a failure that is new.
+// warn emits an event for a failure that is new, and for one that passes, or a wait, once it has lasted so long that the object is
+// Stalled.
 func (p *pass) warn(err error) {
-	s, ok := status.AsStalled(err)
-	if !ok {
+	if s, ok := status.AsStalled(err); ok && !reconciler.StalledFor(p.was.CommonStatus().Conditions, s.Reason) {
+		p.r.Events.Warning(p.obj, s.Reason, "Reconcile", s.Error())
 		return
 	}
-	for _, c := range p.was.CommonStatus().Conditions {
-		if c.Type == status.Stall && c.Status == metav1.ConditionTrue && c.Reason == s.Reason {
-			return
-		}
+	if now := meta.FindStatusCondition(p.obj.CommonStatus().Conditions, status.Stall); err != nil && now != nil && now.Status == metav1.ConditionTrue &&
+		!reconciler.StalledFor(p.was.CommonStatus().Conditions, now.Reason) {
+		p.r.Events.Warning(p.obj, now.Reason, "Reconcile", now.Message)
 	}
-	p.r.Events.Warning(p.obj, s.Reason, "Reconcile", s.Error())
 }
 
 // patchStatus writes the status if anything but its times changed.

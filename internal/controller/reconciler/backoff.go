@@ -69,13 +69,13 @@ func (r *Backoff) Forget(req reconcile.Request) { r.backoff.Forget(req) }
 // NumRequeues implements workqueue.TypedRateLimiter.
 func (r *Backoff) NumRequeues(req reconcile.Request) int { return r.backoff.NumRequeues(req) }
 
-// Observe notes how a pass over an object ended and returns since when its passing failures last
-// without a break; zero when it did not fail so.
+// Observe notes how a pass over an object ended and returns since when its passing failures, or bounded waits, last
+// without a break; zero when it did not end so.
 func (r *Backoff) Observe(key types.NamespacedName, err error) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	_, isStalled := status.AsStalled(err)
-	_, isWaiting := status.AsWaiting(err)
+	waiting, isWaiting := status.AsWaiting(err)
 	if isStalled {
 		r.stalled[key] = true
 	} else {
@@ -89,7 +89,7 @@ func (r *Backoff) Observe(key types.NamespacedName, err error) time.Time {
 	if !isWaiting {
 		r.waits.Forget(reconcile.Request{NamespacedName: key})
 	}
-	if !IsTransient(err) {
+	if !IsTransient(err) && (!isWaiting || !waiting.Bounded) {
 		delete(r.failing, key)
 		return time.Time{}
 	}

@@ -104,6 +104,9 @@ func TestRetries_FailingSince(t *testing.T) {
 	if since := r.Observe(key, throttled); !since.Equal(start) {
 		t.Errorf("%v: the series began at %v", since, start)
 	}
+	if since := r.Observe(key, &status.Waiting{For: "x", Bounded: true}); !since.Equal(start) {
+		t.Errorf("%v: a bounded wait ends the series", since)
+	}
 	for _, end := range []error{nil, &status.Waiting{For: "x"}, &status.Stalled{Message: "x"}} {
 		if since := r.Observe(key, end); !since.IsZero() {
 			t.Errorf("%v does not end the series", end)

@@ -114,7 +114,7 @@ func groupLives() []kindtest.Case {
 		{Name: "the default group is refused", Object: groupOf(func(s *groupSpec) { s.DBSubnetGroupName = "Default" }), Stalled: status.ReasonInvalidSpec},
 		{Name: "one Availability Zone is refused by AWS", Object: groupOf(inZones("a")), Stalled: status.ReasonRefusedByAWS, OnRun: true},
 		{Name: "a subnet that does not exist yet is waited for", Object: groupOf(func(s *groupSpec) { s.SubnetIDs = []v1alpha1.SubnetID{"subnet-0123456789abcdef0"} }),
-			Waiting: status.ReasonWaiting, OnRun: true},
+			Waiting: status.ReasonNotFoundInAWS, OnRun: true},
 		{Name: "left by an earlier object of this name, it is taken over", Object: groupOf(described("theirs")), Before: existingGroup(earlier),
 			Cause: engine.Edited, Diff: []string{"Tags[nexus.ai/owner-uid]"}, Actions: []string{tag}},
 		{Name: "unless adoption is refused", Object: groupOf(func(s *groupSpec) { s.AdoptionPolicy = v1alpha1.AdoptNever }), Before: existingGroup(earlier), Stalled: status.ReasonConflict},

@@ -11,8 +11,8 @@ import diagrams
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINK = re.compile(r"(\]\()([^)#:\s]+)((?:#[^)\s]*)?\))")
 DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.M | re.S)
-# A fence of commands that a test runs: the words after the language are not for the highlighter.
-RUN = re.compile(r"^( *)```sh run( fails)?$", re.M)
+# A fence of commands with the mark for tests: the words after the language are not for the highlighter.
+MARK = re.compile(r"^( *)```(sh|console) (?:run|skip).*$", re.M)
 
 
 def on_config(config):
@@ -63,7 +63,7 @@ def on_page_markdown(markdown, page, config, files):
             return match[0]
         return match[1] + os.path.relpath(_uri(path), here or ".") + match[3]
 
-    return LINK.sub(link, RUN.sub(r"\1```sh", DIAGRAM.sub(picture, markdown)))
+    return LINK.sub(link, MARK.sub(r"\1```\2", DIAGRAM.sub(picture, markdown)))
 
 
 def _picture(source):

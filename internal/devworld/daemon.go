@@ -208,8 +208,8 @@ func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// demoSettings are the flags that say what the operator of a local world does.
-var demoSettings = []string{"--capability-namespaces=*"}
+// demoSettings are the flags that say what the operator of a local world does. Objects of any namespace use its identity at the emulator.
+var demoSettings = []string{"--ambient-namespaces=*", "--capability-namespaces=*"}
 
 func (w World) startOperator(ctx context.Context, o Options, s state, log io.Writer) (*exec.Cmd, error) {
 	metrics, err := freeAddress(ctx)

@@ -122,10 +122,10 @@ func (x tool) comesUp(up []string) {
 // cannot show is skipped for that reason.
 func (x tool) everythingWorks() {
 	x.Helper()
-	x.runCommands("nexusctl status", runFence{commands: `nexusctl status; nexusctl status -o json | grep '"healthy": true'`}, x.programs)
+	x.shell("nexusctl status", ".", `nexusctl status; nexusctl status -o json | grep '"healthy": true'`)
 	for _, name := range []string{"myapp-dev", "guarded-dev"} {
-		x.runCommands("nexusctl verify-capability", runFence{commands: `said=$(nexusctl verify-capability ` + name + "/" + name +
-			`); echo "$said"; grep -q "SKIP.*answers its health check" <<<"$said"; grep -q "nodes that kwok simulates" <<<"$said"; ! grep FAIL <<<"$said"`}, x.programs)
+		x.shell("nexusctl verify-capability", ".", `said=$(nexusctl verify-capability `+name+"/"+name+
+			`); echo "$said"; grep -q "SKIP.*answers its health check" <<<"$said"; grep -q "nodes that kwok simulates" <<<"$said"; ! grep FAIL <<<"$said"`)
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package docs checks the fenced blocks of the documentation. Every command exists, with each of its flags, and every file that it names;
-// every manifest is valid. Blocks that are marked with "run" also run, in test/demo.
+// every manifest and every policy is valid. Every block of commands says whether test/demo runs it, or why it does not.
 package docs
 
 import (

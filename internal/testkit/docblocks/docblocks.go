@@ -20,8 +20,8 @@ type Block struct {
 	// Page is the path of the page below the root of the tree, Line that of the block's first line.
 	Page string
 	Line int
-	// Language is the word after the fence.
-	Language, Text string
+	// Language is the word after the fence, Info what follows it on that line.
+	Language, Info, Text string
 }
 
 // Manifest is a document of YAML, of a page or of a file among the examples.
@@ -57,7 +57,7 @@ const Inline = "inline"
 
 var inline = regexp.MustCompile("`((?:nexusctl|kubectl|make|nexus-operator) [^`]+)`")
 
-var fence = regexp.MustCompile("^( *)```(\\S*)")
+var fence = regexp.MustCompile("^( *)```(\\S*) *(.*)")
 
 // Of returns the blocks of one page, without the indentation of their fences.
 func Of(page, text string) []Block {
@@ -72,7 +72,7 @@ func Of(page, text string) []Block {
 			}
 		case m != nil && !open:
 			open, indent = true, m[1]
-			out = append(out, Block{Page: page, Line: i + 2, Language: m[2]})
+			out = append(out, Block{Page: page, Line: i + 2, Language: m[2], Info: strings.TrimSpace(m[3])})
 		case m != nil:
 			open = false
 		case open:

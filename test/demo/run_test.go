@@ -95,7 +95,7 @@ type reader struct {
 	page, folder string
 }
 
-// reads runs a block in a test of its own.
+// reads runs a block in a separate test.
 func (r *reader) reads(b docblocks.Block, mark docblocks.Mark) {
 	r.Helper()
 	if r.page != b.Page {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package docs checks the fenced blocks of the documentation. Every command exists, with each of its flags, and every file that it names;
-// every manifest and every policy is valid. Every block of commands says whether test/demo runs it, or why it does not.
+// every manifest and every policy is valid. Every block of commands has a mark, by which test/demo runs it or leaves it out.
 package docs
 
 import (

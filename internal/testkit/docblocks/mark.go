@@ -33,7 +33,7 @@ type Mark struct {
 var Reasons = map[string]string{
 	"aws":     "needs a real AWS account: the emulator lacks the operation",
 	"program": "needs a program that is not part of the test bed",
-	"tested":  "builds for minutes, or needs a world of its own, in the tests that the mark names",
+	"tested":  "builds for minutes, or needs a separate world, in the tests that the mark names",
 	"tests":   "runs tests and benchmarks: test/docs checks that they exist",
 }
 

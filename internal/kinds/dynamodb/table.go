@@ -257,7 +257,8 @@ var unusable = map[types.TableStatus]status.Stalled{
 	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/globaltables-security.html
 	types.TableStatusReplicationNotAuthorized: {Reason: status.ReasonAccessDenied, Message: "the table is REPLICATION_NOT_AUTHORIZED: DynamoDB may not replicate it: " +
 		"allow the actions of AWSServiceRoleForDynamoDBReplication, or of replication.dynamodb.amazonaws.com, in the resource policy of the table and in the key policy, " +
-		"within 20 hours; afterwards DynamoDB makes the replica a table of its region alone, for good"},
+		"within 20 hours; afterwards DynamoDB makes the replica a table of its region alone, for good. " +
+		"A replica with multi-Region strong consistency stays for seven days, and is inaccessible for good afterwards"},
 }
 
 // explain turns "not found" for the tags of a table that AWS is creating or deleting into waiting:

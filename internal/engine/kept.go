@@ -113,6 +113,12 @@ func NeededDays(left []Kept, now time.Time) (days int) {
 	return days
 }
 
+// FinalSnapshotter is implemented by objects whose status says which final snapshot AWS makes, where that is not the declared one.
+type FinalSnapshotter interface {
+	// FinalSnapshot returns the name that the deletion chose, or "" for the declared one, and whether AWS makes a snapshot at all.
+	FinalSnapshot() (name string, made bool)
+}
+
 // LeftBy returns what an object leaves in AWS when its deletion ends: the resource itself, or what outlives it. ok is false
 // when nothing stays. Stays says that the resource stays for another reason than the deletion policy.
 func LeftBy(o v1alpha1.Resource, kindName string, m kind.Meta, stays bool, now time.Time) (left Kept, ok bool) {
@@ -141,8 +147,12 @@ func finalSnapshotOf(o v1alpha1.Resource) string {
 	if !skip.IsValid() {
 		return ""
 	}
+	chosen, made := "", true
+	if s, ok := o.(FinalSnapshotter); ok {
+		chosen, made = s.FinalSnapshot()
+	}
 	sc := kind.Scope{UID: string(o.GetUID())}
-	name := sc.FinalSnapshot(o.CommonStatus().ID, spec.FieldByName("FinalSnapshotIdentifier").String(), skip.Bool())
+	name := sc.FinalSnapshot(o.CommonStatus().ID, cmp.Or(chosen, spec.FieldByName("FinalSnapshotIdentifier").String()), skip.Bool() || !made)
 	return kind.Either(name == "", "", "snapshot "+name)
 }
 

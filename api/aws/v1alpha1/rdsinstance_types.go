@@ -228,6 +228,14 @@ type RDSInstanceStatus struct {
 	// MasterUserSecretARN is the ARN of the secret in Secrets Manager with the password that RDS manages.
 	// +optional
 	MasterUserSecretARN string `json:"masterUserSecretARN,omitempty"`
+	// ReadReplicaSource is the instance that this one is a read replica of; absent for other instances. RDS makes no final
+	// snapshot of a replica.
+	// +optional
+	ReadReplicaSource string `json:"readReplicaSource,omitempty"`
+	// FinalSnapshotIdentifier is the name of the final snapshot of a deletion, where spec.finalSnapshotIdentifier declares one: that
+	// name, or a longer one where a snapshot has it already.
+	// +optional
+	FinalSnapshotIdentifier string `json:"finalSnapshotIdentifier,omitempty"`
 }
 
 // RDSEndpoint is an endpoint to which clients connect.
@@ -269,6 +277,13 @@ func (o *RDSInstance) CommonStatus() *CommonStatus { return &o.Status.CommonStat
 
 // RecreatesOnLoss reports whether an instance that no longer exists is created again, empty.
 func (o *RDSInstance) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
+
+// FinalSnapshot returns the name of the final snapshot that the last look at RDS chose, or "" for the declared one, and whether RDS
+// makes any.
+// https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
+func (o *RDSInstance) FinalSnapshot() (name string, made bool) {
+	return o.Status.FinalSnapshotIdentifier, o.Status.ReadReplicaSource == ""
+}
 
 // ReferableAttributes returns what objects that refer to the instance can use beside its ID and ARN.
 func (o *RDSInstance) ReferableAttributes() map[string]string {

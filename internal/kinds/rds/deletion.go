@@ -3,6 +3,7 @@
 package rds
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -17,20 +18,23 @@ import (
 
 // deletion names the final snapshot. RDS makes none of a read replica, whose data its source keeps.
 func deletion(want, have InstanceState) *rds.DeleteDBInstanceInput {
-	name := kind.Either(have.SnapshotTaken, want.OtherSnapshot, want.FinalSnapshot)
+	name := cmp.Or(have.SnapshotName, want.FinalSnapshot)
 	if have.SourceID != "" {
 		name = ""
 	}
 	return &rds.DeleteDBInstanceInput{DBInstanceIdentifier: &want.DBInstanceIdentifier, SkipFinalSnapshot: aws.Bool(name == ""), FinalDBSnapshotIdentifier: kind.NonEmpty(&name)}
 }
 
-// findSnapshot reads whether a snapshot has the declared name of the final one, such as that of an earlier instance of the same manifest.
+// findSnapshot chooses the name of the final snapshot: the declared one, or another where a snapshot has it already, such as that of an
+// earlier instance of the same manifest.
 func (i *instance) findSnapshot(ctx context.Context, want InstanceState, seen *kind.Seen[InstanceState]) error {
-	if want.OtherSnapshot == "" || seen.Busy != "" || len(seen.Holds) > 0 {
+	if want.OtherSnapshot == "" || seen.State.SourceID != "" || seen.Busy != "" || len(seen.Holds) > 0 {
 		return nil
 	}
 	out, err := awsclient.Lookup(ctx, i.api.DescribeDBSnapshots, &rds.DescribeDBSnapshotsInput{DBSnapshotIdentifier: &want.FinalSnapshot})
-	seen.State.SnapshotTaken = out != nil && len(out.DBSnapshots) > 0
+	if err == nil {
+		seen.State.SnapshotName = kind.Either(out != nil && len(out.DBSnapshots) > 0, want.OtherSnapshot, want.FinalSnapshot)
+	}
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
@@ -47,8 +49,12 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	must(t, err)
 	s.Deleting = true
 	settled(t, s)
-	if names := snapshots(t, r); len(names) != 2 || exists(t, r) || !strings.HasPrefix(slices.Max(names), "orders-final-") {
+	names := snapshots(t, r)
+	if len(names) != 2 || exists(t, r) || !strings.HasPrefix(slices.Max(names), "orders-final-") {
 		t.Errorf("%q", names)
+	}
+	if name, made := s.Object.(*v1alpha1.RDSInstance).FinalSnapshot(); name != slices.Max(names) || !made {
+		t.Errorf("the status names %q", name)
 	}
 }
 
@@ -62,10 +68,17 @@ func TestAReadReplicaIsDeletedWithoutASnapshot(t *testing.T) {
 	_, err = api(r).CreateDBInstanceReadReplica(t.Context(), &rds.CreateDBInstanceReadReplicaInput{DBInstanceIdentifier: aws.String(id), SourceDBInstanceIdentifier: aws.String("source"),
 		DBInstanceClass: aws.String("db.t4g.micro"), Tags: kind.SDKTags[types.Tag](ownerTags("RDSInstance", id, s.Owner().UID))})
 	must(t, err)
+	found, err := engine.For(NewInstance).Bind(r.Config).Export(t.Context(), s.Scope(), s.Object)
+	if must(t, err); len(found.Omitted) != 1 || !strings.Contains(found.Omitted[0], "has its data from source") {
+		t.Errorf("an import leaves out %q", found.Omitted)
+	}
 	s.Deleting = true
 	settled(t, s)
 	if names := snapshots(t, r); len(names) != 0 || exists(t, r) {
 		t.Errorf("%q", names)
+	}
+	if _, made := s.Object.(*v1alpha1.RDSInstance).FinalSnapshot(); made {
+		t.Error("the status does not say that it was a replica")
 	}
 }
 

@@ -22,6 +22,14 @@ func exportedSubnetGroup(cr *v1alpha1.DBSubnetGroup, have SubnetGroupState) {
 // baselines holds what gp3 storage has without a declaration, and small storage does not take. Read only.
 var baselines = []int32{0, 3000, 12000}
 
+// undeclarable says that an instance is a read replica, which a spec cannot declare.
+func undeclarable(have InstanceState) []string {
+	if have.SourceID == "" {
+		return nil
+	}
+	return []string{"readReplicaSourceDBInstanceIdentifier, because an RDSInstance makes no read replica: this one has its data from " + have.SourceID + ", and one that is created from the manifest is empty"}
+}
+
 // exportedInstance declares a DB instance as it is, without the password, which RDS does not return.
 func exportedInstance(cr *v1alpha1.RDSInstance, have InstanceState) {
 	out := &cr.Spec

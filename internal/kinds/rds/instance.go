@@ -42,8 +42,8 @@ type InstanceState struct {
 	Roles []string `drift:"observed"`
 	// SourceID is the instance that this one is a read replica of.
 	SourceID string `drift:"observed"`
-	// SnapshotTaken is set while a snapshot has the declared name of the final one.
-	SnapshotTaken bool `drift:"observed"`
+	// SnapshotName is the name of the final snapshot that a look before the deletion chose; empty where none had to be chosen.
+	SnapshotName string `drift:"observed"`
 
 	Engine            *string `drift:"immutable"`
 	DBName            *string `drift:"immutable"`
@@ -82,7 +82,7 @@ func NewInstance(cfg aws.Config) kind.Kind[*v1alpha1.RDSInstance, InstanceState]
 	i := &instance{api: rds.NewFromConfig(cfg)}
 	return kind.FromTable(kind.Table[*v1alpha1.RDSInstance, InstanceState]{
 		Meta:     kind.Meta{Facts: instanceFacts(), Identity: kind.ByName, HoldsData: true, Retains: true, CreatesFirst: true, References: []string{"DBSubnetGroup", "KMSKey", "SecurityGroup"}},
-		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Export: kind.Export[*v1alpha1.RDSInstance, InstanceState]{Identity: []string{"dbInstanceIdentifier"}, Spec: exportedInstance},
+		Identify: identify, Declare: declare, Publish: publish, Refuse: refuse, Export: kind.Export[*v1alpha1.RDSInstance, InstanceState]{Identity: []string{"dbInstanceIdentifier"}, Spec: exportedInstance, Omit: undeclarable},
 		Roles:    kind.Roles[InstanceState]{Of: func(s InstanceState) []string { return s.Roles }},
 		Describe: kind.Read[InstanceState]{Actions: []string{"rds:DescribeDBInstances"}, Do: i.describe},
 		Create:   kind.Call[InstanceState]{Action: "rds:CreateDBInstance", Do: kind.Send(i.api.CreateDBInstance, creation)},
@@ -217,6 +217,9 @@ func publish(cr *v1alpha1.RDSInstance, s InstanceState) {
 	st := &cr.Status
 	st.ARN, st.ID, st.DBInstanceARN, st.DBInstanceStatus = s.ARN, s.DBInstanceIdentifier, s.ARN, s.DBInstanceStatus
 	st.EngineVersion, st.AllocatedStorage, st.AvailabilityZone, st.MasterUserSecretARN = s.Version, s.Storage, s.Zone, s.SecretARN
+	if st.ReadReplicaSource = s.SourceID; s.SnapshotName != "" { // not chosen again while the instance is being deleted
+		st.FinalSnapshotIdentifier = s.SnapshotName
+	}
 	if st.Endpoint = nil; s.Address != "" {
 		st.Endpoint = &v1alpha1.RDSEndpoint{Address: s.Address, Port: aws.ToInt32(s.Port)}
 	}

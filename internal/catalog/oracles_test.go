@@ -40,7 +40,8 @@ func TestOracles_AreListedByKind(t *testing.T) {
 	var page strings.Builder
 	fmt.Fprintf(&page, oraclesHead, models.Source, reference.Source)
 	page.WriteString("## Calls\n\nEach life of a kind has the printed policies alone. What a request takes is derived from AWS's reference: the resources that it\n" +
-		"requires, and the actions that depend on it.\n\n| kind | actions | required resources | dependent actions |\n|---|---|---:|---:|\n")
+		"requires, the actions that depend on it, and the right to tag where it gives tags.\n\n" +
+		"| kind | actions | required resources | dependent actions | actions that take tags |\n|---|---|---:|---:|---:|\n")
 	for _, e := range Kinds() {
 		page.WriteString(callsOf(e, reference))
 	}
@@ -59,7 +60,7 @@ func TestOracles_AreListedByKind(t *testing.T) {
 
 // callsOf is the row of a kind about its rights.
 func callsOf(e engine.Entry, reference awsmodels.Reference) string {
-	resources, dependents := map[string]bool{}, map[string]bool{}
+	resources, dependents, tags := map[string]bool{}, map[string]bool{}, 0
 	actions := actionsOf(e)
 	for _, action := range actions {
 		known := reference.Actions[action]
@@ -69,12 +70,16 @@ func callsOf(e engine.Entry, reference awsmodels.Reference) string {
 		for _, d := range known.Dependents {
 			dependents[d] = true
 		}
+		if known.Tags && !known.Tagging {
+			tags++
+		}
 	}
-	return fmt.Sprintf("| `%s` | %s | %d | %d |\n", e.Name(), strings.Join(actions, ", "), len(resources), len(dependents))
+	return fmt.Sprintf("| `%s` | %s | %d | %d | %d |\n", e.Name(), strings.Join(actions, ", "), len(resources), len(dependents), tags)
 }
 
 func actionsOf(e engine.Entry) []string {
-	all := slices.Concat(e.Meta().Reads, e.Meta().Writes)
+	m := e.Meta()
+	all := slices.Concat(m.Reads, m.Writes, m.Optional, m.Judges)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

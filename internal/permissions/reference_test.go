@@ -157,6 +157,7 @@ func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
 			}
 		}
 	}
+	c.compareTagging(all, reference)
 	for operation, named := range models.Named {
 		service, _, _ := strings.Cut(operation, " ")
 		for _, action := range named.All() {
@@ -172,6 +173,21 @@ func TestReference_EveryActionHasWhatAWSSaysItNeeds(t *testing.T) {
 	}
 	if len(all) < 200 || len(models.Named) < 30 {
 		t.Errorf("only %d actions are printed, and the texts of %d operations name some", len(all), len(models.Named))
+	}
+}
+
+// compareTagging looks for a right to tag beside each action whose request can give tags.
+func (c comparison) compareTagging(all map[string][]string, reference awsmodels.Reference) {
+	tagging := map[string]bool{} // services
+	for action := range all {
+		service, _, _ := strings.Cut(action, ":")
+		tagging[service] = tagging[service] || reference.Actions[action].Tagging
+	}
+	for action := range all {
+		service, _, _ := strings.Cut(action, ":")
+		if a := reference.Actions[action]; a.Tags && !a.Tagging && !tagging[service] {
+			c.differs(action+" tags", "a request can give tags, and no action of the service that changes tags is allowed")
+		}
 	}
 }
 

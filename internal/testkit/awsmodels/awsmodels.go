@@ -34,6 +34,9 @@ type Table struct {
 	// Named are the actions of IAM that the texts of an operation and of its parameters name, such as s3:TagResource of "s3
 	// CreateBucket". They are rights that the caller needs with some parameters, and a few others that the text mentions.
 	Named map[string]Codes `json:"named"`
+	// Tags are the members of the input, with the outer ones before them, that hold tags of what an operation makes or changes. The key is
+	// that of Named.
+	Tags map[string]Codes `json:"tags"`
 }
 
 // Codes lists error codes as AWS sends them, such as "ResourceNotFoundException", separated by spaces.
@@ -93,6 +96,10 @@ type Action struct {
 	Optional []string `json:"optional,omitempty"`
 	// Dependents are the actions to which the caller needs a right as well, at least with some parameters.
 	Dependents []string `json:"dependents,omitempty"`
+	// Tags is set where a request can give tags: AWS evaluates aws:RequestTag.
+	Tags bool `json:"tags,omitempty"`
+	// Tagging is set where AWS's level of access to the action is that of changing tags.
+	Tagging bool `json:"tagging,omitempty"`
 }
 
 // ReadReference returns the checked-in reference.

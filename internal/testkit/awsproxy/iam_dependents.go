@@ -54,6 +54,8 @@ var taggingDependents = []dependent{
 	{action: "elasticache:CreateCacheCluster", needs: "elasticache:AddTagsToResource", with: withTags, at: []string{"elasticache cluster:*"}},
 	tagging("glue:CreateCrawler", "glue:TagResource", "glue crawler/*"),
 	tagging("glue:CreateDatabase", "glue:TagResource", "glue database/*"),
+	tagging("iam:CreateOpenIDConnectProvider", "iam:TagOpenIDConnectProvider", "iam oidc-provider/*"),
+	tagging("iam:CreatePolicy", "iam:TagPolicy", "iam policy/*"),
 	tagging("iam:CreateInstanceProfile", "iam:TagInstanceProfile", "iam instance-profile/*"),
 	tagging("iam:CreateRole", "iam:TagRole", "iam role/*"),
 	// The reference lists it; the guide says "a policy that isn't restricted to particular KMS keys".

@@ -3,6 +3,7 @@
 package awsproxy
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -90,6 +91,53 @@ func TestDemands_EveryDependentActionHasADecision(t *testing.T) {
 	}
 }
 
+// withoutOtherAction are requests with tags for which AWS asks for no other action than theirs.
+var withoutOtherAction = map[string]string{
+	"cognito-idp:UpdateUserPool":    "no source names another action; the reference lists the condition on the tags of the request for the action itself",
+	"eks:CreateAccessEntry":         "the operator gives access entries no tags",
+	"ecr:ListTagsForResource":       "a read, which gives none",
+	"sts:AssumeRole":                "the operator gives sessions no tags",
+	"sts:AssumeRoleWithWebIdentity": "tags of sessions are in the token, which EKS gives none",
+}
+
+// Whatever takes tags, by AWS's models or by the conditions of the reference, needs the right to tag, or there is a reason.
+func TestDemands_EveryRequestWithTagsNeedsTheRightToTag(t *testing.T) {
+	models, err := awsmodels.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	taking := map[string]bool{}
+	for operation := range models.Tags {
+		service, op, _ := strings.Cut(operation, " ")
+		taking[Call{Service: cmp.Or(prefixes[service], service), Op: op}.Action()] = true
+	}
+	for _, action := range calledActions(t) {
+		taking[action] = taking[action] || reference().Actions[action].Tags
+	}
+	isTagging := func(action string) bool { return reference().Actions[action].Tagging }
+	n := 0
+	for action, takes := range taking {
+		if !takes || isTagging(action) {
+			continue
+		}
+		n++
+		decided := slices.ContainsFunc(dependents, func(d dependent) bool {
+			return d.action == action && isTagging(d.needs) && (d.with == withTags || d.never != "")
+		})
+		if decided == (withoutOtherAction[action] != "") {
+			t.Errorf("%s takes tags: name in dependents the action that the caller needs besides, or write down why not", action)
+		}
+	}
+	for action := range withoutOtherAction {
+		if !taking[action] {
+			t.Errorf("%s takes no tags", action)
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d requests take tags: run make awsmodels", n)
+	}
+}
+
 // demandsFor returns the demands of a request of the query protocol or a JSON service, as an action and a resource each.
 func demandsFor(t *testing.T, service, op, region string, body any) []string {
 	t.Helper()
@@ -109,6 +157,24 @@ func demandsFor(t *testing.T, service, op, region string, body any) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+func TestDemands_ReadTheTagsOfEveryRequest(t *testing.T) {
+	models, err := awsmodels.Read()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for operation, members := range models.Tags {
+		for _, member := range members.All() {
+			if strings.Contains(member, ".") {
+				continue // in XML, where tags have elements of their own
+			}
+			r := &request{json: map[string]any{member: []any{map[string]any{"Key": "team", "Value": "shop"}}}}
+			if tags := requestTags(r); tags["team"] != "shop" {
+				t.Errorf("%s: the tags in %s are not read: %v", operation, member, tags)
+			}
+		}
+	}
 }
 
 func TestDemands_AreFormedFromTheRequest(t *testing.T) {

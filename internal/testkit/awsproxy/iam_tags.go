@@ -4,14 +4,32 @@ package awsproxy
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
 
 var tagInXML = regexp.MustCompile(`<Tag><Key>([^<]*)</Key><Value>([^<]*)</Value></Tag>`)
 
+// tagMembers are the members with tags in the requests of all services, by AWS's models.
+var tagMembers = sync.OnceValue(func() []string {
+	models, err := awsmodels.Read()
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	var out []string
+	for _, members := range models.Tags {
+		out = append(out, members.All()...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+})
+
 // requestTags are the tags that a request gives to a resource.
 func requestTags(d *request) map[string]string {
-	for _, field := range []string{"Tags", "tags", "UserPoolTags", "TagList"} {
+	for _, field := range tagMembers() {
 		if tags := tagsIn(d.json[field]); len(tags) > 0 {
 			return tags
 		}

@@ -48,9 +48,11 @@ func main() {
 // definition is the part of a service of the reference that is read.
 type definition struct {
 	Privileges map[string]struct {
+		Level string `json:"access_level"`
 		Types map[string]struct {
 			Required   bool
 			Dependents []string `json:"dependent_actions"`
+			Conditions []string `json:"condition_keys"`
 		} `json:"resource_types"`
 	}
 	Resources map[string]struct{ ARN string }
@@ -99,7 +101,9 @@ func (d definition) action(name string) (a awsmodels.Action, ok bool) {
 			a.Optional = append(a.Optional, arn)
 		}
 		a.Dependents = append(a.Dependents, t.Dependents...)
+		a.Tags = a.Tags || slices.Contains(t.Conditions, "aws:RequestTag/${TagKey}")
 	}
+	a.Tagging = p.Level == "Tagging"
 	slices.Sort(a.Resources)
 	slices.Sort(a.Optional)
 	slices.Sort(a.Dependents)
@@ -126,7 +130,7 @@ func generateErrors(botocore, version, file string) error {
 	if err != nil {
 		return err
 	}
-	t := awsmodels.Table{Source: "botocore " + version, Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}}
+	t := awsmodels.Table{Source: "botocore " + version, Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {
@@ -139,6 +143,10 @@ func generateErrors(botocore, version, file string) error {
 			}
 			if named := m.named(operation); named != "" {
 				t.Named[service+" "+operation] = named
+			}
+			if tags := m.tags(m.Operations[operation].Input, "", map[string]bool{}); len(tags) > 0 {
+				slices.Sort(tags)
+				t.Tags[service+" "+operation] = awsmodels.Codes(strings.Join(tags, " "))
 			}
 		}
 	}
@@ -200,6 +208,32 @@ func (m model) named(operation string) awsmodels.Codes {
 	walk(m.Operations[operation].Input)
 	return awsmodels.Codes(strings.Join(slices.Sorted(maps.Keys(found)), " "))
 }
+
+// tags returns the members that hold tags: lists of pairs of a key and a value, and maps, whose names say that they are tags. What a
+// filter compares with tags gives none.
+func (m model) tags(of reference, path string, seen map[string]bool) (found []string) {
+	if seen[of.Shape] || of.Shape == "" {
+		return nil
+	}
+	seen[of.Shape] = true
+	defer delete(seen, of.Shape)
+	s := m.Shapes[of.Shape]
+	for name, r := range s.Members {
+		lower, shape := strings.ToLower(name), m.Shapes[r.Shape]
+		pairs := shape.Type == "map" || shape.Type == "list" && m.Shapes[shape.Member.Shape].Type == "structure"
+		switch {
+		case strings.Contains(lower, "filter"):
+		case pairs && namesTags.MatchString(lower):
+			found = append(found, path+name)
+		default:
+			found = append(found, m.tags(r, path+name+".", seen)...)
+		}
+	}
+	return append(found, m.tags(s.Member, path+"#.", seen)...)
+}
+
+// namesTags tells the names of members with tags, in lower case, from those of other settings, such as the mutability of an image's tag.
+var namesTags = regexp.MustCompile(`(^|[a-z])tags$|tagset$|taglist$|^tagspecifications$|^tagstoadd$`)
 
 // readModel reads the latest version of a service.
 func readModel(folder string) (m model, err error) {

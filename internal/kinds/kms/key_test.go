@@ -426,6 +426,16 @@ func TestKeyCosts(t *testing.T) {
 		kindtest.Cost{Name: "delete", Calls: map[string]int{"DeleteAlias": 1, "ScheduleKeyDeletion": 1, "DescribeKey": 3, "ListResourceTags": 1, "ListAliases": 1, "GetResources": 1}, Change: func() { s.Deleting = true }})
 }
 
+// KMS lists what each state allows: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
+func TestAKeyThatNobodyCanUseNeedsAPerson(t *testing.T) {
+	for state, says := range map[types.KeyState]string{types.KeyStatePendingImport: "import-key-material", types.KeyStateUnavailable: "cks-1", types.KeyStateDisabled: "", types.KeyStateEnabled: ""} {
+		err := unusable(&types.KeyMetadata{KeyId: aws.String("k"), KeyState: state, CustomKeyStoreId: aws.String("cks-1")})
+		if stalled, ok := status.AsStalled(err); ok != (says != "") || ok && !strings.Contains(stalled.Message, says) {
+			t.Errorf("%s: %v", state, err)
+		}
+	}
+}
+
 func TestPublishedFields(t *testing.T) {
 	s, r := subject(t, keyOf(aliases(alias)))
 	kindtest.Settled(t, s)

@@ -40,7 +40,11 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 		ID: aws.ToString(d.KeyId), ARN: aws.ToString(d.Arn), State: string(d.KeyState), Usage: kind.Ptr(string(d.KeyUsage)), Spec: kind.Ptr(string(d.KeySpec)),
 		MultiRegion: aws.Bool(aws.ToBool(d.MultiRegion)), ScheduledForDeletion: aws.Bool(isScheduled(d.KeyState)), Enabled: &d.Enabled, Description: kind.NonNil(d.Description),
 	}}
-	seen.Busy = kind.BusyUnless("the key", d.KeyState, settledStates...)
+	if seen.Busy = kind.BusyUnless("the key", d.KeyState, settledStates...); !look.Deleting {
+		if err := unusable(d.KeyMetadata); err != nil {
+			return kind.Seen[KeyState]{}, err
+		}
+	}
 	if want.Guarded {
 		seen.Holds = []kind.Hold{{Reason: status.ReasonDataWouldBeLost, Message: "the key to be given up: it may be needed to read what it encrypted"}}
 	}
@@ -53,6 +57,22 @@ func (k *key) describe(ctx context.Context, want KeyState, look kind.Look) (kind
 // settledStates lists the states that KMS leaves on request alone. Read only.
 var settledStates = []types.KeyState{types.KeyStateEnabled, types.KeyStateDisabled, types.KeyStatePendingDeletion, types.KeyStatePendingReplicaDeletion,
 	types.KeyStatePendingImport, types.KeyStateUnavailable}
+
+// unusable reports a state in which nobody can use the key, and that only a person ends; nil for all others. KMS refuses to enable such
+// a key.
+// https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html
+func unusable(d *types.KeyMetadata) error {
+	id, needs := aws.ToString(d.KeyId), ""
+	switch d.KeyState {
+	case types.KeyStatePendingImport:
+		needs = "it has no key material, or that has expired: import it with aws kms import-key-material --key-id " + id
+	case types.KeyStateUnavailable:
+		needs = "its custom key store " + aws.ToString(d.CustomKeyStoreId) + " is not connected: see aws kms describe-custom-key-stores, and connect it"
+	default:
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "key " + id + " is " + string(d.KeyState) + ": " + needs}
+}
 
 func isScheduled(s types.KeyState) bool {
 	return s == types.KeyStatePendingDeletion || s == types.KeyStatePendingReplicaDeletion

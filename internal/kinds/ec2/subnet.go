@@ -4,6 +4,8 @@ package ec2
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -12,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // SubnetState is a subnet as both the spec and EC2 can express it.
@@ -95,13 +98,24 @@ func (s *subnet) describe(ctx context.Context, want SubnetState, look kind.Look)
 		VPCID: d.VpcId, CIDRBlock: d.CidrBlock, AvailabilityZone: d.AvailabilityZone, MapPublicIPOnLaunch: d.MapPublicIpOnLaunch,
 	}}
 	kind.FalseIfAbsent(&seen.State.MapPublicIPOnLaunch)
-	if d.State == types.SubnetStatePending || !look.Deleting {
+	switch failed := strings.HasPrefix(string(d.State), string(types.SubnetStateFailed)); {
+	case failed && !look.Deleting:
+		return kind.Seen[SubnetState]{}, explainFailedSubnet(d)
+	case d.State == types.SubnetStatePending || !look.Deleting:
 		seen.Busy = kind.BusyUnless("the subnet", d.State, types.SubnetStateAvailable)
 	}
 	if look.Contents {
 		seen.Holds, err = holds(ctx, s.api, dependentsOfSubnet, "subnet", seen.State.ID)
 	}
 	return seen, err
+}
+
+// explainFailedSubnet reports a subnet that EC2 could not provision.
+// https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Subnet.html
+func explainFailedSubnet(d *types.Subnet) error {
+	id := aws.ToString(d.SubnetId)
+	return &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: fmt.Sprintf("subnet %s is %s: EC2 could not provision what it needs%s; run aws ec2 delete-subnet --subnet-id %s: the operator then creates another one",
+		id, d.State, kind.Either(d.State == types.SubnetStateFailedInsufficientCapacity, ": it has no capacity in the availability zone", ""), id)}
 }
 
 func (s *subnet) list(ctx context.Context, ids []string, filters []types.Filter) ([]types.Subnet, error) {

@@ -239,13 +239,16 @@ func TestKeys_KnowWhatDeletedObjectsLeft(t *testing.T) {
 		out  engine.Outcome
 		want string
 	}{
-		"retained":                    {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
-		"by default":                  {func(*v1alpha1.RDSInstance) {}, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
-		"orphaned":                    {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionOrphan }, engine.Outcome{Gone: true}, "the retained resource"},
-		"abandoned":                   {func(o *v1alpha1.RDSInstance) { deleted(o); o.Annotations[reconciler.AnnotationAbandon] = string(o.UID) }, engine.Outcome{}, "the retained resource"},
-		"deleted with a snapshot":     {deleted, engine.Outcome{Gone: true}, "snapshot orders-final-"},
-		"deleted with a named one":    {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier = "last" }, engine.Outcome{Gone: true}, "snapshot last of RDSInstance shop/orders"},
-		"deleted with another one":    {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier, o.Status.FinalSnapshotIdentifier = "last", "last-1" }, engine.Outcome{Gone: true}, "snapshot last-1 of RDSInstance shop/orders"},
+		"retained":                 {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
+		"by default":               {func(*v1alpha1.RDSInstance) {}, engine.Outcome{Gone: true}, "the retained resource of RDSInstance shop/orders"},
+		"orphaned":                 {func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionOrphan }, engine.Outcome{Gone: true}, "the retained resource"},
+		"abandoned":                {func(o *v1alpha1.RDSInstance) { deleted(o); o.Annotations[reconciler.AnnotationAbandon] = string(o.UID) }, engine.Outcome{}, "the retained resource"},
+		"deleted with a snapshot":  {deleted, engine.Outcome{Gone: true}, "snapshot orders-final-"},
+		"deleted with a named one": {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.FinalSnapshotIdentifier = "last" }, engine.Outcome{Gone: true}, "snapshot last of RDSInstance shop/orders"},
+		"deleted with another one": {func(o *v1alpha1.RDSInstance) {
+			deleted(o)
+			o.Spec.FinalSnapshotIdentifier, o.Status.FinalSnapshotIdentifier = "last", "last-1"
+		}, engine.Outcome{Gone: true}, "snapshot last-1 of RDSInstance shop/orders"},
 		"a deleted replica":           {func(o *v1alpha1.RDSInstance) { deleted(o); o.Status.ReadReplicaSource = "source" }, engine.Outcome{Gone: true}, ""},
 		"a retained replica":          {func(o *v1alpha1.RDSInstance) { o.Status.ReadReplicaSource = "source" }, engine.Outcome{Gone: true}, "the retained resource"},
 		"deleted without":             {func(o *v1alpha1.RDSInstance) { deleted(o); o.Spec.SkipFinalSnapshot = true }, engine.Outcome{Gone: true}, ""},

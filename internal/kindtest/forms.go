@@ -13,8 +13,10 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/answers"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
 )
 
 // form is another form in which AWS may give the same answer.
@@ -137,10 +139,13 @@ type forms struct {
 	alone map[string]bool
 	// waited has, of each state that was replaced by an unknown one, whether the kind has waited for it.
 	waited map[string]bool
+	// states are the outcomes of each state that the SDK knows, by member.
+	states map[string][]string
 }
 
 func newForms(kindName string) *forms {
-	return &forms{kind: kindName, values: fieldValues{}, changed: map[string]map[string]bool{}, alone: map[string]bool{}, waited: map[string]bool{}}
+	return &forms{kind: kindName, values: fieldValues{}, changed: map[string]map[string]bool{}, alone: map[string]bool{}, waited: map[string]bool{},
+		states: map[string][]string{}}
 }
 
 // check decides again with the answers that were recorded at rest, in each other form that AWS may give them in.
@@ -179,6 +184,9 @@ func (f *forms) checkAlone(t *testing.T, s *Subject, of *answers.Recording) {
 		if m.isOptional() && !isEmpty(m.value) && f.first("left out", m) {
 			_, _ = s.changed(t, of, m, reflect.Value.SetZero) // it must not panic
 		}
+		if m.isState() {
+			f.recordStates(t, s, of, m)
+		}
 		if m.isState() && !f.waited[m.path] {
 			p, err := s.changed(t, of, m, setUnknown)
 			f.checkState(t, m, p, err)
@@ -186,6 +194,59 @@ func (f *forms) checkAlone(t *testing.T, s *Subject, of *answers.Recording) {
 			_, _ = s.changed(t, of, m, setUnknown)
 		}
 	}
+}
+
+// statesOfGuides are the states that no model of AWS lists, with the page that does.
+var statesOfGuides = map[string][]string{
+	// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/accessing-monitoring.html
+	"rds.DBInstance.DBInstanceStatus": strings.Fields("available backing-up configuring-enhanced-monitoring configuring-iam-database-auth " +
+		"configuring-log-exports converting-to-vpc creating delete-precheck deleting failed inaccessible-encryption-credentials " +
+		"inaccessible-encryption-credentials-recoverable incompatible-create incompatible-network incompatible-option-group " +
+		"incompatible-parameters incompatible-restore insufficient-capacity maintenance modifying moving-to-vpc rebooting " +
+		"resetting-master-credentials renaming restore-error starting stopped stopping storage-config-upgrade storage-full " +
+		"storage-initialization storage-optimization upgrading"),
+}
+
+// states returns the states that AWS documents of a member: in the SDK, in the text of its model, or in a guide.
+func (m member) states() []string {
+	a, err := models()
+	if err != nil {
+		panic(err) // the table is embedded
+	}
+	known := slices.Concat(valuesOf(settable(m.value)), a.States[m.service][m.shape+"."+m.field.Name], statesOfGuides[m.name()])
+	slices.Sort(known)
+	return slices.Compact(known)
+}
+
+// recordStates decides with each state that AWS documents of a member, in the first answer that has it.
+func (f *forms) recordStates(t *testing.T, s *Subject, of *answers.Recording, m member) {
+	t.Helper()
+	if f.states[m.path] != nil || unusedStates[f.kind+" "+m.path] != "" {
+		return
+	}
+	f.states[m.path] = []string{}
+	for _, value := range m.states() {
+		p, err := s.changed(t, of, m, func(v reflect.Value) { settable(v).SetString(value) })
+		f.states[m.path] = append(f.states[m.path], value+": "+outcomeOf(p, err))
+	}
+}
+
+// outcomeOf says in a few words what a decision is.
+func outcomeOf(p engine.Plan, err error) string {
+	if stalled, ok := status.AsStalled(err); ok {
+		return "stalled " + string(stalled.Reason)
+	}
+	if waiting, ok := status.AsWaiting(err); ok {
+		return "waits " + string(waiting.Reason)
+	}
+	if err != nil {
+		return "fails"
+	}
+	var calls []string
+	for _, step := range p.Steps {
+		calls = append(calls, step.Action)
+	}
+	return strings.TrimSpace(string(p.Cause) + " " + kind.Either(p.Usable, "usable ", "") + strings.Join(calls, " "))
 }
 
 func setUnknown(v reflect.Value) { settable(v).SetString(unknownValue) }
@@ -221,6 +282,9 @@ func (f *forms) report(t *testing.T) {
 			t.Errorf("%s waits for an unknown %s: %t; unusedStates says that nothing depends on it: %t", f.kind, path, f.waited[path], isUnused)
 		}
 	}
+	if text := f.statesText(); text != "" {
+		golden.Check(t, "states-"+strings.ToLower(f.kind)+".txt", text)
+	}
 	by := map[string]int{}
 	for key := range f.alone {
 		by[strings.Join(strings.Fields(key)[:2], " ")]++
@@ -229,6 +293,17 @@ func (f *forms) report(t *testing.T) {
 		by[form] = len(members)
 	}
 	t.Logf("%s: %d fields at rest; members of answers: %v, %d unknown states", f.kind, len(f.values), by, len(f.waited))
+}
+
+// statesText lists what is decided in each state that AWS documents, so that a person has decided each.
+func (f *forms) statesText() string {
+	var text strings.Builder
+	for _, path := range slices.Sorted(maps.Keys(f.states)) {
+		for _, outcome := range f.states[path] {
+			text.WriteString(path + " " + outcome + "\n")
+		}
+	}
+	return text.String()
 }
 
 // changed decides with one member of the recorded answers changed.

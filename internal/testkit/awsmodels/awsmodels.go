@@ -66,6 +66,9 @@ type Answers struct {
 	// Defaults are the values that the texts of requests and answers name as the default of a member: numbers, values of enumerations
 	// and true, by service and by the name of the member in the SDK. A member that has several is left out.
 	Defaults map[string]map[string]string `json:"defaults"`
+	// States are the values that the text of a member names whose name says that it is a state and which is no enumeration, by service
+	// and by the type and the member in the SDK, such as "Cluster.Status".
+	States map[string]map[string][]string `json:"states"`
 }
 
 // ReadAnswers returns the checked-in members of answers.

@@ -21,16 +21,20 @@ func generateAnswers(botocore, version, file string) error {
 	if err != nil {
 		return err
 	}
-	a := awsmodels.Answers{Source: "botocore " + version, Required: map[string]map[string]awsmodels.Codes{}, Defaults: map[string]map[string]string{}}
+	a := awsmodels.Answers{Source: "botocore " + version, Required: map[string]map[string]awsmodels.Codes{}, Defaults: map[string]map[string]string{}, States: map[string]map[string][]string{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {
 			return fmt.Errorf("%s: %w", service, err)
 		}
-		of := map[string]awsmodels.Codes{}
+		of, states := map[string]awsmodels.Codes{}, map[string][]string{}
 		for _, operation := range operations {
 			output := m.Operations[operation].Output.Shape
 			m.required(output, operation+"Output", of, map[string]bool{"": true})
+			m.states(output, operation+"Output", states, map[string]bool{"": true})
+		}
+		if len(states) > 0 {
+			a.States[service] = states
 		}
 		if len(of) > 0 {
 			a.Required[service] = of
@@ -63,6 +67,41 @@ func (m model) required(shape, name string, of map[string]awsmodels.Codes, seen 
 	}
 	for _, r := range below {
 		m.required(r.Shape, r.Shape, of, seen)
+	}
+}
+
+var (
+	namesState = regexp.MustCompile(`(?:Status|State)$`)
+	// stateInText finds the values in a text, which are set as code or as the terms of a list.
+	stateInText = regexp.MustCompile(`<(?:code|dt)>(?:<p>)?\s*([A-Za-z][A-Za-z_ |-]*[A-Za-z])\s*<`)
+)
+
+// states adds the values that the texts of a shape name as its states, and of the shapes below it.
+func (m model) states(shape, name string, of map[string][]string, seen map[string]bool) {
+	if seen[shape] {
+		return
+	}
+	seen[shape] = true
+	s := m.Shapes[shape]
+	below := []reference{s.Member, s.Value}
+	for member, r := range s.Members {
+		below = append(below, r)
+		member = strings.ToUpper(member[:1]) + member[1:]
+		if to := m.Shapes[r.Shape]; to.Type != "string" || len(to.Enum) > 0 || !namesState.MatchString(member) {
+			continue
+		}
+		var values []string
+		for _, found := range stateInText.FindAllStringSubmatch(r.Documentation, -1) {
+			for value := range strings.SplitSeq(found[1], "|") {
+				values = append(values, strings.TrimSpace(value))
+			}
+		}
+		if slices.Sort(values); len(values) > 1 {
+			of[name+"."+member] = slices.Compact(values)
+		}
+	}
+	for _, r := range below {
+		m.states(r.Shape, r.Shape, of, seen)
 	}
 }
 

@@ -22,7 +22,7 @@ func instanceFacts() kind.Facts {
 					"MasterUserAuthenticationType":    "AWS shows it as iamDatabaseAuthenticationEnabled",
 					"VPCSecurityGroups":               "as vpcSecurityGroupIDs",
 					"SourceDBClusterIdentifier":       "as readReplicaSourceDBClusterIdentifier",
-					"SourceDBInstanceIdentifier":      "as readReplicaSourceDBInstanceIdentifier",
+					"SourceDBInstanceIdentifier":      "an import says that the instance is a read replica, and of which one",
 				},
 			},
 			Unneeded: map[string]string{

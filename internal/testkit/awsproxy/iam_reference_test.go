@@ -167,7 +167,7 @@ func TestDemands_ReadTheTagsOfEveryRequest(t *testing.T) {
 	for operation, members := range models.Tags {
 		for _, member := range members.All() {
 			if strings.Contains(member, ".") {
-				continue // in XML, where tags have elements of their own
+				continue // in XML, where each tag is an element
 			}
 			r := &request{json: map[string]any{member: []any{map[string]any{"Key": "team", "Value": "shop"}}}}
 			if tags := requestTags(r); tags["team"] != "shop" {

@@ -234,10 +234,10 @@ func (f *forms) recordStates(t *testing.T, s *Subject, of *answers.Recording, m 
 // outcomeOf says in a few words what a decision is.
 func outcomeOf(p engine.Plan, err error) string {
 	if stalled, ok := status.AsStalled(err); ok {
-		return "stalled " + string(stalled.Reason)
+		return "stalled " + stalled.Reason
 	}
 	if waiting, ok := status.AsWaiting(err); ok {
-		return "waits " + string(waiting.Reason)
+		return "waits " + waiting.Reason
 	}
 	if err != nil {
 		return "fails"

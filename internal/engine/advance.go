@@ -128,7 +128,7 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 	}
 	switch p.Cause {
 	case Busy:
-		return true, a.addElapsed(&status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable})
+		return true, a.addElapsed(&status.Waiting{Reason: status.ReasonBusy, For: "AWS: " + p.Reason, Usable: p.Usable, After: pauseUntil(p.LookAt, a.h.Now())})
 	case Unowned:
 		return true, &status.Waiting{Reason: status.ReasonOwnershipUnknown, For: p.Reason, Usable: true, After: nextLook(a.h.Now().Sub(a.mem.untaggedSince))}
 	case Gone:

@@ -28,6 +28,7 @@ type box struct {
 	holds    []kind.Hold
 	usable   bool
 	writable bool // AWS accepts changes while it is busy
+	lookAt   time.Time
 	// hidden, untagged and stale are how many looks do not see the box, its tags, its color yet.
 	hidden, untagged, stale int
 	was                     string // the color that stale looks see
@@ -102,7 +103,7 @@ func (b *box) Observe(_ context.Context, want boxState, look kind.Look) (kind.Se
 		b.stale--
 		color = b.was
 	}
-	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, Holds: holds, Failed: b.failed}, nil
+	return kind.Seen[boxState]{Exists: true, State: boxState{Name: want.Name, Color: &color, Tags: tags}, Tags: tags, Created: b.created, Busy: b.busy, Usable: b.usable, Writable: b.writable, LookAt: b.lookAt, Holds: holds, Failed: b.failed}, nil
 }
 
 func (b *box) do(action string, fixes []string, effect func() error) kind.Step {

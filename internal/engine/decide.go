@@ -54,6 +54,8 @@ type Plan struct {
 	Reason string
 	// Usable is true when a busy resource serves its users.
 	Usable bool
+	// LookAt is the time at which AWS asks to be called again about a busy resource; zero where it does not say.
+	LookAt time.Time
 	// Unseen is true when the plan was made without a look: AWS refuses its create if the resource exists.
 	Unseen bool
 	// Exists and Notes are what Observe reported.
@@ -312,7 +314,7 @@ func (d decider[CR, S]) planOwned(verdict Verdict, why string) (Plan, error) {
 	case verdict == Foreign:
 		return d.planForeign(why)
 	case d.seen.Busy != "" && !d.usable(verdict) && !d.writable():
-		return Plan{Cause: Busy, Reason: d.seen.Busy, Usable: d.seen.Usable}, nil
+		return Plan{Cause: Busy, Reason: d.seen.Busy, Usable: d.seen.Usable, LookAt: d.seen.LookAt}, nil
 	case d.orphaned(verdict):
 		return Plan{Cause: Gone, Reason: "orphaned"}, nil
 	case verdict == Unknown:
@@ -401,7 +403,7 @@ func (d decider[CR, S]) planObserved() (Plan, error) {
 		return Plan{Cause: Gone, Reason: "managementPolicy is Observe"}, nil
 	}
 	if d.seen.Busy != "" && !d.seen.Usable {
-		return Plan{Cause: Busy, Reason: d.seen.Busy}, nil
+		return Plan{Cause: Busy, Reason: d.seen.Busy, LookAt: d.seen.LookAt}, nil
 	}
 	return d.planConverge(Ours)
 }

@@ -525,6 +525,31 @@ func TestAdvance_BusyButUsableStaysReady(t *testing.T) {
 	}
 }
 
+// AWS may say when it will have carried out a request. The time is bounded: it may end sooner, and one that is past says nothing.
+func TestAdvance_LooksAtABusyResourceWhenAWSAsks(t *testing.T) {
+	for after, want := range map[time.Duration]time.Duration{
+		0: 0, -time.Minute: 0, time.Millisecond: time.Second, 40 * time.Second: 40 * time.Second, 5 * time.Hour: maxBusyPause,
+	} {
+		for _, management := range []v1alpha1.ManagementPolicy{v1alpha1.ManageFull, v1alpha1.ManageObserve} {
+			o := known()
+			o.Management = management
+			b := boxOf(o)
+			b.busy, b.lookAt = "UPDATING", noon.Add(after)
+			_, _, err := advanceBox(t, b, o, map[string]string{"color": "green"})
+			if w, ok := status.AsWaiting(err); !ok || w.Reason != status.ReasonBusy || w.After != want {
+				t.Errorf("%s, %s: %+v, want a pause of %s", management, after, err, want)
+			}
+		}
+	}
+	o := known()
+	b := boxOf(o)
+	b.busy = "UPDATING"
+	_, _, err := advanceBox(t, b, o, map[string]string{"color": "green"})
+	if w, ok := status.AsWaiting(err); !ok || w.After != 0 {
+		t.Errorf("without a time: %+v", err)
+	}
+}
+
 func TestAdvance_BusyButWritableIsEditedAndDeleted(t *testing.T) {
 	o := known()
 	b := boxOf(o)

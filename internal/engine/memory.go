@@ -366,6 +366,18 @@ func (p Plan) whyUnsettled() string {
 	return "look for another writer of this resource, or declare the value that AWS shows"
 }
 
+// maxBusyPause bounds the time that AWS asks to be left alone while it carries something out: it may end sooner than AWS expects.
+const maxBusyPause = 5 * time.Minute
+
+// pauseUntil returns how long to wait before a look at something that AWS works on and of which it says when to look. It is 0, for the
+// growing pauses of every other wait, where AWS says nothing, or a time that is past.
+func pauseUntil(at, now time.Time) time.Duration {
+	if !at.After(now) {
+		return 0
+	}
+	return min(max(at.Sub(now), time.Second), maxBusyPause)
+}
+
 // nextLook returns how long to wait before the next look at something that AWS acknowledged this long ago.
 func nextLook(elapsed time.Duration) time.Duration {
 	return min(max(elapsed.Truncate(time.Second), time.Second), 5*time.Second)

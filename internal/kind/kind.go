@@ -114,6 +114,8 @@ type Seen[S any] struct {
 	State  S
 	// Busy says what AWS is doing (creating, updating, deleting); nothing may be written until it ends.
 	Busy string
+	// LookAt is the time at which AWS says that a look at a busy resource is worth a call; zero where it does not say.
+	LookAt time.Time
 	// Usable is true when a busy resource serves its users meanwhile, such as a table that is
 	// UPDATING or a database that is backing up: an object that was Ready stays Ready.
 	Usable bool

@@ -152,7 +152,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 		return kind.Seen[State]{}, err
 	}
 	if event != nil && isUnderWay(event.OperationStatus) {
-		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, Busy: "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus),
+		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus),
 			State: State{TypeName: want.TypeName, Name: want.Name, Request: want.Request, schema: want.schema}}, nil
 	}
 	if made := createdBy(event); made != "" {

@@ -141,26 +141,30 @@ func TestStream_RequestsTakeTheirTime(t *testing.T) {
 	b := newBench(t, resourceOf(stream, eventsStream))
 	b.double.SetDuration(20 * time.Second)
 	b.learns()
-	busy := func(operation string) {
+	busy := func(operation string, pause time.Duration) {
 		t.Helper()
 		_, err := b.Pass(t.Context(), nil)
 		w, ok := status.AsWaiting(err)
-		if r := b.resource().Status.Request; !ok || w.Reason != status.ReasonBusy || r == nil || r.Operation != operation {
-			t.Fatalf("%v, request %+v", err, r)
+		if r := b.resource().Status.Request; !ok || w.Reason != status.ReasonBusy || r == nil || r.Operation != operation || w.After.Round(time.Second) != pause {
+			t.Fatalf("%+v, request %+v, want a pause of %s", err, r, pause)
 		}
 		b.Forget() // an operator that starts knows what AWS is doing from the status
 	}
-	busy("CREATE")
-	busy("CREATE")
+	busy("CREATE", 20*time.Second)
+	b.Clock = b.Clock.Add(5 * time.Second)
+	busy("CREATE", 15*time.Second)
 	kindtest.Settled(t, b.Subject)
 	b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
-	busy("UPDATE")
+	busy("UPDATE", 20*time.Second)
 	kindtest.Settled(t, b.Subject)
+	if n := b.Rig.AWS.Calls().Match("cloudformation", "GetResourceRequestStatus", "*").Count(); n != 7 { // the second look of each operation comes when AWS asked for it
+		t.Errorf("%d polls:\n%s", n, b.Rig.AWS.Calls())
+	}
 	if n := b.Rig.AWS.Calls().Writes().Count(); n != 2 || b.double.Properties(stream, "events")["RetentionPeriodHours"] != 72.0 {
 		t.Errorf("%d writes:\n%s", n, b.Rig.AWS.Calls())
 	}
 	b.Deleting = true
-	busy("DELETE")
+	busy("DELETE", 20*time.Second)
 	kindtest.Settled(t, b.Subject)
 }
 

@@ -50,6 +50,17 @@ func (t *Type) IsChoice(at ...string) bool {
 	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return schema["enum"] != nil })
 }
 
+// IsRequired reports whether what contains a property must have it, in every form that the schema offers.
+func (t *Type) IsRequired(at ...string) bool {
+	parent, name := at[:len(at)-1], at[len(at)-1]
+	return slices.ContainsFunc(t.schemasAt(parent), func(schema map[string]any) bool {
+		required, _ := schema["required"].([]any)
+		properties, _ := schema["properties"].(map[string]any)
+		_, known := properties[name]
+		return known && slices.Contains(required, any(name))
+	})
+}
+
 // Has reports whether the schema knows the property that a path leads to.
 func (t *Type) Has(at ...string) bool { return len(t.schemasAt(at)) > 0 }
 

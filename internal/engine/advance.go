@@ -176,6 +176,7 @@ func (a *advance) observe(ctx context.Context) (Plan, error) {
 	a.o.Recent.New = a.o.Recent.Created && a.mem.untouched
 	a.o.Recent.Wrote = now.Sub(a.mem.lastWrite()) < wroteFor
 	a.o.Recent.Untagged = a.mem.untagged()
+	a.o.Recent.Removed = a.mem.removed()
 	a.o.Recent.Members = a.mem.members(a.settleTime(), now)
 	a.o.Recent.UntaggedSettled = !a.mem.untaggedSince.IsZero() && now.Sub(a.mem.untaggedSince) >= a.settleTime()
 	a.o.Recent.NotEmpty = a.mem.notEmpty
@@ -386,7 +387,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	if p.Writes() && a.o.mustRecord(p.added) {
 		next.Keys, next.KeysGeneration = p.keys, a.o.Generation
 	}
-	next.Tags = a.o.tagsToRecord(next.Tags, p)
+	next.Tags, next.Paths = a.o.tagsToRecord(next.Tags, p), a.o.pathsToRecord(next.Paths, p)
 	if !p.creates() {
 		return next
 	}

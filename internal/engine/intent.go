@@ -47,6 +47,8 @@ type Intent struct {
 	// Tags are the keys of users' tags that were about to be written and that the status may not record yet. They stay
 	// until AWS was observed without one of them.
 	Tags []string `json:"tags,omitempty"`
+	// Paths are the paths of members of documents that were about to be written and that the status may not record yet. They stay as Tags do.
+	Paths []string `json:"paths,omitempty"`
 	// Identity identifies the resource in AWS, by field of the state.
 	Identity map[string]string `json:"identity,omitempty"`
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.

@@ -65,6 +65,8 @@ type Owner struct {
 	Import string
 	// ManagedTagKeys are the tag keys that were written so far, or were about to be.
 	ManagedTagKeys []string
+	// ManagedPaths are the paths of members of documents that were written so far, or were about to be.
+	ManagedPaths []string
 	// Written are the versions of write-only values last written, by path.
 	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.
@@ -95,6 +97,8 @@ type Recent struct {
 	// Members are the diff paths whose creates AWS acknowledged within the settle time, each with a hash
 	// of the tags that the create carried.
 	Members map[string]string
+	// Removed are the diff paths whose removal AWS acknowledged.
+	Removed []string
 	// UntaggedSettled is true once the resource was seen without owner tags over the whole settle time.
 	UntaggedSettled bool
 	// Provided is the hash of what the provider added to the desired state when AWS was last seen as declared; empty for nothing.

@@ -98,7 +98,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), Written: st.WrittenVersions,
+		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Written: st.WrittenVersions,
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
 	if st.CreationTime != nil {
@@ -351,7 +351,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 		st.WrittenVersions = out.Written
 	}
 	if out.Synced && err == nil {
-		recordSynced(st, out.Plan, generation)
+		recordSynced(obj, out.Plan)
 	}
 	_, transient := errors.AsType[*status.Retrying](err)
 	if !transient {
@@ -377,10 +377,15 @@ func readyMessage(obj v1alpha1.Resource, out Outcome) string {
 }
 
 // recordSynced records that the last look found AWS as declared.
-func recordSynced(st *v1alpha1.CommonStatus, p Plan, generation int64) {
-	st.SyncedGeneration = generation
-	if p.Cause == InSync {
-		st.ManagedTagKeys, st.WrittenVersions, st.Provided = p.TagKeys, p.Written, p.Provided
+func recordSynced(obj v1alpha1.Resource, p Plan) {
+	st := obj.CommonStatus()
+	st.SyncedGeneration = obj.GetGeneration()
+	if p.Cause != InSync {
+		return
+	}
+	st.ManagedTagKeys, st.WrittenVersions, st.Provided = p.TagKeys, p.Written, p.Provided
+	if keeper, ok := obj.(PathKeeper); ok && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve {
+		keeper.RecordPaths(p.Paths)
 	}
 }
 

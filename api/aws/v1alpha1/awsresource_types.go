@@ -49,6 +49,12 @@ type AWSResourceStatus struct {
 	// +optional
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Properties *runtime.RawExtension `json:"properties,omitempty"`
+	// ManagedPaths are the paths of the properties that the operator wrote, so that dropped ones are removed again. They fit into 2 KiB:
+	// where there are more, the paths of the objects that contain the innermost properties stand for them.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=512
+	ManagedPaths []string `json:"managedPaths,omitempty"`
 	// Request is the request that AWS carries out; absent when there is none.
 	// +optional
 	Request *AWSResourceRequest `json:"request,omitempty"`
@@ -87,6 +93,12 @@ func (o *AWSResource) ImportID() string { return o.Spec.ImportID }
 func (o *AWSResource) RecordRequest(operation, token string, at metav1.Time) {
 	o.Status.Request = &AWSResourceRequest{Token: token, Operation: operation, Since: &at}
 }
+
+// ManagedPaths returns the paths of the properties that the operator wrote.
+func (o *AWSResource) ManagedPaths() []string { return o.Status.ManagedPaths }
+
+// RecordPaths replaces the paths of the properties that the operator wrote.
+func (o *AWSResource) RecordPaths(paths []string) { o.Status.ManagedPaths = paths }
 
 // AWSResourceList is a list of AWSResource.
 // +kubebuilder:object:root=true

@@ -260,6 +260,11 @@ func (in *AWSResourceStatus) DeepCopyInto(out *AWSResourceStatus) {
 		*out = new(runtime.RawExtension)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.ManagedPaths != nil {
+		in, out := &in.ManagedPaths, &out.ManagedPaths
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.Request != nil {
 		in, out := &in.Request, &out.Request
 		*out = new(AWSResourceRequest)

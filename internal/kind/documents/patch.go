@@ -37,7 +37,7 @@ type patch struct {
 func Patch(field string, want, have *kind.Document, diff kind.Diff) []Operation {
 	p := &patch{want: valueOf(want), have: valueOf(have)}
 	for _, c := range diff {
-		if members := membersOf(field, c.Path); len(members) > 0 {
+		if members := Members(field, c.Path); len(members) > 0 {
 			p.change(members, c.Gone)
 		}
 	}
@@ -113,9 +113,9 @@ func containsWriteOnly(value any) bool {
 	}
 }
 
-// membersOf returns the names that a path of a difference leads through; none for one that is not in the field. Names that are no words are
+// Members returns the names that the path of a difference leads through; none for one that is not in the field. Names that are no words are
 // in brackets.
-func membersOf(field, path string) []string {
+func Members(field, path string) []string {
 	rest, ok := strings.CutPrefix(path, field)
 	if !ok {
 		return nil

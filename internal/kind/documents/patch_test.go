@@ -15,7 +15,7 @@ func TestMembersOf_SplitsPathsOfDifferences(t *testing.T) {
 		"Properties.Name": {"Name"}, "Properties.A.B": {"A", "B"}, "Properties.A[b.c/d].E": {"A", "b.c/d", "E"}, "Properties[x y]": {"x y"},
 		"Tags[team]": nil,
 	} {
-		if got := membersOf("Properties", path); !slices.Equal(got, want) {
+		if got := Members("Properties", path); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", path, got)
 		}
 	}

@@ -275,10 +275,20 @@ func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
 // Refuse implements kind.Refuser.
 func (*resource) Refuse(want State, _ kind.Seen[State], diff kind.Diff) error {
 	if want.schema.Supports(awsschema.Update) {
-		return nil
+		return refuseRemoval(want.schema, diff)
 	}
 	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName +
 		"; declare what exists, or delete this object and create another"}
+}
+
+// refuseRemoval refuses to remove a property without which AWS would refuse the resource.
+func refuseRemoval(schema *awsschema.Type, diff kind.Diff) error {
+	for _, c := range diff {
+		if at := documents.Members("Properties", c.Path); c.Gone && len(at) > 0 && schema.IsRequired(at...) {
+			return status.Invalid("spec.properties."+awsschema.Text(at), "is required by %s and cannot be removed: declare it, or remove what contains it", schema.Name)
+		}
+	}
+	return nil
 }
 
 // Converge implements kind.Kind.

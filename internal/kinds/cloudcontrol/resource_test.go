@@ -4,6 +4,7 @@ package cloudcontrol
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -186,6 +187,11 @@ func lifeOf(t *testing.T, o *v1alpha1.AWSResource, edited, foreign string) kindt
 
 func TestStream_Faults(t *testing.T) {
 	kindtest.Faults(t, entry, lifeOf(t, resourceOf(stream, eventsStream), `{"Name":"events","RetentionPeriodHours":72}`, eventsStream))
+}
+
+// The edit drops what the create declared.
+func TestStream_FaultsOfARemoval(t *testing.T) {
+	kindtest.Faults(t, entry, lifeOf(t, resourceOf(stream, encryptedStream), eventsStream, eventsStream))
 }
 
 func TestPrefixList_Faults(t *testing.T) {
@@ -397,6 +403,95 @@ func TestStream_NullRemovesAProperty(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil {
 		t.Errorf("%v", have)
+	}
+}
+
+const encryptedStream = `{"Name":"events","RetentionPeriodHours":48,"StreamEncryption":{"EncryptionType":"KMS","KeyId":"alias/aws/kinesis"}}`
+
+// What the operator wrote and the spec no longer declares is removed, and what others set stays.
+func TestStream_DroppedPropertiesAreRemoved(t *testing.T) {
+	b := newBench(t, resourceOf(stream, encryptedStream))
+	kindtest.Settled(t, b.Subject)
+	if got := b.resource().Status.ManagedPaths; !slices.Equal(got, []string{"/Properties/Name", "/Properties/RetentionPeriodHours", "/Properties/StreamEncryption/EncryptionType", "/Properties/StreamEncryption/KeyId"}) {
+		t.Errorf("%v", got)
+	}
+	must(t, b.double.Set(stream, "events", "StreamModeDetails", map[string]any{"StreamMode": "ON_DEMAND"}))
+	kindtest.Costs(t, b.Subject,
+		kindtest.Cost{Name: "a removal", Change: func() { b.edit(eventsStream) }, Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
+		kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}},
+	)
+	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil || have["RetentionPeriodHours"] != 48.0 || have["StreamModeDetails"] == nil {
+		t.Errorf("%v", have)
+	}
+	if got := b.resource().Status.ManagedPaths; len(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	must(t, b.double.Set(stream, "events", "StreamEncryption", map[string]any{"EncryptionType": "KMS", "KeyId": "alias/others"}))
+	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "what others set afterwards", Calls: calls{"GetResource": 1}})
+}
+
+// AWS may show its default in the place of what was removed.
+func TestStream_ARemovalMayEndInADefault(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	kindtest.Settled(t, b.Subject)
+	b.double.Reset(stream, map[string]any{"RetentionPeriodHours": 24.0})
+	kindtest.Costs(t, b.Subject,
+		kindtest.Cost{Name: "a removal", Change: func() { b.edit(`{"Name":"events"}`) }, Calls: calls{"GetResource": 2, "UpdateResource": 1, "GetResourceRequestStatus": 1}},
+		kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}},
+	)
+	if have := b.double.Properties(stream, "events"); have["RetentionPeriodHours"] != 24.0 || len(b.resource().Status.ManagedPaths) != 1 {
+		t.Errorf("%v, %v", have, b.resource().Status.ManagedPaths)
+	}
+}
+
+func TestStream_ARemovalThatFailsIsSentAgain(t *testing.T) {
+	b := newBench(t, resourceOf(stream, encryptedStream))
+	kindtest.Settled(t, b.Subject)
+	b.double.Fail("UPDATE", double.Failure{Code: "InvalidRequest", Message: "the handler says why"})
+	b.edit(eventsStream)
+	b.stalls(status.ReasonRefusedByAWS)
+	kindtest.Settled(t, b.Subject)
+	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil {
+		t.Errorf("%v", have)
+	}
+}
+
+// The operator dies after AWS accepted what the status does not record yet, and the property is dropped before it starts again.
+func TestStream_WhatACrashLeftUnrecordedIsRemoved(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	kindtest.Settled(t, b.Subject)
+	b.edit(encryptedStream)
+	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil || b.double.Properties(stream, "events")["StreamEncryption"] == nil {
+		t.Fatal("the operator was not killed after its write")
+	}
+	b.edit(eventsStream)
+	if _, err := b.Pass(t.Context(), func() bool { return true }); err == nil { // and once more after the removal
+		t.Fatal("the operator was not killed")
+	}
+	kindtest.Settled(t, b.Subject)
+	if have := b.double.Properties(stream, "events"); have["StreamEncryption"] != nil {
+		t.Errorf("%v", have)
+	}
+	kindtest.Costs(t, b.Subject, kindtest.Cost{Name: "a look", Calls: calls{"GetResource": 1}})
+}
+
+func TestStream_RequiredAndFixedPropertiesAreNotRemoved(t *testing.T) {
+	b := newBench(t, resourceOf(stream, encryptedStream))
+	kindtest.Settled(t, b.Subject)
+	b.edit(`{"Name":"events","RetentionPeriodHours":48,"StreamEncryption":{"EncryptionType":"KMS"}}`)
+	if message := b.stalls(status.ReasonInvalidSpec); !strings.Contains(message, "spec.properties.StreamEncryption.KeyId") || !strings.Contains(message, "is required") {
+		t.Error(message)
+	}
+	l := newBench(t, resourceOf("AWS::EFS::FileSystem", `{"PerformanceMode":"generalPurpose","ThroughputMode":"bursting"}`))
+	kindtest.Settled(t, l.Subject)
+	l.edit(`{"ThroughputMode":"bursting"}`)
+	if message := l.stalls(status.ReasonImmutable); !strings.Contains(message, "Properties.PerformanceMode") || !strings.Contains(message, "declare what exists") {
+		t.Error(message)
+	}
+	l.edit(`{"PerformanceMode":"generalPurpose"}`)
+	kindtest.Settled(t, l.Subject)
+	if w := l.Rig.AWS.Calls().Match("cloudformation", "UpdateResource", "*").Count(); w != 1 {
+		t.Errorf("%d updates", w)
 	}
 }
 

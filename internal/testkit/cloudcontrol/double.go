@@ -44,6 +44,7 @@ type Double struct {
 	requests  map[string]*request // by request token
 	clients   map[string]*request // by region and client token
 	failures  map[string]Failure  // by operation
+	returning map[string]map[string]any
 }
 
 // resource is one that exists.
@@ -64,7 +65,7 @@ type Failure struct {
 // New returns an empty account.
 func New(account string, schemas Schemas, now func() time.Time) *Double {
 	return &Double{account: account, schemas: schemas, now: now, models: map[string]*model{}, resources: map[string]*resource{},
-		requests: map[string]*request{}, clients: map[string]*request{}, failures: map[string]Failure{}}
+		requests: map[string]*request{}, clients: map[string]*request{}, failures: map[string]Failure{}, returning: map[string]map[string]any{}}
 }
 
 // SetDuration sets how long the requests take that are sent from now on. Zero lets them succeed at once.
@@ -79,6 +80,13 @@ func (d *Double) Fail(operation string, f Failure) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.failures[operation] = f
+}
+
+// Reset gives properties of a type the values that they get when an update removes them, as handlers of AWS do.
+func (d *Double) Reset(typeName string, values map[string]any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.returning[typeName] = values
 }
 
 // Properties returns the properties of a resource, with those that AWS never shows; nil where it does not exist. A test may look at
@@ -309,6 +317,11 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	}
 	if reason := m.validate(without(wanted, m.ReadOnly)); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
+	}
+	for name, value := range d.returning[in.TypeName] {
+		if _, has := wanted[name]; !has {
+			wanted[name] = value
+		}
 	}
 	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body}
 	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = wanted })}, nil

@@ -179,6 +179,9 @@ func (t *Type) IsNamed() bool {
 	return len(t.identifier) > 0
 }
 
+// Identifies reports whether a property is, or lies in, a part of the primary identifier.
+func (t *Type) Identifies(at ...string) bool { return anyContains(t.identifier, at) }
+
 // Identify returns the primary identifier that properties have, its parts joined by |; empty while a part is missing.
 // https://docs.aws.amazon.com/cloudcontrolapi/latest/userguide/resource-identifier.html
 func (t *Type) Identify(properties map[string]any) string {

@@ -23,6 +23,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -240,6 +241,8 @@ func (s *shared) ownProblem(typed runtime.Object) (problem, err error) {
 		}
 		_, problem = capability.Compile(o, settingsOf(options).Facts(o))
 		return problem, nil
+	case *v1alpha1.AWSResource:
+		return documents.Check("spec.properties", o.Spec.Properties.Raw), nil
 	case *intentv1alpha1.SecurityIntent:
 		return intent.CheckIntent(o), nil
 	default:

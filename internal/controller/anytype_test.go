@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -95,6 +96,73 @@ func TestAWSResource_HasTheLifeOfEveryKind(t *testing.T) {
 		t.Errorf("%v", left)
 	}
 	h.remove(p, s)
+}
+
+// A reference leads to what an object of the namespace owns, and a secret to a Secret of the namespace: at once when they change, and
+// nowhere else.
+func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
+	const parameterType, value, next = "AWS::SSM::Parameter", "hunter22-of-the-shop", "correct-horse"
+	h := start(t, "--types="+streamType+","+parameterType)
+	double := h.controls()
+	p, s, _ := keyed("any-type-refs")
+	other, otherKeys, _ := keyed("any-type-victim")
+	token := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token", Namespace: other.Namespace}, StringData: map[string]string{"value": value}}
+	theirs := streamOf("theirs", other.Namespace, other.Name)
+	h.create(s, p, otherKeys, other, token, theirs)
+	h.shows(theirs, "Ready", "True", "Ready")
+	refersTo := func(name, to string) *v1alpha1.AWSResource {
+		o := streamOf(name, p.Namespace, p.Name)
+		o.Spec.Properties.Raw = fmt.Appendf(nil, `{"Name":%q,"StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":%q,"field":"status.properties.Arn"}}}`, name, to)
+		return o
+	}
+	disputed := streamOf("theirs", p.Namespace, p.Name) // of the other namespace
+	ofTheirs, ofDisputed, ofNone, ofOurs := refersTo("of-theirs", "AWSResource/theirs-too"), refersTo("of-disputed", "AWSResource/theirs"), refersTo("of-none", "Bucket/x"), refersTo("of-ours", "AWSResource/ours")
+	login := streamOf("login", p.Namespace, p.Name)
+	login.Spec.TypeName, login.Spec.Properties.Raw = parameterType, []byte(`{"Name":"/shop/login","Type":"String","Value":{"$secret":"token","key":"value"}}`)
+	h.create(disputed, ofTheirs, ofDisputed, ofNone, ofOurs, login)
+	h.shows(disputed, "Stalled", "True", "Conflict")
+	for o, says := range map[*v1alpha1.AWSResource]string{ofTheirs: "AWSResource/theirs-too to exist", ofDisputed: "AWSResource/theirs", ofOurs: "AWSResource/ours to exist"} {
+		if message := h.shows(o, "Reconciling", "True", "Waiting"); !strings.Contains(message, says) {
+			t.Errorf("%s: %s", o.Name, message)
+		}
+	}
+	if message := h.shows(ofNone, "Stalled", "True", "InvalidSpec"); !strings.Contains(message, "Bucket is no kind") {
+		t.Error(message)
+	}
+	if message := h.shows(login, "Stalled", "True", "CredentialsMissing"); !strings.Contains(message, p.Namespace+"/token") {
+		t.Error(message)
+	}
+	if got := double.Identifiers(streamType); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+	ours := streamOf("ours", p.Namespace, p.Name)
+	mine := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token", Namespace: p.Namespace}, StringData: map[string]string{"value": value}}
+	h.create(ours, mine)
+	h.shows(ofOurs, "Ready", "True", "Ready")
+	has := func(want string) {
+		h.eventually("the parameter to have the value of the Secret", func() error {
+			if have := double.Properties(parameterType, "/shop/login"); have["Value"] != want {
+				return fmt.Errorf("%v", have["Value"])
+			}
+			return nil
+		})
+	}
+	h.alter(login, func() { metav1.SetMetaDataAnnotation(&login.ObjectMeta, wellknown.AnnotationReconcileAt, "1") })
+	h.shows(login, "Ready", "True", "Ready")
+	has(value)
+	h.alter(mine, func() { mine.Data = map[string][]byte{"value": []byte(next)} })
+	has(next)
+	if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(login), login); err != nil {
+		t.Fatal(err)
+	}
+	if shown := fmt.Sprintf("%+v", login); strings.Contains(shown, value) || strings.Contains(shown, next) {
+		t.Errorf("the object shows the secret: %s", shown)
+	}
+	h.remove(login, ofOurs, ofNone, ofDisputed, ofTheirs, disputed, ours, theirs)
+	if left := double.Identifiers(streamType); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
+	h.remove(p, s, mine, other, otherKeys, token)
 }
 
 // hasRetention waits until the stream keeps records for so many hours.

@@ -388,6 +388,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 		next.Keys, next.KeysGeneration = p.keys, a.o.Generation
 	}
 	next.Tags, next.Paths = a.o.tagsToRecord(next.Tags, p), a.o.pathsToRecord(next.Paths, p)
+	next.Hidden = a.o.hiddenToRecord(next.Hidden, p)
 	if !p.creates() {
 		return next
 	}

@@ -65,8 +65,8 @@ type Plan struct {
 	Duplicates []string
 	// TagKeys are the tag keys that the resource carries once the plan is done.
 	TagKeys []string
-	// Paths are the paths of the members that the documents of the state declare.
-	Paths []string
+	// Paths are the paths of the members that the documents of the state declare, and Hidden those of their write-only values.
+	Paths, Hidden []string
 	// Provided is the hash of what the provider adds to the declared state.
 	Provided string
 	// Written are the versions of the write-only values that the resource has once the plan is done.
@@ -104,8 +104,8 @@ type decider[CR v1alpha1.Resource, S any] struct {
 	o    Owner
 	want S
 	seen kind.Seen[S]
-	// dropped are the paths of the differences of what is no longer declared.
-	dropped []string
+	// paths are those that the documents of the wanted state declare, and dropped those of the differences of what is no longer declared.
+	paths, dropped []string
 }
 
 // Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
@@ -119,10 +119,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		return Plan{}, err
 	}
 	identity, d := identityOf(want), decider[CR, S]{k: k, sc: sc, o: o, want: want}
-	paths := pathsOf(want)
-	if !o.Deleting && o.Management != v1alpha1.ManageObserve {
-		d.dropped = dropUndeclared(want, o.ManagedPaths)
-	}
+	d.readDocuments()
 	if err := cmp.Or(sameIdentity(o, identity), d.checkSpec()); err != nil {
 		return Plan{}, err
 	}
@@ -137,7 +134,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if verdict == Foreign && o.hides(d.seen.Tags) { // no message names them
 		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
 	}
-	p.Unseen, p.Identity, p.Paths = unseen, identity, paths
+	p.Unseen, p.Identity, p.Paths, p.Hidden = unseen, identity, d.paths, hiddenIn(want)
 	d.complete(&p, verdict)
 	if err == nil {
 		err = cmp.Or(d.reportFailed(p), d.refuseAdoption(ctx, p, verdict))
@@ -403,7 +400,7 @@ func (d decider[CR, S]) writable() bool {
 }
 
 func (d decider[CR, S]) diff() kind.Diff {
-	return slices.DeleteFunc(Compare(d.want, d.seen.State, d.o.ManagedTagKeys, d.o.Written), d.isRemoved)
+	return d.o.hideWritten(slices.DeleteFunc(Compare(d.want, d.seen.State, d.o.ManagedTagKeys, d.o.Written), d.isRemoved))
 }
 
 func (d decider[CR, S]) planObserved() (Plan, error) {
@@ -575,7 +572,8 @@ func checkCovered(p Plan) error {
 // sameIntent reports whether two records say the same.
 func sameIntent(a, b *Intent) bool {
 	return a.UID == b.UID && a.Attempt == b.Attempt && a.At.Equal(b.At) && a.Refused == b.Refused && a.Generation == b.Generation &&
-		a.KeysGeneration == b.KeysGeneration && slices.Equal(a.Tags, b.Tags) && slices.Equal(a.Paths, b.Paths) && maps.EqualFunc(a.Keys, b.Keys, slices.Equal) &&
+		a.KeysGeneration == b.KeysGeneration && maps.EqualFunc(a.Keys, b.Keys, slices.Equal) &&
+		slices.EqualFunc([][]string{a.Tags, a.Paths, a.Hidden}, [][]string{b.Tags, b.Paths, b.Hidden}, slices.Equal) &&
 		maps.Equal(a.Identity, b.Identity) && maps.EqualFunc(a.Refs, b.Refs, sameTarget)
 }
 

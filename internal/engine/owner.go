@@ -67,6 +67,8 @@ type Owner struct {
 	ManagedTagKeys []string
 	// ManagedPaths are the paths of members of documents that were written so far, or were about to be.
 	ManagedPaths []string
+	// Hidden are the paths of write-only values that AWS has, or may have.
+	Hidden []string
 	// Written are the versions of write-only values last written, by path.
 	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.

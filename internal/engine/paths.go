@@ -149,6 +149,14 @@ func dropUndeclared(want any, written []string) (dropped []string) {
 	return dropped
 }
 
+// readDocuments finds out what the documents of the wanted state declare, and declares the absence of what they do not declare any more.
+func (d *decider[CR, S]) readDocuments() {
+	d.paths = pathsOf(d.want)
+	if !d.o.Deleting && d.o.Management != v1alpha1.ManageObserve {
+		d.dropped = dropUndeclared(d.want, d.o.ManagedPaths)
+	}
+}
+
 func dropMember(object map[string]any, at place, names []string) []string {
 	at = at.member(names[0])
 	value, declared := object[names[0]]

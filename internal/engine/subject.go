@@ -98,7 +98,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Written: st.WrittenVersions,
+		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions,
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
 	if st.CreationTime != nil {
@@ -124,7 +124,15 @@ func providedBy(p v1alpha1.AWSProviderSpec) string {
 // Published reports whether an object's status has what references need. An ID without an ARN records a create whose result
 // has not been read yet; the ARN is set when it is read.
 func Published(o v1alpha1.Resource) bool {
-	return o.CommonStatus().ID != "" && o.CommonStatus().ARN != "" && mayBeReferredTo(o)
+	return o.CommonStatus().ID != "" && isRead(o) && mayBeReferredTo(o)
+}
+
+// isRead reports whether the status has what a look at the resource showed. Some kinds have resources without an ARN.
+func isRead(o v1alpha1.Resource) bool {
+	if r, ok := o.(interface{ IsRead() bool }); ok {
+		return r.IsRead()
+	}
+	return o.CommonStatus().ARN != ""
 }
 
 // mayBeReferredTo reports whether the resource in an object's status is the object's own, or one that the object only observes
@@ -204,6 +212,11 @@ func ForgetObserved(obj v1alpha1.Resource) {
 func ErrorOfLeftOut(kindName, name string) error {
 	return &status.Stalled{Reason: status.ReasonKindNotServed, Message: fmt.Sprintf("the reference to %s/%s cannot be resolved, because --kinds of the operator leaves %s out: "+
 		"an administrator adds the kind to --kinds, or name the resource by its ID or ARN in the field beside the reference, if there is one", kindName, name, kindName)}
+}
+
+// ErrorOfNoKind returns the failure of a reference to an object of a kind that does not exist.
+func ErrorOfNoKind(kindName, name string) error {
+	return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: fmt.Sprintf("the reference to %s/%s cannot be resolved: %s is no kind of an AWS resource", kindName, name, kindName)}
 }
 
 // maxTags is the number of AWS's 50 tags per resource that are left to users.

@@ -3,12 +3,16 @@
 package engine
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	docs "github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
 // fieldsNaming are the fields of specs that name a resource of another kind, in lower case: by a reference, an identifier, a
@@ -49,7 +53,7 @@ func fieldsOf(user v1alpha1.Resource, targetKind string) (out []string) {
 
 // NamesAny reports whether an object names some resource of a kind.
 func NamesAny(user v1alpha1.Resource, targetKind string) bool {
-	n := naming{fields: fieldsOf(user, targetKind)}
+	n := naming{kind: targetKind, fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
 	return len(n.references)+len(n.literals) > 0
 }
@@ -61,7 +65,7 @@ func Uses(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) b
 	if !mayExist(user, intent, err) {
 		return false
 	}
-	n := naming{fields: fieldsOf(user, targetKind)}
+	n := naming{kind: targetKind, fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
 	if user.GetNamespace() == target.GetNamespace() {
 		_, recorded := intent.recordedRefs()[targetKind+"/"+target.GetName()]
@@ -115,6 +119,7 @@ func sharePlace(of, other v1alpha1.Resource) bool {
 
 // naming collects what the fields of a spec name.
 type naming struct {
+	kind                 string
 	fields               []string
 	references, literals []string
 }
@@ -145,7 +150,10 @@ func (n *naming) collect(v reflect.Value, inside bool) {
 
 func (n *naming) collectStruct(v reflect.Value, inside bool) {
 	ref, isReference := v.Interface().(v1alpha1.ObjectReference)
+	raw, isDocument := v.Interface().(runtime.RawExtension)
 	switch {
+	case isDocument:
+		n.collectDocument(raw.Raw)
 	case isReference && inside:
 		n.references = append(n.references, ref.Name)
 	case !isReference:
@@ -155,8 +163,42 @@ func (n *naming) collectStruct(v reflect.Value, inside bool) {
 	}
 }
 
-// hasNamingField reports whether a type has one of the fields, at any depth.
+// collectDocument collects what a value names whose members are only known at run time: by references, by ARNs, and by the members that have
+// the names of fields.
+func (n *naming) collectDocument(text []byte) {
+	references, _ := docs.References(text)
+	for _, r := range references {
+		if r.Kind == n.kind {
+			n.references = append(n.references, r.Name)
+		}
+	}
+	var value any
+	_ = json.Unmarshal(text, &value) // the kind refuses what is no JSON
+	n.collectTexts(value, false)
+}
+
+func (n *naming) collectTexts(value any, inside bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, member := range value {
+			n.collectTexts(member, slices.Contains(n.fields, strings.ToLower(name)))
+		}
+	case []any:
+		for _, element := range value {
+			n.collectTexts(element, inside)
+		}
+	case string:
+		if inside || strings.HasPrefix(value, "arn:") {
+			n.literals = append(n.literals, value)
+		}
+	}
+}
+
+// hasNamingField reports whether a type has one of the fields, or a value that may name anything, at any depth.
 func hasNamingField(t reflect.Type, fields []string) bool {
+	if t == reflect.TypeFor[runtime.RawExtension]() {
+		return true
+	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map:
 		return hasNamingField(t.Elem(), fields)

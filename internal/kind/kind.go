@@ -303,7 +303,7 @@ type Meta struct {
 	// kinds whose create AWS refuses when the name is taken, and whose create carries the owner tags: the look
 	// after a refusal shows whose the resource is. Not where the create's effect is Ensures, unless each look reads the tags.
 	CreatesFirst bool
-	// References are the kinds that objects of this kind can refer to.
+	// References are the kinds that objects of this kind can refer to; AnyKind stands for all.
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
@@ -313,6 +313,9 @@ type Meta struct {
 	// say how many are left; "calls" where absent.
 	Units map[string]string
 }
+
+// AnyKind stands for every kind in Meta.References.
+const AnyKind = "*"
 
 // Users says which of the objects that name a resource hold its deletion, although AWS would carry it out.
 type Users int

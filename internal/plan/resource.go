@@ -222,7 +222,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	}
 	e := l.p.entry(kindName)
 	if e == nil {
-		return kind.Target{}, fmt.Errorf("references to %s are not possible", kindName)
+		return kind.Target{}, engine.ErrorOfNoKind(kindName, name)
 	}
 	found := e.New()
 	err := l.p.Client.Get(ctx, client.ObjectKey{Namespace: l.obj.GetNamespace(), Name: name}, found)

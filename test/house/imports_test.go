@@ -22,6 +22,7 @@ const module = "github.com/nexus-operator/nexus-operator/"
 var allowed = map[string][]string{
 	"api":                      {},
 	"internal/kind":            {"api"},
+	"internal/kind/documents":  {"internal/kind", "internal/status"},
 	"internal/graph":           {},
 	"internal/health":          {"api", "internal/status"},
 	"internal/status":          {},
@@ -35,9 +36,9 @@ var allowed = map[string][]string{
 	"internal/metrics":         {},
 	"internal/tracing":         {},
 	"internal/permissions":     {"api", "internal/kind", "internal/iampolicy"},
-	"internal/engine":          {"api", "internal/kind", "internal/status", "internal/iampolicy", "internal/tracing"},
+	"internal/engine":          {"api", "internal/kind", "internal/kind/documents", "internal/status", "internal/iampolicy", "internal/tracing"},
 	"internal/awsclient":       {"api", "internal/kind", "internal/metrics", "internal/status", "internal/tracing"},
-	"internal/kinds":           {"api", "internal/kind", "internal/status", "internal/awsclient", "internal/awsschema", "internal/iampolicy"},
+	"internal/kinds":           {"api", "internal/kind", "internal/kind/documents", "internal/status", "internal/awsclient", "internal/awsschema", "internal/iampolicy"},
 	"internal/capability":      {"api", "internal/graph", "internal/status", "internal/iampolicy"},
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
@@ -56,7 +57,7 @@ var allowed = map[string][]string{
 	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/intentfacts", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
 		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/planrequest", "internal/controller/securityintent"},
 	"internal/controller/reconciler":     {"api", "internal/crdschema", "internal/engine", "internal/capability", "internal/apply", "internal/status", "internal/metrics", "internal/shard", "internal/tracing"},
-	"internal/controller/awsresource":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/status"},
+	"internal/controller/awsresource":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/apply", "internal/awsclient", "internal/kind", "internal/kind/documents", "internal/status"},
 	"internal/controller/awsprovider":    {"api", "internal/controller/reconciler", "internal/awssession", "internal/engine", "internal/capability", "internal/awsclient", "internal/status"},
 	"internal/controller/capability":     {"api", "internal/controller/reconciler", "internal/inhabitants", "internal/capabilityfacts", "internal/awssession", "internal/engine", "internal/capability", "internal/intent", "internal/apply", "internal/graph", "internal/health", "internal/status", "internal/options"},
 	"internal/controller/intentbinding":  {"api", "internal/controller/reconciler", "internal/intent", "internal/intentfacts", "internal/apply", "internal/status", "internal/options"},
@@ -72,7 +73,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
+	"internal/cli":                       {"api", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

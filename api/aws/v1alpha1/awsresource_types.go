@@ -3,6 +3,8 @@
 package v1alpha1
 
 import (
+	"encoding/json"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -20,7 +22,8 @@ type AWSResourceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="typeName is immutable"
 	TypeName string `json:"typeName"`
 	// Properties are the properties of the resource, with the names and values that AWS documents for the type. A property that is
-	// absent is not managed; one that is null is removed. Tags belong into spec.tags.
+	// absent is not managed, unless the operator wrote it before: then it is removed, as one that is null. Tags belong into spec.tags.
+	// A value may be that of another object, {$ref: KIND/NAME, field: status.arn}, or of a Secret, {$secret: NAME, key: KEY}.
 	// https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Properties runtime.RawExtension `json:"properties"`
@@ -92,6 +95,30 @@ func (o *AWSResource) ImportID() string { return o.Spec.ImportID }
 // RecordRequest records a request that AWS accepted at a time.
 func (o *AWSResource) RecordRequest(operation, token string, at metav1.Time) {
 	o.Status.Request = &AWSResourceRequest{Token: token, Operation: operation, Since: &at}
+}
+
+// IsRead reports whether the status has what AWS shows of the resource, which may have no ARN. A create records the identifier before.
+func (o *AWSResource) IsRead() bool {
+	return o.Status.ARN != "" || o.Status.Identifier != "" && o.Status.Identifier == o.Status.ID
+}
+
+// maxReferable is the longest property that can be referred to: the objects that refer to it record its value.
+const maxReferable = 256
+
+// ReferableAttributes returns what objects that refer to the resource can use beside its ID and ARN: the texts that AWS assigned.
+func (o *AWSResource) ReferableAttributes() map[string]string {
+	out := map[string]string{"identifier": o.Status.Identifier}
+	if o.Status.Properties == nil {
+		return out
+	}
+	assigned := map[string]any{}
+	_ = json.Unmarshal(o.Status.Properties.Raw, &assigned) // the operator wrote it
+	for name, value := range assigned {
+		if text, ok := value.(string); ok && len(text) <= maxReferable {
+			out["properties."+name] = text
+		}
+	}
+	return out
 }
 
 // ManagedPaths returns the paths of the properties that the operator wrote.

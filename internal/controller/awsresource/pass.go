@@ -199,6 +199,9 @@ func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target,
 // referencedObject finds the object a reference names; nil when it is absent. The kinds of references are those of the catalog.
 func (r *Reconciler) referencedObject(ctx context.Context, namespace, kind, name string) (v1alpha1.Resource, error) {
 	e, ok := r.Kinds[kind]
+	if !ok && !r.Client.Scheme().Recognizes(v1alpha1.GroupVersion.WithKind(kind)) {
+		return nil, engine.ErrorOfNoKind(kind, name)
+	}
 	if !ok {
 		return nil, engine.ErrorOfLeftOut(kind, name)
 	}

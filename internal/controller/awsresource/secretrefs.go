@@ -13,6 +13,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
 // SecretIndex holds the names of the Secrets that an object's spec refers to.
@@ -73,6 +74,9 @@ func namesIn(v reflect.Value, types []reflect.Type) []string {
 		if slices.Contains(types, v.Type()) {
 			return []string{v.FieldByName("Name").String()}
 		}
+		if document, ok := v.Interface().(runtime.RawExtension); ok {
+			return namesInDocument(document.Raw, types)
+		}
 		for i := range v.NumField() {
 			out = append(out, namesIn(v.Field(i), types)...)
 		}
@@ -88,9 +92,26 @@ func namesIn(v reflect.Value, types []reflect.Type) []string {
 	return out
 }
 
+// namesInDocument collects the names of what a value refers to whose members are only known at run time.
+func namesInDocument(text []byte, types []reflect.Type) []string {
+	var out []string
+	references, secrets := documents.References(text)
+	if slices.Contains(types, reflect.TypeFor[v1alpha1.ObjectReference]()) {
+		for _, r := range references {
+			out = append(out, r.Name)
+		}
+	}
+	if slices.Contains(types, reflect.TypeFor[v1alpha1.SecretKeyReference]()) {
+		for _, k := range secrets {
+			out = append(out, k.Name)
+		}
+	}
+	return out
+}
+
 // holdsAny reports whether values of type t can hold one of the given types.
 func holdsAny(t reflect.Type, types []reflect.Type) bool {
-	if slices.Contains(types, t) {
+	if slices.Contains(types, t) || t == reflect.TypeFor[runtime.RawExtension]() {
 		return true
 	}
 	switch t.Kind() {

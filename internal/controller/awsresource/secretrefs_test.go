@@ -46,6 +46,7 @@ func TestSecretReferencesAreFoundInEverySpec(t *testing.T) {
 		{"a key of a Secret", secretFrom("ns", "s", "source"), []string{"source"}, true},
 		{"a kind that can refer to a Secret and does not", secretFrom("ns", "s", ""), nil, true},
 		{"several fields, sorted and distinct", provider, []string{"a", "b"}, true},
+		{"properties", stream("shop", `{"A":[{"B":{"$secret":"b","key":"k"}}],"C":{"$secret":"a","key":"k"},"D":{"$ref":"KMSKey/c","field":"status.arn"},"E":{"$secret":"d"}}`), []string{"a", "b"}, true},
 		{"a kind that refers to no Secret", &v1alpha1.S3Bucket{}, nil, false},
 	} {
 		if got := secretsReadBy(c.obj); !slices.Equal(got, c.reads) {

@@ -4,7 +4,9 @@ package awsresource
 
 import (
 	"context"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -59,11 +61,7 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.dependents(reconciler.ProviderIndex)), builder.WithPredicates(reconciler.ReadyChanged{})).
 		Watches(&v1alpha1.AWSProvider{}, handler.EnqueueRequestsFromMapFunc(r.served), builder.WithPredicates(reconciler.ProviderApplied{}))
 	b = b.Watches(&nexusv1.NexusAICapability{}, handler.EnqueueRequestsFromMapFunc(r.ofResumed), builder.WithPredicates(reconciler.Resumed{}))
-	for _, name := range r.Entry.Meta().References {
-		other, ok := r.Kinds[name]
-		if !ok {
-			continue // left out by --kinds
-		}
+	for _, other := range r.referable() {
 		b = b.Watches(other.New(), handler.EnqueueRequestsFromMapFunc(r.dependents(ReferenceIndex)), builder.WithPredicates(identified{}))
 	}
 	if r.Entry.Meta().Users != kind.NoUsers {
@@ -83,6 +81,18 @@ func (r *Reconciler) watch(mgr manager.Manager, secrets *reconciler.SecretWatch,
 	options := reconciler.WorkerOptions(workers)
 	options.RateLimiter = r.retries
 	return b.WithOptions(options).Complete(r.Counted(strings.ToLower(r.Entry.Name()), r))
+}
+
+// referable returns the kinds that objects of the reconciler's kind can refer to, without those that --kinds leaves out.
+func (r *Reconciler) referable() []engine.Entry {
+	var out []engine.Entry
+	names := r.Entry.Meta().References
+	for _, name := range slices.Sorted(maps.Keys(r.Kinds)) {
+		if slices.Contains(names, name) || slices.Contains(names, kind.AnyKind) {
+			out = append(out, r.Kinds[name])
+		}
+	}
+	return out
 }
 
 // dependents maps an object to those of the reconciler's kind that name it and are not ready. If a provider is broken, nothing can

@@ -68,6 +68,12 @@ func database(namespace, name string, edits ...func(*v1alpha1.RDSInstance)) *v1a
 	return existing(&v1alpha1.RDSInstance{}, namespace, name, name, "arn:aws:rds:eu-central-1:123456789012:db:"+name, edits...)
 }
 
+func stream(namespace, properties string) *v1alpha1.AWSResource {
+	o := existing(&v1alpha1.AWSResource{}, namespace, "events", "events", "arn:aws:kinesis:eu-central-1:123456789012:stream/events")
+	o.Spec.TypeName, o.Spec.Properties.Raw = "AWS::Kinesis::Stream", []byte(properties)
+	return o
+}
+
 func refersTo(key string) func(*v1alpha1.RDSInstance) {
 	return func(o *v1alpha1.RDSInstance) { o.Spec.KMSKeyRef = &v1alpha1.ObjectReference{Name: key} }
 }
@@ -118,6 +124,11 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 	}{
 		"nothing":                         {nil, []client.Object{database("shop", "orders")}, "", ""},
 		"a reference":                     {nil, []client.Object{database("shop", "orders", refersTo("data"))}, lost, "RDSInstance shop/orders"},
+		"a reference in properties":       {nil, []client.Object{stream("shop", `{"KeyId":{"$ref":"KMSKey/data","field":"status.arn"}}`)}, lost, "AWSResource shop/events"},
+		"one to another kind":             {nil, []client.Object{stream("shop", `{"Name":{"$ref":"S3Bucket/data","field":"status.id"}}`)}, "", ""},
+		"its ARN in properties":           {nil, []client.Object{stream("blog", `{"Deep":[{"Any":"`+keyARN+`"}]}`)}, lost, "1 of other namespaces"},
+		"its ID in properties":            {nil, []client.Object{stream("shop", `{"Deep":[{"KmsKeyId":"`+keyID+`"}]}`)}, lost, "AWSResource shop/events"},
+		"other properties":                {nil, []client.Object{stream("shop", `{"Name":"data"}`)}, "", ""},
 		"a reference to another key":      {nil, []client.Object{database("shop", "orders", refersTo("other"))}, "", ""},
 		"a namesake of another namespace": {nil, []client.Object{database("blog", "orders", refersTo("data"))}, "", ""},
 		"its ARN":                         {nil, []client.Object{bucketWith(keyARN)}, lost, "S3Bucket shop/media"},
@@ -196,6 +207,8 @@ func TestRoles_GoAfterTheObjectsThatNameThem(t *testing.T) {
 		"an ARN, of another region":     {[]client.Object{function("shop", byARN, elsewhere)}, "LambdaFunction shop/fn"},
 		"an ARN, of another namespace":  {[]client.Object{function("blog", byARN)}, ""},
 		"a name":                        {[]client.Object{crawler}, "GlueCrawler shop/crawler"},
+		"a reference in properties":     {[]client.Object{stream("shop", `{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"}}`)}, "AWSResource shop/events"},
+		"a text that is its name":       {[]client.Object{stream("shop", `{"Name":"shop-worker"}`)}, ""},
 		"an instance profile":           {[]client.Object{instance}, "EC2Instance shop/vm"},
 		"a replication":                 {[]client.Object{bucket}, "S3Bucket shop/media"},
 		"what it last had in AWS names": {[]client.Object{recorded}, "LambdaFunction shop/fn"},

@@ -10,15 +10,15 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// Hide returns an object with its write-only members as *kind.WriteOnly, which hold their JSON. A path of isWriteOnly consists of the
+// Hide returns an object with its write-only members as *kind.WriteOnly, which hold their JSON. It may have some already. A path of isWriteOnly consists of the
 // names of members, and kind.EveryElement for the elements of lists.
 func Hide(uid string, object map[string]any, isWriteOnly func(at []string) bool) map[string]any {
 	return hide(uid, nil, object, isWriteOnly).(map[string]any)
 }
 
 func hide(uid string, at []string, value any, isWriteOnly func(at []string) bool) any {
-	if len(at) > 0 && value != nil && isWriteOnly(at) {
-		text, _ := json.Marshal(value) // it was read as JSON
+	if _, hidden := value.(*kind.WriteOnly); !hidden && len(at) > 0 && value != nil && isWriteOnly(at) {
+		text, _ := json.Marshal(reveal(value)) // it was read as JSON
 		return kind.NewWriteOnly(uid, string(text))
 	}
 	switch value := value.(type) {

@@ -56,13 +56,19 @@ func failedAsExisting(event *types.ProgressEvent) bool {
 // actions are the IAM actions of operations.
 var actions = map[types.Operation]string{types.OperationCreate: actionCreate, types.OperationUpdate: actionUpdate, types.OperationDelete: actionDelete}
 
-// failureOf returns the failure of a request that ended without success; nil for every other.
-func failureOf(event *types.ProgressEvent) *kind.FailedRequest {
+// failureOf returns the failure of a request that ended without success, without secrets; nil for every other. While the object is being
+// deleted, nothing tells which secrets the text of an earlier request may have.
+func (s State) failureOf(event *types.ProgressEvent) *kind.FailedRequest {
+	if event != nil && s.Properties == nil && event.Operation != types.OperationDelete {
+		shown := *event
+		shown.StatusMessage = nil
+		event = &shown
+	}
 	err := errorOf(event)
 	if err == nil {
 		return nil
 	}
-	return &kind.FailedRequest{Request: aws.ToString(event.RequestToken), Action: actions[event.Operation], Err: err}
+	return &kind.FailedRequest{Request: aws.ToString(event.RequestToken), Action: actions[event.Operation], Err: s.withoutSecrets(names[event.Operation], err)}
 }
 
 // names are the names of the calls of operations.

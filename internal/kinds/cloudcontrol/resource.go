@@ -75,7 +75,7 @@ func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
 // Meta implements kind.Kind.
 func (*resource) Meta() kind.Meta {
 	return kind.Meta{
-		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true,
+		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, References: []string{kind.AnyKind},
 		Reads:  []string{actionDescribeType, actionGet, actionStatus, actionSearch},
 		Writes: []string{actionCreate, actionDelete, actionUpdate},
 	}
@@ -101,8 +101,12 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 			return want, status.Invalid("spec.properties", "cannot be read: %v", err)
 		}
 	}
+	declared, err := resolved(properties, kind.Either[documents.Values](sc.Deleting, recordedLookups{sc}, lookups{sc}))
+	if err != nil && !sc.Deleting {
+		return want, err
+	}
 	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // the recorded identifier is what is deleted, whatever the spec says now
-		want.Name = schema.Identify(properties)
+		want.Name = schema.Identify(declared)
 	}
 	want.Identifier = cmp.Or(sc.ID, want.Name)
 	if want.hasTags() {
@@ -112,16 +116,22 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		want.Guarded = holdsData(schema) && !sc.MayDeleteData
 		return want, nil
 	}
-	want.Properties = documentOf(schema, sc.UID, properties)
-	return want, checkDeclared(sc, cr, want, properties)
+	want.Properties = documentOf(schema, sc.UID, declared)
+	return want, checkDeclared(sc, cr, want, declared)
 }
 
 // documentOf returns declared properties with the rules of the schema.
 func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *kind.Document {
-	hidden := documents.Hide(uid, properties, func(at []string) bool { return schema.RuleAt(at...).WriteOnly })
+	plain, _ := withRoles(properties).(map[string]any)
+	hidden := documents.Hide(uid, plain, func(at []string) bool { return schema.RuleAt(at...).WriteOnly })
+	secrets := secretsIn(nil, properties)
 	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
 		rule := schema.RuleAt(at...)
-		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: kind.Either(rule.CreateOnly, kind.Immutable, kind.Mutable), Unordered: rule.Unordered}
+		mode := kind.Either(rule.CreateOnly, kind.Immutable, kind.Mutable)
+		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
+			mode = kind.Secret // AWS may show it
+		}
+		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered}
 	}}
 }
 
@@ -142,7 +152,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if id := cr.Spec.ImportID; id != "" && want.Name != "" && id != want.Name {
 		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
 	}
-	return checkRoles(sc, want.schema, nil, properties)
+	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, nil, properties))
 }
 
 // Observe implements kind.Kind: a request that is under way is asked for first, because until it ends nothing else can be done.
@@ -160,9 +170,9 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	}
 	found, duplicates, err := r.find(ctx, want)
 	if err != nil || found == nil {
-		return kind.Seen[State]{Failed: failureOf(event)}, err
+		return kind.Seen[State]{Failed: want.failureOf(event)}, err
 	}
-	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: failureOf(event), State: want.stateOf(found), Holds: holds(want)}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: want.failureOf(event), State: want.stateOf(found), Holds: holds(want)}
 	switch proven := want.isProven(event); {
 	case want.schema.TagsOnCreate():
 	case !proven && !want.hasTags() && failedAsExisting(event):
@@ -315,7 +325,7 @@ func (r *resource) create(ctx context.Context, want State, token string) (kind.A
 	}
 	out, err := r.api.CreateResource(ctx, &cloudcontrol.CreateResourceInput{TypeName: &want.TypeName, DesiredState: aws.String(string(text)), ClientToken: &token})
 	if err != nil {
-		return kind.Accepted{}, err
+		return kind.Accepted{}, want.withoutSecrets(names[types.OperationCreate], err)
 	}
 	return accepted(out.ProgressEvent), nil
 }
@@ -334,7 +344,7 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 	}
 	out, err := r.api.UpdateResource(ctx, &cloudcontrol.UpdateResourceInput{TypeName: &want.TypeName, Identifier: &seen.State.Identifier, PatchDocument: aws.String(string(text))})
 	if err != nil {
-		return kind.Accepted{}, err
+		return kind.Accepted{}, want.withoutSecrets(names[types.OperationUpdate], err)
 	}
 	return accepted(out.ProgressEvent), nil
 }

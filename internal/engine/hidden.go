@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+)
+
+// hiddenIn returns the paths of the write-only values in the documents of a state.
+func hiddenIn(want any) []string {
+	found := map[string]string{}
+	for field, d := range documentsOf(want) {
+		addVersions(place{path: field}, d.Value, found)
+	}
+	return sortedKeys(found)
+}
+
+// hiddenPaths are the paths of write-only values that the status or the intent records.
+func hiddenPaths(st *v1alpha1.CommonStatus, i *Intent) []string {
+	recorded := slices.Collect(maps.Keys(st.WrittenVersions))
+	if i != nil {
+		recorded = append(recorded, i.Hidden...)
+	}
+	return union(recorded, nil)
+}
+
+// hiddenToRecord returns the paths of write-only values that the intent must record before a plan runs, by the rules of tagsToRecord.
+func (o Owner) hiddenToRecord(recorded []string, p Plan) []string {
+	switch {
+	case p.Cause == InSync:
+		return slices.DeleteFunc(slices.Clone(recorded), func(path string) bool { return !slices.Contains(p.Hidden, path) })
+	case p.Writes():
+		return union(recorded, slices.DeleteFunc(slices.Clone(p.Hidden), func(path string) bool { return slices.Contains(o.Hidden, path) }))
+	default:
+		return recorded
+	}
+}
+
+// hideWritten puts stars in the place of what AWS shows where a secret was written, also after the spec has another value there, or none.
+func (o Owner) hideWritten(diff kind.Diff) kind.Diff {
+	for i, c := range diff {
+		hides := func(path string) bool { return c.At(path) || kind.Change{Path: path}.At(c.Path) }
+		if slices.ContainsFunc(o.Hidden, hides) {
+			diff[i].Have = "***"
+		}
+	}
+	return diff
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
+	"github.com/aws/smithy-go"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// maxSecrets limits the write-only values of an object: the status has a version of each.
+const maxSecrets = 16
+
+// passedRole is a value of an IAMRole of the namespace. The object of the role was judged, so that the role may be passed.
+type passedRole string
+
+// lookups answer the references in properties by the lookups of a scope.
+type lookups struct{ sc kind.Scope }
+
+// ValueOf implements documents.Values.
+func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
+	target, err := l.sc.Ref(r.Kind, r.Name)
+	if err != nil {
+		return nil, err
+	}
+	value, err := r.Value(field, target)
+	if err == nil && r.Kind == "IAMRole" {
+		return passedRole(value), nil
+	}
+	return value, err
+}
+
+// SecretOf implements documents.Values. An ARN is judged by its owner, and nobody sees one that is in a Secret.
+func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
+	value, err := l.sc.Secret(k.Name, k.Key)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(string(value), "arn:") || roleARN.Match(value) {
+		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
+			Message: "the value in key " + k.Key + " of Secret " + k.Name + " has an ARN, whose owner has to be judged: declare the ARN in spec.properties"}
+	}
+	text, err := json.Marshal(string(value))
+	return kind.NewWriteOnly(l.sc.UID, string(text)), err
+}
+
+// recordedLookups answer the references of an object that is being deleted; a value that nothing records is absent.
+type recordedLookups struct{ sc kind.Scope }
+
+// ValueOf implements documents.Values.
+func (l recordedLookups) ValueOf(field string, r documents.Reference) (any, error) {
+	value, err := lookups(l).ValueOf(field, r)
+	if err != nil {
+		return nil, nil //nolint:nilerr // only the record of what was created counts
+	}
+	return value, nil
+}
+
+// SecretOf implements documents.Values.
+func (recordedLookups) SecretOf(string, documents.SecretKey) (any, error) { return nil, nil }
+
+// resolved returns properties with values in the place of references.
+func resolved(properties map[string]any, values documents.Values) (map[string]any, error) {
+	out, err := documents.Resolve("spec.properties", properties, values)
+	if err != nil {
+		return nil, err
+	}
+	object, ok := out.(map[string]any)
+	if !ok {
+		return nil, status.Invalid("spec.properties", "is a reference, and has to be an object with the properties of the type")
+	}
+	return object, nil
+}
+
+// withRoles returns a value in which roles are texts.
+func withRoles(value any) any {
+	switch value := value.(type) {
+	case passedRole:
+		return string(value)
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for name, member := range value {
+			out[name] = withRoles(member)
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			out[i] = withRoles(element)
+		}
+		return out
+	default:
+		return value
+	}
+}
+
+// secretsIn returns the paths at which a value has keys of Secrets, or other write-only values.
+func secretsIn(at []string, value any) [][]string {
+	var out [][]string
+	switch value := value.(type) {
+	case *kind.WriteOnly:
+		out = append(out, at)
+	case map[string]any:
+		for _, name := range kind.SortedKeys(value) {
+			out = append(out, secretsIn(append(slices.Clone(at), name), value[name])...)
+		}
+	case []any:
+		for _, element := range value {
+			out = append(out, secretsIn(append(slices.Clone(at), awsschema.Every), element)...)
+		}
+	}
+	return out
+}
+
+// checkSecrets refuses keys of Secrets where their values would be shown, and more of them than the status can record.
+func checkSecrets(schema *awsschema.Type, properties map[string]any, all *kind.Document) error {
+	for _, at := range secretsIn(nil, properties) {
+		if schema.Identifies(at...) {
+			return status.Invalid("spec.properties."+awsschema.Text(at), "identifies the resource, and the status shows what identifies it: declare a value that is no secret")
+		}
+	}
+	if n := len(secretsIn(nil, all.Value)); n > maxSecrets {
+		return status.Invalid("spec.properties", "has %d values that AWS never shows or that are keys of Secrets; at most %d are possible", n, maxSecrets)
+	}
+	return nil
+}
+
+// withoutSecrets returns an error of AWS whose text has stars in the place of the secrets of the wanted state: AWS repeats values that it
+// refuses.
+func (s State) withoutSecrets(operation string, err error) error {
+	if err == nil {
+		return nil
+	}
+	code, text := "", err.Error()
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		code, text = api.ErrorCode(), api.ErrorMessage()
+	}
+	shown := s.masked(text)
+	if shown == text && s.masked(err.Error()) == err.Error() {
+		return err
+	}
+	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: operation, Err: &smithy.GenericAPIError{Code: code, Message: shown}}
+}
+
+func (s State) masked(text string) string {
+	if s.Properties == nil {
+		return text
+	}
+	for _, secret := range documents.Secrets(s.Properties.Value) {
+		if secret != "" {
+			text = strings.ReplaceAll(text, secret, "***")
+			quoted, _ := json.Marshal(secret) // as within JSON
+			text = strings.ReplaceAll(text, strings.Trim(string(quoted), `"`), "***")
+		}
+	}
+	return text
+}

@@ -270,6 +270,8 @@ func TestValidate_NamesTheFieldAtFault(t *testing.T) {
 		"another group of ours":     {strings.Replace(bucket, "aws-infra-operator.runner.codes", "nexus.ai", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
 		"a group below ours":        {strings.Replace(bucket, "aws-infra-operator.runner.codes", "aws.nexus.ai", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
 		"another version":           {strings.Replace(bucket, "codes/v1alpha1", "codes/v1", 1) + "}", "has no kind S3Bucket; did you mean aws-infra-operator.runner.codes/v1alpha1?"},
+		"no reference": {"apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: AWSResource\nmetadata: {name: a, namespace: b}\nspec: {providerRef: {name: p}, typeName: \"AWS::Kinesis::Stream\", properties: {Name: {$ref: KMSKey/a}}}",
+			"spec.properties.Name: is no reference"},
 		"unknown intent": {"apiVersion: intent.security.nimbus.com/v1alpha1\nkind: SecurityIntent\nmetadata: {name: a}\nspec: {intent: {id: dnsManipulaton, action: Block}}",
 			`spec.intent.id: "dnsManipulaton" is not in the catalog of intents`},
 	} {

@@ -104,7 +104,7 @@ type decider[CR v1alpha1.Resource, S any] struct {
 	o    Owner
 	want S
 	seen kind.Seen[S]
-	// paths are those that the documents of the wanted state declare, and dropped those of the differences of what is no longer declared.
+	// paths holds what the documents of the wanted state declare, and dropped holds the paths of the differences of what is no longer declared.
 	paths, dropped []string
 }
 

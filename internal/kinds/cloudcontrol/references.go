@@ -33,10 +33,23 @@ func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 		return nil, err
 	}
 	value, err := r.Value(field, target)
-	if err == nil && r.Kind == "IAMRole" {
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Kind == "IAMRole":
 		return passedRole(value), nil
+	case r.Kind == "AWSResource" && isForeignARN(value, target.ARN):
+		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
+			Message: "status." + r.Field + " of AWSResource/" + r.Name + " is the ARN of another resource, whose owner has to be judged: refer to its object, or declare the ARN"}
+	default:
+		return value, nil
 	}
-	return value, err
+}
+
+// isForeignARN reports whether a text is an ARN, and neither that of a resource nor of a part of it.
+func isForeignARN(text, own string) bool {
+	rest, isOwn := strings.CutPrefix(text, own)
+	return strings.HasPrefix(text, "arn:") && !(own != "" && isOwn && (rest == "" || rest[0] == ':' || rest[0] == '/'))
 }
 
 // SecretOf implements documents.Values. An ARN is judged by its owner, and nobody sees one that is in a Secret.

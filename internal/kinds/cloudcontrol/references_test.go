@@ -105,6 +105,19 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 	}
 }
 
+// A resource shows ARNs of others, whose owners nobody judged.
+func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
+	const own = "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"
+	for arn, refused := range map[string]bool{own: false, own + "/consumer/b": false, own + "b": true, keyARN: true, "alias/a": false} {
+		b := newBench(t, resourceOf(stream, `{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/a","field":"status.properties.Arn"}}}`))
+		b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: own, Attributes: map[string]string{"properties.Arn": arn}}}
+		_, err := b.Settle(t.Context(), nil)
+		if s, ok := status.AsStalled(err); ok != refused || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties.StreamEncryption.KeyId") || err != nil && !ok {
+			t.Errorf("%s: %v", arn, err)
+		}
+	}
+}
+
 // The object of a role was judged. Nothing else brings a role along that the provider does not let be passed.
 func TestReferences_SmuggleNoRole(t *testing.T) {
 	of := func(role string) string { return `{"DefinitionString":"{}","RoleArn":` + role + `}` }

@@ -102,7 +102,7 @@ func (r *Reconciler) tellSecrets(provider *v1alpha1.AWSProvider, going []*metav1
 }
 
 // hasWorked reports whether AWS ever said who the provider is. Before that nothing was made with its credentials, so that they
-// are not needed to delete anything: a person may take a Secret with wrong keys away, and create it anew.
+// are not needed to delete anything: a person may take a Secret with wrong keys away, and create it again.
 func hasWorked(p *v1alpha1.AWSProvider) bool {
 	return p.Status.AccountID != ""
 }

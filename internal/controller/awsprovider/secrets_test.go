@@ -159,7 +159,7 @@ func TestReconcile_LetsAnUnusedProvidersSecretGo(t *testing.T) {
 	b.shows(p, "Ready", "False", "CredentialsMissing", "team/keys")
 }
 
-// Nothing was made with keys that never worked, whoever waits for them: kubectl delete secret, kubectl create secret goes through.
+// Objects that wait for a provider need no Secret that never worked: a person deletes it and creates it again.
 func TestReconcile_LetsASecretGoThatNeverWorked(t *testing.T) {
 	p, s := withKeys("aws", "keys"), secretOf("keys")
 	delete(s.Data, "AWS_ACCESS_KEY_ID")

@@ -75,7 +75,7 @@ func TestReport_OneEventForWhatAPassCompleted(t *testing.T) {
 	}
 }
 
-// What fails or waits for so long that the object is Stalled is told once more, by an event: a person has to look.
+// An event reports that an object has failed or waited for so long that it is Stalled, because a person has to look.
 func TestWarn_TellsOnceThatAnObjectHasStalledByTime(t *testing.T) {
 	for reason, err := range map[string]error{
 		status.ReasonNotFoundInAWS: &status.Waiting{Reason: status.ReasonNotFoundInAWS, For: "what ec2:CreateSubnet names to exist", Bounded: true},

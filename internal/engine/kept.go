@@ -49,18 +49,19 @@ func (k Kept) Annotation() (key, value string) {
 // what stays would hold it no longer than these do.
 const mostKept = 500
 
-// RecordKept returns annotations with the record of what was left, or, where nothing stays, without the record that an earlier
-// object of the same name had left its resource. Records of what AWS can no longer restore go.
+// RecordKept returns annotations with the record of what was left and, unless that is the resource itself, without the record that an
+// earlier object of the same name had left its resource. Records of what AWS can no longer restore go.
 func RecordKept(annotations map[string]string, left Kept, stays bool, now time.Time) map[string]string {
 	out := maps.Clone(annotations)
 	maps.DeleteFunc(out, func(key, value string) bool {
 		k := readKept(value)
 		return strings.HasPrefix(key, annotationKept) && !k.Until.IsZero() && k.Until.Before(now)
 	})
-	if !stays {
-		earlier := Kept{Kind: left.Kind, Namespace: left.Namespace, Name: left.Name}
-		key, _ := earlier.Annotation()
+	if !stays || left.What != "" { // the resource itself is gone, which an earlier object may have left
+		key, _ := Kept{Kind: left.Kind, Namespace: left.Namespace, Name: left.Name}.Annotation()
 		delete(out, key)
+	}
+	if !stays {
 		return out
 	}
 	key, value := left.Annotation()

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -36,5 +37,19 @@ func TestRecordKept_HoldsWithAsManyRecordsAsThereMayBe(t *testing.T) {
 	}
 	if len(annotations) != mostKept {
 		t.Errorf("%d records", len(annotations))
+	}
+}
+
+// An earlier object retained a table, a later one of the name took it over, and is deleted with it: only its backup stays.
+func TestRecordKept_ARetainedResourceThatIsDeletedLaterNeedsNothing(t *testing.T) {
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	retained := Kept{Kind: "DynamoDBTable", Namespace: "shop", Name: "orders"}
+	backup := retained
+	backup.What, backup.Until = "backup of table orders", now.AddDate(0, 0, 35)
+	other := Kept{Kind: "DynamoDBTable", Namespace: "shop", Name: "carts"}
+	annotations := RecordKept(RecordKept(nil, other, true, now), retained, true, now)
+	left := KeptOf(RecordKept(annotations, backup, true, now))
+	if len(left) != 2 || !slices.Contains(left, other) || !slices.Contains(left, backup) {
+		t.Errorf("left %+v", left)
 	}
 }

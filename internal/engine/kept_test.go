@@ -41,7 +41,7 @@ func TestRecordKept_HoldsWithAsManyRecordsAsThereMayBe(t *testing.T) {
 }
 
 // An earlier object retained a table, a later one of the name took it over, and is deleted with it: only its backup stays.
-func TestRecordKept_ARetainedResourceThatIsDeletedLaterNeedsNothing(t *testing.T) {
+func TestRecordKept_ARetainedTableThatIsDeletedNeedsNothing(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	retained := Kept{Kind: "DynamoDBTable", Namespace: "shop", Name: "orders"}
 	backup := retained

@@ -145,6 +145,7 @@ func Lists() []client.ObjectList {
 func (b *Bed) clean() {
 	if b.Op != nil {
 		if b.Failed() {
+			b.Logf("what is not ready:\n%s", b.unready())
 			b.Logf("operator log:\n%s", operator.Tail(b.Op.Log(), 6000))
 			b.Logf("writes to AWS:\n%s", operator.Tail(b.writes(), 30000))
 		}
@@ -292,6 +293,30 @@ func (b *Bed) RunningWithin(c *nexusv1.NexusAICapability, limit time.Duration) t
 		return nil
 	})
 	return time.Since(start)
+}
+
+// unready lists the resources of capabilities that are not Ready, and the pods that are not: what a test that failed in a busy world has
+// waited for.
+func (b *Bed) unready() string {
+	var out strings.Builder
+	all, pods := &nexusv1.NexusAICapabilityList{}, &corev1.PodList{}
+	if err := errors.Join(b.Client.List(b.Ctx(), all), b.Client.List(b.Ctx(), pods)); err != nil {
+		return err.Error()
+	}
+	for _, c := range all.Items {
+		fmt.Fprintf(&out, "%s/%s %s: %s\n", c.Namespace, c.Name, c.Status.Phase, c.Status.Message)
+		for _, r := range c.Status.Resources {
+			if r.State != nexusv1.ResourceReady {
+				fmt.Fprintf(&out, "  %s/%s %s %s\n", r.Kind, r.Name, r.State, r.Reason)
+			}
+		}
+	}
+	for _, p := range pods.Items {
+		if !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue }) {
+			fmt.Fprintf(&out, "pod %s/%s of %s on %q: %s, deleted %v, conditions %+v\n", p.Namespace, p.Name, p.CreationTimestamp, p.Spec.NodeName, p.Status.Phase, p.DeletionTimestamp, p.Status.Conditions)
+		}
+	}
+	return out.String()
 }
 
 // Remove deletes objects and waits until they are gone. An operator may make the next one of the same name at once.

@@ -290,5 +290,9 @@ func Problems(log string) []string {
 	return found
 }
 
-// Tail returns the last n bytes of a log.
-func Tail(s string, n int) string { return s[max(0, len(s)-n):] }
+// Tail returns the last n bytes of a log, without the lines that every start writes for each controller.
+func Tail(s string, n int) string {
+	lines := slices.DeleteFunc(strings.Split(s, "\n"), func(l string) bool { return strings.Contains(l, `"msg":"Starting `) })
+	s = strings.Join(lines, "\n")
+	return s[max(0, len(s)-n):]
+}

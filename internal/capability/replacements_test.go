@@ -66,6 +66,7 @@ func TestPodsToReplace_StopAfterThreeThatWereOfNoUse(t *testing.T) {
 
 func TestCredentials_ArePartOfReadyUntilTheFirstRollout(t *testing.T) {
 	lacks := state("Deployment/myapp-dev-backend", capability.State{Applied: true, Ready: true, NoCredentials: "1 of 2 pods"})
+	starting := state("Deployment/myapp-dev-backend", capability.State{Applied: true, Reason: "Progressing", NoCredentials: "1 of 2 pods"})
 	healing := func(h capability.Healing) func(*capability.Observed) {
 		return func(o *capability.Observed) { o.Healing = h }
 	}
@@ -76,6 +77,7 @@ func TestCredentials_ArePartOfReadyUntilTheFirstRollout(t *testing.T) {
 	}{
 		"the operator replaces them": {[]func(*capability.Observed){lacks, healing(capability.Healing{Injects: true})}, "ready=False/CredentialsNotInPods", "1 of 2 pods of Deployment/myapp-dev-backend have neither"},
 		"the bound is reached":       {[]func(*capability.Observed){lacks, healing(capability.Healing{Injects: true, Held: "the bound"})}, "Failed 11/11 Ingress ready=False/CredentialsNotInPods", "the bound"},
+		"pods that are not ready":    {[]func(*capability.Observed){starting, healing(capability.Healing{Injects: true, Held: "the bound"})}, "ready=False/CredentialsNotInPods", "the bound"},
 		"it has run before":          {[]func(*capability.Observed){lacks, ran, settled, healing(capability.Healing{Injects: true, Held: "the bound"})}, "Running 11/11 Ingress ready=True/Ready", "see condition CredentialsInPods"},
 		"nothing is known to inject": {[]func(*capability.Observed){lacks}, "Running 11/11 Ingress ready=True/Ready", "see condition CredentialsInPods"},
 	} {

@@ -178,6 +178,9 @@ func (s summary) stalled() error {
 			more++
 		}
 	}
+	if first == nil && s.Healing.Held != "" {
+		return s.credentialError() // pods that lack credentials may never become ready
+	}
 	if first == nil {
 		return nil
 	}

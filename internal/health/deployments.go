@@ -37,6 +37,7 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 	}
 	newest := ofNewestTemplate(d, pods.Items)
 	h := r.notRolledOut(d, need, newest)
+	h.NoCredentials = lackCredentials(d, newest) // often why they do not become ready
 	if err := r.blameDeadNodes(ctx, d, pods.Items, &h); err != nil {
 		return Health{}, err
 	}

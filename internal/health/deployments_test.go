@@ -63,6 +63,16 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 	looksLike(t, h, false, status.ReasonProgressing, false, "2 of 4")
 }
 
+// A pod that crashes for want of credentials never becomes ready.
+func TestDeployment_TellsOfMissingCredentialsBeforeItIsRolledOut(t *testing.T) {
+	running := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "app-1", Labels: map[string]string{"app": "app"}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app"}}}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	h, err := lookingAt(t, nil, running).Of(t.Context(), deployment(2, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2}))
+	if err != nil || h.NoCredentials != "1 of 1 pods" {
+		t.Errorf("%q: %v", h.NoCredentials, err)
+	}
+}
+
 func TestDeployment_NamesTheNodeThatDied(t *testing.T) {
 	machine := func(name string, ready corev1.ConditionStatus) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{

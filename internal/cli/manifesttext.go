@@ -4,6 +4,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,32 +25,43 @@ import (
 // standardInput stands for the standard input where a file is named.
 const standardInput = "-"
 
-// textMistakes returns the mistakes in the text of local files that reading them as objects does not name well, or not at all: of a key that
-// is set twice, the reader of Kubernetes takes the last one without a word.
-func textMistakes(files *resource.FilenameOptions, stdin []byte) (map[string][]string, error) {
-	out := map[string][]string{}
+// manifestText holds the mistakes in local files that reading them as objects does not name well, or not at all.
+type manifestText struct {
+	// mistakes lists the mistakes of each file.
+	mistakes map[string][]string
+	// quoted lists the objects that only values of their metadata keep from being read, with these as texts.
+	quoted []*unstructured.Unstructured
+}
+
+// textMistakes reads the text of local files: of a key that is set twice, the reader of Kubernetes takes the last one without a word.
+func textMistakes(files *resource.FilenameOptions, stdin []byte) (manifestText, error) {
+	out := manifestText{mistakes: map[string][]string{}}
 	for _, name := range files.Filenames {
 		if name == standardInput {
-			if found := mistakesIn(stdin); len(found) > 0 {
-				out["standard input"] = found
-			}
+			out.read("standard input", stdin)
 			continue
 		}
 		paths, err := manifestFiles(name, files.Recursive)
 		if err != nil {
-			return nil, err
+			return manifestText{}, err
 		}
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
 			if err != nil {
-				return nil, err
+				return manifestText{}, err
 			}
-			if found := mistakesIn(text); len(found) > 0 {
-				out[path] = found
-			}
+			out.read(path, text)
 		}
 	}
 	return out, nil
+}
+
+func (m *manifestText) read(name string, text []byte) {
+	mistakes, quoted := mistakesIn(text)
+	if len(mistakes) > 0 {
+		m.mistakes[name] = mistakes
+	}
+	m.quoted = append(m.quoted, quoted...)
 }
 
 // manifestFiles returns the files that kubectl reads for a name. A URL has none.
@@ -71,9 +83,9 @@ func manifestFiles(name string, recursive bool) ([]string, error) {
 	return out, err
 }
 
-// mistakesIn returns the mistakes in the documents of one file, with their lines in the file.
-func mistakesIn(text []byte) []string {
-	var out []string
+// mistakesIn returns the mistakes in the documents of one file, with their lines in the file, and the objects that have such in their
+// metadata alone.
+func mistakesIn(text []byte) (out []string, quoted []*unstructured.Unstructured) {
 	first := 0 // lines before the document
 	seen := map[string]bool{}
 	for _, document := range splitDocuments(text) {
@@ -90,11 +102,43 @@ func mistakesIn(text []byte) []string {
 			for _, mistake := range objectMistakes(object, seen) {
 				out = append(out, fmt.Sprintf("the object at line %d: %s", first+1, mistake))
 			}
+			if u := withQuotedMetadata(object); u != nil {
+				quoted = append(quoted, u)
+			}
 		}
 		first += bytes.Count(document, []byte("\n"))
 	}
-	return out
+	return out, quoted
 }
+
+// withQuotedMetadata returns an object whose metadata have texts where they should; nil for one that has them, or cannot be read.
+func withQuotedMetadata(object map[string]any) *unstructured.Unstructured {
+	metadata, _ := object["metadata"].(map[string]any)
+	made := false
+	quote := func(in map[string]any, key string) {
+		if kindOfValue(in[key]) != "" {
+			in[key], made = fmt.Sprint(in[key]), true
+		}
+	}
+	for _, field := range metadataTexts {
+		quote(metadata, field)
+	}
+	for _, field := range metadataMaps {
+		values, _ := metadata[field].(map[string]any)
+		for key := range values {
+			quote(values, key)
+		}
+	}
+	u := &unstructured.Unstructured{}
+	text, err := json.Marshal(object)
+	if !made || err != nil || u.UnmarshalJSON(text) != nil {
+		return nil
+	}
+	return u
+}
+
+// metadataTexts are the texts of the metadata that people write, and metadataMaps the maps of such.
+var metadataTexts, metadataMaps = []string{"name", "generateName", "namespace"}, []string{"labels", "annotations"}
 
 // objectMistakes returns what keeps a document from being read as an object, and notes the objects of our kinds, of which the last one
 // with the same name would be taken without a word.
@@ -125,10 +169,10 @@ func metadataMistakes(at string, object map[string]any) []string {
 			out = append(out, fmt.Sprintf("%smetadata.%s: must be of type string: %q: write it in quotes", at, path, kind))
 		}
 	}
-	for _, field := range []string{"name", "generateName", "namespace"} {
+	for _, field := range metadataTexts {
 		note(field, metadata[field])
 	}
-	for _, field := range []string{"labels", "annotations"} {
+	for _, field := range metadataMaps {
 		values, _ := metadata[field].(map[string]any)
 		for _, key := range slices.Sorted(maps.Keys(values)) {
 			note(field+"."+key, values[key])

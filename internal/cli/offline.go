@@ -33,6 +33,11 @@ func (s *shared) manifestsOf(files *resource.FilenameOptions, from *resource.Bui
 		return nil, nil, err
 	}
 	objects, unread := s.objects(from.Flatten())
+	return s.inNamespace(schemas, objects), schemas, unread
+}
+
+// inNamespace gives objects that name no namespace the one of the command line, or the default one.
+func (s *shared) inNamespace(schemas *crdschema.Schemas, objects []*unstructured.Unstructured) []*unstructured.Unstructured {
 	namespace := "default"
 	if s.enforcesNamespace() {
 		namespace = *s.cluster.Namespace
@@ -42,7 +47,7 @@ func (s *shared) manifestsOf(files *resource.FilenameOptions, from *resource.Bui
 			u.SetNamespace(namespace)
 		}
 	}
-	return objects, schemas, unread
+	return objects
 }
 
 // checkFiles returns the mistakes that show in files without a cluster, before the cluster is asked for anything: a file that does not
@@ -55,10 +60,11 @@ func (s *shared) checkFiles(files *resource.FilenameOptions) error {
 	if len(local.Filenames) == 0 && local.Kustomize == "" {
 		return nil
 	}
-	mistakes, err := textMistakes(&local, nil)
+	text, err := textMistakes(&local, nil)
 	if err != nil {
 		return usage("%w", err)
 	}
+	mistakes := text.mistakes
 	var wrong []string
 	for _, path := range slices.Sorted(maps.Keys(mistakes)) {
 		wrong = append(wrong, path+": "+strings.Join(mistakes[path], "; "))

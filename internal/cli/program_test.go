@@ -294,6 +294,43 @@ func TestValidate_FindsEveryMistakeAtOnce(t *testing.T) {
 	}
 }
 
+// Mistakes of different classes, of which readers and schemas usually name the first class alone, are found together.
+func TestValidate_NoMistakeHidesAnother(t *testing.T) {
+	type change struct{ old, new, says string }
+	changes := []change{
+		{"metadata: {name: a,", "metadata: {name: a, labels: {tier: 1},", "metadata.labels.tier: must be of type string"},
+		{"name: a,", "name: A_b,", "metadata.name: "},
+		{"capabilityName: app", "capabilityName: My_App", "spec.capabilityName: must be lower-case"},
+		{`version: "1"`, "version: 1.5", "spec.version: must be of type string"},
+		{"environment: dev, ", "", "spec.environment: Required value"},
+		{"frontend: {image: i,", "frontend: {image: i, replica: 1,", `unknown field "spec.frontend.replica"`},
+		{"replicas: 2", `replicas: "2"`, "spec.backend.replicas: must be of type integer"},
+		{"port: 8080", "port: 99999", "spec.backend.port: should be less than or equal to 65535"},
+		{"env: []", "env: [{name: AWS_REGION, value: x}]", "spec.backend.env[0].name: NEXUS_*"},
+		{"limits: {cpu: 3}", "limits: {cpu: 1}", "spec.backend.resources: a request is greater than its limit"},
+		{"{name: FREE, value: x}", "{name: FREE, value: x}, {name: FREE, value: y}", `Duplicate value`},
+	}
+	const valid = "apiVersion: nexus.ai/v1\nkind: NexusAICapability\nmetadata: {name: a, namespace: b}\nspec: {capabilityName: app, version: \"1\", environment: dev, region: eu-west-1, " +
+		"frontend: {image: i, env: [{name: FREE, value: x}]}, backend: {image: i, replicas: 2, port: 8080, env: [], resources: {requests: {cpu: 2}, limits: {cpu: 3}}}}\n"
+	if out, _, code := run(t, "validate", "-f", file(t, valid)); code != 0 {
+		t.Fatalf("exit code %d\n%s", code, out)
+	}
+	all := valid
+	for _, c := range changes {
+		all = strings.Replace(all, c.old, c.new, 1)
+		out, _, code := run(t, "validate", "-f", file(t, strings.Replace(valid, c.old, c.new, 1)))
+		if code != 2 || !strings.Contains(out, c.says) {
+			t.Errorf("exit code %d, without %q:\n%s", code, c.says, out)
+		}
+	}
+	out, _, _ := run(t, "validate", "-f", file(t, all))
+	for _, c := range changes {
+		if !strings.Contains(out, c.says) {
+			t.Errorf("not found beside the others: %q in\n%s\n%s", c.says, all, out)
+		}
+	}
+}
+
 // What the reader of Kubernetes passes over, and what it ends at, are mistakes with their lines, and the other documents are validated.
 func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 	const good = "apiVersion: aws-infra-operator.runner.codes/v1alpha1\nkind: S3Bucket\nmetadata: {name: good}\nspec: {providerRef: {name: p}, bucketName: abc}\n"

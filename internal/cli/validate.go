@@ -51,11 +51,15 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 			return err
 		}
 	}
-	mistakes, err := textMistakes(files, stdin)
+	text, err := textMistakes(files, stdin)
 	if err != nil {
 		return usage("%w", err)
 	}
+	mistakes := text.mistakes
 	objects, schemas, unread := s.readableManifests(files, stdin)
+	if schemas != nil {
+		objects = append(objects, s.inNamespace(schemas, text.quoted)...)
+	}
 	switch {
 	case unread != nil && len(mistakes) > 0 && !strings.Contains(unread.Error(), "does not exist"):
 		unread = nil // the mistakes say the same, with their lines
@@ -155,7 +159,11 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		return nil, err
 	}
 	found, err := schemas.Problems(ctx, u)
-	if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, typed) == nil { // or else the schema has named the field
+	if err != nil {
+		return nil, err
+	}
+	readable, err := schemas.Repaired(gvk.Kind, u.Object)
+	if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
 		found, err = s.withOwnProblem(found, typed)
 	}
 	out := make([]string, len(found))

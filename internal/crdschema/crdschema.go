@@ -146,13 +146,9 @@ func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.O
 
 // Errors returns everything that breaks the schema or, if nothing does, a rule of the kind. The old object is nil for a new one.
 func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, old map[string]any) (field.ErrorList, error) {
-	c, ok := s.kinds[kind]
-	if !ok {
-		return nil, fmt.Errorf("no CRD of kind %s is known", kind)
-	}
-	c.once.Do(func() { c.err = c.compile() })
-	if c.err != nil {
-		return nil, fmt.Errorf("compiling the CRD of %s: %w", kind, c.err)
+	c, err := s.compiled(kind)
+	if err != nil {
+		return nil, err
 	}
 	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
 	if err != nil {
@@ -160,8 +156,7 @@ func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, o
 	}
 	m = maps.Clone(m)   // the content of an unstructured object is the object's
 	delete(m, "status") // the operator's own
-	errs := validation.ValidateCustomResource(nil, m, c.schema)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, c.shape, m)...)
+	errs := c.breaks(m)
 	if len(errs) == 0 {
 		var was any // a nil map in an interface would count as an old object
 		if old != nil {
@@ -172,8 +167,26 @@ func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, o
 	return errs, nil
 }
 
-// Problems returns every mistake of a manifest that needs no other object, as a *status.Stalled each: fields that the kind does not have, and what Errors finds. The
-// object is completed with its defaults, as the API server does.
+// compiled returns the compiled CRD of a kind.
+func (s *Schemas) compiled(kind string) (*compiled, error) {
+	c, ok := s.kinds[kind]
+	if !ok {
+		return nil, fmt.Errorf("no CRD of kind %s is known", kind)
+	}
+	c.once.Do(func() { c.err = c.compile() })
+	if c.err != nil {
+		return nil, fmt.Errorf("compiling the CRD of %s: %w", kind, c.err)
+	}
+	return c, nil
+}
+
+// breaks returns everything that breaks the schema, without its rules.
+func (c *compiled) breaks(m map[string]any) field.ErrorList {
+	return append(validation.ValidateCustomResource(nil, m, c.schema), listtype.ValidateListSetsAndMaps(nil, c.shape, m)...)
+}
+
+// Problems returns every mistake of a manifest that needs no other object, as a *status.Stalled each: fields that the kind does not have,
+// what Errors finds, and the rules that are broken beside the schema. The object is completed with its defaults, as the API server does.
 func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([]error, error) {
 	unknown, err := s.unknownFields(u)
 	if err != nil {
@@ -192,22 +205,26 @@ func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([
 		named = u.DeepCopy()
 		named.SetName("unnamed")
 	}
-	errs, err := s.Errors(ctx, u.GetKind(), named, nil)
-	for _, e := range errs {
+	c, err := s.compiled(u.GetKind())
+	if err != nil {
+		return nil, err
+	}
+	content := maps.Clone(named.Object)
+	delete(content, "status") // the operator's own
+	broken := c.breaks(content)
+	all := append(broken, c.rulesBeside(ctx, broken, content)...)
+	slices.SortStableFunc(all, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })
+	for _, e := range all {
 		out = append(out, invalidField(e))
 	}
-	return out, err
+	return out, nil
 }
 
 // unknownFields returns the paths of the fields that the kind does not have.
 func (s *Schemas) unknownFields(u *unstructured.Unstructured) ([]string, error) {
-	c, ok := s.kinds[u.GetKind()]
-	if !ok {
-		return nil, fmt.Errorf("no CRD of kind %s is known", u.GetKind())
-	}
-	c.once.Do(func() { c.err = c.compile() })
-	if c.err != nil {
-		return nil, fmt.Errorf("compiling the CRD of %s: %w", u.GetKind(), c.err)
+	c, err := s.compiled(u.GetKind())
+	if err != nil {
+		return nil, err
 	}
 	m := u.DeepCopy().Object
 	delete(m, "status") // the operator's own
@@ -217,13 +234,12 @@ func (s *Schemas) unknownFields(u *unstructured.Unstructured) ([]string, error) 
 // Default adds to an object, in place, the defaults that the API server would add. Kinds without a CRD of the
 // operator's own are left as they are.
 func (s *Schemas) Default(obj *unstructured.Unstructured) error {
-	c, ok := s.kinds[obj.GetKind()]
-	if !ok {
+	if !s.Has(obj.GetKind()) {
 		return nil
 	}
-	c.once.Do(func() { c.err = c.compile() })
-	if c.err != nil {
-		return fmt.Errorf("compiling the CRD of %s: %w", obj.GetKind(), c.err)
+	c, err := s.compiled(obj.GetKind())
+	if err != nil {
+		return err
 	}
 	defaulting.Default(obj.Object, c.shape)
 	return nil

@@ -75,11 +75,16 @@ func statementsOf(text string) ([]Statement, bool) {
 	return slices.Clone(d.Statement), err == nil
 }
 
-// withoutEqual leaves out the statements that both lists have.
+// withoutEqual leaves out the statements that both lists have, and repetitions.
 func withoutEqual(a, b []Statement) (onlyA, onlyB []Statement) {
 	missing := func(of, in []Statement) []Statement {
 		known := canonicalStatements(in)
-		return slices.DeleteFunc(slices.Clone(of), func(s Statement) bool { return slices.Contains(known, s.canonical()) })
+		return slices.DeleteFunc(slices.Clone(of), func(s Statement) bool {
+			text := s.canonical()
+			isKnown := slices.Contains(known, text)
+			known = append(known, text)
+			return isKnown
+		})
 	}
 	return missing(a, b), missing(b, a)
 }
@@ -128,11 +133,14 @@ func compareStatements(kind ChangeKind, before, after Statement) StatementChange
 	return out
 }
 
-// minus returns the values of a that b lacks; nil where there are none.
-func minus(a, b []string) (out []string) {
+// word is a value of an element as a document spells it, with what all spellings of it have in common.
+type word struct{ text, meaning string }
+
+// minus returns the values of a that b lacks in any spelling; nil where there are none.
+func minus(a, b []word) (out []string) {
 	for _, v := range a {
-		if !slices.Contains(b, v) {
-			out = append(out, v)
+		if !slices.ContainsFunc(b, func(w word) bool { return w.meaning == v.meaning }) {
+			out = append(out, v.text)
 		}
 	}
 	return out
@@ -141,30 +149,46 @@ func minus(a, b []string) (out []string) {
 // elementNames are the elements that say to what and to whom a statement applies, in the order of elements.
 var elementNames = [...]string{"Principal", "NotPrincipal", "Action", "NotAction", "Resource", "NotResource", "Condition"}
 
-func (s Statement) elements() [len(elementNames)][]string {
-	return [...][]string{
-		s.Principal.words(), s.NotPrincipal.words(), sortedSet(s.Action), sortedSet(s.NotAction), sortedSet(s.Resource), sortedSet(s.NotResource), s.Condition.words(),
+func (s Statement) elements() [len(elementNames)][]word {
+	same := func(v string) string { return v }
+	return [...][]word{
+		s.principalWords(s.Principal), s.principalWords(s.NotPrincipal), wordsOf(s.Action, strings.ToLower), wordsOf(s.NotAction, strings.ToLower),
+		wordsOf(s.Resource, same), wordsOf(s.NotResource, same), s.Condition.words(),
 	}
 }
 
-func (p Principals) words() (out []string) {
+func wordsOf(values Values, meaning func(string) string) (out []word) {
+	for _, v := range values {
+		out = append(out, word{v, meaning(v)})
+	}
+	return sortedWords(out)
+}
+
+func sortedWords(words []word) []word {
+	slices.SortFunc(words, func(a, b word) int {
+		return cmp.Or(strings.Compare(a.meaning, b.meaning), strings.Compare(a.text, b.text))
+	})
+	return slices.CompactFunc(words, func(a, b word) bool { return a.meaning == b.meaning })
+}
+
+func (s Statement) principalWords(p Principals) (out []word) {
 	for kind, names := range p {
 		for _, name := range names {
-			out = append(out, strings.TrimPrefix(kind+" "+name, Everyone+" "))
+			out = append(out, word{strings.TrimPrefix(kind+" "+name, Everyone+" "), s.canonicalPrincipal(kind, name)})
 		}
 	}
-	return sortedSet(out)
+	return sortedWords(out)
 }
 
-func (c Conditions) words() (out []string) {
+func (c Conditions) words() (out []word) {
 	for operator, keys := range c {
 		for key, values := range keys {
 			for _, v := range values {
-				out = append(out, operator+" "+key+" "+v)
+				out = append(out, word{operator + " " + key + " " + v, operator + " " + strings.ToLower(key) + " " + asOperand(operator)(v)})
 			}
 		}
 	}
-	return sortedSet(out)
+	return sortedWords(out)
 }
 
 // widens reports whether the change may allow more. Any change of an element that excludes, and of a condition, may.

@@ -25,6 +25,8 @@ func TestChanges_NameWhatAStatementGainsAndLoses(t *testing.T) {
 		{"denied less", `"Action":"s3:*"`, `"Action":"s3:Put*"`, "Changed  Deny true Action [s3:Put*] [s3:*]"},
 		{"a condition", `"false"`, `"true"`, "Changed  Deny true Condition [Bool aws:SecureTransport true] [Bool aws:SecureTransport false]"},
 		{"a new statement", `"Statement":[`, `"Statement":[{"Effect":"Allow","Action":"sqs:*","Resource":"*"},`, "Added  Allow true Action [sqs:*] [] Resource [*] []"},
+		{"an account in another form", `"Effect":"Deny","Action":"s3:*"`, `"Effect":"Deny","Action":"S3:*","Principal":{"AWS":["111111111111","arn:aws:iam::111111111111:root"]}`,
+			"Changed  Deny false Principal [AWS 111111111111] []"},
 		{"another form of the same", `"Effect":"Deny","Action":"s3:*"`, `"Effect":"Deny","Action":["S3:*"]`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,6 +77,22 @@ func TestChanges_AgreeWithEqual(t *testing.T) {
 		}
 		if same := reflect.DeepEqual(canonicalStatements(a.Statement), canonicalStatements(b.Statement)); same != (len(there) == 0) {
 			t.Fatalf("equal %v, changes %v", same, there)
+		}
+	})
+}
+
+// What AWS rewrites beside a change is none: a reviewer would read that a right is taken and given.
+func TestChanges_NameNoRewriting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := sample(t)
+		after := before
+		after.Statement = append([]Statement(nil), before.Statement...)
+		s := &after.Statement[rapid.IntRange(0, len(after.Statement)-1).Draw(t, "which")]
+		s.Resource = append(Values{"arn:aws:s3:::fresh"}, s.Resource...)
+		a, b := rewriter{T: t}.document(before), rewriter{T: t}.document(after)
+		got, ok := Changes(a, b)
+		if want := fmt.Sprintf("Changed %s %s %t Resource [arn:aws:s3:::fresh] []", s.Sid, s.Effect, s.Effect == Allow); !ok || written(got) != want {
+			t.Fatalf("%q, want %q:\n%s\n%s", written(got), want, a, b)
 		}
 	})
 }

@@ -89,17 +89,20 @@ func (s Statement) canonicalPrincipals(p Principals) []string {
 	var out []string
 	for kind, names := range p {
 		for _, name := range names {
-			kind := kind
-			if kind == Everyone && name == Everyone && !s.trusts() {
-				kind = "AWS"
-			}
-			if m := accountRoot.FindStringSubmatch(name); m != nil && (kind == "AWS" || kind == Everyone) {
-				name = m[1]
-			}
-			out = append(out, quote(kind)+quote(name))
+			out = append(out, s.canonicalPrincipal(kind, name))
 		}
 	}
 	return sortedSet(out)
+}
+
+func (s Statement) canonicalPrincipal(kind, name string) string {
+	if kind == Everyone && name == Everyone && !s.trusts() {
+		kind = "AWS"
+	}
+	if m := accountRoot.FindStringSubmatch(name); m != nil && (kind == "AWS" || kind == Everyone) {
+		name = m[1]
+	}
+	return quote(kind) + quote(name)
 }
 
 // trusts reports whether the statement belongs to a role's trust policy, where "*" and {"AWS": "*"}

@@ -5,6 +5,7 @@ package crdschema
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,8 +61,34 @@ func (c *compiled) rulesBeside(ctx context.Context, broken field.ErrorList, cont
 	}
 	return slices.DeleteFunc(found, func(e *field.Error) bool {
 		// A rule that lacks a required field cannot be evaluated, and one above a value that was left out may speak of its absence.
-		return strings.Contains(e.Detail, " evaluating rule: ") || slices.ContainsFunc(left, func(path string) bool { return isUnder(path, e.Field) })
+		return strings.Contains(e.Detail, " evaluating rule: ") || slices.ContainsFunc(left, func(path string) bool { return isUnder(path, fieldOf(e)) })
 	})
+}
+
+// fieldOf returns the path of an error, which is empty for the whole object.
+func fieldOf(e *field.Error) string { return strings.TrimPrefix(e.Field, (*field.Path)(nil).String()) }
+
+// valueAt returns the value at a path; nil where there is none.
+func valueAt(content map[string]any, path string) (found any) {
+	if path == "" {
+		return content
+	}
+	changeAt(content, path, func(v any) any { found = v; return v })
+	return found
+}
+
+// hasText reports whether a value is, or contains, a text of a kind.
+func hasText(v any, is func(string) bool) bool {
+	switch v := v.(type) {
+	case string:
+		return is(v)
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(v)), func(part any) bool { return hasText(part, is) })
+	case []any:
+		return slices.ContainsFunc(v, func(part any) bool { return hasText(part, is) })
+	default:
+		return false
+	}
 }
 
 // isUnder reports whether a path is that of a value or of a part of it.

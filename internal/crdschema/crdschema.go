@@ -134,6 +134,26 @@ func (s *Schemas) Validate(ctx context.Context, kind string, obj runtime.Object)
 	return s.ValidateUpdate(ctx, kind, obj, nil)
 }
 
+// ValidatePlanned is Validate of an object some of whose values are yet to be known: what holds for them is not judged.
+func (s *Schemas) ValidatePlanned(ctx context.Context, kind string, obj runtime.Object, isUnknown func(value string) bool) error {
+	c, m, err := s.read(kind, obj)
+	if err != nil {
+		return err
+	}
+	judged := func(errs field.ErrorList) field.ErrorList {
+		return slices.DeleteFunc(errs, func(e *field.Error) bool { return hasText(valueAt(m, fieldOf(e)), isUnknown) })
+	}
+	errs := judged(c.breaks(m))
+	if len(errs) == 0 {
+		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, nil, celconfig.RuntimeCELCostBudget)
+		errs = judged(errs)
+	}
+	if len(errs) == 0 {
+		return nil
+	}
+	return invalidField(errs[0])
+}
+
 // ValidateUpdate is Validate of an object that takes the place of an old one, by the transition rules as well. The old one is nil for a
 // new object.
 func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.Object, old map[string]any) error {
@@ -146,16 +166,10 @@ func (s *Schemas) ValidateUpdate(ctx context.Context, kind string, obj runtime.O
 
 // Errors returns everything that breaks the schema or, if nothing does, a rule of the kind. The old object is nil for a new one.
 func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, old map[string]any) (field.ErrorList, error) {
-	c, err := s.compiled(kind)
+	c, m, err := s.read(kind, obj)
 	if err != nil {
 		return nil, err
 	}
-	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
-	if err != nil {
-		return nil, fmt.Errorf("reading the %s: %w", kind, err)
-	}
-	m = maps.Clone(m)   // the content of an unstructured object is the object's
-	delete(m, "status") // the operator's own
 	errs := c.breaks(m)
 	if len(errs) == 0 {
 		var was any // a nil map in an interface would count as an old object
@@ -165,6 +179,21 @@ func (s *Schemas) Errors(ctx context.Context, kind string, obj runtime.Object, o
 		errs, _ = c.rules.Validate(ctx, nil, c.shape, m, was, celconfig.RuntimeCELCostBudget)
 	}
 	return errs, nil
+}
+
+// read returns the compiled CRD of a kind, and the content of an object without its status.
+func (s *Schemas) read(kind string, obj runtime.Object) (*compiled, map[string]any, error) {
+	c, err := s.compiled(kind)
+	if err != nil {
+		return nil, nil, err
+	}
+	m, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the %s: %w", kind, err)
+	}
+	m = maps.Clone(m)   // the content of an unstructured object is the object's
+	delete(m, "status") // the operator's own
+	return c, m, nil
 }
 
 // compiled returns the compiled CRD of a kind.
@@ -205,12 +234,10 @@ func (s *Schemas) Problems(ctx context.Context, u *unstructured.Unstructured) ([
 		named = u.DeepCopy()
 		named.SetName("unnamed")
 	}
-	c, err := s.compiled(u.GetKind())
+	c, content, err := s.read(u.GetKind(), named)
 	if err != nil {
 		return nil, err
 	}
-	content := maps.Clone(named.Object)
-	delete(content, "status") // the operator's own
 	broken := c.breaks(content)
 	all := append(broken, c.rulesBeside(ctx, broken, content)...)
 	slices.SortStableFunc(all, func(a, b *field.Error) int { return strings.Compare(a.Field, b.Field) })

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -16,12 +17,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 )
 
-// ahead reads capabilities, security intents and bindings as they will be once the plan was carried out, and everything else
+// ahead reads capabilities, providers, security intents and bindings as they will be once the plan was carried out, and everything else
 // as it is.
 type ahead struct {
 	client.Reader
@@ -39,11 +41,30 @@ func (a ahead) Get(ctx context.Context, key client.ObjectKey, obj client.Object,
 	if err != nil {
 		return err
 	}
+	if next, is := obj.(*v1alpha1.AWSProvider); is {
+		return a.provider(ctx, key, next)
+	}
 	u, declared := a.p.declared[keyOf(gvk.Kind, key.Namespace, key.Name)]
 	if !declared || !isForeseen(gvk.Group) {
 		return a.Reader.Get(ctx, key, obj, opts...)
 	}
 	return fromDeclared(u, obj)
+}
+
+// provider reads a provider with the spec that it will have. The operator has yet to judge an edit, so that what it says of the spec
+// before counts.
+func (a ahead) provider(ctx context.Context, key client.ObjectKey, out *v1alpha1.AWSProvider) error {
+	next, err := a.p.provider(ctx, key.Namespace, key.Name)
+	if err != nil {
+		return err
+	}
+	found := &v1alpha1.AWSProvider{}
+	if err := a.Reader.Get(ctx, key, found); err != nil && (next == nil || !apierrors.IsNotFound(err)) {
+		return err
+	}
+	*out = *next
+	out.Generation = found.Generation
+	return nil
 }
 
 func fromDeclared(u *unstructured.Unstructured, obj runtime.Object) error {

@@ -253,10 +253,14 @@ func (p *Planner) edit(ctx context.Context, manifest *unstructured.Unstructured)
 		admit = p.dryRun
 	}
 	after, err := admit(ctx, live, manifest)
-	if p.newNamespaces[manifest.GetNamespace()] && isMissingNamespace(err, manifest.GetNamespace()) {
-		after, err = p.admitAhead(ctx, manifest)
-	}
 	it := itemOf(manifest, Create)
+	if namespace := manifest.GetNamespace(); isMissingNamespace(err, namespace) {
+		after, err = p.admitAhead(ctx, manifest)
+		if !p.newNamespaces[namespace] { // the plan shows the object beside the problem
+			it.Problem = &Problem{Reason: status.ReasonInvalidSpec, Code: status.CodeOf(status.ReasonInvalidSpec), Field: "metadata.namespace",
+				Message: fmt.Sprintf("namespace %s does not exist: create it first, or add it to the manifests", namespace)}
+		}
+	}
 	if refused := refusal(err); refused != nil {
 		it.Action, it.Problem = None, refused
 		return it, nil, nil
@@ -353,6 +357,9 @@ func problemOf(it *Item, err error) error {
 		return err
 	}
 	if s, ok := status.AsStalled(err); ok {
+		if it.Problem != nil { // the first one comes before it
+			return nil
+		}
 		it.Problem = &Problem{Reason: s.Reason, Code: status.CodeOf(s.Reason), Field: s.Field, Message: s.Message}
 		return nil
 	}

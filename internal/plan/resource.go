@@ -44,7 +44,7 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 		return nil
 	}
 	if obj.GetDeletionTimestamp() == nil {
-		if err := p.Schemas.Validate(ctx, e.Name(), obj); err != nil {
+		if err := p.Schemas.ValidatePlanned(ctx, e.Name(), obj, isPlaceholder); err != nil {
 			return problemOf(it, err)
 		}
 	}
@@ -65,6 +65,11 @@ func (p *Planner) resource(ctx context.Context, it *Item, u *unstructured.Unstru
 	}
 	return l.decide(ctx, it, provider, trusted)
 }
+
+// placeholder begins the text that stands for what is known only once another object has it.
+const placeholder = "<known after "
+
+func isPlaceholder(value string) bool { return strings.Contains(value, placeholder) }
 
 // usedProvider returns the provider of an object; nil, after it noted in the item what the object waits for, where there is none or
 // the operator uses it for nothing.
@@ -237,7 +242,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	if waits && l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)] != nil {
 		id := kindName + "/" + name
 		l.unknown = append(l.unknown, id)
-		return kind.Target{ID: "<known after " + id + ">", ARN: "<known after " + id + ">"}, nil
+		return kind.Target{ID: placeholder + id + ">", ARN: placeholder + id + ">"}, nil
 	}
 	return t, err
 }

@@ -4,6 +4,9 @@ package cli
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 )
@@ -78,7 +82,39 @@ func TestPlan_ANamespaceComesWithItsObjects(t *testing.T) {
 	x.wants(x.run(own, "plan", "-f", "-", "--operator-arg=--ambient-namespaces=ops"), 0, "0 AWS calls", "waits for AWSProvider/aws to be ready: the provider has no credentials", "--ambient-namespaces=ops,fresh-dev")
 	c.Spec.Version = ""
 	x.wants(x.run("apiVersion: v1\nkind: Namespace\nmetadata: {name: fresh-dev}\n---\n"+x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
-	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, `namespaces "fresh-dev" not found`)
+	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: spec.version")
+	c.Spec.Version = "1.0.0"
+	x.wants(x.run(x.manifest(c), "plan", "-f", "-"), 1, "! InvalidSpec: metadata.namespace: namespace fresh-dev does not exist: create it first, or add it to the manifests",
+		"+ S3Bucket fresh-dev/fresh-dev-call-data: create", "Problems: 1.")
+}
+
+// A problem that the operator will not have would keep a right change from being approved. A value that is known only later breaks no rule.
+func TestPlan_TheExamplesHaveNoProblem(t *testing.T) {
+	x := newTool(t)
+	files, err := filepath.Glob("../../examples/*.yaml")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("%d examples: %v", len(files), err)
+	}
+	for _, file := range files {
+		sampled := strings.HasSuffix(file, "-https.yaml") || strings.HasSuffix(file, "-bedrock.yaml")
+		if !sampled && !extent.IsFull(t) {
+			continue
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest := string(text)
+		if m := regexp.MustCompile(`\bnamespace: ([a-z-]+)`).FindStringSubmatch(manifest); m != nil {
+			manifest += "\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: " + m[1] + "}\n"
+		}
+		for _, item := range x.plan(manifest, "-f", "-", "--operator-arg=--eks-cluster-name=production") {
+			// The files say which Secrets must exist.
+			if item.Problem != nil && item.Problem.Reason != status.ReasonCredentialsMissing {
+				t.Errorf("%s: %s %s/%s: %+v", file, item.Kind, item.Namespace, item.Name, *item.Problem)
+			}
+		}
+	}
 }
 
 // A provider that the operator does not use makes no calls, whoever plans.

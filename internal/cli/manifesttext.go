@@ -11,12 +11,15 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/resource"
 	"sigs.k8s.io/yaml"
@@ -99,7 +102,7 @@ func mistakesIn(text []byte) (out []string, quoted []*unstructured.Unstructured)
 		case !is:
 			out = append(out, fmt.Sprintf("line %d: the document is no object: it has no fields", first+1))
 		default:
-			for _, mistake := range objectMistakes(object, seen) {
+			for _, mistake := range objectMistakes("", object, seen) {
 				out = append(out, fmt.Sprintf("the object at line %d: %s", first+1, mistake))
 			}
 			if u := withQuotedMetadata(object); u != nil {
@@ -116,7 +119,8 @@ func withQuotedMetadata(object map[string]any) *unstructured.Unstructured {
 	metadata, _ := object["metadata"].(map[string]any)
 	made := false
 	quote := func(in map[string]any, key string) {
-		if kindOfValue(in[key]) != "" {
+		switch in[key].(type) {
+		case bool, float64, int64:
 			in[key], made = fmt.Sprint(in[key]), true
 		}
 	}
@@ -141,63 +145,112 @@ func withQuotedMetadata(object map[string]any) *unstructured.Unstructured {
 var metadataTexts, metadataMaps = []string{"name", "generateName", "namespace"}, []string{"labels", "annotations"}
 
 // objectMistakes returns what keeps a document from being read as an object, and notes the objects of our kinds, of which the last one
-// with the same name would be taken without a word.
-func objectMistakes(object map[string]any, seen map[string]bool) []string {
-	u := &unstructured.Unstructured{Object: object}
-	if u.GetKind() == "" {
-		mistake := "kind: Required value"
-		if object["resources"] != nil || object["patches"] != nil {
-			mistake += "; a kustomization.yaml is read with -k"
-		}
-		return []string{mistake}
+// with the same name would be taken without a word. The items of a list have the path of the item before their mistakes.
+func objectMistakes(at string, object map[string]any, seen map[string]bool) []string {
+	mistakes := typeMistakes(at, object)
+	if len(mistakes) > 0 {
+		return mistakes
 	}
-	mistakes := metadataMistakes("", object)
+	mistakes = metadataMistakes(at, object)
+	u := &unstructured.Unstructured{Object: object}
 	key := strings.Join([]string{u.GetAPIVersion(), u.GetKind(), u.GetNamespace(), u.GetName()}, " ")
 	if u.GetName() != "" && seen[key] && isOurGroup(u.GroupVersionKind().Group) {
 		mistakes = append(mistakes, titleOfObject(u)+" is in the file twice")
 	}
 	seen[key] = true
+	items, is := object["items"].([]any)
+	if !is && object["items"] != nil && u.GetKind() == "List" {
+		return append(mistakes, mistyped(at+"items", "array", typeOf(object["items"])))
+	}
+	for i, item := range items {
+		content, is := item.(map[string]any)
+		if !is {
+			mistakes = append(mistakes, mistyped(fmt.Sprintf("%sitems[%d]", at, i), "object", typeOf(item)))
+			continue
+		}
+		mistakes = append(mistakes, objectMistakes(fmt.Sprintf("%sitems[%d].", at, i), content, seen)...)
+	}
 	return mistakes
 }
 
-// metadataMistakes names the fields of the metadata that are no text. The reader of Kubernetes ends at them, and names the types of Go.
-func metadataMistakes(at string, object map[string]any) []string {
-	metadata, _ := object["metadata"].(map[string]any)
+// typeMistakes names what is wrong with the fields by which an object has a kind.
+func typeMistakes(at string, object map[string]any) []string {
 	var out []string
-	note := func(path string, value any) {
-		if kind := kindOfValue(value); kind != "" {
-			out = append(out, fmt.Sprintf("%smetadata.%s: must be of type string: %q: write it in quotes", at, path, kind))
-		}
-	}
-	for _, field := range metadataTexts {
-		note(field, metadata[field])
-	}
-	for _, field := range metadataMaps {
-		values, _ := metadata[field].(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(values)) {
-			note(field+"."+key, values[key])
-		}
-	}
-	items, _ := object["items"].([]any)
-	for i, item := range items {
-		if content, is := item.(map[string]any); is {
-			out = append(out, metadataMistakes(fmt.Sprintf("%sitems[%d].", at, i), content)...)
+	for _, field := range []string{"apiVersion", "kind"} {
+		switch value := object[field].(type) {
+		case string:
+		case nil:
+			if field == "apiVersion" && at == "" {
+				continue // one of the verdicts on the object
+			}
+			mistake := at + field + ": Required value"
+			if object["resources"] != nil || object["patches"] != nil {
+				mistake += "; a kustomization.yaml is read with -k"
+			}
+			out = append(out, mistake)
+		default:
+			out = append(out, mistyped(at+field, "string", typeOf(value)))
 		}
 	}
 	return out
 }
 
-// kindOfValue names a value of YAML that quotes make a text of; empty for others.
-func kindOfValue(v any) string {
-	switch v.(type) {
-	case bool:
-		return "boolean"
-	case float64, int64:
-		return "number"
-	default:
-		return ""
+// metadataMistakes names the fields of the metadata that have a wrong type. The reader of Kubernetes ends at them, and names the types of Go.
+func metadataMistakes(at string, object map[string]any) []string {
+	metadata, is := object["metadata"].(map[string]any)
+	if !is && object["metadata"] != nil {
+		return []string{mistyped(at+"metadata", "object", typeOf(object["metadata"]))}
 	}
+	var out []string
+	for _, field := range slices.Sorted(maps.Keys(metadata)) {
+		path, value := at+"metadata."+field, metadata[field]
+		values, is := value.(map[string]any)
+		if !is || !slices.Contains(metadataMaps, field) {
+			out = append(out, metadataMistake(path, field, value)...)
+			continue
+		}
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if _, is := values[key].(string); !is && values[key] != nil {
+				out = append(out, mistyped(path+"."+key, "string", typeOf(values[key])))
+			}
+		}
+	}
+	return out
 }
+
+// metadataMistake reads one field of the metadata as Kubernetes does.
+func metadataMistake(path, field string, value any) []string {
+	text, err := json.Marshal(map[string]any{field: value})
+	if err == nil {
+		err = json.Unmarshal(text, &metav1.ObjectMeta{})
+	}
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+		return []string{mistyped(strings.TrimSuffix(path, field)+wrong.Field, jsonTypes[wrong.Type.Kind()], strings.ReplaceAll(wrong.Value, "bool", "boolean"))}
+	}
+	if _, is := errors.AsType[*time.ParseError](err); is {
+		return []string{path + ": must be a time such as 2026-01-31T15:04:05Z"}
+	}
+	if err != nil {
+		return []string{path + ": " + err.Error()}
+	}
+	return nil
+}
+
+// jsonTypes are the names that schemas have for types of Go. A time is written as a text.
+var jsonTypes = map[reflect.Kind]string{
+	reflect.String: "string", reflect.Int64: "integer", reflect.Float64: "number", reflect.Bool: "boolean", reflect.Slice: "array", reflect.Map: "object", reflect.Struct: "object",
+}
+
+// mistyped names a value of another type than a field has, as the messages about the spec do.
+func mistyped(path, want, has string) string {
+	out := fmt.Sprintf("%s: must be of type %s: %q", path, want, has)
+	if want == "string" && (has == "boolean" || has == "number") {
+		out += ": write it in quotes"
+	}
+	return out
+}
+
+func typeOf(value any) string { return jsonTypes[reflect.ValueOf(value).Kind()] }
 
 // isManifest reports whether an argument is the name of a file with manifests, which a flag should name.
 func isManifest(arg string) bool {

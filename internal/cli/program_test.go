@@ -344,6 +344,15 @@ func TestValidate_NamesTheLineOfMistakesInText(t *testing.T) {
 		"a name that is a number":  {good + "---\n" + strings.Replace(good, "name: good", "name: 123", 1), `the object at line 5: metadata.name: must be of type string: "number"`},
 		"an annotation in a list":  {good + "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Service, metadata: {name: a, annotations: {a: true}}}]\n", `items[0].metadata.annotations.a: must be of type string: "boolean"`},
 		"an object that is there":  {good + "---\n" + good, "the object at line 5: S3Bucket good is in the file twice"},
+		"labels as a list":         {good + "---\n" + strings.Replace(good, "name: good", "name: a, labels: [b]", 1), `the object at line 5: metadata.labels: must be of type object: "array"`},
+		"metadata as a text":       {good + "---\n" + strings.Replace(good, "{name: good}", "a", 1), `the object at line 5: metadata: must be of type object: "string"`},
+		"a finalizer as a text":    {good + "---\n" + strings.Replace(good, "name: good", "name: a, finalizers: b", 1), `metadata.finalizers: must be of type array: "string"`},
+		"an owner's UID":           {good + "---\n" + strings.Replace(good, "name: good", "name: a, ownerReferences: [{uid: 5}]", 1), `metadata.ownerReferences.uid: must be of type string: "number": write it in quotes`},
+		"a time in words":          {good + "---\n" + strings.Replace(good, "name: good", "name: a, creationTimestamp: today", 1), "metadata.creationTimestamp: must be a time such as"},
+		"a version as a number":    {good + "---\napiVersion: 1\nkind: S3Bucket\n", `apiVersion: must be of type string: "number": write it in quotes`},
+		"a list of a number":       {good + "---\napiVersion: v1\nkind: List\nitems: [5]\n", `items[0]: must be of type object: "number"`},
+		"a list that is none":      {good + "---\napiVersion: v1\nkind: List\nitems: a\n", `items: must be of type array: "string"`},
+		"an item without a kind":   {good + "---\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1}]\n", "items[0].kind: Required value"},
 		"a file for kustomize":     {good + "---\nresources: [a.yaml]\n", "kind: Required value; a kustomization.yaml is read with -k"},
 	} {
 		t.Run(name, func(t *testing.T) {

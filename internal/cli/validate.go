@@ -163,7 +163,7 @@ func (s *shared) problemsOf(ctx context.Context, schemas *crdschema.Schemas, u *
 		return nil, err
 	}
 	readable, err := schemas.Repaired(gvk.Kind, u.Object)
-	if err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
+	if _, is := readable["spec"].(map[string]any); is && runtime.DefaultUnstructuredConverter.FromUnstructured(readable, typed) == nil { // or else the schema has named the field
 		found, err = s.withOwnProblem(found, typed)
 	}
 	out := make([]string, len(found))

@@ -236,8 +236,9 @@ type LambdaTracingConfig struct {
 	Mode string `json:"mode"`
 }
 
-// ConditionLastUpdateSucceeded is False while a cluster of EKS is not as declared because its last update failed, and while the
-// version of a function before its last update serves, because Lambda could not make that update.
+// ConditionLastUpdateSucceeded is False while a cluster of EKS is not as declared because its last update failed, while ECS could not make
+// what the capacity providers of a cluster need, and while the version of a function before its last update serves, because Lambda
+// could not make that update.
 const ConditionLastUpdateSucceeded = "LastUpdateSucceeded"
 
 // LambdaFunctionStatus reports the function.

@@ -198,12 +198,24 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	switch {
 	case strings.HasSuffix(seen.State.Status, "PROVISIONING"): // also DEPROVISIONING
 		seen.Busy = "the cluster is " + seen.State.Status
-	case aws.ToString(d.AttachmentsStatus) == "UPDATE_IN_PROGRESS":
-		seen.Busy, seen.Usable = "the capacity providers of the cluster are changing", true
-	case !look.Deleting:
+	case look.Deleting && aws.ToString(d.AttachmentsStatus) != "UPDATE_IN_PROGRESS":
+	case !look.Deleting && seen.State.Status != "ACTIVE":
 		seen.Busy = kind.BusyUnless("the cluster", seen.State.Status, "ACTIVE")
+	default: // none of the states stands for a cluster without capacity providers
+		seen.Busy = kind.BusyUnless("the change of the cluster's capacity providers", aws.ToString(d.AttachmentsStatus), "", "UPDATE_COMPLETE", "UPDATE_FAILED")
+		seen.Usable = aws.ToString(d.AttachmentsStatus) == "UPDATE_IN_PROGRESS"
 	}
+	seen.Notes = []kind.Note{lastUpdate(want.Name, d)}
 	return seen, nil
+}
+
+// lastUpdate reports whether ECS could make what the capacity providers need: it shows those that were sent in either case.
+func lastUpdate(name string, d types.Cluster) kind.Note {
+	if aws.ToString(d.AttachmentsStatus) != "UPDATE_FAILED" {
+		return kind.Note{Type: v1alpha1.ConditionLastUpdateSucceeded, Reason: status.ReasonReady, True: true, Message: "no change of the capacity providers failed"}
+	}
+	return kind.Note{Type: v1alpha1.ConditionLastUpdateSucceeded, Reason: status.ReasonRefusedByAWS, Recheck: true, Message: fmt.Sprintf(
+		"ECS could not make what the capacity providers of cluster %s need: see aws ecs describe-clusters --clusters %s --include ATTACHMENTS, correct the cause, and change capacityProviders", name, name)}
 }
 
 func stateOf(want ClusterState, d types.Cluster) ClusterState {

@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ecs"
 	"github.com/aws/aws-sdk-go-v2/service/ecs/types"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
@@ -324,6 +326,28 @@ func TestChangesOfCapacityProvidersAreAwaited(t *testing.T) {
 	}
 	if d := observed(t, s.Rig); !slices.Equal(d.CapacityProviders, []string{"FARGATE_SPOT"}) {
 		t.Errorf("%+v", d)
+	}
+}
+
+// ECS shows the capacity providers that were sent although it could not make what they need.
+func TestAFailedChangeOfCapacityProvidersIsShown(t *testing.T) {
+	s := subject(t, clusterOf(providers("FARGATE")))
+	kindtest.Settled(t, s)
+	shown := func() *metav1.Condition {
+		return meta.FindStatusCondition(s.Object.(*v1alpha1.ECSCluster).Status.Conditions, v1alpha1.ConditionLastUpdateSucceeded)
+	}
+	s.Rig.AWS.SetClusterUpdatesFail(true)
+	t.Cleanup(func() { s.Rig.AWS.SetClusterUpdatesFail(false) })
+	s.Edit(clusterOf(providers("FARGATE_SPOT")))
+	kindtest.Settled(t, s)
+	if c := shown(); c == nil || c.Status != metav1.ConditionFalse || c.Reason != status.ReasonRefusedByAWS || !strings.Contains(c.Message, "--include ATTACHMENTS") {
+		t.Errorf("%+v", c)
+	}
+	s.Rig.AWS.SetClusterUpdatesFail(false)
+	s.Edit(clusterOf(providers("FARGATE")))
+	kindtest.Settled(t, s)
+	if c := shown(); c == nil || c.Status != metav1.ConditionTrue {
+		t.Errorf("%+v", c)
 	}
 }
 

@@ -24,6 +24,13 @@ func (p *Proxy) SetClustersTake(d time.Duration) {
 	p.state.clustersTake = d
 }
 
+// SetClusterUpdatesFail lets changes of the capacity providers of ECS clusters fail: ECS shows the declared ones nevertheless.
+func (p *Proxy) SetClusterUpdatesFail(fail bool) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.clustersFail = fail
+}
+
 const clusterTarget = "AmazonEC2ContainerServiceV20141113."
 
 // createCluster: moto replaces a cluster that exists. ECS answers the same request with the cluster, and refuses another one.
@@ -101,19 +108,33 @@ func (s *state) changeProviders(x *exchange) {
 	}
 }
 
-// showCluster shows that the capacity providers of a cluster change.
+// showCluster shows what becomes of the capacity providers of a cluster.
 func showCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	body, ok := decodeJSON(a.body).(map[string]any)
 	d, found := member(body, "clusters.0").(map[string]any)
 	c := p.state.clusterChanging(x)
-	if !ok || !found || c == nil {
+	providers, _ := d["capacityProviders"].([]any)
+	if !ok || !found || c == nil && (len(providers) == 0 || d["status"] != "ACTIVE") {
 		return a
 	}
-	d["attachmentsStatus"] = "UPDATE_IN_PROGRESS"
-	if c.isNew {
+	switch {
+	case c != nil:
+		d["attachmentsStatus"] = "UPDATE_IN_PROGRESS"
+	case p.clusterUpdatesFail():
+		d["attachmentsStatus"] = "UPDATE_FAILED"
+	default:
+		d["attachmentsStatus"] = "UPDATE_COMPLETE"
+	}
+	if c != nil && c.isNew {
 		d["status"] = "PROVISIONING"
 	}
 	return a.withJSON(body)
+}
+
+func (p *Proxy) clusterUpdatesFail() bool {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	return p.state.clustersFail
 }
 
 // isClusterGone reports whether an answer of ECS says that a cluster does not exist, or does not any more.

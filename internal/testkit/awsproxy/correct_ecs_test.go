@@ -54,7 +54,7 @@ func TestECS_ClustersAreKeptChangeAndEnd(t *testing.T) {
 	must(t, providers())
 	shows("ACTIVE", "UPDATE_IN_PROGRESS")
 	now = now.Add(time.Minute)
-	shows("ACTIVE", "")
+	shows("ACTIVE", "UPDATE_COMPLETE")
 	if found, err := p.Inventory(ctx); err != nil || len(found["ecs/cluster"]) != 1 {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -99,8 +99,8 @@ awsmodels: ## Write down anew what AWS publishes of the operations that are call
 PYTHON ?= python3
 
 .PHONY: awstypes
-awstypes: bed ## Write down anew the schemas of AWS resource types that tests read everywhere, from the wheel of cfn-lint in the cache.
-	go run ./internal/testkit/awstypes/generate internal/testkit/awstypes/excerpt.json
+awstypes: bed ## Write down anew the schemas of AWS resource types for nexusctl, and for tests that run everywhere, from the wheel of cfn-lint in the cache.
+	go run ./internal/testkit/awstypes/generate internal/testkit/awstypes/excerpt.json internal/awsschema/bundled/schemas.zip
 
 .PHONY: vet
 vet: $(STATICCHECK) ## Formatting, go vet and staticcheck.

@@ -9,9 +9,13 @@ package awsschema
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Type is a resource type. It is safe for concurrent use.
@@ -26,6 +30,10 @@ type Type struct {
 	handlers                                          map[string]handler
 	replacement                                       string
 	doc                                               map[string]any
+
+	once    sync.Once
+	valid   *jsonschema.Schema
+	invalid error
 }
 
 // document is a schema as AWS publishes it.
@@ -74,6 +82,9 @@ func Parse(text []byte) (*Type, error) {
 	t.tagging = t.taggingOf(d)
 	return t, nil
 }
+
+// Properties returns the names of the properties, in order.
+func (t *Type) Properties() []string { return slices.Sorted(maps.Keys(t.properties())) }
 
 func (t *Type) properties() map[string]any {
 	properties, _ := t.doc["properties"].(map[string]any)

@@ -64,25 +64,6 @@ func (t *Type) IsRequired(at ...string) bool {
 // Has reports whether the schema knows the property that a path leads to.
 func (t *Type) Has(at ...string) bool { return len(t.schemasAt(at)) > 0 }
 
-// Problem says why AWS would refuse properties for a new resource, and the path of the property that is wrong; empty where it would not, as
-// far as names tell. AWS checks types and values.
-func (t *Type) Problem(properties map[string]any) (at, problem string) {
-	for _, name := range slices.Sorted(maps.Keys(properties)) {
-		if !t.Has(name) {
-			return name, "is no property of " + t.Name + "; it has " + strings.Join(slices.Sorted(maps.Keys(t.properties())), ", ")
-		}
-	}
-	if found := t.declaredReadOnly(nil, properties); found != "" {
-		return found, "is assigned by AWS and cannot be declared"
-	}
-	for _, name := range t.required {
-		if properties[name] == nil && name != t.TagProperty() {
-			return name, "is required"
-		}
-	}
-	return "", ""
-}
-
 // declaredReadOnly returns the first path that has a value and is read only; empty for none.
 func (t *Type) declaredReadOnly(at []string, value any) string {
 	if len(at) > 0 && t.RuleAt(at...).ReadOnly {

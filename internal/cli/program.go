@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/osproc"
@@ -86,6 +87,8 @@ type shared struct {
 	operatorArgs                                 []string
 	// assumed is true when the operator's settings are known from nowhere, and its defaults stand for them.
 	assumed bool
+	// types are the schemas of AWS resource types; nil until a command reads them.
+	types *bundled.Bundle
 	// work shows on a terminal what the command works on; nil where nothing shows it.
 	work *working
 }

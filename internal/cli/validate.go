@@ -23,7 +23,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
-	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -33,7 +32,8 @@ func (s *shared) validateCommand() *cobra.Command {
 		Use:   "validate (-f FILE | -k DIR)",
 		Short: "Check manifests against schemas, rules and the compiler; needs no cluster",
 		Long: "validate checks the objects of our kinds in the manifests: unknown fields, the schema, the rules that the API\n" +
-			"server evaluates, and for a NexusAICapability everything that the operator itself would refuse.\n" +
+			"server evaluates, and for a NexusAICapability everything that the operator itself would refuse. The properties of\n" +
+			"an AWSResource are checked against the schema of its type, as AWS published it when this version was built.\n" +
 			"It exits with 2 when an object is invalid. Objects of other kinds are passed over.",
 		Example: "  nexusctl validate -f examples/",
 		Args:    noFiles,
@@ -83,7 +83,11 @@ func (s *shared) printVerdicts(ctx context.Context, mistakes map[string][]string
 		if err != nil {
 			return err
 		}
-		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, isOurGroup(u.GroupVersionKind().Group)) + "\n")
+		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, isOurGroup(u.GroupVersionKind().Group)))
+		if len(problems) == 0 {
+			lines.WriteString(s.uncheckedProperties(u))
+		}
+		lines.WriteString("\n")
 		if len(problems) > 0 {
 			invalid++
 		}
@@ -205,6 +209,10 @@ func meantVersion(scheme *runtime.Scheme, kind string) string {
 
 // withOwnProblem adds what the operator itself would refuse of an object, unless the schema has named the field.
 func (s *shared) withOwnProblem(found []error, typed runtime.Object) ([]error, error) {
+	if r, is := typed.(*v1alpha1.AWSResource); is {
+		problems, err := s.typeProblems(r)
+		return append(found, problems...), err
+	}
 	own, err := s.ownProblem(typed)
 	if err == nil && own != nil && !names(found, own) {
 		found = append(found, own)
@@ -249,8 +257,6 @@ func (s *shared) ownProblem(typed runtime.Object) (problem, err error) {
 		}
 		_, problem = capability.Compile(o, settingsOf(options).Facts(o))
 		return problem, nil
-	case *v1alpha1.AWSResource:
-		return documents.Check("spec.properties", o.Spec.Properties.Raw), nil
 	case *intentv1alpha1.SecurityIntent:
 		return intent.CheckIntent(o), nil
 	default:

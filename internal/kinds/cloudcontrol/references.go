@@ -134,6 +134,12 @@ func secretsIn(at []string, value any) [][]string {
 	return out
 }
 
+// isHidden reports whether a value is a key of a Secret, whose value no message may describe.
+func isHidden(value any) bool {
+	_, is := value.(*kind.WriteOnly)
+	return is
+}
+
 // checkSecrets refuses keys of Secrets where their values would be shown, and more of them than the status can record.
 func checkSecrets(schema *awsschema.Type, properties map[string]any, all *kind.Document) error {
 	for _, at := range secretsIn(nil, properties) {

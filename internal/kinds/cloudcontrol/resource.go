@@ -140,11 +140,8 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if why := want.schema.Unmanageable(); why != "" {
 		return status.Invalid("spec.typeName", "%s", why)
 	}
-	if at, problem := want.schema.Problem(properties); problem != "" {
-		return status.Invalid("spec.properties."+at, "%s", problem)
-	}
-	if name := want.schema.TagProperty(); name != "" && properties[name] != nil {
-		return status.Invalid("spec.properties."+name, "declares tags, which the operator merges with those of the owner: declare them in spec.tags")
+	if at, text := awsschema.Joined("spec.properties", want.schema.Problems(properties, isHidden)); text != "" {
+		return status.Invalid(at, "%s", text)
 	}
 	if !want.hasTags() && len(cr.Spec.Tags) > 0 {
 		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", want.TypeName)

@@ -4,6 +4,7 @@ package awstypes
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -23,6 +24,10 @@ func TestTypes_AreThoseThatAWSPublishes(t *testing.T) {
 	made, err := MakeExcerpt()
 	if err != nil || string(made) != string(excerpt) {
 		t.Errorf("excerpt.json is not what the wheel contains, run `make awstypes`: %v", err)
+	}
+	bundle, err := MakeBundle()
+	if checkedIn, unread := os.ReadFile("../../awsschema/bundled/schemas.zip"); err != nil || unread != nil || string(bundle) != string(checkedIn) {
+		t.Errorf("schemas.zip is not what the wheel contains, run `make awstypes`: %v, %v", err, unread)
 	}
 }
 

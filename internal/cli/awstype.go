@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
+	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+)
+
+// typeProblems returns what the operator or AWS would refuse of the type and the properties of an AWSResource, as far as the bundled schemas
+// tell. A type that they do not have may be newer than they are, unless it is nearly spelled as one that they have.
+func (s *shared) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
+	b, err := s.bundle()
+	if err != nil {
+		return nil, err
+	}
+	var out []error
+	if malformed := documents.Check("spec.properties", r.Spec.Properties.Raw); malformed != nil {
+		out = append(out, malformed)
+	}
+	t, err := b.Type(r.Spec.TypeName)
+	if err != nil {
+		return nil, err
+	}
+	if t == nil {
+		if meant := crdschema.ClosestOf(r.Spec.TypeName, b.Types); meant != "" {
+			out = append(out, status.Invalid("spec.typeName", "AWS has no resource type %s; did you mean %s?", r.Spec.TypeName, meant))
+		}
+		return out, nil
+	}
+	return append(out, problemsOfType(b, t, r)...), nil
+}
+
+func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResource) []error {
+	var out []error
+	if why := t.Unmanageable(); why != "" {
+		out = append(out, status.Invalid("spec.typeName", "%s", why))
+	}
+	if t.TagProperty() == "" && len(r.Spec.Tags) > 0 {
+		out = append(out, status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", t.Name))
+	}
+	properties := map[string]any{}
+	if len(r.Spec.Properties.Raw) > 0 && json.Unmarshal(r.Spec.Properties.Raw, &properties) != nil {
+		return out // it is no object, which the schema of the kind says
+	}
+	for _, p := range t.Problems(properties, standsForValue) {
+		if p.At != "" && !t.Has(p.At) && !strings.ContainsAny(p.At, ".[") {
+			p.Text += " (schemas of " + b.Date + "; nexusctl plan reads those of today)"
+		}
+		out = append(out, status.Invalid(p.Below("spec.properties"), "%s", p.Text))
+	}
+	return out
+}
+
+// standsForValue reports whether a value is, or seems to be meant as, a reference or a key of a Secret.
+func standsForValue(value any) bool {
+	object, is := value.(map[string]any)
+	return is && (object["$ref"] != nil || object["$secret"] != nil)
+}
+
+// uncheckedProperties says of an AWSResource whose type the bundled schemas do not have that its properties were not checked.
+func (s *shared) uncheckedProperties(u *unstructured.Unstructured) string {
+	if u.GroupVersionKind().Group != v1alpha1.GroupName || u.GetKind() != "AWSResource" {
+		return ""
+	}
+	name, _, _ := unstructured.NestedString(u.Object, "spec", "typeName")
+	b, err := s.bundle()
+	if err != nil {
+		return ""
+	}
+	if t, err := b.Type(name); err != nil || t != nil {
+		return ""
+	}
+	return ", apart from its properties, which were not checked: the schemas of " + b.Date + " have no type " + name
+}
+
+// bundle opens the schemas of AWS resource types, once.
+func (s *shared) bundle() (*bundled.Bundle, error) {
+	if s.types != nil {
+		return s.types, nil
+	}
+	b, err := bundled.Open()
+	s.types = b
+	return b, err
+}

@@ -303,17 +303,11 @@ func alternatives(what jsonschema.ErrorKind, causes []*jsonschema.ValidationErro
 
 // meantForm returns the only form that a value has apart from what is wrong within its members; nil for none, and for several.
 func meantForm(at []string, causes []*jsonschema.ValidationError) *jsonschema.ValidationError {
-	var meant *jsonschema.ValidationError
-	for _, cause := range causes {
-		if !isWithin(at, cause) {
-			continue
-		}
-		if meant != nil {
-			return nil
-		}
-		meant = cause
+	within := slices.DeleteFunc(slices.Clone(causes), func(cause *jsonschema.ValidationError) bool { return !isWithin(at, cause) })
+	if len(within) != 1 {
+		return nil
 	}
-	return meant
+	return within[0]
 }
 
 // isWithin reports whether all innermost problems are those of members.

@@ -180,3 +180,12 @@ func (t *Type) Identify(properties map[string]any) string {
 	}
 	return strings.Join(parts, "|")
 }
+
+// IdentifiedBy returns the paths of the parts of the primary identifier, in their order.
+func (t *Type) IdentifiedBy() []string {
+	out := make([]string, len(t.identifier))
+	for i, p := range t.identifier {
+		out[i] = Text(p)
+	}
+	return out
+}

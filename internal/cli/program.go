@@ -221,7 +221,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 		id, title string
 		commands  []*cobra.Command
 	}{
-		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.importCommand(), s.iamCommand()}},
+		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
 		{"look", "See what is:", []*cobra.Command{s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand()}},
 		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.secretsCommand(), s.rolloutCommand()}},
 		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),

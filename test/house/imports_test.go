@@ -64,6 +64,7 @@ var allowed = map[string][]string{
 	"internal/controller/planrequest":    {"api", "internal/controller/reconciler", "internal/awsclient", "internal/awssession", "internal/capabilityfacts", "internal/engine", "internal/intentfacts", "internal/plan", "internal/status"},
 	"internal/controller/securityintent": {"api", "internal/controller/reconciler", "internal/intent", "internal/status"},
 	"internal/kindtest":                  {"api", "config/crd", "internal/answers", "internal/crdschema", "internal/importer", "internal/kind", "internal/engine", "internal/status", "internal/awsclient", "internal/iampolicy", "internal/permissions", "internal/testkit"},
+	"internal/crdschema/manifest":        {},
 	"internal/awsschema":                 {},
 	"internal/awsschema/bundled":         {"internal/awsschema"},
 	"internal/testkit":                   {"api", "internal/awsschema/bundled", "internal/buildflags", "internal/osproc", "internal/testkit"},
@@ -74,7 +75,7 @@ var allowed = map[string][]string{
 	"internal/intent":                    {"api", "internal/status"},
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
-	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
+	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
 	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 

@@ -53,12 +53,40 @@ func (t *Type) IsChoice(at ...string) bool {
 // IsRequired reports whether what contains a property must have it, in every form that the schema offers.
 func (t *Type) IsRequired(at ...string) bool {
 	parent, name := at[:len(at)-1], at[len(at)-1]
-	return slices.ContainsFunc(t.schemasAt(parent), func(schema map[string]any) bool {
-		required, _ := schema["required"].([]any)
-		properties, _ := schema["properties"].(map[string]any)
-		_, known := properties[name]
-		return known && slices.Contains(required, any(name))
+	return t.Has(at...) && slices.ContainsFunc(t.unresolvedAt(parent), func(schema any) bool { return t.requires(schema, name, maxDepth) })
+}
+
+// requires reports whether a schema requires a member itself, or in each of its alternatives.
+func (t *Type) requires(schema any, name string, depth int) bool {
+	s, ok := schema.(map[string]any)
+	if !ok || depth == 0 {
+		return false
+	}
+	if reference, ok := s["$ref"].(string); ok {
+		return t.requires(t.referred(reference), name, depth-1)
+	}
+	required, _ := s["required"].([]any)
+	every, _ := s["allOf"].([]any)
+	does := func(schema any) bool { return t.requires(schema, name, depth-1) }
+	if slices.Contains(required, any(name)) || slices.ContainsFunc(every, does) {
+		return true
+	}
+	return slices.ContainsFunc([]string{"anyOf", "oneOf"}, func(word string) bool {
+		some, _ := s[word].([]any)
+		return len(some) > 0 && !slices.ContainsFunc(some, func(one any) bool { return !does(one) })
 	})
+}
+
+// unresolvedAt returns the schemas of the property that a path leads to, each as what contains the property writes it.
+func (t *Type) unresolvedAt(at []string) []any {
+	if len(at) == 0 {
+		return []any{t.doc}
+	}
+	var out []any
+	for _, schema := range t.schemasAt(at[:len(at)-1]) {
+		out = append(out, membersOf(schema, at[len(at)-1])...)
+	}
+	return out
 }
 
 // Has reports whether the schema knows the property that a path leads to.
@@ -104,20 +132,29 @@ func (t *Type) schemasAt(at []string) []map[string]any {
 
 // below returns the schemas of a member of what a schema describes.
 func (t *Type) below(schema map[string]any, key string) []map[string]any {
+	var out []map[string]any
+	for _, member := range membersOf(schema, key) {
+		out = append(out, t.resolve(member, maxDepth)...)
+	}
+	return out
+}
+
+// membersOf returns the schemas of a member as a schema writes them: that of the name, or else all that may be meant.
+func membersOf(schema map[string]any, key string) []any {
 	if members, ok := schema["properties"].(map[string]any); ok {
 		if member, ok := members[key]; ok {
-			return t.resolve(member, maxDepth)
+			return []any{member}
 		}
 	}
-	var out []map[string]any
+	var out []any
 	if items, ok := schema["items"]; ok && key == Every {
-		out = append(out, t.resolve(items, maxDepth)...)
+		out = append(out, items)
 	}
 	patterns, _ := schema["patternProperties"].(map[string]any)
 	for _, member := range patterns {
-		out = append(out, t.resolve(member, maxDepth)...)
+		out = append(out, member)
 	}
-	return append(out, t.resolve(schema["additionalProperties"], maxDepth)...)
+	return append(out, schema["additionalProperties"])
 }
 
 // resolve follows references and alternatives, and returns the schemas that have members.

@@ -27,15 +27,40 @@ func (t *Type) taggingOf(d document) tagging {
 	return out
 }
 
-// TagProperty returns the name of the property that has the tags; empty for a type whose resources have none that Cloud Control sets, or
-// that cannot be changed.
+// TagProperty returns the name of the property that has the tags; empty for a type whose resources have none that Cloud Control sets and
+// shows, that cannot be changed, or that cannot name an owner.
 func (t *Type) TagProperty() string {
 	name := strings.TrimPrefix(t.tagging.TagProperty, "/properties/")
 	says := func(word *bool) bool { return word == nil || *word }
-	if !says(t.tagging.Taggable) || !says(t.tagging.TagUpdatable) || !t.Has(name) || t.tagForm(name) == noTags || anyContains(t.readOnly, path{name}) {
+	switch {
+	case !says(t.tagging.Taggable) || !says(t.tagging.TagUpdatable) || !t.Has(name) || t.tagForm(name) == noTags:
 		return ""
+	case anyContains(t.readOnly, path{name}) || anyContains(t.write, path{name}) || !t.allowsTagKey(name):
+		return ""
+	default:
+		return name
 	}
-	return name
+}
+
+// keyOfOwner has the form of the keys of tags that name an owner.
+const keyOfOwner = "example.com/owner-uid"
+
+// allowsTagKey reports whether a key of a tag may be a name under a domain. Types that do not allow it have no tags of the owner.
+func (t *Type) allowsTagKey(name string) bool {
+	matches := func(pattern string) bool {
+		re, err := compilePattern(pattern)
+		return err == nil && re.MatchString(keyOfOwner)
+	}
+	if key, _ := t.tagMembers(name); key != "" {
+		return !slices.ContainsFunc(t.schemasAt([]string{name, Every, key}), func(schema map[string]any) bool {
+			pattern, has := schema["pattern"].(string)
+			return has && !matches(pattern)
+		})
+	}
+	return !slices.ContainsFunc(t.schemasAt([]string{name}), func(schema map[string]any) bool {
+		patterns, _ := schema["patternProperties"].(map[string]any)
+		return schema["additionalProperties"] == false && !slices.ContainsFunc(slices.Collect(maps.Keys(patterns)), matches)
+	})
 }
 
 // TagsOnCreate reports whether a create sets the tags.

@@ -28,6 +28,7 @@ func (o Operation) MarshalJSON() ([]byte, error) {
 // patch collects the operations that lead from what AWS shows to what is wanted.
 type patch struct {
 	want, have map[string]any
+	isFixed    func(at []string) bool
 	at         [][]string
 	operations []Operation
 }
@@ -35,7 +36,7 @@ type patch struct {
 // Patch returns the operations that set and remove what differs in a field of the state. AWS applies them to what it shows, so that they
 // repeat the write-only values. A document may be nil.
 func Patch(field string, want, have *kind.Document, diff kind.Diff) []Operation {
-	p := &patch{want: valueOf(want), have: valueOf(have)}
+	p := &patch{want: valueOf(want), have: valueOf(have), isFixed: func(at []string) bool { return want != nil && want.Rule != nil && want.Rule(at).Mode == kind.Immutable }}
 	for _, c := range diff {
 		if members := Members(field, c.Path); len(members) > 0 {
 			p.change(members, c.Gone)
@@ -81,16 +82,19 @@ func (p *patch) change(at []string, gone bool) {
 	p.operations = append(p.operations, Operation{Op: "add", Path: pointerTo(at), Value: plain(want)})
 }
 
-// repeatWriteOnly sets the write-only values that no other operation sets, each with the list that contains it.
+// repeatWriteOnly sets the write-only values that no other operation sets, each with the list that contains it. AWS refuses a patch with
+// one that is fixed at the creation.
 func (p *patch) repeatWriteOnly(at []string, value any) {
 	if slices.ContainsFunc(p.at, func(other []string) bool { return len(other) <= len(at) && slices.Equal(other, at[:len(other)]) }) {
 		return
 	}
 	switch value := value.(type) {
 	case *kind.WriteOnly:
-		p.change(at, false)
+		if !p.isFixed(at) {
+			p.change(at, false)
+		}
 	case []any:
-		if slices.ContainsFunc(value, containsWriteOnly) {
+		if !p.isFixed(at) && slices.ContainsFunc(value, containsWriteOnly) {
 			p.change(at, false)
 		}
 	case map[string]any:

@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"slices"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
@@ -28,6 +29,7 @@ type Types struct {
 	archive *zip.ReadCloser
 	files   map[string]string
 	excerpt map[string]json.RawMessage // without an archive
+	bundled *bundled.Bundle            // instead of both
 }
 
 // Open returns all types of a region, which needs the wheel.
@@ -61,7 +63,10 @@ func (t *Types) Close() error {
 
 // Names returns the names of all types in order, such as AWS::Kinesis::Stream.
 func (t *Types) Names() []string {
-	if t.archive == nil {
+	switch {
+	case t.bundled != nil:
+		return slices.Clone(t.bundled.Types)
+	case t.archive == nil:
 		return slices.Sorted(maps.Keys(t.excerpt))
 	}
 	return slices.Sorted(maps.Keys(t.files))
@@ -69,7 +74,10 @@ func (t *Types) Names() []string {
 
 // Schema returns the schema of a type; nil for a type that the region, or the excerpt, does not have.
 func (t *Types) Schema(name string) ([]byte, error) {
-	if t.archive == nil {
+	switch {
+	case t.bundled != nil:
+		return t.bundled.Schema(name)
+	case t.archive == nil:
 		return t.excerpt[name], nil
 	}
 	file, ok := t.files[name]

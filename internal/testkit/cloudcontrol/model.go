@@ -61,12 +61,20 @@ func modelOf(text []byte) (*model, error) {
 	return m, err
 }
 
+// Package regexp writes the number of a character in another way, and refuses repetitions of more than 1000 times.
+var (
+	characterByNumber = regexp.MustCompile(`\\u([[:xdigit:]]{4})`)
+	longRepetition    = regexp.MustCompile(`\{(\d{1,3}),\d{4,}\}`)
+)
+
 // anyText matches every text.
 var anyText = regexp.MustCompile(``)
 
 // compilePattern compiles a pattern of JavaScript. Patterns that package regexp cannot express, such as those that look ahead, match
 // everything: the double is then more lenient than AWS.
 func compilePattern(pattern string) (jsonschema.Regexp, error) {
+	pattern = characterByNumber.ReplaceAllString(pattern, `\x{$1}`)
+	pattern = longRepetition.ReplaceAllString(pattern, `{$1,}`)
 	if re, err := regexp.Compile(pattern); err == nil {
 		return re, nil
 	}
@@ -262,4 +270,13 @@ func (m *model) provisioning() string {
 func (m *model) has(operation string) bool {
 	_, ok := m.Handlers[operation]
 	return ok
+}
+
+// Validator returns what says why a schema does not allow properties; it returns nothing for properties that it allows.
+func Validator(schema []byte) (func(properties map[string]any) string, error) {
+	m, err := modelOf(schema)
+	if err != nil {
+		return nil, err
+	}
+	return m.validate, nil
 }

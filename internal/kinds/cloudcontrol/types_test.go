@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol/sample"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// apart are the types without a life in the suite, each with the reason.
+var apart = map[string]string{}
+
+// anyLife is the life of one type with generated properties.
+type anyLife struct {
+	*bench
+	schema     *awsschema.Type
+	sample     *sample.Type
+	properties map[string]any
+}
+
+// typeLife prepares the life of a type; nil for one that AWS cannot manage, or for which no properties are found.
+func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, string) {
+	t.Helper()
+	text, err := types.Schema(name)
+	must(t, err)
+	schema, err := awsschema.Parse(text)
+	must(t, err)
+	if why := schema.Unmanageable(); why != "" {
+		return nil, "no handlers"
+	}
+	of, err := sample.New(text)
+	must(t, err)
+	properties, err := of.Properties(1, schema.TagProperty())
+	if err != nil {
+		return nil, "no properties"
+	}
+	delete(properties, schema.TagProperty())
+	return &anyLife{schema: schema, sample: of, properties: properties}, ""
+}
+
+func (l *anyLife) declare(properties map[string]any) {
+	text, err := json.Marshal(properties)
+	must(l.t, err)
+	o := resourceOf(l.schema.Name, string(text))
+	if l.bench.Subject == nil {
+		return
+	}
+	l.Edit(o)
+}
+
+// shown returns what AWS has of a property.
+func (l *anyLife) shown(name string) any {
+	found := l.double.Identifiers(l.schema.Name)
+	if len(found) != 1 {
+		l.t.Fatalf("%d resources", len(found))
+	}
+	return l.double.Properties(l.schema.Name, found[0])[name]
+}
+
+// begin creates the resource, and looks at it once more.
+func (l *anyLife) begin(t *testing.T, types *awstypes.Types) {
+	t.Helper()
+	text, err := json.Marshal(l.properties)
+	must(t, err)
+	s := kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(l.schema.Name, string(text)))
+	d := double.New(kindtest.Account, types, func() time.Time { return s.Clock })
+	s.Rig.AWS.Divert("cloudformation", d)
+	s.Rig.AWS.Divert("tag", d.Tagging())
+	l.bench = &bench{s, t, d}
+	kindtest.Settled(t, s)
+	mark := s.Rig.AWS.Mark()
+	kindtest.Settled(t, s)
+	if calls := s.Rig.AWS.Since(mark); calls.Writes().Count() > 0 || len(calls) != 1 {
+		t.Errorf("a look at what is as declared:\n%s", calls)
+	}
+}
+
+// editable returns the properties that may be changed, and fixed those that may not.
+func (l *anyLife) editable() (names, fixed []string) {
+	for _, name := range slices.Sorted(maps.Keys(l.properties)) {
+		rule := l.schema.RuleAt(name)
+		switch {
+		case rule.CreateOnly || l.schema.Identifies(name):
+			fixed = append(fixed, name)
+		case !rule.Conditionally && !rule.WriteOnly && !l.hasFixedMember(name) && l.schema.Supports(awsschema.Update):
+			names = append(names, name)
+		}
+	}
+	return names, fixed
+}
+
+// hasFixedMember reports whether a member of a property has a rule of its own.
+func (l *anyLife) hasFixedMember(name string) bool {
+	for _, f := range l.schema.Fields(8) {
+		if strings.HasPrefix(f.Path, name+".") || strings.HasPrefix(f.Path, name+"[") {
+			if f.CreateOnly || f.ReadOnly || f.WriteOnly || f.Conditionally {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func sameJSON(a, b any) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return reflect.DeepEqual(x, y)
+}
+
+// includes reports whether a value has everything that another one has: members of others stay.
+func includes(got, want any) bool {
+	members, isObject := want.(map[string]any)
+	have, _ := got.(map[string]any)
+	if !isObject {
+		return sameJSON(got, want)
+	}
+	for name := range members {
+		if !includes(have[name], members[name]) {
+			return false
+		}
+	}
+	return true
+}
+
+// changes edits a property, lets it drift and drops it.
+func (l *anyLife) changes(name string) {
+	before := l.properties[name]
+	after, ok := l.sample.Another(l.properties, name, 2)
+	if !ok || sameJSON(before, after) || l.sameSet(name, before, after) {
+		return
+	}
+	edited := maps.Clone(l.properties)
+	edited[name] = after
+	l.declare(edited)
+	kindtest.Settled(l.t, l.Subject)
+	if got := l.shown(name); !sameJSON(got, after) {
+		l.t.Errorf("%s after an edit is %v, want %v", name, got, after)
+	}
+	l.drifts(edited, name, before)
+	dropped := maps.Clone(edited)
+	delete(dropped, name)
+	if l.schema.IsRequired(name) || !l.sample.IsValid(dropped) {
+		l.declare(l.properties)
+		kindtest.Settled(l.t, l.Subject)
+		return
+	}
+	l.declare(dropped)
+	kindtest.Settled(l.t, l.Subject)
+	if got := l.shown(name); got != nil {
+		l.t.Errorf("%s after it was dropped is %v", name, got)
+	}
+	delete(l.properties, name)
+}
+
+// drifts changes a property behind the operator. Members of others stay, so that two forms that exclude each other may not meet.
+func (l *anyLife) drifts(declared map[string]any, name string, to any) {
+	together := maps.Clone(declared)
+	if members, isObject := declared[name].(map[string]any); isObject {
+		both, _ := to.(map[string]any)
+		both = maps.Clone(both)
+		maps.Copy(both, members)
+		together[name] = both
+	}
+	if !l.sample.IsValid(together) {
+		return
+	}
+	must(l.t, l.double.Set(l.schema.Name, l.double.Identifiers(l.schema.Name)[0], name, to))
+	l.Clock = l.Clock.Add(time.Hour)
+	kindtest.Settled(l.t, l.Subject)
+	if got := l.shown(name); !includes(got, declared[name]) {
+		l.t.Errorf("%s after a drift is %v, want %v", name, got, declared[name])
+	}
+}
+
+// sameSet reports whether two lists differ in their order alone.
+func (l *anyLife) sameSet(name string, a, b any) bool {
+	x, isList := a.([]any)
+	y, _ := b.([]any)
+	if !isList || len(x) != len(y) || !l.schema.RuleAt(name).Unordered {
+		return false
+	}
+	texts := func(list []any) []string {
+		var out []string
+		for _, e := range list {
+			out = append(out, fmt.Sprint(e))
+		}
+		slices.Sort(out)
+		return out
+	}
+	return slices.Equal(texts(x), texts(y))
+}
+
+// refuses declares another value of a property that cannot be changed.
+func (l *anyLife) refuses(name string) {
+	other, ok := l.sample.Another(l.properties, name, 2)
+	if !ok || sameJSON(other, l.properties[name]) || l.sameSet(name, other, l.properties[name]) || l.schema.RuleAt(name).WriteOnly {
+		return
+	}
+	edited := maps.Clone(l.properties)
+	edited[name] = other
+	l.declare(edited)
+	mark := l.Rig.AWS.Mark()
+	_, err := l.Settle(l.t.Context(), nil)
+	if s, ok := status.AsStalled(err); !ok || s.Reason != status.ReasonImmutable && s.Reason != status.ReasonIdentityChanged {
+		l.t.Errorf("a change of %s, which is fixed: %v", name, err)
+	}
+	if n := l.Rig.AWS.Since(mark).Writes().Count(); n > 0 {
+		l.t.Errorf("a change of %s, which is fixed, wrote:\n%s", name, l.Rig.AWS.Since(mark))
+	}
+	l.declare(l.properties)
+	kindtest.Settled(l.t, l.Subject)
+}
+
+// Any type has the life of every kind, with properties that its schema generates: 40 types of the sample, and all of them in full runs.
+func TestTypes_LiveTheLifeOfEveryKind(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	lived, left := 0, map[string][]string{}
+	for i := 0; i < len(names); i += extent.Size(t, 47, 1) {
+		name := names[i]
+		if apart[name] != "" {
+			left[apart[name]] = append(left[apart[name]], name)
+			continue
+		}
+		l, why := typeLife(t, types, name)
+		if l == nil {
+			left[why] = append(left[why], name)
+			continue
+		}
+		lived++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
+			l.begin(t, types)
+			names, fixed := l.editable()
+			for _, property := range extent.Sample(t, names, 3) {
+				l.changes(property)
+			}
+			for _, property := range extent.Sample(t, fixed, 2) {
+				l.refuses(property)
+			}
+			l.Deleting = true
+			kindtest.Settled(t, l.Subject)
+			if remaining := l.double.Identifiers(name); len(remaining) > 0 {
+				t.Errorf("%v", remaining)
+			}
+		})
+	}
+	for _, why := range slices.Sorted(maps.Keys(left)) {
+		t.Logf("%d types, %s: %s", len(left[why]), why, strings.Join(left[why], ", "))
+	}
+	t.Logf("%d types live", lived)
+	if lived < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", lived)
+	}
+}

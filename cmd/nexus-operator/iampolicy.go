@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
@@ -35,12 +36,13 @@ func printIAMPolicies(out io.Writer, args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", iamPolicyCommand, err)
 	}
-	documents, warning, err := permissions.Named(fs.Arg(0), metas, scope)
+	scope.TypedTypes = engine.TypesOf(nil, catalog.Kinds()).Kinds
+	documents, notices, err := permissions.Named(fs.Arg(0), metas, scope)
 	if err != nil {
 		return fmt.Errorf("%s: %w", iamPolicyCommand, err)
 	}
-	if warning != "" {
-		fmt.Fprintln(os.Stderr, "nexus-operator: "+warning)
+	for _, notice := range notices {
+		fmt.Fprintln(os.Stderr, "nexus-operator: "+notice)
 	}
 	text, err := permissions.Text(documents)
 	if err != nil {

@@ -88,6 +88,12 @@ func TestIAMPolicy_AddsWhatItsFlagsAskFor(t *testing.T) {
 	if got := allowedActions(printed(t, "operator", "--kinds=S3Bucket,IAMRole")); !got["s3:CreateBucket"] || !got["iam:CreateRole"] || got["sqs:CreateQueue"] {
 		t.Errorf("for two kinds: %v", got)
 	}
+	if got := allowedActions(printed(t, "operator", "--types=AWS::Kinesis::*,AWS::DSQL::Cluster")); !got["kinesis:CreateStream"] || !got["dsql:CreateCluster"] || !got["sqs:CreateQueue"] {
+		t.Errorf("for types: %v", got)
+	}
+	if err := printIAMPolicies(io.Discard, []string{"operator", "--types=AWS::Kinesis::Strem"}); err == nil || !strings.Contains(err.Error(), "describe-type") {
+		t.Errorf("an unknown type: %v", err)
+	}
 	if err := printIAMPolicies(io.Discard, []string{"operator", "--kinds=S3Bukket"}); err == nil || !strings.Contains(err.Error(), "SSMParameterSet") {
 		t.Errorf("an unknown kind: %v", err)
 	}

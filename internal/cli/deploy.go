@@ -217,13 +217,11 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	}
 	scope := d.flags.scope
 	scope.Partition, scope.Account = cloud.session.Partition, cloud.session.Account
-	documents, warning, err := permissions.Named(permissions.NameOperator, d.metas(), scope)
+	documents, notices, err := permissions.Named(permissions.NameOperator, d.metas(), scope)
 	if err != nil {
 		return usage("%w", err)
 	}
-	if warning != "" {
-		d.report.Notes = append(d.report.Notes, warning)
-	}
+	d.report.Notes = append(d.report.Notes, notices...)
 	role, more, err := cloud.account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,
 		Trust: iampolicy.ServiceAccount{Provider: provider, Audience: kind.STSAudience, Namespace: install.Namespace, Name: operatorName}})
 	if foreign, ok := errors.AsType[*install.ForeignError](err); ok {

@@ -19,7 +19,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 	"github.com/nexus-operator/nexus-operator/internal/permissions"
 )
@@ -64,12 +66,12 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 			if err != nil {
 				return usage("%w", err)
 			}
-			documents, warning, err := permissions.Named(name, metas, *scope)
+			documents, notices, err := s.policiesOf(name, metas, *scope)
 			if err != nil {
 				return usage("%w", err)
 			}
-			if warning != "" {
-				s.say("%s", warning)
+			for _, notice := range notices {
+				s.say("%s", notice)
 			}
 			return s.printPolicies(documents)
 		},
@@ -79,6 +81,12 @@ func (s *shared) rolePolicyCommand(name, whose string) *cobra.Command {
 		cmd.Flags().StringSliceVar((*[]string)(&selected), "kinds", []string{options.AllKinds}, options.KindsUsage)
 	}
 	return cmd
+}
+
+// policiesOf returns the policies of the operator or of who installs it, and what an administrator should know of what they allow.
+func (s *shared) policiesOf(name string, metas []kind.Meta, scope permissions.Scope) ([]iampolicy.Document, []string, error) {
+	scope.TypedTypes = engine.TypesOf(nil, s.Kinds()).Kinds
+	return permissions.Named(name, metas, scope)
 }
 
 func (s *shared) printPolicies(documents []iampolicy.Document) error {

@@ -15,6 +15,9 @@ import (
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
 const maxPolicy = 6144
 
+// maxPoliciesOfRole is the default quota of the managed policies that are attached to one role, on the same page.
+const maxPoliciesOfRole = 10
+
 // target says where an action is allowed: resources, under a condition.
 type target struct {
 	resources []string
@@ -57,7 +60,7 @@ func (g grants) documents() ([]iampolicy.Document, error) {
 		return cmp.Or(strings.Compare(a.Action[0], b.Action[0]), slices.Compare(a.Resource, b.Resource))
 	})
 	var out []iampolicy.Document
-	for _, s := range g {
+	for _, s := range g.inParts() {
 		if n := len(out); n > 0 {
 			longer := iampolicy.New(append(slices.Clone(out[n-1].Statement), s)...)
 			if fitsQuota(longer) {
@@ -72,6 +75,21 @@ func (g grants) documents() ([]iampolicy.Document, error) {
 		out = append(out, alone)
 	}
 	return out, nil
+}
+
+// inParts returns the statements, with the actions of one that no policy can hold distributed over several.
+func (g grants) inParts() grants {
+	var out grants
+	for _, s := range g {
+		if half := len(s.Action) / 2; half > 0 && !fitsQuota(iampolicy.New(s)) {
+			first, second := s, s
+			first.Action, second.Action = s.Action[:half], s.Action[half:]
+			out = append(out, grants{first, second}.inParts()...)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // fitsQuota reports whether a managed policy can hold the document. No element of ours holds white space.

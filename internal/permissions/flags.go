@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -32,27 +33,27 @@ func (s *Scope) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVar(&s.Boundary, "permissions-boundary", "", "ARN of the permissions boundary without which the operator may give a role no permissions")
 	fs.StringSliceVar(&s.AssumeRoles, "assume-roles", nil, "ARNs of the roles that AWSProviders name")
 	fs.BoolVar(&s.Adopt, "adopt", false, "let the operator put its tags on resources that it did not create, for AWSProviders with adoptableKinds")
+	fs.StringSliceVar(&s.Types, "types", nil, "AWS resource types that AWSResource objects may manage, as in --types of the operator, such as AWS::Kinesis::*; operator only")
 	fs.StringVar(&s.EKSCluster, "eks-cluster-name", "", "name of the EKS cluster whose OIDC issuer the operator reads, and in which it makes associations of EKS Pod Identity")
 	fs.StringVar(&s.Repository, "repository", "nexus-operator", "name of the ECR repository of the operator's image; installer only")
 	fs.StringVar(&s.Role, "role", "NexusAIOperatorRole", "name of the operator's role, with which the names of its policies begin; installer only")
 	fs.StringVar(&s.ControllerRole, "controller-role", DefaultControllerRole, "name of the role of the AWS Load Balancer Controller, with which the names of its policies begin; installer only")
 }
 
-// Named returns the policies of the operator or of who installs it, and a warning about what they allow, if there is
-// something to warn of.
-func Named(name string, metas []kind.Meta, scope Scope) (documents []iampolicy.Document, warning string, err error) {
+// Named returns the policies of the operator or of who installs it, and what an administrator should know of what they allow.
+func Named(name string, metas []kind.Meta, scope Scope) (documents []iampolicy.Document, notices []string, err error) {
 	switch name {
 	case NameOperator:
+		documents, notices, err = Operator(metas, scope)
 		if scope.NamePrefix+scope.RolePath+scope.Boundary == "" {
-			warning = "with this policy the operator may give rights to every role of the account; limit it by --name-prefix, --role-path or --permissions-boundary"
+			notices = slices.Insert(notices, 0, "with this policy the operator may give rights to every role of the account; limit it by --name-prefix, --role-path or --permissions-boundary")
 		}
-		documents, err = Operator(metas, scope)
 	case NameInstaller:
 		documents, err = Installer(scope)
 	default:
 		err = fmt.Errorf("name one policy, %s or %s", NameOperator, NameInstaller)
 	}
-	return documents, warning, err
+	return documents, notices, err
 }
 
 // Text prints policies, one JSON document after the other.

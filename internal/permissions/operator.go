@@ -31,6 +31,10 @@ type Scope struct {
 	AssumeRoles []string
 	// Adopt allows the operator to put its tags on resources that it did not make.
 	Adopt bool
+	// Types are names and patterns of the resource types that objects of the kind AWSResource may manage.
+	Types []string
+	// TypedTypes are the kinds that manage resources of one type, by the name of the type, which patterns do not allow.
+	TypedTypes map[string]string
 	// EKSCluster is the name of the cluster whose OIDC issuer is read.
 	EKSCluster string
 	// Repository is the name of the image repository, Role that of the operator's own role, and ControllerRole that of the AWS Load
@@ -180,8 +184,30 @@ func (s Scope) passable(service string) []string {
 	return s.roles()
 }
 
-// Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for.
-func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
+// Operator returns the policies of the operator's role: the actions of all kinds, and those that the scope asks for. The notices name the
+// rights to resources of the allowed types that are not limited, or left out.
+func Operator(metas []kind.Meta, scope Scope) (documents []iampolicy.Document, notices []string, err error) {
+	g, err := ofKinds(metas, scope)
+	if err != nil {
+		return nil, nil, err
+	}
+	typed, notices, err := scope.ofTypes(metas)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, s := range typed {
+		g.allow(target{s.Resource, s.Condition}, s.Action...)
+	}
+	documents, err = g.documents()
+	if len(documents) > maxPoliciesOfRole {
+		notices = append(notices, fmt.Sprintf("these are %d policies, of which AWS attaches %d to a role unless its quota is raised: name fewer --types, or use several AWSProviders with a role each",
+			len(documents), maxPoliciesOfRole))
+	}
+	return documents, notices, err
+}
+
+// ofKinds returns the actions of all kinds, and those that the scope asks for.
+func ofKinds(metas []kind.Meta, scope Scope) (grants, error) {
 	g, all := grants{}, actionsOf(metas)
 	for _, action := range all {
 		targets, err := scope.targets(action, all)
@@ -211,7 +237,7 @@ func Operator(metas []kind.Meta, scope Scope) ([]iampolicy.Document, error) {
 	if scope.EKSCluster != "" {
 		g.add("eks:DescribeCluster", target{resources: scope.arns("eks", "cluster/"+scope.EKSCluster)})
 	}
-	return g.documents()
+	return g, nil
 }
 
 // actionsOf returns the actions that the kinds declare, each once, in order.

@@ -27,7 +27,7 @@ func statementOf(t *testing.T, documents []iampolicy.Document, action string) ia
 
 func TestOperator_LimitsActionsByNameTagAndBoundary(t *testing.T) {
 	scope := Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/", Boundary: "arn:aws:iam::123456789012:policy/b"}
-	documents, err := Operator([]kind.Meta{{
+	documents, _, err := Operator([]kind.Meta{{
 		Reads:    []string{"s3:ListAllMyBuckets", "ssm:DescribeParameters", "ec2:DescribeVpcs", "iam:GetRole", "iam:GetOpenIDConnectProvider", "cognito-idp:ListUserPools"},
 		Writes:   []string{"s3:CreateBucket", "s3:DeleteObjectVersion", "s3:PutBucketObjectLockConfiguration", "dynamodb:CreateTable", "ecs:CreateCluster", "ecs:UpdateCluster", "elasticache:CreateCacheCluster", "elasticache:DeleteCacheCluster", "elasticache:ModifyCacheCluster", "elasticache:AddTagsToResource", "lambda:CreateFunction", "iam:CreateRole", "iam:CreateInstanceProfile", "glue:CreateCrawler", "glue:CreateTable", "ssm:PutParameter", "secretsmanager:CreateSecret", "secretsmanager:PutSecretValue", "secretsmanager:RotateSecret", "ec2:CreateVpc", "ec2:DeleteVpc", "ec2:CreateTags", "ec2:DeleteSubnet", "ec2:AllocateAddress", "ec2:CreateNatGateway", "ec2:DeleteNatGateway", "ec2:ReleaseAddress", "ec2:ImportKeyPair", "ec2:DeleteKeyPair", "rds:CreateDBSubnetGroup", "rds:AddTagsToResource", "rds:DescribeDBInstances", "rds:CreateDBInstance", "rds:DeleteDBInstance", "sqs:CreateQueue", "route53:CreateHostedZone", "route53:DeleteHostedZone", "route53:GetChange", "ecr:CreateRepository", "sns:Unsubscribe", "sns:SetSubscriptionAttributes", "acm:RequestCertificate", "acm:AddTagsToCertificate", "acm:DeleteCertificate", "kms:CreateKey", "kms:CreateAlias", "kms:ScheduleKeyDeletion", "kms:TagResource", "cognito-idp:CreateUserPool", "cognito-idp:CreateGroup", "cognito-idp:DeleteUserPool"},
 		Optional: []string{"ssm:GetServiceSetting"},
@@ -115,7 +115,7 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 			partition = "aws-cn"
 		}
 		for action, used := range map[string]string{"dynamodb:UpdateTable": "kms:CreateGrant", "secretsmanager:CreateSecret": "kms:GenerateDataKey", "sqs:CreateQueue": ""} {
-			documents, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
+			documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: region, Partition: partition})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +135,7 @@ func TestOperator_UsesItsKeysThroughTheServicesOnly(t *testing.T) {
 }
 
 func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
-	documents, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"}, Writes: []string{"s3:PutReplicationConfiguration"}}},
+	documents, _, err := Operator([]kind.Meta{{Reads: []string{"s3:GetReplicationConfiguration"}, Writes: []string{"s3:PutReplicationConfiguration"}}},
 		Scope{Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 	if err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestOperator_GivesTheRoleOfAReplicationToS3(t *testing.T) {
 
 // AWS evaluates everything that a new instance is made of, and the role that it gets.
 func TestOperator_AllowsNewInstancesOfAnyImage(t *testing.T) {
-	documents, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
+	documents, _, err := Operator([]kind.Meta{{Reads: []string{"iam:GetInstanceProfile"}, Writes: []string{"ec2:RunInstances", "ec2:StopInstances", "ec2:ModifyInstanceAttribute", "ec2:CreateTags"}}},
 		Scope{Region: "eu-west-1", Account: "123456789012", RolePath: "/teams/"})
 	if err != nil {
 		t.Fatal(err)
@@ -190,7 +190,7 @@ func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
 	metas := []kind.Meta{{Writes: []string{"ec2:CreateVpc", "ec2:CreateTags", "kms:CreateKey", "kms:TagResource", "kms:CreateAlias", "cognito-idp:UpdateUserPool",
 		"acm:RequestCertificate", "acm:AddTagsToCertificate", "eks:CreatePodIdentityAssociation", "eks:TagResource"}}}
 	for _, adopt := range []bool{false, true} {
-		documents, err := Operator(metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
+		documents, _, err := Operator(metas, Scope{Region: "eu-west-1", Account: "123456789012", Adopt: adopt})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +214,7 @@ func TestOperator_TagsOthersResourcesOnlyToAdopt(t *testing.T) {
 func TestOperator_NamesServicesAsThePartitionDoes(t *testing.T) {
 	for partition, want := range map[string][2]string{"aws": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-cn": {"ec2.amazonaws.com.cn", "rds.*.amazonaws.com.cn"},
 		"aws-us-gov": {"ec2.amazonaws.com", "rds.*.amazonaws.com"}, "aws-eusc": {"ec2.amazonaws.com", "rds.*.amazonaws.eu"}} {
-		documents, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}}, Scope{Partition: partition})
+		documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:AssociateIamInstanceProfile", "rds:CreateDBInstance"}}}, Scope{Partition: partition})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 		"sns:Subscribe":              {"[arn:aws:sns:eu-west-1:123456789012:team-*] map[]", "[" + roles + "teams/team-*] map[StringEquals:map[iam:PassedToService:[sns.amazonaws.com]]]"},
 		"cognito-idp:UpdateUserPool": {"[arn:aws:cognito-idp:eu-west-1:123456789012:userpool/*] map[StringEquals:map[aws:ResourceTag/nexus.ai/managed-by:[nexus-operator]]]", "[" + roles + "*] map[StringEquals:map[iam:PassedToService:[cognito-idp.amazonaws.com]]]"},
 	} {
-		documents, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
+		documents, _, err := Operator([]kind.Meta{{Writes: []string{action}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", RolePath: "/teams/"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +247,7 @@ func TestOperator_PassesRolesToTopicsAndUserPools(t *testing.T) {
 
 // AWS evaluates the VPC of a new subnet too, which need not be the operator's own.
 func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
-	documents, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}}, Scope{Region: "eu-west-1", Account: "123456789012"})
+	documents, _, err := Operator([]kind.Meta{{Writes: []string{"ec2:CreateSubnet", "ec2:CreateTags"}}}, Scope{Region: "eu-west-1", Account: "123456789012"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestOperator_AllowsNewSubnetsInAnyVPC(t *testing.T) {
 }
 
 func TestOperator_RefusesServicesWhoseResourcesAreUnknown(t *testing.T) {
-	if _, err := Operator([]kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil || !strings.Contains(err.Error(), "batch:CreateJobQueue") {
+	if _, _, err := Operator([]kind.Meta{{Writes: []string{"batch:CreateJobQueue"}}}, Scope{}); err == nil || !strings.Contains(err.Error(), "batch:CreateJobQueue") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -297,7 +297,7 @@ func TestDocuments_AreSplitAtTheLimitOfAPolicy(t *testing.T) {
 	for i := range 100 {
 		many = append(many, fmt.Sprintf("arn:aws:iam::123456789012:role/a-role-with-a-very-long-name-that-fills-a-policy-%d", i))
 	}
-	if _, err := Operator(nil, Scope{AssumeRoles: many}); err == nil || !strings.Contains(err.Error(), "sts:AssumeRole") {
+	if _, _, err := Operator(nil, Scope{AssumeRoles: many}); err == nil || !strings.Contains(err.Error(), "sts:AssumeRole") {
 		t.Errorf("a statement that fits no policy: %v", err)
 	}
 }
@@ -320,7 +320,7 @@ func TestInstaller_ReachesOnlyWhatItInstalls(t *testing.T) {
 }
 
 func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
-	documents, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
+	documents, _, err := Operator([]kind.Meta{{Writes: []string{"eks:CreateCluster", "eks:UpdateClusterVersion", "eks:UntagResource"}}}, Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-", EKSCluster: "c"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -340,7 +340,7 @@ func TestOperator_LimitsClustersOfEKSByName(t *testing.T) {
 }
 
 func TestOperator_LimitsPodIdentityToTheCluster(t *testing.T) {
-	documents, err := Operator([]kind.Meta{{
+	documents, _, err := Operator([]kind.Meta{{
 		Reads:  []string{"eks:ListPodIdentityAssociations", "eks:DescribePodIdentityAssociation"},
 		Writes: []string{"eks:CreatePodIdentityAssociation", "eks:TagResource", "eks:DeletePodIdentityAssociation"},
 	}}, Scope{Region: "eu-west-1", Account: "123456789012", EKSCluster: "c", NamePrefix: "team-"})

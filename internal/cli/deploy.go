@@ -157,6 +157,7 @@ func (s *shared) lookAtInstallation(ctx context.Context, f *deployFlags) (*deplo
 		return nil, err
 	}
 	if f.image == "" || f.roleARN == "" {
+		f.scope.Types = o.Types
 		if err := d.lookAtAWS(ctx); err != nil {
 			return nil, err
 		}
@@ -217,9 +218,9 @@ func (d *deployer) lookAtAWS(ctx context.Context) error {
 	}
 	scope := d.flags.scope
 	scope.Partition, scope.Account = cloud.session.Partition, cloud.session.Account
-	documents, notices, err := permissions.Named(permissions.NameOperator, d.metas(), scope)
+	documents, notices, err := d.policiesOf(permissions.NameOperator, d.metas(), scope)
 	if err != nil {
-		return usage("%w", err)
+		return usage("%w; use a role that has the rights with --role-arn", err)
 	}
 	d.report.Notes = append(d.report.Notes, notices...)
 	role, more, err := cloud.account.Role(ctx, install.Role{Name: scope.Role, Of: "the operator", Description: "Nexus Operator in Kubernetes", Policies: documents,

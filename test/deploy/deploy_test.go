@@ -292,8 +292,8 @@ func TestDeploy_InstallsOnceAndIsRemovedWhole(t *testing.T) {
 		t.Errorf("a second run changed the Deployment: %s, now %s, generation %d", was, d.ResourceVersion, d.Generation)
 	}
 
-	x.wants(x.runs("deploy", "--image", operatorImage, "--name-prefix", "team-", "--operator-arg=--capability-namespaces=team-*", "--replicas", "1"), 0,
-		"+ - --capability-namespaces=team-*", "replace the policy", ":table/team-*")
+	x.wants(x.runs("deploy", "--image", operatorImage, "--name-prefix", "team-", "--operator-arg=--capability-namespaces=team-*", "--operator-arg=--types=AWS::Kinesis::*", "--replicas", "1"), 0,
+		"+ - --capability-namespaces=team-*", "replace the policy", ":table/team-*", "kinesis:CreateStream", ":stream/team-*", "AWS::Kinesis::Stream: the policy does not limit")
 	if err := x.Get(d); err != nil || *d.Spec.Replicas != 1 || !slices.Contains(d.Spec.Template.Spec.Containers[0].Args, "--capability-namespaces=team-*") {
 		t.Errorf("%+v %v", d.Spec, err)
 	}

@@ -4,6 +4,7 @@ package cloudcontrol
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +15,8 @@ import (
 func (d *Double) Tagging() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
-			TagFilters []struct {
+			ResourceARNList []string
+			TagFilters      []struct {
 				Key    string
 				Values []string
 			}
@@ -29,13 +31,13 @@ func (d *Double) Tagging() http.Handler {
 		found := []any{}
 		for _, resource := range d.resources {
 			tags, arn := tagsOf(resource.properties), arnIn(resource.properties)
-			matches := arn != ""
+			matches := arn != "" && (len(in.ResourceARNList) == 0 || slices.Contains(in.ResourceARNList, arn))
 			for _, filter := range in.TagFilters {
 				value, has := tags[filter.Key]
 				matches = matches && has && (len(filter.Values) == 0 || slices.Contains(filter.Values, value))
 			}
 			if matches {
-				found = append(found, map[string]any{"ResourceARN": arn})
+				found = append(found, map[string]any{"ResourceARN": arn, "Tags": listOf(tags)})
 			}
 		}
 		w.Header().Set("Content-Type", "application/x-amz-json-1.1")
@@ -43,8 +45,21 @@ func (d *Double) Tagging() http.Handler {
 	})
 }
 
+// listOf returns tags in the form of the tagging API.
+func listOf(tags map[string]string) []map[string]string {
+	out := []map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		out = append(out, map[string]string{"Key": key, "Value": tags[key]})
+	}
+	return out
+}
+
 func tagsOf(properties map[string]any) map[string]string {
 	out := map[string]string{}
+	byKey, _ := properties["Tags"].(map[string]any) // as in AWS::SSM::Parameter
+	for key := range byKey {
+		out[key], _ = byKey[key].(string)
+	}
 	list, _ := properties["Tags"].([]any)
 	for _, element := range list {
 		tag, _ := element.(map[string]any)

@@ -245,7 +245,9 @@ type Accepted struct {
 type FailedRequest struct {
 	// Request is the token of the request, Action the IAM action of the call.
 	Request, Action string
-	Err             error
+	// Creates is true where the request was to create the resource.
+	Creates bool
+	Err     error
 }
 
 // Error implements error.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // propagation is the time for which AWS may go on not knowing a role, or a policy, before that is no longer put
@@ -61,11 +62,14 @@ func (p *pass) recordTags() {
 }
 
 // tagsMayLag reports whether a right that depends on tags may be refused for want of tags that AWS has accepted already: of the
-// object's resource, or of a key that it refers to.
+// object's resource, or of a key that it refers to. A create that failed after AWS had accepted it has left no resource with tags.
 func (p *pass) tagsMayLag(err error) bool {
 	now := p.r.Clock.Now()
 	if strings.Contains(err.Error(), " kms:") && now.Sub(p.newestKey) < tagging {
 		return true
+	}
+	if failed, ok := errors.AsType[*kind.FailedRequest](err); ok && failed.Creates {
+		return false
 	}
 	since, known := p.r.tagged.Due(client.ObjectKeyFromObject(p.obj))
 	return known && now.Sub(since) < tagging

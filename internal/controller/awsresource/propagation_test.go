@@ -89,6 +89,21 @@ func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 	}
 }
 
+// AWS accepts a create, and answers later that the caller had no right to it. No resource has its tags.
+func TestADenialOfACreateThatAWSHadAcceptedStalls(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	refused := &smithy.GenericAPIError{Code: "AccessDenied", Message: "User: u is not authorized to perform: dsql:CreateCluster on resource: c because no identity-based policy allows the dsql:CreateCluster action"}
+	for action, waits := range map[string]bool{"cloudformation:CreateResource": false, "cloudformation:UpdateResource": true} {
+		r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
+		p := newPass(r, &v1alpha1.AWSResource{})
+		p.recordTags() // with a create
+		err := p.Explain(&kind.FailedRequest{Request: "t", Action: action, Creates: !waits, Err: refused}, action)
+		if s, stalled := status.AsStalled(err); isWaiting(err) != waits || stalled == waits || stalled && s.Reason != status.ReasonAccessDenied {
+			t.Errorf("%s: %v", action, err)
+		}
+	}
+}
+
 func isWaiting(err error) bool {
 	_, ok := status.AsWaiting(err)
 	return ok

@@ -68,7 +68,7 @@ func (s State) failureOf(event *types.ProgressEvent) *kind.FailedRequest {
 	if err == nil {
 		return nil
 	}
-	return &kind.FailedRequest{Request: aws.ToString(event.RequestToken), Action: actions[event.Operation], Err: s.withoutSecrets(names[event.Operation], err)}
+	return &kind.FailedRequest{Request: aws.ToString(event.RequestToken), Action: actions[event.Operation], Creates: event.Operation == types.OperationCreate, Err: s.withoutSecrets(names[event.Operation], err)}
 }
 
 // names are the names of the calls of operations.

@@ -23,11 +23,18 @@ import (
 // printedPolicies returns the policies of an operator whose resources have names with a prefix.
 func printedPolicies(t *testing.T, prefix string) []string {
 	t.Helper()
+	return policiesFor(t, permissions.Scope{NamePrefix: prefix})
+}
+
+// policiesFor returns the policies of an operator in the region of the tests.
+func policiesFor(t *testing.T, scope permissions.Scope) []string {
+	t.Helper()
 	var metas []kind.Meta
 	for _, k := range catalog.Kinds() {
 		metas = append(metas, k.Meta())
 	}
-	documents, _, err := permissions.Operator(metas, permissions.Scope{Account: homeAccount, Region: "ap-southeast-1", NamePrefix: prefix})
+	scope.Account, scope.Region = homeAccount, "ap-southeast-1"
+	documents, _, err := permissions.Operator(metas, scope)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,14 +116,41 @@ func (p *Proxy) authorize(ctx context.Context, x *exchange) *answer {
 	}
 	for _, d := range p.demandsOf(ctx, x) {
 		if !held.allow(d) {
-			return errorAnswer(x.request, refusal(x.request, "User: "+held.caller+" is not authorized to perform: "+d.action+" on resource: "+d.resource+
-				" because no identity-based policy allows the "+d.action+" action"))
+			return errorAnswer(x.request, refusal(x.request, held.refusal(d)))
 		}
 		if limited != nil {
 			limited.note(d)
 		}
 	}
 	return nil
+}
+
+// refusal is the text with which AWS refuses a demand.
+func (r *rights) refusal(d demand) string {
+	return "User: " + r.caller + " is not authorized to perform: " + d.action + " on resource: " + d.resource + " because no identity-based policy allows the " + d.action + " action"
+}
+
+// Refuses returns the text with which AWS refuses an access key an action on a resource that a service behind Divert carries out, with
+// the condition keys of the request and the tags of the resource; empty where the key has the right, and where rights are not enforced.
+func (p *Proxy) Refuses(ctx context.Context, accessKey, action, resource string, keys, tags map[string]string) (string, error) {
+	p.callers.mu.Lock()
+	enforced, limited := p.callers.enforced, p.callers.limits[accessKey]
+	p.callers.mu.Unlock()
+	if !enforced && limited == nil {
+		return "", nil
+	}
+	held, err := p.heldBy(ctx, &exchange{request: &request{accessKey: accessKey}}, limited)
+	if err != nil {
+		return "", err
+	}
+	d := demand{action: action, resource: resource, context: map[string][]string{}, tags: func() map[string]string { return tags }}
+	for key, value := range keys {
+		d.context[strings.ToLower(key)] = []string{value}
+	}
+	if held == nil || held.allow(d) {
+		return "", nil // a caller whom nobody knows has been refused before
+	}
+	return held.refusal(d), nil
 }
 
 // heldBy returns the rights of who sent a request.

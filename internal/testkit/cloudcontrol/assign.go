@@ -30,6 +30,11 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 
 // arn returns the ARN of a resource.
 func (d *Double) arn(m *model, region string, properties map[string]any) string {
+	if of, known := evaluations[m.TypeName]; known {
+		if arn := of.arn(region, d.account, properties); !strings.HasSuffix(arn, "*") {
+			return arn
+		}
+	}
 	service, kind, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(m.TypeName, "AWS::")), "::")
 	name := m.identifier(properties)
 	if name == "" {

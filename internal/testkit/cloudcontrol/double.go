@@ -45,12 +45,21 @@ type Double struct {
 	clients   map[string]*request // by region and client token
 	failures  map[string]Failure  // by operation
 	returning map[string]map[string]any
+	refuses   func(accessKey string, need Need) string
 }
 
 // resource is one that exists.
 type resource struct {
 	typeName, identifier, region string
 	properties                   map[string]any // with those that are only written
+}
+
+// existing returns the properties of a resource; nil where there is none.
+func (r *resource) existing() map[string]any {
+	if r == nil {
+		return nil
+	}
+	return r.properties
 }
 
 // Failure describes the end of a request that fails.
@@ -142,7 +151,7 @@ type input struct {
 	TypeName, Identifier, ClientToken, DesiredState, PatchDocument, RequestToken, ResourceModel, NextToken string
 	MaxResults                                                                                             int
 
-	region, body string
+	region, accessKey, body string
 }
 
 // client is the key under which a client token is kept.
@@ -156,6 +165,11 @@ func (in input) client() string {
 // key is the key under which a resource is kept.
 func (in input) key(identifier string) string {
 	return strings.Join([]string{in.region, in.TypeName, identifier}, "/")
+}
+
+// errand is the work of a handler for the request.
+func (in input) errand(m *model, handler string, before, after map[string]any) errand {
+	return errand{handler: handler, accessKey: in.accessKey, region: in.region, before: before, after: after, named: m.identified(in.Identifier)}
 }
 
 // refusal is an error of the API.
@@ -178,7 +192,7 @@ func (d *Double) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		d.serveQuery(w, string(body))
 		return
 	}
-	in := input{region: signedRegion(r), body: string(body)}
+	in := input{region: signedRegion(r), accessKey: signingKey(r), body: string(body)}
 	answer, refused := any(nil), &refusal{"SerializationException", "the request is no JSON"}
 	if json.Unmarshal(body, &in) == nil {
 		answer, refused = d.answer(operation, in)
@@ -249,7 +263,7 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 	if reason := m.validate(wanted); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
 	}
-	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(wanted)}
+	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(wanted), denied: d.refused(m, in.errand(m, "create", nil, wanted))}
 	if r.identifier != "" {
 		if d.busyWith(in.key(r.identifier)) != nil {
 			return nil, concurrent(in.TypeName, r.identifier)
@@ -276,6 +290,9 @@ func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]
 // get answers GetResource. A resource that is being created does not exist yet.
 func (d *Double) get(m *model, in input) (any, *refusal) {
 	r := d.resources[in.key(in.Identifier)]
+	if text := d.refused(m, in.errand(m, "read", r.existing(), nil)); text != "" {
+		return nil, denied(in, text)
+	}
 	if r == nil {
 		return nil, notFound(in)
 	}
@@ -323,7 +340,8 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 			wanted[name] = value
 		}
 	}
-	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body}
+	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body,
+		denied: d.refused(m, in.errand(m, "update", found.properties, wanted))}
 	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = wanted })}, nil
 }
 
@@ -345,7 +363,7 @@ func patched(properties map[string]any, document string) (map[string]any, error)
 }
 
 // delete answers DeleteResource. That the resource does not exist shows when the request ends.
-func (d *Double) delete(_ *model, in input) (any, *refusal) {
+func (d *Double) delete(m *model, in input) (any, *refusal) {
 	if r, refused := d.repeated(in.client(), in.body); r != nil || refused != nil {
 		return d.progress(r), refused
 	}
@@ -353,7 +371,8 @@ func (d *Double) delete(_ *model, in input) (any, *refusal) {
 	if d.busyWith(key) != nil {
 		return nil, concurrent(in.TypeName, in.Identifier)
 	}
-	r := &request{operation: "DELETE", typeName: in.TypeName, identifier: in.Identifier, key: key, fingerprint: in.body}
+	r := &request{operation: "DELETE", typeName: in.TypeName, identifier: in.Identifier, key: key, fingerprint: in.body,
+		denied: d.refused(m, in.errand(m, "delete", d.resources[key].existing(), nil))}
 	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(r *request) {
 		if d.resources[key] == nil {
 			r.fail("NotFound", notFound(in).message)
@@ -380,6 +399,11 @@ func (d *Double) list(m *model, in input) (any, *refusal) {
 		if parents[name] == nil {
 			return nil, &refusal{"InvalidRequestException", "Missing or invalid ResourceModel property in list operation: required key [" + name + "] not found"}
 		}
+	}
+	e := in.errand(m, "list", nil, nil)
+	e.named = parents
+	if text := d.refused(m, e); text != "" {
+		return nil, denied(in, text)
 	}
 	var keys []string
 	for key, r := range d.resources {

@@ -27,6 +27,7 @@ type request struct {
 	fingerprint                string // of what the client sent
 	began, due                 time.Time
 	state, code, message       string
+	denied                     string // the right that the caller of the handler lacks
 	carryOut                   func() // what the end of the request does
 }
 
@@ -56,6 +57,10 @@ func (d *Double) begin(r *request, client string, end func(*request)) map[string
 	r.due = r.began.Add(d.duration)
 	f, fails := d.takeFailure(r.operation)
 	r.carryOut = func() {
+		if r.denied != "" {
+			r.fail("AccessDenied", r.denied)
+			return
+		}
 		if !fails || f.Leaves {
 			end(r)
 		}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Need is a right that a handler needs to carry out a request.
+type Need struct {
+	Action, Resource string
+	// Context has the condition keys of the request, such as aws:RequestTag/team, with their values.
+	Context map[string]string
+	// Tags has the tags of the resource; nil where it does not exist yet.
+	Tags map[string]string
+}
+
+// SetRights lets handlers need the rights that the schemas list, of whoever sent the request. refuses returns the text with which AWS
+// refuses an access key a right; empty where the key has it. Types that evaluations does not have need no rights.
+func (d *Double) SetRights(refuses func(accessKey string, need Need) string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refuses = refuses
+}
+
+// evaluation says what AWS evaluates for the actions of the handlers of a type.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+type evaluation struct {
+	// service and resource are the parts of the ARN, with the names of properties in braces.
+	service, resource string
+	// everywhere are the actions for which AWS evaluates no resource.
+	everywhere string
+	// linked names the role of the service that a create makes where the account does not have it.
+	linked string
+}
+
+var evaluations = map[string]evaluation{
+	"AWS::DSQL::Cluster":               {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters", linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
+	"AWS::EC2::PrefixList":             {service: "ec2", resource: "prefix-list/{PrefixListId}", everywhere: "ec2:DescribeManagedPrefixLists"},
+	"AWS::Kinesis::Stream":             {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
+	"AWS::Logs::MetricFilter":          {service: "logs", resource: "log-group:{LogGroupName}"},
+	"AWS::SSM::Parameter":              {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
+	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}", everywhere: "states:ListStateMachines"},
+}
+
+// errand is the work of one handler for one request.
+type errand struct {
+	handler, accessKey, region string
+	before, after              map[string]any // the properties; nil where there is no resource
+	named                      map[string]any // the properties that identify the resource which the request names
+}
+
+// refused returns the text with which a service refuses the first right that the caller of a handler lacks; empty for a caller who has all. A
+// handler calls all actions of its own service that the schema lists: the double knows none that it could do without.
+func (d *Double) refused(m *model, e errand) string {
+	of, known := evaluations[m.TypeName]
+	if d.refuses == nil || !known {
+		return ""
+	}
+	for _, action := range m.Handlers[e.handler].Permissions {
+		service, operation, _ := strings.Cut(action, ":")
+		for _, need := range d.needs(of, e, strings.ToLower(service), operation) {
+			if text := d.refuses(e.accessKey, need); text != "" {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
+// needs returns the rights that an errand needs for one action of a handler. Actions of other services than that of the type are needed for
+// the properties that name a role or a key.
+func (d *Double) needs(of evaluation, e errand, service, operation string) []Need {
+	need := Need{Action: service + ":" + operation, Context: map[string]string{}, Tags: tagsOf(e.before)}
+	properties := e.properties()
+	role, hasRole := properties["RoleArn"].(string)
+	switch {
+	case need.Action == "iam:PassRole" && hasRole:
+		need.Resource, need.Tags = role, nil
+		return []Need{need}
+	case need.Action == "iam:CreateServiceLinkedRole" && of.linked != "":
+		need.Resource, need.Tags = "arn:aws:iam::"+d.account+":role/aws-service-role/"+of.linked, nil
+		return []Need{need}
+	case service == "iam" || service == "kms" || service == "s3":
+		return nil
+	case slices.Contains(strings.Fields(of.everywhere), need.Action):
+		need.Resource = "*"
+		return []Need{need}
+	}
+	need.Resource = of.arn(e.region, d.account, properties)
+	return e.withTags(need, operation)
+}
+
+// arn returns the ARN of a resource; that of any where AWS has not assigned the identifier.
+func (of evaluation) arn(region, account string, properties map[string]any) string {
+	if arn, ok := properties["Arn"].(string); ok {
+		return arn
+	}
+	return fmt.Sprintf("arn:aws:%s:%s:%s:%s", of.service, region, account, fillNames(of.resource, properties))
+}
+
+// properties returns what names the resource.
+func (e errand) properties() map[string]any {
+	switch {
+	case e.after != nil:
+		return e.after
+	case e.before != nil:
+		return e.before
+	default:
+		return e.named
+	}
+}
+
+// identified returns the properties that an identifier consists of.
+func (m *model) identified(identifier string) map[string]any {
+	out, parts := map[string]any{}, strings.Split(identifier, "|")
+	for i, pointer := range m.PrimaryIdentifier {
+		if i < len(parts) && parts[i] != "" {
+			out[strings.TrimPrefix(pointer, "/properties/")] = parts[i]
+		}
+	}
+	return out
+}
+
+// withTags adds the tags of the request to a need; nil for an action on tags that the errand does not change.
+func (e errand) withTags(need Need, operation string) []Need {
+	given, had := tagsOf(e.after), tagsOf(e.before)
+	isTagging := strings.Contains(operation, "Tag") && !strings.HasPrefix(operation, "List")
+	removes := isTagging && removal.MatchString(operation)
+	adds := isTagging && !removes
+	if adds && !loses(given, had) || removes && (e.after == nil || !loses(had, given)) {
+		return nil
+	}
+	if adds || e.handler == "create" {
+		e.give(&need, given, had)
+	}
+	return []Need{need}
+}
+
+var removal = regexp.MustCompile("^(Delete|Remove|Untag)")
+
+// give adds the new tags of a request to a need.
+func (e errand) give(need *Need, given, had map[string]string) {
+	for key, value := range given {
+		if had[key] != value {
+			need.Context["aws:RequestTag/"+key] = value
+		}
+	}
+	if e.handler == "create" && need.Action == "ec2:CreateTags" { // with the request that makes the resource
+		need.Context["ec2:CreateAction"] = "CreateManagedPrefixList"
+	}
+}
+
+// loses reports whether some of the tags are not among others.
+func loses(tags, others map[string]string) bool {
+	for key, value := range tags {
+		if others[key] != value {
+			return true
+		}
+	}
+	return false
+}
+
+var braced = regexp.MustCompile(`\{[A-Za-z]+\}`)
+
+// fillNames puts the values of properties into the end of an ARN. Any is in the place of a value that AWS has not assigned.
+func fillNames(template string, properties map[string]any) string {
+	return braced.ReplaceAllStringFunc(template, func(name string) string {
+		if value, ok := properties[strings.Trim(name, "{}")].(string); ok {
+			return value
+		}
+		return "*"
+	})
+}
+
+// denied returns the answer of Cloud Control API to a read for which the caller of the handler lacks a right.
+func denied(in input, text string) *refusal {
+	return &refusal{"AccessDeniedException", in.TypeName + " Handler returned status FAILED: " + text + " (HandlerErrorCode: AccessDenied, RequestToken: 00000000-0000-4000-8000-000000000000)"}
+}
+
+var accessKey = regexp.MustCompile(`Credential=([^/,\s]+)/`)
+
+// signingKey is the access key that a request is signed with.
+func signingKey(r *http.Request) string {
+	if m := accessKey.FindStringSubmatch(r.Header.Get("Authorization")); m != nil {
+		return m[1]
+	}
+	return ""
+}

@@ -5,6 +5,7 @@ package awsschema_test
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,6 +85,40 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 	}
 	if got := awsschema.Text([]string{"Entries", awsschema.Every, "Cidr"}); got != "Entries[*].Cidr" {
 		t.Error(got)
+	}
+}
+
+func TestType_SaysWhichTypesAPropertyNames(t *testing.T) {
+	stream := parse(t, open(t), "AWS::Kinesis::Stream")
+	for text, want := range map[string][]string{
+		"StreamEncryption.KeyId": {"AWS::KMS::Key"}, "StreamEncryption": nil, "StreamEncryption.EncryptionType": nil, "Name": nil, "NoSuchProperty[3].Id": nil,
+	} {
+		if got := stream.Related(awsschema.PathOf(text)...); !slices.Equal(got, want) {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	if got := awsschema.PathOf("Rules[0].Id[12]"); !slices.Equal(got, []string{"Rules", awsschema.Every, "Id", awsschema.Every}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// AWS declares what few properties name, in one form; a schema that names a flaw in relationFlaws shows when it is corrected.
+func TestType_RelationsOfEverySchemaThatAWSPublishes(t *testing.T) {
+	extent.Full(t)
+	all := awstypes.Published(t)
+	related := func(name, text string) []string { return parse(t, all, name).Related(awsschema.PathOf(text)...) }
+	for _, row := range [][3]string{
+		{"AWS::EC2::VPCEndpoint", "SecurityGroupIds[0]", "AWS::EC2::SecurityGroup AWS::EC2::VPC"},
+		{"AWS::RTBFabric::ResponderGateway", "SubnetIds[0]", "AWS::EC2::Subnet"},
+		{"AWS::RTBFabric::ResponderGateway", "VpcId", "AWS::EC2::VPC"},
+		{"AWS::DynamoDB::GlobalTable", "Replicas[0].SSESpecification.KMSMasterKeyId", "AWS::KMS::Alias AWS::KMS::Key"},
+		{"AWS::Redshift::Cluster", "VpcSecurityGroupIds[0]", "AWS::EC2::SecurityGroup"},
+		{"AWS::SSM::Association", "Targets[0].Values[1]", "AWS::EC2::Instance"},
+		{"AWS::SSM::Association", "OutputLocation.S3Location.OutputS3BucketName", "AWS::S3::Bucket"},
+	} {
+		if got := strings.Join(related(row[0], row[1]), " "); got != row[2] {
+			t.Errorf("%s %s: %q", row[0], row[1], got)
+		}
 	}
 }
 

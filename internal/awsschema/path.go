@@ -3,6 +3,7 @@
 package awsschema
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -53,6 +54,14 @@ func (p path) contains(at []string) bool {
 // anyContains reports whether one of the paths contains at.
 func anyContains(paths []path, at []string) bool {
 	return slices.ContainsFunc(paths, func(p path) bool { return p.contains(at) })
+}
+
+// element matches the index of an element of a list in a text of a path.
+var element = regexp.MustCompile(`\[[0-9]+\]`)
+
+// PathOf returns the path of a property in a text in which elements of lists have an index, such as Rules[0].Id.
+func PathOf(text string) []string {
+	return strings.Split(element.ReplaceAllString(text, "."+Every), ".")
 }
 
 // Text returns the path of a property as messages have it: Rules[*].Id.

@@ -50,6 +50,27 @@ func (t *Type) IsChoice(at ...string) bool {
 	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return schema["enum"] != nil })
 }
 
+// relationFlaws are the relations in which a schema names another type than its property takes, with that type.
+var relationFlaws = map[string]string{
+	"AWS::Redshift::Cluster VpcSecurityGroupIds[*]": "AWS::EC2::SecurityGroup", // says AWS::EC2::VPC
+}
+
+// Related returns the names of the types of the resources that a property names, in order; none where the schema does not say it.
+func (t *Type) Related(at ...string) []string {
+	if flaw := relationFlaws[t.Name+" "+Text(at)]; flaw != "" {
+		return []string{flaw}
+	}
+	var out []string
+	for _, schema := range t.schemasAt(at) {
+		relation, _ := schema["relationshipRef"].(map[string]any)
+		if name, _ := relation["typeName"].(string); name != "" {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // IsRequired reports whether what contains a property must have it, in every form that the schema offers.
 func (t *Type) IsRequired(at ...string) bool {
 	parent, name := at[:len(at)-1], at[len(at)-1]

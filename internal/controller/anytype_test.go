@@ -112,7 +112,7 @@ func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	h.shows(theirs, "Ready", "True", "Ready")
 	refersTo := func(name, to string) *v1alpha1.AWSResource {
 		o := streamOf(name, p.Namespace, p.Name)
-		o.Spec.Properties.Raw = fmt.Appendf(nil, `{"Name":%q,"StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":%q,"field":"status.properties.Arn"}}}`, name, to)
+		o.Spec.TypeName, o.Spec.Properties.Raw = parameterType, fmt.Appendf(nil, `{"Name":%q,"Type":"String","Value":{"$ref":%q,"field":"status.properties.Arn"}}`, name, to)
 		return o
 	}
 	disputed := streamOf("theirs", p.Namespace, p.Name) // of the other namespace
@@ -139,6 +139,12 @@ func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	mine := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token", Namespace: p.Namespace}, StringData: map[string]string{"value": value}}
 	h.create(ours, mine)
 	h.shows(ofOurs, "Ready", "True", "Ready")
+	keyedByOurs := streamOf("keyed-by-ours", p.Namespace, p.Name)
+	keyedByOurs.Spec.Properties.Raw = []byte(`{"Name":"keyed-by-ours","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/ours","field":"status.arn"}}}`)
+	h.create(keyedByOurs)
+	if message := h.shows(keyedByOurs, "Stalled", "True", "InvalidSpec"); !strings.Contains(message, "AWSResource/ours is of type "+streamType+": refer to KMSKey") {
+		t.Error(message)
+	}
 	has := func(want string) {
 		h.eventually("the parameter to have the value of the Secret", func() error {
 			if have := double.Properties(parameterType, "/shop/login"); have["Value"] != want {
@@ -158,7 +164,7 @@ func TestAWSResource_RefersWithinItsNamespace(t *testing.T) {
 	if shown := fmt.Sprintf("%+v", login); strings.Contains(shown, value) || strings.Contains(shown, next) {
 		t.Errorf("the object shows the secret: %s", shown)
 	}
-	h.remove(login, ofOurs, ofNone, ofDisputed, ofTheirs, disputed, ours, theirs)
+	h.remove(login, keyedByOurs, ofOurs, ofNone, ofDisputed, ofTheirs, disputed, ours, theirs)
 	if left := double.Identifiers(streamType); len(left) > 0 {
 		t.Errorf("%v", left)
 	}

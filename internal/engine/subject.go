@@ -161,7 +161,7 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: whatIsMissing(id, target), After: 30 * time.Second}
 	}
 	st := target.CommonStatus()
-	t := kind.Target{ID: st.ID, ARN: st.ARN}
+	t := kind.Target{ID: st.ID, ARN: st.ARN, Type: kind.TypeOf(target)}
 	if a, ok := target.(kind.Referable); ok {
 		t.Attributes = a.ReferableAttributes()
 	}

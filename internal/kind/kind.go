@@ -457,6 +457,9 @@ type Target struct {
 	// Attributes are further published values that the kind declares referable, such as the VPC of a
 	// subnet or the URL of a queue, by their name in the status.
 	Attributes map[string]string `json:"attributes,omitempty"`
+	// Type is the AWS resource type where objects of the kind have resources of different types. It is not recorded: a deletion needs
+	// what was created, and not what it is.
+	Type string `json:"-"`
 }
 
 // Mode says how a difference may be treated; it comes from the field's drift tag.
@@ -524,6 +527,20 @@ func (d Diff) Keys(field string) (set, remove []string) {
 		}
 	}
 	return set, remove
+}
+
+// Typed is implemented by objects of a kind that has resources of different AWS resource types.
+type Typed interface {
+	// ResourceType returns the name of the type, such as AWS::Kinesis::Stream.
+	ResourceType() string
+}
+
+// TypeOf returns the AWS resource type of an object; empty where its kind says it.
+func TypeOf(o any) string {
+	if typed, ok := o.(Typed); ok {
+		return typed.ResourceType()
+	}
+	return ""
 }
 
 // Referable is implemented by objects that publish values beyond ID and ARN for others to refer to.

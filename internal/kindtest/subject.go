@@ -91,6 +91,8 @@ type Subject struct {
 	Guarded            bool
 	Boundary, RolePath string
 	DefaultTags        map[string]string
+	// Types are the AWS resource types that objects may manage, and those of kinds; nil as in a plan without the settings of the operator.
+	Types *engine.AllowedTypes
 	// Callers are the ARNs of the identities as which AWS is called.
 	Callers []string
 	// Clock is moved on by waiting.
@@ -154,7 +156,7 @@ func (s *Subject) Facts() engine.Facts {
 		provider.DefaultTags[k] = v1alpha1.TagValue(v)
 	}
 	return engine.Facts{
-		Cluster: Cluster, GuardData: s.Guarded, Trusted: s.Trusted, Provider: provider,
+		Cluster: Cluster, Types: s.Types, GuardData: s.Guarded, Trusted: s.Trusted, Provider: provider,
 		Partition: s.Rig.Partition, Account: Account, Region: s.Rig.Region, Issuer: Issuer, EKSCluster: EKSCluster, Ref: s.ref, Secret: s.secret, Signer: Signer, OIDCProvider: s.oidcProvider,
 		Callers: func() ([]string, error) { return s.Callers, nil },
 	}

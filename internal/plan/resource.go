@@ -239,12 +239,22 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	}
 	t, err := engine.TargetOf(kindName, name, found)
 	_, waits := status.AsWaiting(err)
-	if waits && l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)] != nil {
+	declared := l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)]
+	if waits && declared != nil {
 		id := kindName + "/" + name
 		l.unknown = append(l.unknown, id)
-		return kind.Target{ID: placeholder + id + ">", ARN: placeholder + id + ">"}, nil
+		return kind.Target{ID: placeholder + id + ">", ARN: placeholder + id + ">", Type: typeOf(e, declared)}, nil
 	}
 	return t, err
+}
+
+// typeOf returns the AWS resource type of a declared object; empty where its kind says it.
+func typeOf(e engine.Entry, declared *unstructured.Unstructured) string {
+	o, err := toTyped(e, declared)
+	if err != nil {
+		return "" // the plan of the object itself says why
+	}
+	return kind.TypeOf(o)
 }
 
 // generated is the session of a provider that a capability is yet to generate.

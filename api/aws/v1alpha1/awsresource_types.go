@@ -92,6 +92,9 @@ func (o *AWSResource) CommonStatus() *CommonStatus { return &o.Status.CommonStat
 // ImportID returns the identifier of the resource to adopt.
 func (o *AWSResource) ImportID() string { return o.Spec.ImportID }
 
+// ResourceType returns the name of the resource type.
+func (o *AWSResource) ResourceType() string { return o.Spec.TypeName }
+
 // RecordRequest records a request that AWS accepted at a time.
 func (o *AWSResource) RecordRequest(operation, token string, at metav1.Time) {
 	o.Status.Request = &AWSResourceRequest{Token: token, Operation: operation, Since: &at}

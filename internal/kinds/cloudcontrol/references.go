@@ -17,6 +17,9 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
+// anyTypeKind is the kind of this package, which may have resources of every type.
+const anyTypeKind = "AWSResource"
+
 // maxSecrets limits the write-only values of an object: the status has a version of each.
 const maxSecrets = 16
 
@@ -24,11 +27,17 @@ const maxSecrets = 16
 type passedRole string
 
 // lookups answer the references in properties by the lookups of a scope.
-type lookups struct{ sc kind.Scope }
+type lookups struct {
+	sc     kind.Scope
+	schema *awsschema.Type
+}
 
 // ValueOf implements documents.Values.
 func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 	target, err := l.sc.Ref(r.Kind, r.Name)
+	if wrong := l.checkRelation(field, r, target, err); wrong != nil {
+		return nil, wrong
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,12 +47,51 @@ func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 		return nil, err
 	case r.Kind == "IAMRole":
 		return passedRole(value), nil
-	case r.Kind == "AWSResource" && isForeignARN(value, target.ARN):
+	case r.Kind == anyTypeKind && isForeignARN(value, target.ARN):
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
 			Message: "status." + r.Field + " of AWSResource/" + r.Name + " is the ARN of another resource, whose owner has to be judged: refer to its object, or declare the ARN"}
 	default:
 		return value, nil
 	}
+}
+
+// propertyOf is the path of the property that messages call field.
+func propertyOf(field string) []string {
+	return awsschema.PathOf(strings.TrimPrefix(field, "spec.properties."))
+}
+
+// checkRelation refuses a reference to an object whose resource is of another type than the schema names for the property. The kind
+// decides before the object exists. Of a deletion, only what was created counts, and a plan without the settings of the operator does not know the types of kinds.
+func (l lookups) checkRelation(field string, r documents.Reference, target kind.Target, failed error) error {
+	related := l.schema.Related(propertyOf(field)...)
+	_, waits := status.AsWaiting(failed)
+	if len(related) == 0 || l.sc.Deleting || failed != nil && !waits {
+		return nil
+	}
+	if r.Kind == anyTypeKind {
+		if target.Type == "" || slices.Contains(related, target.Type) {
+			return nil
+		}
+		return refusedRelation(l.sc, field, related, "AWSResource/"+r.Name+" is of type "+target.Type)
+	}
+	if l.sc.AllowedTypes == nil || slices.ContainsFunc(related, func(name string) bool { return l.sc.AllowedTypes.Kinds[name] == r.Kind }) {
+		return nil
+	}
+	return refusedRelation(l.sc, field, related, r.Kind+"/"+r.Name+" has no such resource")
+}
+
+// refusedRelation says which objects a property may refer to.
+func refusedRelation(sc kind.Scope, field string, related []string, but string) error {
+	var kinds []string
+	if sc.AllowedTypes != nil {
+		for _, name := range related {
+			if of := sc.AllowedTypes.Kinds[name]; of != "" && !slices.Contains(kinds, of) {
+				kinds = append(kinds, of)
+			}
+		}
+	}
+	return status.Invalid(field, "names a resource of type %s, and %s: refer to %s, or declare the value", strings.Join(related, " or "), but,
+		strings.Join(append(kinds, "an AWSResource of that type"), " or "))
 }
 
 // isForeignARN reports whether a text is an ARN, and neither that of a resource nor of a part of it.
@@ -54,6 +102,9 @@ func isForeignARN(text, own string) bool {
 
 // SecretOf implements documents.Values. An ARN is judged by its owner, and nobody sees one that is in a Secret.
 func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
+	if related := l.schema.Related(propertyOf(field)...); len(related) > 0 {
+		return nil, status.Invalid(field, "names a resource of type %s, whose owner has to be judged, and cannot be in a Secret: declare the value, or refer to the object with $ref", strings.Join(related, " or "))
+	}
 	value, err := l.sc.Secret(k.Name, k.Key)
 	if err != nil {
 		return nil, err
@@ -67,7 +118,7 @@ func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
 }
 
 // recordedLookups answer the references of an object that is being deleted; a value that nothing records is absent.
-type recordedLookups struct{ sc kind.Scope }
+type recordedLookups lookups
 
 // ValueOf implements documents.Values.
 func (l recordedLookups) ValueOf(field string, r documents.Reference) (any, error) {

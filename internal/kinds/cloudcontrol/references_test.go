@@ -89,6 +89,64 @@ func TestReferences_ThatCannotBeReadAreRefused(t *testing.T) {
 	}
 }
 
+// The schema says of what type the resource is that the key of a stream names. The kind KMSKey has keys; objects of the kind AWSResource have
+// any type.
+func TestReferences_NameAResourceOfTheTypeThatTheSchemaNames(t *testing.T) {
+	const at, remedy = "spec.properties.StreamEncryption.KeyId: names a resource of type AWS::KMS::Key", "refer to KMSKey or an AWSResource of that type, or declare the value"
+	for name, c := range map[string]struct {
+		reference string
+		says      []string // none: it is accepted
+		exists    bool
+	}{
+		"a key":                        {reference: `{"$ref":"KMSKey/a","field":"status.arn"}`, exists: true},
+		"a key of the kind of all":     {reference: `{"$ref":"AWSResource/key","field":"status.arn"}`, exists: true},
+		"a bucket":                     {`{"$ref":"S3Bucket/a","field":"status.arn"}`, []string{at, "S3Bucket/a has no such resource", remedy}, true},
+		"a bucket that does not exist": {`{"$ref":"S3Bucket/b","field":"status.arn"}`, []string{at, "S3Bucket/b has no such resource", remedy}, false},
+		"a stream of the kind of all":  {`{"$ref":"AWSResource/a","field":"status.properties.Arn"}`, []string{at, "AWSResource/a is of type AWS::Kinesis::Stream", remedy}, true},
+		"a Secret":                     {`{"$secret":"login","key":"password"}`, []string{at, "cannot be in a Secret", "refer to the object with $ref"}, true},
+		"a Secret that does not exist": {`{"$secret":"other","key":"password"}`, []string{at, "cannot be in a Secret"}, false},
+		"an object of an unknown type": {reference: `{"$ref":"AWSResource/planned","field":"status.arn"}`, exists: true},
+		"a key by its ARN":             {reference: `"` + keyARN + `"`},
+	} {
+		b := newBench(t, resourceOf(stream, `{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":`+c.reference+`}}`))
+		b.Types = &kind.AllowedTypes{Operator: []string{stream}, Kinds: map[string]string{"AWS::KMS::Key": "KMSKey", "AWS::S3::Bucket": "S3Bucket"}}
+		b.Secrets = map[string]string{"login/password": "alias/shop"}
+		b.Targets = map[string]kind.Target{
+			"KMSKey/a": {ID: "1234abcd", ARN: keyARN}, "AWSResource/key": {ID: "1234abcd", ARN: keyARN, Type: "AWS::KMS::Key"},
+			"S3Bucket/a": {ID: "a", ARN: "arn:aws:s3:::a"}, "AWSResource/planned": {ID: "1234abcd", ARN: keyARN},
+			"AWSResource/a": {ID: "a", ARN: "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a", Type: stream, Attributes: map[string]string{"properties.Arn": "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"}},
+		}
+		_, err := b.Settle(t.Context(), nil)
+		s, refused := status.AsStalled(err)
+		if refused != (c.says != nil) || refused && s.Reason != status.ReasonInvalidSpec || err != nil && !refused {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, words := range c.says {
+			if !strings.Contains(err.Error(), words) || strings.Contains(err.Error(), "alias/shop") {
+				t.Errorf("%s: %v does not say %s", name, err, words)
+			}
+		}
+		if w := b.Rig.AWS.Calls().Writes().Count(); refused && w > 0 {
+			t.Errorf("%s: %d writes", name, w)
+		}
+	}
+}
+
+// An object of an earlier release may refer to a resource of another type, and can be deleted nevertheless.
+func TestReferences_OfAnotherTypeDoNotHoldADeletion(t *testing.T) {
+	b := newBench(t, resourceOf(stream, `{"Name":{"$ref":"AWSResource/a","field":"status.id"},"StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/a","field":"status.arn"}}}`))
+	b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: keyARN}}
+	kindtest.Settled(t, b.Subject)
+	b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: keyARN, Type: stream}}
+	b.stalls(status.ReasonInvalidSpec)
+	b.Deleting = true
+	kindtest.Settled(t, b.Subject)
+	if left := b.double.Identifiers(stream); len(left) > 0 {
+		t.Errorf("%v", left)
+	}
+}
+
 // A property may hold a JSON schema, which refers to its own parts.
 func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 	const definition = `{"StartAt":{"$ref":"#/definitions/State"},"Other":{"$ref":"https://example.com/schema.json"}}`
@@ -109,10 +167,10 @@ func TestReferences_OfJSONSchemasAreLeftAlone(t *testing.T) {
 func TestReferences_ToAnAWSResourceGiveItsOwnARN(t *testing.T) {
 	const own = "arn:aws:kinesis:ap-southeast-1:123456789012:stream/a"
 	for arn, refused := range map[string]bool{own: false, own + "/consumer/b": false, own + "b": true, keyARN: true, "alias/a": false} {
-		b := newBench(t, resourceOf(stream, `{"Name":"events","StreamEncryption":{"EncryptionType":"KMS","KeyId":{"$ref":"AWSResource/a","field":"status.properties.Arn"}}}`))
+		b := newBench(t, resourceOf(parameter, `{"Name":"/shop/stream","Type":"String","Value":{"$ref":"AWSResource/a","field":"status.properties.Arn"}}`))
 		b.Targets = map[string]kind.Target{"AWSResource/a": {ID: "a", ARN: own, Attributes: map[string]string{"properties.Arn": arn}}}
 		_, err := b.Settle(t.Context(), nil)
-		if s, ok := status.AsStalled(err); ok != refused || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties.StreamEncryption.KeyId") || err != nil && !ok {
+		if s, ok := status.AsStalled(err); ok != refused || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties.Value") || err != nil && !ok {
 			t.Errorf("%s: %v", arn, err)
 		}
 	}

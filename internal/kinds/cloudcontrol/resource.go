@@ -101,7 +101,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 			return want, status.Invalid("spec.properties", "cannot be read: %v", err)
 		}
 	}
-	declared, err := resolved(properties, kind.Either[documents.Values](sc.Deleting, recordedLookups{sc}, lookups{sc}))
+	declared, err := resolved(properties, kind.Either[documents.Values](sc.Deleting, recordedLookups{sc, schema}, lookups{sc, schema}))
 	if err != nil && !sc.Deleting {
 		return want, err
 	}

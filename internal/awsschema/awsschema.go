@@ -30,6 +30,7 @@ type Type struct {
 	handlers                                          map[string]handler
 	replacement                                       string
 	doc                                               map[string]any
+	transforms                                        []*Transform
 
 	once    sync.Once
 	valid   *jsonschema.Schema
@@ -50,6 +51,7 @@ type document struct {
 	Taggable                        *bool
 	Tagging                         *tagging
 	Handlers                        map[string]handler
+	PropertyTransform               map[string]string
 }
 
 type tagging struct {
@@ -79,7 +81,7 @@ func Parse(text []byte) (*Type, error) {
 	t.Name, t.required, t.handlers, t.replacement = d.TypeName, d.Required, d.Handlers, d.ReplacementStrategy
 	t.identifier, t.readOnly, t.createOnly = pathsOf(d.PrimaryIdentifier), pathsOf(d.ReadOnlyProperties), pathsOf(d.CreateOnlyProperties)
 	t.conditionally, t.write, t.ended = pathsOf(d.ConditionalCreateOnlyProperties), pathsOf(d.WriteOnlyProperties), pathsOf(d.DeprecatedProperties)
-	t.tagging = t.taggingOf(d)
+	t.tagging, t.transforms = t.taggingOf(d), t.transformsOf(d.PropertyTransform)
 	return t, nil
 }
 

@@ -63,7 +63,11 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 			below.mode = rule.Mode
 		}
 		shown, exists := have[name]
+		before := len(d.diff)
 		d.value(at, below, want[name], shown, exists && shown != nil)
+		if rule.Same != nil && len(d.diff) > before && want[name] != nil && shown != nil && below.mode != kind.Secret && rule.Same(want, want[name], shown) {
+			d.diff = d.diff[:before]
+		}
 	}
 }
 

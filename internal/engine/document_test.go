@@ -88,6 +88,49 @@ func TestDocument_ModesAndSecrets(t *testing.T) {
 	}
 }
 
+// AWS shows some values in another form. Who knows the form is asked with the object that has the value, and only where it differs.
+func TestDocument_AnotherFormOfAValueIsNoDifference(t *testing.T) {
+	asked := 0
+	inCapitals := func(within map[string]any, want, have any) bool {
+		asked++
+		if text, ok := want.(string); ok {
+			return have == strings.ToUpper(text) && within["Free"] == nil
+		}
+		return len(want.(map[string]any)) == 1
+	}
+	rules := map[string]kind.DocumentRule{
+		"Name": {Same: inCapitals}, "Part.Name": {Same: inCapitals, Mode: kind.Immutable}, "Parts.*.Name": {Same: inCapitals}, "Parts": {Unordered: true},
+		"Password": {Same: inCapitals, Mode: kind.Secret}, "Whole": {Same: inCapitals},
+	}
+	for _, c := range []struct {
+		want, have string
+		paths      []string
+		asked      int
+	}{
+		{`{"Name": "a"}`, `{"Name": "A"}`, nil, 1},
+		{`{"Name": "a", "Free": true}`, `{"Name": "A", "Free": true}`, []string{"Properties.Name"}, 1},
+		{`{"Name": "a", "Other": "a"}`, `{"Name": "B", "Other": "A"}`, []string{"Properties.Name", "Properties.Other"}, 1},
+		{`{"Name": "a"}`, `{"Name": "a"}`, nil, 0},
+		{`{"Name": "a"}`, `{}`, []string{"Properties.Name"}, 0},
+		{`{"Name": null}`, `{"Name": "A"}`, []string{"Properties.Name"}, 0},
+		{`{"Part": {"Name": "a"}}`, `{"Part": {"Name": "A"}}`, nil, 1},
+		{`{"Parts": [{"Name": "a"}, {"Name": "b", "Free": true}]}`, `{"Parts": [{"Name": "b", "Free": true}, {"Name": "A"}]}`, nil, 2},
+		{`{"Parts": [{"Name": "a"}, {"Name": "b", "Free": true}]}`, `{"Parts": [{"Name": "B", "Free": true}, {"Name": "A"}]}`, []string{"Properties.Parts"}, 4},
+		{`{"Password": "a"}`, `{"Password": "A"}`, []string{"Properties.Password"}, 0},
+		{`{"Whole": {"A": {"B": 1}}}`, `{"Whole": {"A": {"B": 2}}}`, nil, 1},
+	} {
+		want := parsed(t, c.want)
+		asked, want.Rule = 0, rulesOf(rules)
+		var paths []string
+		for _, d := range Compare(documented{want}, documented{parsed(t, c.have)}, nil, nil) {
+			paths = append(paths, d.Path)
+		}
+		if !slices.Equal(paths, c.paths) || asked != c.asked {
+			t.Errorf("%s, %s: got %q, asked %d times", c.want, c.have, paths, asked)
+		}
+	}
+}
+
 func TestDocument_WriteOnlyValuesAreComparedByVersion(t *testing.T) {
 	state := func(version string) documented {
 		secret := func() *kind.WriteOnly { return &kind.WriteOnly{Version: version} }

@@ -24,6 +24,9 @@ type DocumentRule struct {
 	Mode Mode
 	// Unordered is true for a list whose order does not matter.
 	Unordered bool
+	// Same reports whether AWS shows a wanted value in another form, which is no difference. It gets the object with the wanted value, and is
+	// asked where the two values differ and neither is absent or secret. Nil where AWS shows values as they were written.
+	Same func(within map[string]any, want, have any) bool
 }
 
 // RuleAt returns the rule of a member.

@@ -39,6 +39,34 @@ func hide(uid string, at []string, value any, isWriteOnly func(at []string) bool
 	}
 }
 
+// Shown returns an object without write-only values and without the members that are declared to be absent.
+func Shown(object map[string]any) map[string]any {
+	return withoutNull(withoutHidden(object)).(map[string]any)
+}
+
+func withoutHidden(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(value))
+		for name, member := range value {
+			if _, hidden := member.(*kind.WriteOnly); !hidden {
+				out[name] = withoutHidden(member)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			if _, hidden := element.(*kind.WriteOnly); !hidden {
+				out[i] = withoutHidden(element)
+			}
+		}
+		return out
+	default:
+		return value
+	}
+}
+
 // Plain returns an object for a request: with the write-only values themselves, and without the members that are declared to be absent.
 func Plain(object map[string]any) map[string]any { return plain(object).(map[string]any) }
 

@@ -131,8 +131,19 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
-		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered}
+		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden)}
 	}}
+}
+
+// sameBy returns what asks a transform whether AWS shows a value of properties as it was written; nil without one. A value with parts that AWS hides
+// is never asked for.
+func sameBy(transform *awsschema.Transform, properties map[string]any) func(within map[string]any, want, have any) bool {
+	if transform == nil {
+		return nil
+	}
+	return func(within map[string]any, want, have any) bool {
+		return len(secretsIn(nil, want)) == 0 && transform.Same(documents.Shown(properties), documents.Shown(within), want, have)
+	}
 }
 
 // checkDeclared refuses a spec that AWS would refuse.

@@ -17,10 +17,12 @@ import (
 //go:embed excerpt.json
 var excerpt []byte
 
-// excerpted are the types of the excerpt: one of each shape of identity and tags, and one without handlers.
+// excerpted are the types of the excerpt: one of each shape of identity and tags, one without handlers, and a few whose values AWS
+// shows in another form.
 var excerpted = []string{
-	"AWS::AppMesh::Mesh", "AWS::DSQL::Cluster", "AWS::EC2::PrefixList", "AWS::EFS::FileSystem", "AWS::Kinesis::Stream", "AWS::Logs::MetricFilter",
-	"AWS::SSM::Parameter", "AWS::SecretsManager::Secret", "AWS::StepFunctions::StateMachine",
+	"AWS::AppMesh::Mesh", "AWS::CloudTrail::EventDataStore", "AWS::DAX::SubnetGroup", "AWS::DSQL::Cluster", "AWS::EC2::PrefixList", "AWS::EFS::FileSystem", "AWS::Kinesis::Stream",
+	"AWS::Lambda::Alias", "AWS::Logs::MetricFilter", "AWS::Personalize::MetricAttribution",
+	"AWS::Route53Resolver::ResolverRule", "AWS::SSM::Parameter", "AWS::SecretsManager::Secret", "AWS::StepFunctions::StateMachine",
 }
 
 // content is the form of excerpt.json.

@@ -4,7 +4,8 @@
 // schema it is given: it validates requests by the schema, assigns identifiers and what else is read only, fills in defaults, hides
 // what can only be written, and carries requests out after a time that a test sets.
 //
-// The double has no other knowledge of the types: what the handlers of AWS check or change beyond the schema is not in it.
+// The double has no other knowledge of the types, except of a few values that AWS shows in another form (rewrites): what the handlers of AWS
+// check or change beyond that is not in it.
 package cloudcontrol
 
 import (
@@ -217,6 +218,7 @@ func (d *Double) answer(operation string, in input) (any, *refusal) {
 	if refused != nil {
 		return nil, refused
 	}
+	in.Identifier = d.named(m, in.region, in.Identifier)
 	handlers := map[string]string{"CreateResource": "create", "GetResource": "read", "UpdateResource": "update", "DeleteResource": "delete", "ListResources": "list"}
 	name, known := handlers[operation]
 	if !known {
@@ -263,7 +265,7 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 	if reason := m.validate(wanted); reason != "" {
 		return nil, &refusal{"ValidationException", reason}
 	}
-	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(wanted), denied: d.refused(m, in.errand(m, "create", nil, wanted))}
+	r := &request{operation: "CREATE", typeName: in.TypeName, fingerprint: in.body, identifier: m.identifier(d.asShown(m, in.region, wanted)), denied: d.refused(m, in.errand(m, "create", nil, wanted))}
 	if r.identifier != "" {
 		if d.busyWith(in.key(r.identifier)) != nil {
 			return nil, concurrent(in.TypeName, r.identifier)
@@ -274,7 +276,7 @@ func (d *Double) create(m *model, in input) (any, *refusal) {
 }
 
 func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]any) {
-	properties := clone(wanted)
+	properties := d.asShown(m, in.region, wanted)
 	m.fillDefaults(properties)
 	d.assign(m, in.region, properties)
 	identifier := m.identifier(properties)
@@ -342,7 +344,7 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	}
 	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body,
 		denied: d.refused(m, in.errand(m, "update", found.properties, wanted))}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = wanted })}, nil
+	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = d.asShown(m, in.region, wanted) })}, nil
 }
 
 // patched applies a JSON patch (RFC 6902) to a copy of properties.

@@ -177,15 +177,23 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 			decided, err = again, nil
 		}
 	}
-	if err != nil && len(l.unknown) > 0 {
-		err = &status.Waiting{For: strings.Join(slices.Compact(slices.Sorted(slices.Values(l.unknown))), ", ") + " to exist in AWS"}
-		return problemOf(it, err)
+	if waits := l.waitsInstead(err); waits != nil {
+		return problemOf(it, waits)
 	}
 	it.AWS = l.outcome(owner, decided)
 	if err == nil && decided.Cause == engine.Lost {
 		err = owner.ExplainLoss()
 	}
 	return problemOf(it, awsclient.ExplainOnce(err, ""))
+}
+
+// waitsInstead returns what the object waits for in place of a failure that may come from a text that stands for an identifier; nil where
+// the failure stays.
+func (l *look) waitsInstead(err error) error {
+	if stalled, ok := status.AsStalled(err); err == nil || len(l.unknown) == 0 || ok && stalled.Certain {
+		return nil
+	}
+	return &status.Waiting{For: strings.Join(slices.Compact(slices.Sorted(slices.Values(l.unknown))), ", ") + " to exist in AWS"}
 }
 
 // decideUnseen decides as for an object of which nothing can exist in AWS yet.

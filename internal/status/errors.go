@@ -19,6 +19,8 @@ type Stalled struct {
 	Field string
 	// Message says what is wrong and what to do.
 	Message string
+	// Certain is true where no value of another object changes it, so that a plan knows it before the other object exists.
+	Certain bool
 	Cause   error
 }
 

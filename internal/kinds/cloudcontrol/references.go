@@ -90,8 +90,10 @@ func refusedRelation(sc kind.Scope, field string, related []string, but string) 
 			}
 		}
 	}
-	return status.Invalid(field, "names a resource of type %s, and %s: refer to %s, or declare the value", strings.Join(related, " or "), but,
+	refused := status.Invalid(field, "names a resource of type %s, and %s: refer to %s, or declare the value", strings.Join(related, " or "), but,
 		strings.Join(append(kinds, "an AWSResource of that type"), " or "))
+	refused.Certain = true
+	return refused
 }
 
 // isForeignARN reports whether a text is an ARN, and neither that of a resource nor of a part of it.

@@ -18,6 +18,8 @@ type Keys[S any] struct {
 	LookAfter bool
 	// UnsetFirst reports whether entries are removed before others are added; nil is never.
 	UnsetFirst func(want, have S) bool
+	// UnsetStages counts the stages between the calls that add entries and those that remove some; 0 stands for 1.
+	UnsetStages int
 	// New are the keys that a new resource has.
 	New []string
 	// InCreate returns the keys of those wanted entries that the create makes; nil is none.
@@ -35,7 +37,7 @@ func keysSteps[S any](p Part[S], want, have S, diff Diff) []Step {
 	var steps []Step
 	for _, field := range p.Fields {
 		set, changed, unset := diff.entries(field)
-		last := Either(p.Keys.UnsetFirst != nil && p.Keys.UnsetFirst(want, have), -1, 1)
+		last := Either(p.Keys.UnsetFirst != nil && p.Keys.UnsetFirst(want, have), -1, max(1, p.Keys.UnsetStages))
 		for _, call := range []struct {
 			keys  []string
 			stage int

@@ -56,9 +56,15 @@ func declareAccess(sc kind.Scope, cr *v1alpha1.EKSCluster, s *ClusterState) {
 	}
 }
 
-// accessParts follow the updates of the cluster, of which one may allow access entries.
+// The stages that follow those of the updates of a cluster.
+const (
+	afterUpdates = 10
+	afterAccess  = 20
+)
+
+// accessParts follow the updates of the cluster, of which one may allow access entries. Entries are removed after all others have their
+// policies: the last administrator stays while the next one cannot be made.
 func (c *cluster) accessParts() []kind.Part[ClusterState] {
-	const afterUpdates = 10
 	at := func(n int) func(ClusterState, ClusterState) int {
 		return func(ClusterState, ClusterState) int { return afterUpdates + n }
 	}
@@ -69,7 +75,7 @@ func (c *cluster) accessParts() []kind.Part[ClusterState] {
 	}
 	associate := call("eks:AssociateAccessPolicy", c.associate)
 	return []kind.Part[ClusterState]{
-		{Fields: []string{"Entries"}, Reads: "eks:ListAccessEntries", Read: c.access, Stage: at(0), Keys: &kind.Keys[ClusterState]{OneByOne: true,
+		{Fields: []string{"Entries"}, Reads: "eks:ListAccessEntries", Read: c.access, Stage: at(0), Keys: &kind.Keys[ClusterState]{OneByOne: true, UnsetStages: 4,
 			Set: call("eks:CreateAccessEntry", c.createEntry), Change: call("eks:UpdateAccessEntry", c.updateEntry), Unset: call("eks:DeleteAccessEntry", c.deleteEntry)}},
 		{Fields: []string{"Policies"}, Stage: at(2), Keys: &kind.Keys[ClusterState]{OneByOne: true,
 			Set: associate, Change: associate, Unset: call("eks:DisassociateAccessPolicy", c.disassociate)}},

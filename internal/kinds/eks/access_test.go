@@ -15,6 +15,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
 const (
@@ -88,6 +89,46 @@ func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 	out, err := api(s.Rig).ListAssociatedAccessPolicies(t.Context(), &eks.ListAssociatedAccessPoliciesInput{ClusterName: aws.String(platform), PrincipalArn: aws.String(roles + "admins")})
 	if must(t, err); len(out.AssociatedAccessPolicies) != 1 || aws.ToString(out.AssociatedAccessPolicies[0].PolicyArn) != adminPolicy {
 		t.Errorf("%+v", out.AssociatedAccessPolicies)
+	}
+}
+
+// While an administrator cannot be given a policy, the one before stays: nobody could use the cluster without either.
+func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
+	s := clusterSubject(t, admins("alice"))
+	kindtest.Settled(t, s)
+	refused := s.Rig.AWS.Fault(awsproxy.Match{Service: "eks", Op: "AssociateAccessPolicy"}, awsproxy.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	s.Edit(clusterWith(admins("bob")))
+	if _, err := s.Settle(t.Context(), nil); err == nil {
+		t.Error("the policy was not refused")
+	}
+	if got := principalsOf(t, s); !slices.Contains(got, roles+"alice") {
+		t.Errorf("nobody can use the cluster: %q", got)
+	}
+	refused.Remove()
+	s.Edit(clusterWith(admins("bob")))
+	kindtest.Settled(t, s)
+	if got := principalsOf(t, s); !slices.Equal(got, []string{roles + "bob"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// With mode API, EKS ignores the ConfigMap: whoever is named by it and has no access entry is locked out.
+func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
+	s := clusterSubject(t)
+	kindtest.Settled(t, s)
+	refused := s.Rig.AWS.Fault(awsproxy.Match{Service: "eks", Op: "AssociateAccessPolicy"}, awsproxy.Fail(400, "InvalidParameterException", "The policyArn parameter format is not valid"))
+	s.Edit(clusterWith(mode("API"), admins("alice")))
+	if _, err := s.Settle(t.Context(), nil); err == nil {
+		t.Error("the policy was not refused")
+	}
+	if got := found(t, s.Rig).AccessConfig.AuthenticationMode; got != "API_AND_CONFIG_MAP" {
+		t.Errorf("%s while no user of the ConfigMap has an access entry", got)
+	}
+	refused.Remove()
+	s.Edit(clusterWith(mode("API"), admins("alice")))
+	kindtest.Settled(t, s)
+	if got := found(t, s.Rig).AccessConfig.AuthenticationMode; got != "API" {
+		t.Error(got)
 	}
 }
 

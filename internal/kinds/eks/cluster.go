@@ -140,6 +140,13 @@ func (c *cluster) parts() []kind.Part[ClusterState] {
 		in.DeletionProtection = want.DeletionProtection
 	}, "DeletionProtection")
 	mode := &out[slices.IndexFunc(out, func(p kind.Part[ClusterState]) bool { return p.Fields[0] == "AuthenticationMode" })]
+	usual := mode.Stage
+	mode.Stage = func(want, have ClusterState) int {
+		if aws.ToString(have.AuthenticationMode) == string(types.AuthenticationModeApiAndConfigMap) {
+			return afterAccess
+		}
+		return usual(want, have)
+	}
 	mode.Again = func(want, have ClusterState) int { return modeOf(want) - modeOf(have) - 1 }
 	add(kind.Call[ClusterState]{Action: "eks:UpdateClusterVersion", Do: kind.Send(c.api.UpdateClusterVersion, func(want, have ClusterState) *eks.UpdateClusterVersionInput {
 		return &eks.UpdateClusterVersionInput{Name: &want.Name, Version: aws.String(nextVersion(have, want))}

@@ -167,7 +167,7 @@ func (s *stage) startOperator(ctx context.Context, binary, endpoint string) erro
 		return err
 	}
 	args := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--stalled-interval=10s",
-		"--capability-namespaces=*", "--ambient-namespaces=*", "--eks-cluster-name=" + cluster}
+		"--capability-namespaces=*", "--ambient-namespaces=*", "--eks-cluster-name=" + cluster, "--types=AWS::Kinesis::Stream"}
 	env := []string{"KUBECONFIG=" + config, "AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE",
 		"AWS_SECRET_ACCESS_KEY=secret", "OPERATOR_NAMESPACE=" + operator.Namespace, "AWS_PROFILE=", "AWS_CONFIG_FILE=" + os.DevNull}
 	return startProcess(ctx, filepath.Join(s.dir, "operator.log"), binary, args, env)

@@ -389,6 +389,7 @@ func (a *advance) nextIntent(p Plan) *Intent {
 	}
 	next.Tags, next.Paths = a.o.tagsToRecord(next.Tags, p), a.o.pathsToRecord(next.Paths, p)
 	next.Hidden = a.o.hiddenToRecord(next.Hidden, p)
+	next.Needed = a.neededToRecord(next.Needed, p)
 	if !p.creates() {
 		return next
 	}

@@ -573,7 +573,7 @@ func checkCovered(p Plan) error {
 func sameIntent(a, b *Intent) bool {
 	return a.UID == b.UID && a.Attempt == b.Attempt && a.At.Equal(b.At) && a.Refused == b.Refused && a.Generation == b.Generation &&
 		a.KeysGeneration == b.KeysGeneration && maps.EqualFunc(a.Keys, b.Keys, slices.Equal) &&
-		slices.EqualFunc([][]string{a.Tags, a.Paths, a.Hidden}, [][]string{b.Tags, b.Paths, b.Hidden}, slices.Equal) &&
+		slices.EqualFunc([][]string{a.Tags, a.Paths, a.Hidden, a.Needed}, [][]string{b.Tags, b.Paths, b.Hidden, b.Needed}, slices.Equal) &&
 		maps.Equal(a.Identity, b.Identity) && maps.EqualFunc(a.Refs, b.Refs, sameTarget)
 }
 

@@ -56,6 +56,9 @@ type Intent struct {
 	Identity map[string]string `json:"identity,omitempty"`
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.
 	Refs map[string]kind.Target `json:"refs,omitempty"`
+	// Needed are the names of keys under which the resource may have data, also of those that the spec no longer names. They stay
+	// until AWS was observed with another key, and of kinds that keep data under earlier keys as long as the object exists.
+	Needed []string `json:"needed,omitempty"`
 }
 
 // Home formats the place a resource lives in.

@@ -69,6 +69,8 @@ type Owner struct {
 	ManagedPaths []string
 	// Hidden are the paths of write-only values that AWS has, or may have.
 	Hidden []string
+	// KeyNames are the names of keys in the spec, without those of references.
+	KeyNames []string
 	// Written are the versions of write-only values last written, by path.
 	Written map[string]string
 	// Check is that of kind.Look; nil for a look that something may be done after.

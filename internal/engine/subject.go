@@ -98,7 +98,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
 		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
-		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions,
+		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions, KeyNames: keyNames(obj),
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
 	if st.CreationTime != nil {

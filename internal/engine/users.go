@@ -4,6 +4,7 @@ package engine
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,22 +52,68 @@ func fieldsOf(user v1alpha1.Resource, targetKind string) (out []string) {
 	return out
 }
 
-// NamesAny reports whether an object names some resource of a kind.
+// NamesAny reports whether an object names some resource of a kind, or has named a key.
 func NamesAny(user v1alpha1.Resource, targetKind string) bool {
-	n := naming{kind: targetKind, fields: fieldsOf(user, targetKind)}
-	n.collect(specOf(user), false)
-	return len(n.references)+len(n.literals) > 0
+	n := namesIn(user, targetKind)
+	intent, err := ReadIntent(user.GetAnnotations(), string(user.GetUID()))
+	return len(n.references)+len(n.literals) > 0 || err == nil && intent != nil && len(intent.Needed) > 0
 }
 
-// Uses reports whether an object that may have something in AWS names the resource of another object: by its spec, or by a
-// reference that it had when it was last written to AWS. An object without anything in AWS does not need the resource.
-func Uses(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) bool {
-	intent, err := ReadIntent(user.GetAnnotations(), string(user.GetUID()))
-	if !mayExist(user, intent, err) {
-		return false
-	}
+// namesIn collects what the spec of an object names.
+func namesIn(user v1alpha1.Resource, targetKind string) naming {
 	n := naming{kind: targetKind, fields: fieldsOf(user, targetKind)}
 	n.collect(specOf(user), false)
+	return n
+}
+
+// keyNames returns the names of keys in the spec of an object, without those of references. Values that may name anything have other ARNs.
+func keyNames(o v1alpha1.Resource) []string {
+	return slices.DeleteFunc(namesIn(o, keyKind).literals, func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
+}
+
+// keyKind is the kind of those resources without which data cannot be read.
+const keyKind = "KMSKey"
+
+// mostNeeded bounds the names of keys on record for one object.
+const mostNeeded = 50
+
+// neededToRecord adds the keys that the plan may encrypt data with to those on record. Once AWS was observed with the declared key,
+// it is the only one, unless the kind keeps data under earlier keys.
+func (a *advance) neededToRecord(recorded []string, p Plan) []string {
+	now, refs := slices.Clone(a.o.KeyNames), a.h.Refs()
+	for _, name := range slices.Sorted(maps.Keys(refs)) {
+		if strings.HasPrefix(name, keyKind+"/") && refs[name].ARN != "" {
+			now = append(now, refs[name].ARN)
+		}
+	}
+	if len(now) == 0 || p.Cause != InSync || a.meta.KeepsEarlierKeys {
+		now = append(now, recorded...)
+	}
+	var out []string
+	for _, name := range now {
+		if !slices.Contains(out, name) && len(out) < mostNeeded { // the latest come first
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// UsedEarlier reports whether an object no longer names the resource of another one, and may have data that cannot be read without it.
+func UsedEarlier(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) bool {
+	intent, err := ReadIntent(user.GetAnnotations(), string(user.GetUID()))
+	return err == nil && intent != nil && mayExist(user, intent, nil) && !usesNow(user, target, targetKind, intent) &&
+		slices.ContainsFunc(intent.Needed, func(name string) bool { return denotes(name, target, user) })
+}
+
+// Uses reports whether an object that may have something in AWS needs the resource of another object: it names it in its spec, or by
+// a reference that it had when it was last written to AWS, or used it earlier. An object without anything in AWS does not need it.
+func Uses(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string) bool {
+	intent, err := ReadIntent(user.GetAnnotations(), string(user.GetUID()))
+	return mayExist(user, intent, err) && usesNow(user, target, targetKind, intent) || UsedEarlier(user, target, targetKind)
+}
+
+func usesNow(user v1alpha1.Resource, target v1alpha1.Resource, targetKind string, intent *Intent) bool {
+	n := namesIn(user, targetKind)
 	if user.GetNamespace() == target.GetNamespace() {
 		_, recorded := intent.recordedRefs()[targetKind+"/"+target.GetName()]
 		if recorded || slices.Contains(n.references, target.GetName()) {

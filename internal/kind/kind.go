@@ -309,6 +309,8 @@ type Meta struct {
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
+	// KeepsEarlierKeys is true where data stays encrypted with the key of before when the resource gets another one.
+	KeepsEarlierKeys bool
 	// JudgesAdoption is true where what a resource has is judged before an adoption. A table derives it.
 	JudgesAdoption bool
 	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that

@@ -205,3 +205,46 @@ func (h *household) giveUp() {
 	h.Edit(h.key, func() { h.key.Annotations["nexus.ai/delete-data"] = h.key.Name })
 	h.Gone(h.key)
 }
+
+// What was written under a key stays encrypted with it when its bucket or queue gets another one, or when a secret no longer
+// declares any: the key is held although no spec names it.
+func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
+	b := newBed(t)
+	b.Namespace = b.MakeNamespace("team-earlier-key")
+	b.Create(provider("aws"))
+	h := &household{bed: b, key: &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7)}}}
+	h.add(h.key, "key")
+	b.Create(h.key)
+	b.Ready(h.key)
+	bucket := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "earlier-media", Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
+	queue := &v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{QueueName: "earlier-jobs", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "key"}}}
+	secret := &v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "earlier/mail", KmsKeyId: &h.key.Status.ARN, RecoveryWindowInDays: aws.Int64(0)}}
+	h.add(bucket, "media")
+	h.add(queue, "jobs")
+	h.add(secret, "mail")
+	users := []client.Object{bucket, queue, secret}
+	b.Create(users...)
+	b.Ready(users...)
+	b.Edit(bucket, func() { bucket.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"} })
+	b.Edit(queue, func() { queue.Spec.KMSMasterKeyRef, queue.Spec.SQSManagedSSEEnabled = nil, aws.Bool(true) })
+	b.Edit(secret, func() { secret.Spec.KmsKeyId = nil })
+	b.Ready(users...)
+	must(b, 0, b.Client.Delete(b.Ctx(), h.key))
+	b.Eventually(60*time.Second, "the key to be held", func() error {
+		if key, _ := h.keyState(); key.KeyState != kmstypes.KeyStateEnabled {
+			t.Fatalf("the key is %s", key.KeyState)
+		}
+		message := h.Shows(h.key, "Ready", metav1.ConditionFalse, "DataWouldBeLost")
+		for _, name := range []string{"S3Bucket team-earlier-key/media (encrypted with it earlier)", "SQSQueue team-earlier-key/jobs", "SecretsManagerSecret team-earlier-key/mail"} {
+			if !strings.Contains(message, name) {
+				return fmt.Errorf("%q, without %q", message, name)
+			}
+		}
+		return nil
+	})
+	for _, o := range users {
+		must(b, 0, b.Client.Delete(b.Ctx(), o))
+		b.Gone(o)
+	}
+	b.Gone(h.key)
+}

@@ -101,7 +101,8 @@ func (p *pass) findUsers(ctx context.Context, from client.Reader, u *users, opti
 		_ = meta.EachListItem(list, func(item runtime.Object) error {
 			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) {
 				deleting := o.GetDeletionTimestamp() != nil
-				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+kind.Either(deleting, " (being deleted)", ""), !deleting)
+				how := kind.Either(deleting, " (being deleted)", kind.Either(engine.UsedEarlier(o, p.obj, p.r.Entry.Name()), " (encrypted with it earlier)", ""))
+				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+how, !deleting)
 			}
 			return nil
 		})

@@ -115,6 +115,14 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 	kept := func(k engine.Kept) func(*v1alpha1.KMSKey) {
 		return func(o *v1alpha1.KMSKey) { name, value := k.Annotation(); o.Annotations[name] = value }
 	}
+	usedEarlier := func(o *v1alpha1.S3Bucket, key string) *v1alpha1.S3Bucket {
+		text, err := (&engine.Intent{UID: string(o.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1", Needed: []string{key}}).Annotations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.SetAnnotations(text)
+		return o
+	}
 	const lost, inUse = status.ReasonDataWouldBeLost, status.ReasonInUse
 	for name, tc := range map[string]struct {
 		key    func(*v1alpha1.KMSKey)
@@ -137,6 +145,9 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		"the ARN of an alias":             {nil, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/shop")}, lost, "S3Bucket shop/media"},
 		"the ARN of another key":          {nil, []client.Object{bucketWith(keyARN[:len(keyARN)-1] + "c")}, "", ""},
 		"an alias of another region":      {nil, []client.Object{database("shop", "orders", names("alias/shop"), elsewhere)}, "", ""},
+		"one that it had earlier":         {nil, []client.Object{usedEarlier(bucketWith(keyARN[:len(keyARN)-1]+"c"), keyARN)}, lost, "S3Bucket shop/media (encrypted with it earlier)"},
+		"one that it had and has":         {nil, []client.Object{usedEarlier(bucketWith(keyID), keyARN)}, lost, "of S3Bucket shop/media; delete"},
+		"another that it had earlier":     {nil, []client.Object{usedEarlier(bucketWith(""), keyARN[:len(keyARN)-1]+"c")}, "", ""},
 		"another namespace":               {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost, "1 of other namespaces"},
 		"an object that is deleted too":   {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
 		"an object without a resource":    {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},

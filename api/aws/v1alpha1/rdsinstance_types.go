@@ -109,7 +109,8 @@ type RDSInstanceSpec struct {
 	// of the secret. To end it, set masterUserPasswordSecretRef. Absent: not managed.
 	// +optional
 	ManageMasterUserPassword *bool `json:"manageMasterUserPassword,omitempty"`
-	// DBName is the name of the database that RDS creates in the instance. Absent: as the engine does without. Immutable.
+	// DBName is the name of the database that RDS creates in the instance; that of Oracle is stored in upper case. Absent: as the engine
+	// does without. Immutable.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z_][A-Za-z0-9_]*$`

@@ -149,6 +149,9 @@ func lives() []kindtest.Case {
 		{Name: "with any minor version", Object: instanceOf(version("16")), Cause: engine.New, Actions: []string{create}},
 		{Name: "without backups", Object: instanceOf(func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }), Cause: engine.New, Actions: []string{create}},
 		{Name: "a name in upper case is stored in lower case", Object: instanceOf(func(s *spec) { s.DBInstanceIdentifier = "Orders" }), Cause: engine.New, Actions: []string{create}},
+		{Name: "the name of a database of Oracle is shown in upper case", Object: instanceOf(func(s *spec) {
+			s.Engine, s.EngineVersion, s.DBInstanceClass, s.DBName = "oracle-se2", nil, "db.t3.small", "shop"
+		}), Cause: engine.New, Actions: []string{create}},
 		{Name: "settings that are no longer declared stay as they are", Existing: instanceOf(func(s *spec) { s.MultiAZ, s.BackupRetentionPeriod = aws.Bool(true), aws.Int32(9) }),
 			Object: instanceOf(func(s *spec) { s.EngineVersion, s.ManageMasterUserPassword = nil, nil }), Cause: engine.InSync},
 		{Name: "a lost instance is reported, not created again", Existing: instanceOf(), Object: instanceOf(), Drift: true, Before: removeInstance, Stalled: status.ReasonMissing},

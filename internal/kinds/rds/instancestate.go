@@ -66,7 +66,7 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	kind.FalseIfAbsent(&s.MultiAZ, &s.PubliclyAccessible, &s.AutoMinorVersionUpgrade, &s.DeletionProtection)
 	s.DBInstanceIdentifier, s.ARN, s.Zone = want.DBInstanceIdentifier, aws.ToString(d.DBInstanceArn), aws.ToString(d.AvailabilityZone)
 	s.Version, s.Storage = aws.ToString(d.EngineVersion), aws.ToInt32(d.AllocatedStorage)
-	s.EngineVersion, s.SourceID = versionAs(want, s.EngineVersion), aws.ToString(d.ReadReplicaSourceDBInstanceIdentifier)
+	s.DBName, s.EngineVersion, s.SourceID = sameName(want.DBName, s.DBName), versionAs(want, s.EngineVersion), aws.ToString(d.ReadReplicaSourceDBInstanceIdentifier)
 	if d.MaxAllocatedStorage != nil && want.AllocatedStorage != nil && s.Storage > *want.AllocatedStorage {
 		s.AllocatedStorage = want.AllocatedStorage
 	}
@@ -94,6 +94,11 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 		s.SecretARN = aws.ToString(d.MasterUserSecret.SecretArn)
 	}
 	return s
+}
+
+// sameName returns the wanted name where have is the same in another case: RDS shows the names of databases of Oracle in upper case.
+func sameName(want, have *string) *string {
+	return kind.Either(want != nil && strings.EqualFold(*want, aws.ToString(have)), want, have)
 }
 
 // addPending compares the changes that RDS accepted and has not made yet with what is wanted. It returns the fields

@@ -45,6 +45,7 @@ var rewrites = []Rewrite{
 				configuration["KMSKeyArn"] = before + ":key/0d0d0d0d-0000-4000-8000-00000000000a"
 			}
 		}},
+	{Kind: "RDSInstance", Field: "dbName", What: "the name of a database of Oracle becomes upper case", service: "rds", ops: []string{"DescribeDBInstances"}, text: showNamesOfOracle},
 	{Kind: "IAMRole", Field: "assumeRolePolicyDocument", What: rewrittenPolicy, service: "iam", ops: []string{"GetRole"}, text: rewriteTrust},
 	{Kind: "KMSKey", Field: "keyPolicy", What: rewrittenPolicy, service: "kms", ops: []string{"GetKeyPolicy"}, member: "Policy", text: rewritePolicy},
 	{Kind: "S3Bucket", Field: "policy", What: rewrittenPolicy + "; canonical users become ARNs", service: "s3", ops: []string{"GetBucketPolicy"}, text: rewritePolicy},
@@ -161,6 +162,24 @@ func showKeysOfRepositories(body map[string]any) {
 			encryption["kmsKey"] = "arn:aws:kms:" + arn[3] + ":" + arn[4] + ":key/" + key
 		}
 	}
+}
+
+var (
+	dbInstance = regexp.MustCompile(`(?s)<DBInstance>.*?</DBInstance>`)
+	dbName     = regexp.MustCompile(`<DBName>[^<]*</DBName>`)
+)
+
+// showNamesOfOracle shows the names of databases of Oracle as RDS stores them.
+// https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1530
+func showNamesOfOracle(body string) string {
+	return dbInstance.ReplaceAllStringFunc(body, func(instance string) string {
+		if !strings.Contains(instance, "<Engine>oracle-") {
+			return instance
+		}
+		return dbName.ReplaceAllStringFunc(instance, func(element string) string {
+			return "<DBName>" + strings.ToUpper(strings.TrimSuffix(strings.TrimPrefix(element, "<DBName>"), "</DBName>")) + "</DBName>"
+		})
+	})
 }
 
 var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)

@@ -175,13 +175,13 @@ func TestKey_LivesAndDiesWithItsCapability(t *testing.T) {
 	b.keyGoesWith(c, api, id)
 }
 
-// keyGoesWith deletes a capability and with it its key, last and after the days that it declares.
+// keyGoesWith deletes a capability and with it its key, last, and after the days for which its secrets can be restored.
 func (b *bed) keyGoesWith(c *nexusv1.NexusAICapability, api *kms.Client, id string) {
 	b.Helper()
 	must(b, 0, b.Client.Delete(b.Ctx(), c))
 	b.Gone(c)
 	out, err := api.DescribeKey(b.Ctx(), &kms.DescribeKeyInput{KeyId: &id})
-	if d := must(b, out, err).KeyMetadata; d.KeyState != kmstypes.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 7*24*time.Hour {
+	if d := must(b, out, err).KeyMetadata; d.KeyState != kmstypes.KeyStatePendingDeletion || time.Until(*d.DeletionDate).Round(time.Hour) != 30*24*time.Hour {
 		b.Errorf("the key is %s until %v", d.KeyState, d.DeletionDate)
 	}
 	inv := b.Inventory()

@@ -25,7 +25,18 @@ type Schemas struct {
 	// Properties are decisions on properties of a type, separated by spaces, that no field of the kind says and that no import reports by
 	// their name: "as NAME" for what is declared or reported by another name, anything else is the reason why it is neither.
 	Properties map[string]map[string]string
+	// Rewritten are decisions on properties that a field says and that AWS shows in another form than it was sent, by their paths in a
+	// type, separated by spaces: InCatalog, or why nothing is written for it.
+	Rewritten map[string]string
 }
+
+// Reasons why another form in AWS's answers causes no write.
+const (
+	InCatalog     = "awsproxy.Rewrites shows it in that form"
+	LowerCaseOnly = "the field takes lower case only"
+	SentLower     = "it is sent in lower case"
+	KeyByID       = "the ID and the ARN of a key are the same: SameKMSKey"
+)
 
 // Reasons why a property is neither declared nor reported.
 const (

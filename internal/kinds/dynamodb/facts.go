@@ -9,6 +9,9 @@ func tableFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::DynamoDB::Table"},
+			Rewritten: map[string]string{
+				"SSESpecification/KMSMasterKeyId": kind.KeyByID,
+			},
 			Properties: map[string]map[string]string{
 				"AWS::DynamoDB::Table": {
 					"AttributeDefinitions":             "as attributes",

@@ -9,6 +9,9 @@ func elasticIPFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::EIP"},
+			Rewritten: map[string]string{
+				"Domain": "domain of the spec has the one value that AWS shows",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::EC2::EIP": {
 					"Address IpamPoolId TransferAddress": kind.IsInput,
@@ -97,6 +100,9 @@ func keyPairFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::KeyPair"},
+			Rewritten: map[string]string{
+				"PublicKeyMaterial": "publicKey compares the key without what surrounds it",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::EC2::KeyPair": {
 					"KeyFormat KeyType": kind.IsInput,
@@ -180,6 +186,11 @@ func securityGroupFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::SecurityGroup", "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"},
+			Rewritten: map[string]string{
+				"FromPort IpProtocol ToPort " +
+					"SecurityGroupEgress/*/FromPort SecurityGroupEgress/*/IpProtocol SecurityGroupEgress/*/ToPort " +
+					"SecurityGroupIngress/*/FromPort SecurityGroupIngress/*/IpProtocol SecurityGroupIngress/*/ToPort": "addRules compares the names and the numbers of protocols, and ports where the protocol has them",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::EC2::SecurityGroup": {
 					"GroupDescription":     "as description",
@@ -220,6 +231,9 @@ func subnetFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Subnet"},
+			Rewritten: map[string]string{
+				"CidrBlock": "checkNetwork refuses a range that is not the address of a network",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::EC2::Subnet": {
 					"AvailabilityZoneId": "as availabilityZone",

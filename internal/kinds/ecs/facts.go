@@ -9,6 +9,9 @@ func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ECS::Cluster", "AWS::ECS::ClusterCapacityProviderAssociations"},
+			Rewritten: map[string]string{
+				"Configuration/ManagedStorageConfiguration/FargateEphemeralStorageKmsKeyId": "no field is about the storage of tasks",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::ECS::Cluster": {
 					"ClusterSettings": "as settings",

@@ -9,6 +9,9 @@ func clusterFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ElastiCache::CacheCluster"},
+			Rewritten: map[string]string{
+				"EngineVersion": "a version that is shown in part is the declared one: TestAVersionThatIsShownInPartIsNotWrittenAgain",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::ElastiCache::CacheCluster": {
 					"CacheNodeType":           "as nodeType",

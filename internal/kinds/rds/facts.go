@@ -9,6 +9,14 @@ func instanceFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBInstance"},
+			Rewritten: map[string]string{
+				"DBInstanceIdentifier DBSubnetGroupName PreferredMaintenanceWindow": kind.SentLower,
+				"DBName":                    kind.InCatalog,
+				"Engine StorageType":        kind.LowerCaseOnly,
+				"EngineVersion":             "a longer version is one of those that the declared one names: TestALaterVersionOfAnyFormIsKept",
+				"KmsKeyId":                  kind.KeyByID,
+				"MasterUserSecret/KmsKeyId": "no field names the key of the password",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::RDS::DBInstance": {
 					"ApplyImmediately CertificateRotationRestart DeleteAutomatedBackups UseDefaultProcessorFeatures TdeCredentialPassword":                                                       kind.IsRequest,
@@ -50,6 +58,9 @@ func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBSubnetGroup"},
+			Rewritten: map[string]string{
+				"DBSubnetGroupName": kind.SentLower,
+			},
 			Properties: map[string]map[string]string{
 				"AWS::RDS::DBSubnetGroup": {
 					"DBSubnetGroupDescription": "as description",

@@ -4,11 +4,16 @@ package route53
 
 import "github.com/nexus-operator/nexus-operator/internal/kind"
 
+const canonical = "names are compared in lower case and with their last dot: canonicalName"
+
 // hostedZoneFacts declares what other packages know about a Route53HostedZone.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::HostedZone"},
+			Rewritten: map[string]string{
+				"Name": canonical,
+			},
 			Properties: map[string]map[string]string{
 				"AWS::Route53::HostedZone": {
 					"DelegationSetId":    "notSettings lists the delegation set, which each public zone has",
@@ -40,6 +45,9 @@ func recordSetFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::RecordSet"},
+			Rewritten: map[string]string{
+				"AliasTarget/DNSName Name": canonical,
+			},
 			Properties: map[string]map[string]string{
 				"AWS::Route53::RecordSet": {
 					"Comment":        kind.IsRequest,

@@ -9,6 +9,10 @@ func bucketFacts() kind.Facts {
 	return kind.Facts{
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::S3::Bucket", "AWS::S3::BucketPolicy"},
+			Rewritten: map[string]string{
+				"NotificationConfiguration/LambdaConfigurations/*/Filter/S3Key/Rules/*/Name " +
+					"NotificationConfiguration/QueueConfigurations/*/Filter/S3Key/Rules/*/Name NotificationConfiguration/TopicConfigurations/*/Filter/S3Key/Rules/*/Name": "asShown of package awsproxy shows it in that form",
+			},
 			Properties: map[string]map[string]string{
 				"AWS::S3::Bucket": {
 					"AccessControl":                             "as acl",

@@ -19,6 +19,8 @@ type Handlers struct {
 	Types map[string]Codes `json:"types"`
 	// Properties are the settings of a resource, without those that can only be read, by its type in CloudFormation.
 	Properties map[string]Codes `json:"properties"`
+	// Transforms are the properties that AWS shows in another form than it was sent, such as AWS::RDS::DBInstance/DBName, sorted.
+	Transforms []string `json:"transforms"`
 }
 
 // ReadHandlers returns the checked-in rights of the resource schemas.

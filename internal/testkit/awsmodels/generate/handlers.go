@@ -31,7 +31,8 @@ func generateHandlers(cfnlint, version, file string) error {
 		var schema struct {
 			Handlers   map[string]struct{ Permissions []string }
 			Properties map[string]json.RawMessage
-			ReadOnly   []string `json:"readOnlyProperties"`
+			ReadOnly   []string                   `json:"readOnlyProperties"`
+			Transforms map[string]json.RawMessage `json:"propertyTransform"`
 		}
 		if err := readJSON(filepath.Join(schemas, "resources", files[name]+".json"), &schema); err != nil {
 			return err
@@ -44,7 +45,12 @@ func generateHandlers(cfnlint, version, file string) error {
 		h.Types[name] = awsmodels.Codes(strings.Join(slices.Compact(all), " "))
 		settings := slices.DeleteFunc(slices.Sorted(maps.Keys(schema.Properties)), func(p string) bool { return slices.Contains(schema.ReadOnly, "/properties/"+p) })
 		h.Properties[name] = awsmodels.Codes(strings.Join(settings, " "))
+		for path := range schema.Transforms {
+			h.Transforms = append(h.Transforms, name+strings.TrimPrefix(path, "/properties"))
+		}
 	}
+	slices.Sort(h.Transforms)
+	h.Transforms = slices.Compact(h.Transforms) // kinds share types
 	return write(file, h)
 }
 

@@ -57,7 +57,8 @@ type Intent struct {
 	// Refs are the resolved references by Kind/name: deletion uses these, the targets may be gone.
 	Refs map[string]kind.Target `json:"refs,omitempty"`
 	// Needed are the names of keys under which the resource may have data, also of those that the spec no longer names. They stay
-	// until AWS was observed with another key, and of kinds that keep data under earlier keys as long as the object exists.
+	// until AWS was observed with another key, and of kinds that keep data under earlier keys as long as the object exists. Of a key they
+	// are its own aliases.
 	Needed []string `json:"needed,omitempty"`
 }
 

@@ -66,8 +66,12 @@ func namesIn(user v1alpha1.Resource, targetKind string) naming {
 	return n
 }
 
-// keyNames returns the names of keys in the spec of an object, without those of references. Values that may name anything have other ARNs.
+// keyNames returns the names of keys in the spec of an object, without those of references, and of a key its aliases: one that moves to
+// another key leaves what was encrypted by this name. Values that may name anything have other ARNs.
 func keyNames(o v1alpha1.Resource) []string {
+	if key, ok := o.(*v1alpha1.KMSKey); ok {
+		return key.Identifiers()
+	}
 	return slices.DeleteFunc(namesIn(o, keyKind).literals, func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
 }
 
@@ -145,6 +149,9 @@ func denotes(name string, target, user v1alpha1.Resource) bool {
 	names := []string{st.ID, st.ARN}
 	if i, ok := target.(Identified); ok {
 		names = append(names, i.Identifiers()...)
+	}
+	if intent, err := ReadIntent(target.GetAnnotations(), string(target.GetUID())); err == nil && intent != nil {
+		names = append(names, intent.Needed...)
 	}
 	if !slices.Contains(names, name) {
 		return false

@@ -309,7 +309,8 @@ type Meta struct {
 	References []string
 	// Users says which objects that name the resource hold its deletion.
 	Users Users
-	// KeepsEarlierKeys is true where data stays encrypted with the key of before when the resource gets another one.
+	// KeepsEarlierKeys is true where data stays encrypted with the key of before when the resource gets another one, and for keys, whose
+	// aliases may move.
 	KeepsEarlierKeys bool
 	// JudgesAdoption is true where what a resource has is judged before an adoption. A table derives it.
 	JudgesAdoption bool

@@ -206,19 +206,19 @@ func (h *household) giveUp() {
 	h.Gone(h.key)
 }
 
-// What was written under a key stays encrypted with it when its bucket or queue gets another one, or when a secret no longer
-// declares any: the key is held although no spec names it.
+// Data stays encrypted with a key when its bucket or queue gets another one, or when the key loses the alias by which a secret names
+// it: the key is held although no spec names it.
 func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
 	b := newBed(t)
 	b.Namespace = b.MakeNamespace("team-earlier-key")
 	b.Create(provider("aws"))
-	h := &household{bed: b, key: &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7)}}}
+	h := &household{bed: b, key: &v1alpha1.KMSKey{Spec: v1alpha1.KMSKeySpec{PendingWindowInDays: aws.Int32(7), Aliases: []v1alpha1.KMSAlias{"alias/earlier"}}}}
 	h.add(h.key, "key")
 	b.Create(h.key)
 	b.Ready(h.key)
 	bucket := &v1alpha1.S3Bucket{Spec: v1alpha1.S3BucketSpec{BucketName: "earlier-media", Encryption: &v1alpha1.S3Encryption{Algorithm: "aws:kms", KMSKeyID: h.key.Status.ARN}}}
 	queue := &v1alpha1.SQSQueue{Spec: v1alpha1.SQSQueueSpec{QueueName: "earlier-jobs", KMSMasterKeyRef: &v1alpha1.ObjectReference{Name: "key"}}}
-	secret := &v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "earlier/mail", KmsKeyId: &h.key.Status.ARN, RecoveryWindowInDays: aws.Int64(0)}}
+	secret := &v1alpha1.SecretsManagerSecret{Spec: v1alpha1.SecretsManagerSecretSpec{SecretName: "earlier/mail", KmsKeyId: aws.String("alias/earlier"), RecoveryWindowInDays: aws.Int64(0)}}
 	h.add(bucket, "media")
 	h.add(queue, "jobs")
 	h.add(secret, "mail")
@@ -227,8 +227,8 @@ func TestDeletion_KeepsTheKeyOfEarlierData(t *testing.T) {
 	b.Ready(users...)
 	b.Edit(bucket, func() { bucket.Spec.Encryption = &v1alpha1.S3Encryption{Algorithm: "AES256"} })
 	b.Edit(queue, func() { queue.Spec.KMSMasterKeyRef, queue.Spec.SQSManagedSSEEnabled = nil, aws.Bool(true) })
-	b.Edit(secret, func() { secret.Spec.KmsKeyId = nil })
-	b.Ready(users...)
+	b.Edit(h.key, func() { h.key.Spec.Aliases = nil })
+	b.Ready(append(users, h.key)...)
 	must(b, 0, b.Client.Delete(b.Ctx(), h.key))
 	b.Eventually(60*time.Second, "the key to be held", func() error {
 		if key, _ := h.keyState(); key.KeyState != kmstypes.KeyStateEnabled {

@@ -160,7 +160,8 @@ type EKSAccessConfig struct {
 
 // EKSAccessEntry lets a user or a role of IAM use the API server of a cluster.
 type EKSAccessEntry struct {
-	// PrincipalARN is the ARN of the user or role, such as arn:aws:iam::123456789012:role/admins.
+	// PrincipalARN is the ARN of the user or role, such as arn:aws:iam::123456789012:role/admins. EKS binds the entry to the unique ID of
+	// the principal: one that is deleted and created again has no access until its entry is removed and declared again.
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^arn:[a-z-]+:iam::[0-9]{12}:(role|user)/[^\]]+$`
 	PrincipalARN string `json:"principalARN"`

@@ -50,7 +50,10 @@ func minReplicas(a *nexusv1.AutoscalingSpec) int32 {
 
 // disruptionBudget adds the PodDisruptionBudget of a component, unless that is off.
 func (k *compiler) disruptionBudget(c component) {
-	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)}}
+	// Pods that are not ready serve nobody. Without AlwaysAllow none of them could be evicted while too few are ready, for want of
+	// credentials or with an image that crashes: neither by the operator nor by the drain of a node.
+	// https://kubernetes.io/docs/tasks/run-application/configure-pdb/#unhealthy-pod-eviction-policy
+	spec := policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: k.selector(c.name)}, UnhealthyPodEvictionPolicy: new(policyv1.AlwaysAllow)}
 	if p := c.PDB; p != nil {
 		if !boolOr(p.Enabled, true) {
 			return

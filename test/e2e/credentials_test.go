@@ -26,9 +26,11 @@ import (
 
 // failing chooses pods for which the webhook fails, and remembers when it did for the first one of each namespace.
 type failing struct {
-	mu      sync.Mutex
-	random  *rand.Rand
-	all     bool
+	mu     sync.Mutex
+	random *rand.Rand
+	all    bool
+	// both has the webhook fail for each of the first two pods of a Deployment.
+	both    bool
 	seen    map[string]int
 	skipped map[string]int
 	first   map[string]time.Time
@@ -47,7 +49,7 @@ func (f *failing) skips(p *corev1.Pod) bool {
 	}
 	name := p.Namespace + "/" + p.GenerateName
 	f.seen[name]++
-	if !f.all && (f.seen[name] > 2 || f.random.IntN(2) == 0) {
+	if !f.all && (f.seen[name] > 2 || !f.both && f.random.IntN(2) == 0) {
 		return false
 	}
 	if f.skipped[p.Namespace]++; f.skipped[p.Namespace] == 1 {
@@ -168,6 +170,27 @@ func TestCredentials_HalfOfThePodsStartWithoutAndAreReplaced(t *testing.T) {
 	for _, c := range all {
 		b.Remove(c)
 	}
+}
+
+// While no pod is ready, a PodDisruptionBudget counts all of them as needed, and allows to evict those that are not ready only if it says so.
+func TestCredentials_PodsThatNeedThemToBeReadyAreReplaced(t *testing.T) {
+	b := newBed(t, "--eks-cluster-name="+eksCluster)
+	b.makeEKSCluster()
+	b.runAgent(nil)
+	f := newFailing()
+	f.both = true
+	ekswebhook.StartFailing(t, b.World, eksCluster, f.skips)
+	b.neverReadyWithout()
+	_, mark := b.Mark()
+	c := b.withPodIdentity("needs")
+	c.Spec.Backend.Image = "registry.example/backend:" + ekswebhook.NeedsCredentials
+	c.Spec.Frontend.Replicas = new(int32(0))
+	b.Create(c)
+	b.RunningWithin(c, 2*time.Minute)
+	if evicted := b.evicted(mark, c.Namespace); len(evicted) != 2 {
+		t.Errorf("evicted %v, want the two pods of the backend", evicted)
+	}
+	b.Remove(c)
 }
 
 func TestCredentials_ReplacementsAreBoundedAcrossRestarts(t *testing.T) {

@@ -8,8 +8,11 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
 
 	admissionv1 "k8s.io/api/admission/v1"
@@ -88,11 +91,15 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := &admissionv1.AdmissionResponse{UID: review.Request.UID, Allowed: true}
 	pod := &corev1.Pod{}
 	if json.Unmarshal(review.Request.Object.Raw, pod) == nil {
-		if pod.Namespace = review.Request.Namespace; h.skips(pod) {
-			http.Error(w, "the webhook fails", http.StatusInternalServerError)
-			return
+		pod.Namespace = review.Request.Namespace
+		patch := h.patch(r.Context(), review.Request.Namespace, pod)
+		if h.skips(pod) {
+			if patch = unready(pod); patch == nil {
+				http.Error(w, "the webhook fails", http.StatusInternalServerError)
+				return
+			}
 		}
-		if patch := h.patch(r.Context(), review.Request.Namespace, pod); patch != nil {
+		if patch != nil {
 			kind := admissionv1.PatchTypeJSONPatch
 			answer.Patch, answer.PatchType = patch, &kind
 		}
@@ -100,6 +107,20 @@ func (h *hook) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	review.Request, review.Response = nil, answer
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(review)
+}
+
+// NeedsCredentials is the tag of images that do not become ready without credentials.
+const NeedsCredentials = "NeedsCredentials"
+
+// unready has the bed play a pod that does not become ready, where one of its images needs the credentials that it does not get; nil elsewhere.
+func unready(pod *corev1.Pod) []byte {
+	if !slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return strings.HasSuffix(c.Image, ":"+NeedsCredentials) }) {
+		return nil
+	}
+	annotations := map[string]string{"testbed.nexus.ai/pod-failure": "NotReady"}
+	maps.Copy(annotations, pod.Annotations)
+	patch, _ := json.Marshal([]map[string]any{{"op": "add", "path": "/metadata/annotations", "value": annotations}})
+	return patch
 }
 
 // patch gives a pod the way of its ServiceAccount, of which an association counts more than the annotation; nil without one.

@@ -84,11 +84,12 @@ func (s summary) part(nodes []view) metav1.Condition {
 	return c
 }
 
-// worstOf is the index of the node to tell of, or -1: one that stalls, and of those one that keeps the backend from working, as only
+// worstOf is the index of the node to tell of, or -1: one that stalls, and of those one that closes a way on purpose, as only
 // its condition says what to do about it.
 func worstOf(nodes []view) int {
 	for _, is := range []func(view) bool{
 		func(v view) bool { return v.Stalled && v.Reason == status.ReasonEgressToAWSBlocked },
+		func(v view) bool { return v.Stalled && v.Reason == status.ReasonLoadBalancerBlocked },
 		func(v view) bool { return v.Stalled },
 	} {
 		if i := slices.IndexFunc(nodes, is); i >= 0 {

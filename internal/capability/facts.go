@@ -65,6 +65,11 @@ type Facts struct {
 	// ClosesEgress holds the SecurityIntents, of those that the capability names, that close the way to AWS of the pods they are
 	// bound to, with what opens it.
 	ClosesEgress map[string]string
+	// ClosesToBalancers lists the SecurityIntents, of those that the capability names, that let only pods call the pods that they are bound
+	// to.
+	ClosesToBalancers []string
+	// Balanced lists the components whose pods a load balancer of AWS calls, where ClosesToBalancers has an intent.
+	Balanced []nexusv1.Component
 }
 
 // region returns where c lives, or "" while that is for its provider to say.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -99,13 +100,16 @@ func (f Facts) closesEgressFor(n graph.Node) []string {
 	if n.Step != StepPolicies || boundTo(n) == nexusv1.ComponentFrontend {
 		return nil
 	}
+	return slices.DeleteFunc(boundIntents(n), func(name string) bool { return f.ClosesEgress[name] == "" })
+}
+
+// boundIntents returns the names of the SecurityIntents of a binding.
+func boundIntents(n graph.Node) []string {
 	list, _, _ := unstructured.NestedSlice(n.Object.Object, "spec", "intents")
 	var out []string
 	for _, item := range list {
 		name, _ := item.(map[string]any)["name"].(string)
-		if f.ClosesEgress[name] != "" {
-			out = append(out, name)
-		}
+		out = append(out, name)
 	}
 	return out
 }
@@ -120,8 +124,60 @@ func (o Observed) stateOf(n graph.Node) State {
 	if names := o.Facts.closesEgressFor(n); len(names) > 0 {
 		s.Stalled, s.Reason = true, status.ReasonEgressToAWSBlocked
 		s.Message = o.Facts.howToOpen(names)
+	} else if message := o.Facts.closedToBalancer(n); message != "" {
+		s.Stalled, s.Reason, s.Message = true, status.ReasonLoadBalancerBlocked, message
 	}
 	return s
+}
+
+// closedToBalancer says that intents of a binding close pods to the load balancer that leads to them, and what opens the way; it is empty
+// where they close none. A load balancer of AWS calls pods from its own addresses, which are those of no pod.
+// https://kubernetes-sigs.github.io/aws-load-balancer-controller/latest/guide/ingress/annotations/#target-type
+func (f Facts) closedToBalancer(n graph.Node) string {
+	if n.Step != StepPolicies {
+		return ""
+	}
+	var names, components []string
+	for _, name := range boundIntents(n) {
+		if slices.Contains(f.ClosesToBalancers, name) {
+			names = append(names, name)
+		}
+	}
+	for _, of := range f.Balanced {
+		if bound := boundTo(n); bound == "" || bound == of {
+			components = append(components, string(of))
+		}
+	}
+	if len(names) == 0 || len(components) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("SecurityIntent %s lets only pods call the %s, so that the load balancer cannot: take it out of spec.security, set ingress.enabled: false and "+
+		"service.type: ClusterIP, or set ingress.gateway to a Gateway whose proxies are pods in one of its fromNamespaces",
+		strings.Join(names, ", "), strings.Join(components, " and the "))
+}
+
+// BalancedComponents returns the components whose pods a load balancer of AWS calls.
+func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []nexusv1.Component {
+	var out []nexusv1.Component
+	for _, of := range []component{frontendOf(&c.Spec), backendOf(&c.Spec)} {
+		if f.isBalanced(&c.Spec, of) {
+			out = append(out, nexusv1.Component(of.name))
+		}
+	}
+	return out
+}
+
+// isBalanced reports whether a load balancer of AWS calls the pods of a component. Which pods serve a Gateway of another controller, or
+// one of others, is not known.
+func (f Facts) isBalanced(s *nexusv1.NexusAICapabilitySpec, c component) bool {
+	switch {
+	case serviceType(s, c) == corev1.ServiceTypeLoadBalancer:
+		return true
+	case gatewayOf(s) != nil:
+		return gatewayOf(s).Class != "" && f.Gateway.Controller == albController
+	default:
+		return ingressEnabled(s)
+	}
 }
 
 // howToOpen says what opens the way to AWS that SecurityIntents close; what opens several of them is said once.

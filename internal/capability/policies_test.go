@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -310,6 +311,50 @@ func TestTheChildThatHasMostToSayIsNamed(t *testing.T) {
 			st, got := summary(observe(t, tc.edits...))
 			if got != tc.want || st.Message != tc.message {
 				t.Errorf("got  %s: %s\nwant %s: %s", got, st.Message, tc.want, tc.message)
+			}
+		})
+	}
+}
+
+func TestLoadBalancerBlocked_WhereALoadBalancerLeadsToPodsThatOnlyPodsMayCall(t *testing.T) {
+	const binding, backends, frontends = "SecurityIntentBinding/myapp-dev-policies", "SecurityIntentBinding/myapp-dev-backend-policies", "SecurityIntentBinding/myapp-dev-frontend-policies"
+	ways := func(in *nexusv1.IngressSpec, backend, frontend corev1.ServiceType, controller string) func(*capability.Observed) {
+		return func(o *capability.Observed) {
+			o.Capability.Spec.Ingress = in
+			o.Capability.Spec.Backend.Service = &nexusv1.ServiceSpec{Type: backend}
+			o.Capability.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: frontend}
+			o.Facts.Gateway.Controller = controller
+			o.Facts.ClosesToBalancers, o.Facts.Balanced = []string{"calls"}, capability.BalancedComponents(o.Capability, o.Facts)
+		}
+	}
+	off := &nexusv1.IngressSpec{Enabled: new(false)}
+	of := func(class, name string) *nexusv1.IngressSpec {
+		return &nexusv1.IngressSpec{Gateway: &nexusv1.GatewaySpec{Class: class, Name: name}}
+	}
+	const cluster, balancer = corev1.ServiceTypeClusterIP, corev1.ServiceTypeLoadBalancer
+	for name, tc := range map[string]struct {
+		way   func(*capability.Observed)
+		bound nexusv1.IntentReference
+		want  string
+	}{
+		"by an Ingress":                    {ways(nil, "", "", ""), both("calls"), binding + ": SecurityIntent calls lets only pods call the frontend and the backend,"},
+		"by an Ingress, the backend":       {ways(nil, "", "", ""), forBackend("calls"), backends + ": SecurityIntent calls lets only pods call the backend,"},
+		"by an Ingress, another intent":    {ways(nil, "", "", ""), both("dns"), ""},
+		"by no Ingress":                    {ways(off, cluster, cluster, ""), both("calls"), ""},
+		"by a Service":                     {ways(off, cluster, balancer, ""), both("calls"), binding + ": SecurityIntent calls lets only pods call the frontend,"},
+		"by the Service of the other":      {ways(off, cluster, balancer, ""), forBackend("calls"), ""},
+		"by a Service of the default type": {ways(off, "", cluster, ""), both("calls"), binding + ": SecurityIntent calls lets only pods call the backend,"},
+		"by a Service beside an Ingress":   {ways(of("istio", ""), "", balancer, "istio.io/gateway-controller"), forFrontend("calls"), frontends + ": SecurityIntent calls lets only pods call the frontend,"},
+		"by a Gateway of AWS":              {ways(of("aws-alb", ""), "", "", "gateway.k8s.aws/alb"), forBackend("calls"), backends + ": SecurityIntent calls lets only pods call the backend,"},
+		"by a Gateway of pods":             {ways(of("istio", ""), "", "", "istio.io/gateway-controller"), both("calls"), ""},
+		"by a Gateway of an unknown class": {ways(of("istio", ""), "", "", ""), both("calls"), ""},
+		"by a Gateway of others":           {ways(of("", "shared"), "", "", ""), both("calls"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			st, _ := summary(observe(t, tc.way, bound(tc.bound)))
+			got := conditionOf(st, nexusv1.ConditionPoliciesReady)
+			if is := strings.HasPrefix(got, "False/LoadBalancerBlocked "); is != (tc.want != "") || !strings.Contains(got, tc.want) {
+				t.Errorf("%s, want %q", got, tc.want)
 			}
 		})
 	}

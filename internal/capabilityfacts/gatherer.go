@@ -87,8 +87,7 @@ func (g Gatherer) Gather(ctx context.Context, c *nexusv1.NexusAICapability) (cap
 	if err != nil {
 		return f, err
 	}
-	f.ClosesEgress, err = g.closesEgress(ctx, c, capability.SignInHost(c, f))
-	return f, err
+	return f, g.intents(ctx, c, &f)
 }
 
 // gather returns all facts but those about intents.
@@ -151,31 +150,34 @@ func (g Gatherer) owned(ctx context.Context, c *nexusv1.NexusAICapability) (map[
 	return out, nil
 }
 
-// closesEgress tells of the capability's SecurityIntents that close the way to AWS what opens it. One that does not
-// exist closes nothing yet.
-func (g Gatherer) closesEgress(ctx context.Context, c *nexusv1.NexusAICapability, signIn string) (map[string]string, error) {
-	var out map[string]string
+// intents gathers what the capability's SecurityIntents close: the way to AWS, with what opens it, and the pods to load balancers. One
+// that does not exist closes nothing yet.
+func (g Gatherer) intents(ctx context.Context, c *nexusv1.NexusAICapability, f *capability.Facts) error {
+	signIn := capability.SignInHost(c, *f)
 	for _, name := range IntentsOf(c) {
 		si := &intentv1alpha1.SecurityIntent{}
 		if err := g.Client.Get(ctx, client.ObjectKey{Name: name}, si); client.IgnoreNotFound(err) != nil {
-			return nil, err
+			return err
 		} else if err != nil {
 			continue
+		}
+		if intent.LetsOnlyPodsIn(si) {
+			f.ClosesToBalancers, f.Balanced = append(f.ClosesToBalancers, name), capability.BalancedComponents(c, *f)
 		}
 		remedy := intent.ClosesEgressToAWS(si, intent.WayToAWS{SignIn: signIn})
 		if remedy == "" {
 			continue
 		}
 		if open, err := g.isOpenByIPv6(ctx, si, signIn); err != nil {
-			return nil, err
+			return err
 		} else if !open {
-			if out == nil {
-				out = map[string]string{}
+			if f.ClosesEgress == nil {
+				f.ClosesEgress = map[string]string{}
 			}
-			out[name] = remedy
+			f.ClosesEgress[name] = remedy
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // isOpenByIPv6 reports whether pods have IPv6 addresses and an intent leaves the way to AWS open to those. It reads the API

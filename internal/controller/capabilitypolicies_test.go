@@ -130,6 +130,28 @@ func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
 	h.remove(c)
 }
 
+func TestIntentThatClosesPodsToTheirLoadBalancer_IsReportedUntilItsRemedy(t *testing.T) {
+	extent.Full(t)
+	h := start(t)
+	c := example("segments")
+	c.Spec.DataServices = nil
+	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: "segments-calls", Component: "backend"}}}
+	si := intentNamed("segments-calls", "networkSegmentation")
+	si.Spec.Intent.Params = intentv1alpha1.Params{"fromNamespaces": {"segments-dev"}}
+	h.make(si)
+	h.create(c)
+	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "segments-calls") || !strings.Contains(m, "call the backend") {
+		t.Errorf("the message names neither the intent nor the component: %s", m)
+	}
+	h.shows(c, "Stalled", "True", "LoadBalancerBlocked")
+	h.alter(c, func() {
+		c.Spec.Ingress = &nexusv1.IngressSpec{Enabled: new(false)}
+		c.Spec.Backend.Service = &nexusv1.ServiceSpec{Type: corev1.ServiceTypeClusterIP}
+	})
+	h.shows(c, "PoliciesReady", "True", "Ready")
+	h.remove(c)
+}
+
 func TestPoliciesStayForAsLongAsAPodOfTheirsDoes(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

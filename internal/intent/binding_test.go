@@ -160,6 +160,31 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 	}
 }
 
+func TestLetsOnlyPodsIn(t *testing.T) {
+	from := v1alpha1.Params{"fromNamespaces": {"shop"}}
+	for name, tc := range map[string]struct {
+		id     string
+		action v1alpha1.Action
+		params v1alpha1.Params
+		want   bool
+	}{
+		"namespaces":                 {"networkSegmentation", v1alpha1.Block, from, true},
+		"accounts":                   {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromServiceAccounts": {"shop/web"}}, true},
+		"an audit":                   {"networkSegmentation", v1alpha1.Audit, from, false},
+		"nobody, which is refused":   {"networkSegmentation", v1alpha1.Block, nil, false},
+		"a typing error":             {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromNamespaces": {"Shop"}}, false},
+		"private networks stay open": {"denyExternalNetworkAccess", v1alpha1.Block, nil, false},
+		"an unknown intent":          {"networkSegments", v1alpha1.Block, from, false},
+	} {
+		if got := intent.LetsOnlyPodsIn(securityIntent("i", tc.id, tc.action, tc.params)); got != tc.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if intent.LetsOnlyPodsIn(nil) {
+		t.Error("an intent that does not exist closes nothing")
+	}
+}
+
 // remedies matches what a message about the way to AWS names: a parameter, and values for it.
 var remedies = regexp.MustCompile(`parameter (names|ports|awsCIDRs)|[*a-z][-*.a-z0-9]*\.amazonaws\.com|\[([0-9./]+)\]|add ([0-9]+)`)
 

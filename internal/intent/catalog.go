@@ -96,7 +96,7 @@ func Catalog() []Entry {
 			{Name: "exceptPorts", Many: true, Check: port, Strict: Fewer},
 			{Name: "requireIdentity", Values: []string{"false", "true"}, Strict: Ordered, Strictest: []string{"true", "false"}, Default: "false"},
 		}},
-		{ID: "networkSegmentation", Title: "Only some namespaces and accounts may talk to the pods", Restricts: Ingress, Params: []Param{
+		{ID: segmentation, Title: "Only some namespaces and accounts may talk to the pods", Restricts: Ingress, Params: []Param{
 			{Name: "fromNamespaces", Many: true, Check: dnsLabel, Strict: FewerOrAny},
 			{Name: "fromServiceAccounts", Many: true, Check: serviceAccount, Strict: FewerOrAny},
 			{Name: "ports", Many: true, Check: port, Strict: FewerOrAny},

@@ -191,6 +191,8 @@ var codes = [...]Code{
 		"Create it, or correct the name."},
 	{"NX-NET-007", ReasonGatewayNotAccepted, "The controller of the Gateway does not accept the Gateway or the route.",
 		"Read what it says in the message; the listeners of an existing Gateway must admit routes from the namespace, with the host."},
+	{"NX-NET-008", ReasonLoadBalancerBlocked, "An intent of `spec.security` lets only pods call a component, and a load balancer of AWS, which is no pod, leads to it.",
+		"Take the intent out of `spec.security`; set `ingress.enabled: false`, and `service.type: ClusterIP`; or use `ingress.gateway` with a Gateway whose proxies are pods, in one of the intent's `fromNamespaces`."},
 	{"NX-SEC-001", ReasonNotEnforced, "No engine does what an intent asks.",
 		"Read `status.coverage`, then install an engine, or correct what the reason of an engine names."},
 	{"NX-SEC-002", ReasonIntentMissing, "A bound SecurityIntent does not exist yet.",

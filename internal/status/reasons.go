@@ -103,6 +103,7 @@ const (
 	ReasonOIDCProviderMissing     = "OIDCProviderMissing"
 	ReasonOIDCAudienceMissing     = "OIDCAudienceMissing"
 	ReasonEgressToAWSBlocked      = "EgressToAWSBlocked"
+	ReasonLoadBalancerBlocked     = "LoadBalancerBlocked"
 
 	ReasonEnforced        = "Enforced"
 	ReasonNotEnforced     = "NotEnforced"

@@ -32,8 +32,12 @@ const (
 	cniConfigMap  = "amazon-vpc-cni"
 	cniController = "enable-network-policy-controller"
 	switchOnCNI   = `aws eks update-addon --addon-name vpc-cni --configuration-values '{"enableNetworkPolicy": "true"}'`
-	switchOnAuto  = "kubectl create configmap " + cniConfigMap + " -n kube-system --from-literal=" + cniController + "=true"
+	switchOnNew   = "kubectl create configmap " + cniConfigMap + " -n kube-system --from-literal=" + cniController + "=true"
+	switchOnOld   = "kubectl patch configmap " + cniConfigMap + ` -n kube-system --type=merge -p '{"data": {"` + cniController + `": "true"}}'`
 )
+
+// vpcCNI is the DaemonSet of the Amazon VPC CNI.
+const vpcCNI = "aws-node"
 
 // ciliumConfig is the ConfigMap of Cilium's settings.
 const ciliumConfig = "cilium-config"
@@ -49,7 +53,7 @@ type plugin struct {
 // plugins lists the plugins that are known, by the DaemonSet that runs on their nodes.
 func plugins() []plugin {
 	return []plugin{
-		{set: "aws-node", name: "Amazon VPC CNI", off: vpcCNIOff},
+		{set: vpcCNI, name: "Amazon VPC CNI", off: vpcCNIOff},
 		{set: "cilium", name: "Cilium"},
 		{set: "calico-node", name: "Calico"},
 		{set: "canal", name: "Canal"},
@@ -125,14 +129,31 @@ func (r Reader) autoMode(ctx context.Context, nodes Nodes) (names []string, prob
 	if !nodes.MayBeAuto() {
 		return nil, "", nil
 	}
-	on, err := r.holds(ctx, AgentNamespace, cniConfigMap, cniController, "true")
+	switchOn, err := r.controllerSwitch(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if on {
+	if switchOn == "" {
 		return []string{"EKS Auto Mode"}, "", nil
 	}
-	return nil, "EKS Auto Mode runs with network policies off: run " + switchOnAuto, nil
+	return nil, "EKS Auto Mode runs with network policies off: run " + switchOn, nil
+}
+
+// controllerSwitch returns the command that switches on the network policy controller of EKS, or nothing where it is on. Without it the
+// agents on nodes, of Auto Mode and of the Amazon VPC CNI, get no rules to enforce.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html
+func (r Reader) controllerSwitch(ctx context.Context) (string, error) {
+	m, err := r.configMap(ctx, AgentNamespace, cniConfigMap)
+	switch {
+	case err != nil:
+		return "", err
+	case m.Data[cniController] == "true":
+		return "", nil
+	case m.Name == "":
+		return switchOnNew, nil
+	default:
+		return switchOnOld, nil
+	}
 }
 
 // pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.
@@ -167,8 +188,15 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (strin
 	switch {
 	case d.Status.DesiredNumberScheduled > 0 && d.Status.NumberReady == 0:
 		return fmt.Sprintf("no pod of DaemonSet %s/%s, which enforces NetworkPolicies, is ready: see kubectl describe daemonset %s -n %s", d.Namespace, d.Name, d.Name, d.Namespace), nil
-	case p.off != nil:
+	case p.off != nil && p.off(d) != "":
 		return p.off(d), nil
+	case p.set == vpcCNI:
+		switchOn, err := r.controllerSwitch(ctx)
+		if switchOn == "" || err != nil {
+			return "", err
+		}
+		return "the agents of the Amazon VPC CNI run with network policies on, and the controller of EKS that gives them the rules is off: run " + switchOnCNI +
+			", or, where the plugin is no add-on of EKS, " + switchOn, nil
 	case p.set == "cilium":
 		never, err := r.holds(ctx, d.Namespace, ciliumConfig, "enable-policy", "never")
 		if never {
@@ -196,10 +224,16 @@ func (r Reader) hidesNodes(ctx context.Context, sets []appsv1.DaemonSet) (string
 
 // holds reports whether an entry of a ConfigMap has a value.
 func (r Reader) holds(ctx context.Context, namespace, name, key, value string) (bool, error) {
+	m, err := r.configMap(ctx, namespace, name)
+	return err == nil && m.Data[key] == value, err
+}
+
+// configMap reads a ConfigMap; one that does not exist, or may not be read, is empty.
+func (r Reader) configMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	m := &corev1.ConfigMap{}
 	err := r.Live.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, m)
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) {
-		return false, fmt.Errorf("reading ConfigMap %s/%s: %w", namespace, name, err)
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", namespace, name, err)
 	}
-	return m.Data[key] == value, nil
+	return m, nil
 }

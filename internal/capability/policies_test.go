@@ -316,7 +316,7 @@ func TestTheChildThatHasMostToSayIsNamed(t *testing.T) {
 	}
 }
 
-func TestLoadBalancerBlocked_WhereALoadBalancerLeadsToPodsThatOnlyPodsMayCall(t *testing.T) {
+func TestLoadBalancerBlocked_WhereOneLeadsToClosedPods(t *testing.T) {
 	const binding, backends, frontends = "SecurityIntentBinding/myapp-dev-policies", "SecurityIntentBinding/myapp-dev-backend-policies", "SecurityIntentBinding/myapp-dev-frontend-policies"
 	ways := func(in *nexusv1.IngressSpec, backend, frontend corev1.ServiceType, controller string) func(*capability.Observed) {
 		return func(o *capability.Observed) {

@@ -130,7 +130,7 @@ func TestIntentThatClosesEgressToAWS_IsReportedAtOnce(t *testing.T) {
 	h.remove(c)
 }
 
-func TestIntentThatClosesPodsToTheirLoadBalancer_IsReportedUntilItsRemedy(t *testing.T) {
+func TestIntentThatClosesPodsToALoadBalancer_IsReported(t *testing.T) {
 	extent.Full(t)
 	h := start(t)
 	c := example("segments")

@@ -49,12 +49,12 @@ func Joined(field string, problems []Problem) (at, text string) {
 
 // CheckSchema returns why values cannot be checked against the schema; AWS checks them then. What checks them is made at the first use.
 func (t *Type) CheckSchema() error {
-	t.once.Do(func() { t.valid, t.invalid = compile(t.doc) })
+	t.once.Do(func() { t.valid, t.invalid = validatorOf(t.doc) })
 	return t.invalid
 }
 
-// compile reads a schema as AWS writes them, in draft 7 of JSON schema. What names the schema itself is left out: it is at no address.
-func compile(doc map[string]any) (*jsonschema.Schema, error) {
+// validatorOf reads a schema as AWS writes them, in draft 7 of JSON schema. What names the schema itself is left out: it is at no address.
+func validatorOf(doc map[string]any) (*jsonschema.Schema, error) {
 	own := maps.Clone(doc)
 	delete(own, "$schema")
 	delete(own, "$id")

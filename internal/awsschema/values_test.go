@@ -37,8 +37,12 @@ func bundle(t *testing.T) *bundled.Bundle {
 
 func typeOf(t *testing.T, name string) *awsschema.Type {
 	t.Helper()
-	of, err := bundle(t).Type(name)
-	if err != nil || of == nil {
+	text, err := bundle(t).Schema(name)
+	if err != nil || text == nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	of, err := awsschema.Parse(text)
+	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return of
@@ -130,13 +134,48 @@ func TestProblems_EverySchemaChecksValues(t *testing.T) {
 		t.Errorf("%d types", len(b.Types))
 	}
 	for _, name := range b.Types {
-		of, err := b.Type(name)
+		text, err := b.Schema(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := awsschema.Parse(text)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
 		if err := of.CheckSchema(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A member of one of several forms is not required: an edit may choose another form.
+func TestIsRequired_OnlyInEveryForm(t *testing.T) {
+	for _, row := range []struct {
+		typeName string
+		at       []string
+		want     bool
+	}{
+		{"AWS::Macie::AllowList", []string{"Criteria", "Regex"}, false},
+		{"AWS::Macie::AllowList", []string{"Criteria"}, true},
+		{"AWS::Kinesis::Stream", []string{"StreamEncryption", "KeyId"}, true},
+		{"AWS::Kinesis::Stream", []string{"Name"}, false},
+		{"AWS::EC2::PrefixList", []string{"Entries", awsschema.Every, "Cidr"}, true},
+		{"AWS::RolesAnywhere::TrustAnchor", []string{"Source", "SourceData", "AcmPcaArn"}, false},
+	} {
+		if got := typeOf(t, row.typeName).IsRequired(row.at...); got != row.want {
+			t.Errorf("%s %v is required: %t", row.typeName, row.at, got)
+		}
+	}
+}
+
+// The tags of some types cannot have the keys of an owner, or are never shown: their resources have no tags of an owner.
+func TestTagProperty_CanNameAnOwner(t *testing.T) {
+	for name, want := range map[string]string{
+		"AWS::RoboMaker::Fleet": "", "AWS::SSMContacts::Contact": "", "AWS::SSO::Application": "", "AWS::ManagedBlockchain::Accessor": "", "AWS::Kinesis::Stream": "Tags", "AWS::EFS::FileSystem": "FileSystemTags",
+	} {
+		if got := typeOf(t, name).TagProperty(); got != want {
+			t.Errorf("%s has tags in %q, want %q", name, got, want)
 		}
 	}
 }

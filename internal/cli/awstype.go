@@ -27,7 +27,7 @@ func (s *shared) typeProblems(r *v1alpha1.AWSResource) ([]error, error) {
 	if malformed := documents.Check("spec.properties", r.Spec.Properties.Raw); malformed != nil {
 		out = append(out, malformed)
 	}
-	t, err := b.Type(r.Spec.TypeName)
+	t, err := typeIn(b, r.Spec.TypeName)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (s *shared) uncheckedProperties(u *unstructured.Unstructured) string {
 	if err != nil {
 		return ""
 	}
-	if t, err := b.Type(name); err != nil || t != nil {
+	if t, err := typeIn(b, name); err != nil || t != nil {
 		return ""
 	}
 	return ", apart from its properties, which were not checked: the schemas of " + b.Date + " have no type " + name
@@ -91,4 +91,13 @@ func (s *shared) bundle() (*bundled.Bundle, error) {
 	b, err := bundled.Open()
 	s.types = b
 	return b, err
+}
+
+// typeIn returns the interpreted schema of a type; nil for a type that the bundle does not have.
+func typeIn(b *bundled.Bundle, name string) (*awsschema.Type, error) {
+	text, err := b.Schema(name)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	return awsschema.Parse(text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -136,7 +137,11 @@ func TestSchema_OfManifestsOfAllTypes(t *testing.T) {
 	}
 	step, checked := extent.Size(t, 50, 1), 0
 	for i := 0; i < len(b.Types); i += step {
-		of, err := b.Type(b.Types[i])
+		text, err := b.Schema(b.Types[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		of, err := awsschema.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}

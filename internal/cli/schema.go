@@ -55,7 +55,7 @@ func (s *shared) schema(name string, depth int, output string) error {
 	if err != nil {
 		return err
 	}
-	t, err := b.Type(name)
+	t, err := typeIn(b, name)
 	if err != nil {
 		return err
 	}

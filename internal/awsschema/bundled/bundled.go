@@ -14,9 +14,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
-
-	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 )
 
 // schemas is an archive with a file for each service, which contains the schemas of its types, and with index.json. `make awstypes` makes it.
@@ -41,9 +38,6 @@ type Index struct {
 type Bundle struct {
 	Index
 	archive *zip.Reader
-
-	mu     sync.Mutex
-	parsed map[string]*awsschema.Type
 }
 
 // Open reads the index.
@@ -52,7 +46,7 @@ func Open() (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Bundle{archive: archive, parsed: map[string]*awsschema.Type{}}
+	b := &Bundle{archive: archive}
 	text, err := b.read(IndexFile)
 	if err != nil {
 		return nil, err
@@ -83,24 +77,6 @@ func (b *Bundle) Schema(typeName string) (json.RawMessage, error) {
 		return nil, fmt.Errorf("the schemas of %s: %w", typeName, err)
 	}
 	return types[typeName], nil
-}
-
-// Type returns the interpreted schema of a type; nil for a type that the bundle does not have.
-func (b *Bundle) Type(typeName string) (*awsschema.Type, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if t := b.parsed[typeName]; t != nil {
-		return t, nil
-	}
-	text, err := b.Schema(typeName)
-	if err != nil || text == nil {
-		return nil, err
-	}
-	t, err := awsschema.Parse(text)
-	if err == nil {
-		b.parsed[typeName] = t
-	}
-	return t, err
 }
 
 func (b *Bundle) read(name string) ([]byte, error) {

@@ -3,6 +3,7 @@
 package bundled
 
 import (
+	"encoding/json"
 	"os"
 	"slices"
 	"strings"
@@ -19,13 +20,14 @@ func TestBundle_HasEveryTypeInLittleSpace(t *testing.T) {
 		t.Errorf("%d bytes, %d types of %s", len(schemas), len(b.Types), b.Date)
 	}
 	for _, name := range b.Types {
-		if of, err := b.Type(name); err != nil || of == nil || of.Name != name {
+		var of struct{ TypeName string }
+		if text, err := b.Schema(name); err != nil || json.Unmarshal(text, &of) != nil || of.TypeName != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, name := range []string{"", "AWS::No::Type", "AWS::Kinesis", "index"} {
-		if of, err := b.Type(name); of != nil || err != nil {
-			t.Errorf("%q: %v, %v", name, of, err)
+		if of, err := b.Schema(name); of != nil || err != nil {
+			t.Errorf("%q: %s, %v", name, of, err)
 		}
 	}
 }

@@ -72,6 +72,18 @@ func TestPatch_IsAsDeepAsItCanBe(t *testing.T) {
 	}
 }
 
+// AWS refuses a patch with a property that is fixed at the creation, also where it never shows it.
+func TestPatch_LeavesOutWriteOnlyValuesThatAreFixed(t *testing.T) {
+	hidden := func(value string) *kind.WriteOnly { return kind.NewWriteOnly("uid", value) }
+	want := &kind.Document{Value: map[string]any{"A": 1.0, "Fixed": hidden(`"f"`), "List": []any{map[string]any{"S": hidden(`"s"`)}}, "P": hidden(`"p"`)}, Rule: func(at []string) kind.DocumentRule {
+		return kind.DocumentRule{Mode: kind.Either(at[0] == "Fixed" || at[0] == "List", kind.Immutable, kind.Mutable)}
+	}}
+	text, err := json.Marshal(Patch("Properties", want, &kind.Document{Value: map[string]any{"A": 0.0}}, []kind.Change{{Path: "Properties.A"}}))
+	if got, patch := string(text), `[{"op":"add","path":"/A","value":1},{"op":"add","path":"/P","value":"p"}]`; err != nil || got != patch {
+		t.Errorf("got %s, want %s: %v", got, patch, err)
+	}
+}
+
 func TestHide_KeepsWriteOnlyValuesForRequests(t *testing.T) {
 	declared := map[string]any{"Name": "a", "Password": "p", "Users": []any{map[string]any{"Name": "u", "Password": "q"}}, "Gone": nil}
 	hidden := Hide("uid", declared, func(at []string) bool { return at[len(at)-1] == "Password" })

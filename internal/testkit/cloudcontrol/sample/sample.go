@@ -41,7 +41,7 @@ func New(schema []byte) (*Type, error) {
 	return t, err
 }
 
-// tries is how many values of a property are tried.
+// tries limits the values of a property that are tried.
 const tries = 12
 
 // Properties makes properties that are valid together: those that are required, and of the others each whose value leaves them valid. The same seed
@@ -145,7 +145,7 @@ func (t *Type) forms(schema any, seed, depth int) []map[string]any {
 	return out
 }
 
-// merged is what several schemas say together.
+// merged has what several schemas say together.
 type merged map[string]any
 
 func merge(schemas []map[string]any) merged {
@@ -271,13 +271,13 @@ func (t *Type) object(at string, m merged, seed, depth int) (any, bool) {
 	return t.mapped(at, m, seed, depth)
 }
 
-// mapped makes an object with keys of its own.
+// mapped makes an object with keys that no schema names.
 func (t *Type) mapped(at string, m merged, seed, depth int) (any, bool) {
 	out := map[string]any{}
 	patterns, _ := m["patternProperties"].(map[string]any)
-	for _, pattern := range slices.Sorted(maps.Keys(patterns)) {
-		if value, ok := t.value(at+"/*", patterns[pattern], seed, depth+1); ok {
-			out[matching(pattern, seed)] = value
+	if names := slices.Sorted(maps.Keys(patterns)); len(names) > 0 {
+		if value, ok := t.value(at+"/*", patterns[names[0]], seed, depth+1); ok {
+			out[matching(names[0], seed)] = value
 		}
 		return out, true
 	}

@@ -213,7 +213,9 @@ func TestAccounts_AnEditedProviderAbandonsNothing(t *testing.T) {
 	if err := b.Get(queue); err != nil || len(queue.Finalizers) == 0 {
 		t.Fatalf("the queue's finalizer was dropped though the queue is in another account: %v", err)
 	}
-	if calls := serviceCalls(b.World.AWS().Since(mark)); len(calls) > 0 {
+	// Roles of the other providers are looked at again while they are young.
+	calls := serviceCalls(b.World.AWS().Since(mark)).Filter(func(c awsproxy.Call) bool { return c.Service != "iam" || c.Write })
+	if len(calls) > 0 {
 		t.Errorf("calls while the provider leads elsewhere:\n%s", calls)
 	}
 	b.Edit(table, func() { table.Spec.ProviderRef.Name = "production" })

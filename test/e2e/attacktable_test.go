@@ -258,9 +258,13 @@ func (b *bed) guards(keeper string) {
 	b.Ready(bounded, pathed)
 	k := keys("keys", "AKIATABLE")
 	k.Namespace = keeper
-	b.Create(k)
 	foreign := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "victim-dev", Name: "token"}, StringData: map[string]string{"value": "canary-of-the-victim"}}
-	b.Create(foreign)
+	b.Create(k, foreign)
+	b.Cleanup(func() { // these namespaces outlive the test
+		if err := errors.Join(b.Client.Delete(b.Ctx(), k), b.Client.Delete(b.Ctx(), foreign)); err != nil {
+			b.Error(err)
+		}
+	})
 	observed := role("finance-admin")
 	observed.Spec.ManagementPolicy = v1alpha1.ManageObserve
 	observed.Name = "observed"

@@ -67,9 +67,7 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 	s.DBInstanceIdentifier, s.ARN, s.Zone = want.DBInstanceIdentifier, aws.ToString(d.DBInstanceArn), aws.ToString(d.AvailabilityZone)
 	s.Version, s.Storage = aws.ToString(d.EngineVersion), aws.ToInt32(d.AllocatedStorage)
 	s.DBName, s.EngineVersion, s.SourceID = sameName(want.DBName, s.DBName), versionAs(want, s.EngineVersion), aws.ToString(d.ReadReplicaSourceDBInstanceIdentifier)
-	if d.MaxAllocatedStorage != nil && want.AllocatedStorage != nil && s.Storage > *want.AllocatedStorage {
-		s.AllocatedStorage = want.AllocatedStorage
-	}
+	s.acceptGrowth(want)
 	if d.Endpoint != nil {
 		s.Address, s.Port = aws.ToString(d.Endpoint.Address), d.Endpoint.Port
 	}
@@ -94,6 +92,18 @@ func seenInstance(want InstanceState, d types.DBInstance) InstanceState {
 		s.SecretARN = aws.ToString(d.MasterUserSecret.SecretArn)
 	}
 	return s
+}
+
+// acceptGrowth makes storage that storage autoscaling has added as wanted. RDS ends storage autoscaling, and shows no limit, where the
+// limit is the storage that exists.
+// https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.Autoscaling.html
+func (s *InstanceState) acceptGrowth(want InstanceState) {
+	if s.MaxAllocatedStorage == nil && aws.ToInt32(want.MaxAllocatedStorage) == s.Storage {
+		s.MaxAllocatedStorage = want.MaxAllocatedStorage
+	}
+	if s.MaxAllocatedStorage != nil && want.AllocatedStorage != nil && s.Storage > *want.AllocatedStorage {
+		s.AllocatedStorage = want.AllocatedStorage
+	}
 }
 
 // sameName returns the wanted name where have is the same in another case: RDS shows the names of databases of Oracle in upper case.

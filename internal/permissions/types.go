@@ -136,7 +136,7 @@ const (
 // harmlessWildcards matches actions with a wildcard that change nothing and show no data.
 var harmlessWildcards = regexp.MustCompile(`:(Describe|List)[A-Za-z]*\*$`)
 
-// removesBoundary matches the actions after which a boundary limits nobody.
+// removesBoundary matches the actions that end the effect of a permissions boundary.
 var removesBoundary = regexp.MustCompile(`^iam:Delete[A-Za-z]*PermissionsBoundary$`)
 
 // whyLeftOut says why a right is not printed; empty where it is. Rights to change IAM, and to act as roles, are printed for the types of

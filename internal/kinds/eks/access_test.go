@@ -92,7 +92,7 @@ func TestAnAccessEntryThatWasRemovedIsMadeAgain(t *testing.T) {
 	}
 }
 
-// While an administrator cannot be given a policy, the one before stays: nobody could use the cluster without either.
+// While an administrator cannot be given a policy, the one before stays: without either, no one could use the cluster.
 func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 	s := clusterSubject(t, admins("alice"))
 	kindtest.Settled(t, s)
@@ -112,7 +112,7 @@ func TestAnAdministratorStaysUntilTheNextOneHasItsPolicy(t *testing.T) {
 	}
 }
 
-// With mode API, EKS ignores the ConfigMap: whoever is named by it and has no access entry is locked out.
+// With mode API, EKS ignores the ConfigMap: principals that it names and that have no access entry are locked out.
 func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
 	s := clusterSubject(t)
 	kindtest.Settled(t, s)

@@ -140,7 +140,7 @@ bench: bed ## Measure, built as for users: times are reported; calls, writes, CP
 	go test -run '^$$' -bench '$(BENCH_ONCE)' -benchtime 1x -timeout 60m ./test/bench/...
 
 # Benchmarks of many objects, which run once.
-BENCH_ONCE = Idle|Buckets|Capabilities|Shards|NeighborPlans|MemoryOfTenants
+BENCH_ONCE = Idle|Buckets|AnyType|Capabilities|Shards|NeighborPlans|MemoryOfTenants
 
 .PHONY: second-emulator
 second-emulator: bed operator ## Live each AWS kind and a capability against another AWS emulator, without the corrections of the test bed.

@@ -56,6 +56,9 @@ var defaultLimits = Limits{
 	"route53":                 {PerSecond: 5, Burst: 5},
 	"cloudfront":              {PerSecond: 5, Burst: 10},
 	"organizations":           {PerSecond: 2, Burst: 5},
+	// AWS publishes no rate of Cloud Control API. Other clients are throttled at 25 calls a second (github.com/ekristen/aws-nuke/pull/510).
+	"cloudcontrol":   {PerSecond: 20, Burst: 40},
+	"cloudformation": {PerSecond: 5, Burst: 10}, // DescribeType, once for each type and provider
 
 	"dynamodb.TagResource":               {PerSecond: 5, Burst: 5},
 	"dynamodb.UntagResource":             {PerSecond: 5, Burst: 5},

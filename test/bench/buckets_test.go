@@ -126,7 +126,7 @@ func measureBuckets(b *testing.B, n int, latency time.Duration, double bool) {
 			objects[i] = bucketOf(x.Namespace, i)
 		}
 		court.judge("create", n, x.creation("bucket", f, objects))
-		court.judge("check", n, x.checks(n))
+		court.judge("check", n, x.checks(n, "s3", "GetBucketTagging", lifted))
 		court.judge("delete", n, x.deletion("bucket", f, objects))
 		if s3 != nil && len(s3.Names()) > 0 {
 			b.Errorf("%d buckets remain in the S3 double", len(s3.Names()))
@@ -142,17 +142,17 @@ func measureBuckets(b *testing.B, n int, latency time.Duration, double bool) {
 func checkEvery(n int) time.Duration { return max(5*time.Second, time.Duration(n)*20*time.Millisecond) }
 
 // checks restarts the operator with a short interval and measures one interval of periodic checks, which nobody asked
-// for and which therefore must write nothing. A check begins with the bucket's tags.
-func (b *bench) checks(n int) []figure {
+// for and which therefore must write nothing. A check begins with a call of the operation. The operator keeps the flags.
+func (b *bench) checks(n int, service, operation string, flags ...string) []figure {
 	b.B.Helper()
 	every := checkEvery(n)
-	b.Restart(fmt.Sprintf("--check-interval=%s", every), lifted)
+	b.Restart(append(flags, fmt.Sprintf("--check-interval=%s", every))...)
 	time.Sleep(every + every/5) // the first checks fall into the first interval
 	p := b.begin("check")
 	time.Sleep(every)
 	p.reached()
-	out := p.figures(func(calls awsproxy.Calls) int { return max(1, calls.Match("s3", "GetBucketTagging", "").Count()) })
-	b.Restart(resting, lifted)
+	out := p.figures(func(calls awsproxy.Calls) int { return max(1, calls.Match(service, operation, "").Count()) })
+	b.Restart(append(flags, resting)...)
 	return out
 }
 

@@ -30,8 +30,10 @@ const (
 	peakMiB    measure = "MiB-peak"
 	restMiB    measure = "MiB-at-rest"
 	perBucket  measure = "KiB/bucket-at-rest"
-	checked    measure = "checks"
-	awsWrites  measure = "AWS-writes"
+	// perObject is without the properties that the object declares.
+	perObject measure = "KiB/object-at-rest-beside-its-properties"
+	checked   measure = "checks"
+	awsWrites measure = "AWS-writes"
 	// objectsBefore are the objects of a crowded namespace that were finished before one of another namespace was.
 	objectsBefore measure = "objects-before"
 	// shareOfLimit is the largest resident memory as a part of the limit that the chart sets.
@@ -61,6 +63,16 @@ var budget = []limit{
 	{what: "bucket", phase: "delete", figure: kubeWrites, most: 1},
 	{what: "bucket", phase: "delete", figure: events, most: 1},
 	{what: "bucket", phase: "rest", figure: perBucket, most: 6, objects: 1000},
+
+	// The read before it, the create, one poll, and the read after it: the double carries out requests at once.
+	{what: "any type", phase: "create", figure: awsCalls, most: 4},
+	{what: "any type", phase: "create", figure: kubeWrites, most: 3},
+	{what: "any type", phase: "create", figure: events, most: 1},
+	{what: "any type", phase: "check", figure: awsCalls, most: 1},
+	{what: "any type", phase: "check", figure: allWrites, most: 0},
+	{what: "any type", phase: "delete", figure: awsCalls, most: 4},
+	{what: "any type", phase: "delete", figure: kubeWrites, most: 2},
+	{what: "any type", phase: "rest", figure: perObject, most: 8, objects: 1000},
 
 	// Reads are shared where that saves four of five calls.
 	{what: "elasticip", phase: "first-checks", figure: awsCalls, most: 0.15},

@@ -65,6 +65,11 @@ func place(t *testing.T, s *kindtest.Subject) *bench {
 	types, err := awstypes.Excerpt()
 	must(t, err)
 	t.Cleanup(func() { _ = types.Close() })
+	return placeWith(t, s, types)
+}
+
+// placeWith gives a subject a double of some types.
+func placeWith(t *testing.T, s *kindtest.Subject, types *awstypes.Types) *bench {
 	d := double.New(kindtest.Account, types, func() time.Time { return s.Clock })
 	s.Rig.AWS.Divert("cloudformation", d)
 	s.Rig.AWS.Divert("tag", d.Tagging())

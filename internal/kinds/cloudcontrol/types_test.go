@@ -17,7 +17,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
-	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol/sample"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -87,17 +86,11 @@ func (l *anyLife) shown(name string) any {
 // begin creates the resource, and looks at it once more.
 func (l *anyLife) begin(t *testing.T, types *awstypes.Types) {
 	t.Helper()
-	text, err := json.Marshal(l.properties)
-	must(t, err)
-	s := kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(l.schema.Name, string(text)))
-	d := double.New(kindtest.Account, types, func() time.Time { return s.Clock })
-	s.Rig.AWS.Divert("cloudformation", d)
-	s.Rig.AWS.Divert("tag", d.Tagging())
-	l.bench = &bench{s, t, d}
-	kindtest.Settled(t, s)
-	mark := s.Rig.AWS.Mark()
-	kindtest.Settled(t, s)
-	if calls := s.Rig.AWS.Since(mark); calls.Writes().Count() > 0 || len(calls) != 1 {
+	l.place(t, types, l.properties)
+	kindtest.Settled(t, l.Subject)
+	mark := l.Rig.AWS.Mark()
+	kindtest.Settled(t, l.Subject)
+	if calls := l.Rig.AWS.Since(mark); calls.Writes().Count() > 0 || len(calls) != 1 {
 		t.Errorf("a look at what is as declared:\n%s", calls)
 	}
 }

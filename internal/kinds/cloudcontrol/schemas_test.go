@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+)
+
+// Objects of a type that are reconciled at the same time share the read of its schema.
+func TestSchemas_AreReadOnceByAll(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	b.Rig.AWS.Fault(awsproxy.Match{Op: "DescribeType"}, awsproxy.Delay(100*time.Millisecond))
+	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			if got, err := s.of(t.Context(), stream); err != nil || got.Name != stream {
+				t.Errorf("%v, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := b.Rig.AWS.Calls().Match("cloudformation", "DescribeType", "").Count(); n != 1 {
+		t.Errorf("%d reads of the schema", n)
+	}
+}
+
+// One who waits for the read of another neither waits longer than its context nor fails with the other.
+func TestSchemas_ReadersAreIndependent(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	b.Rig.AWS.Fault(awsproxy.Match{Op: "DescribeType"}, awsproxy.Delay(300*time.Millisecond))
+	s := &schemas{api: cloudformation.NewFromConfig(b.Rig.Config)}
+	hasty, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	var all sync.WaitGroup
+	for range 2 {
+		all.Go(func() {
+			if _, err := s.of(hasty, stream); err == nil {
+				t.Error("a reader waited longer than its context")
+			}
+		})
+	}
+	all.Go(func() {
+		if _, err := s.of(t.Context(), stream); err != nil {
+			t.Error(err)
+		}
+	})
+	all.Wait()
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// strike is a fault that any call of a type's life may meet.
+type strike struct {
+	name   string
+	kills  bool
+	action func(hook func()) awsproxy.Action
+}
+
+var strikes = []strike{
+	{name: "killed after", kills: true, action: awsproxy.ForwardThen},
+	{name: "answer lost", action: func(func()) awsproxy.Action { return awsproxy.LoseAnswer() }},
+	{name: "killed before", kills: true, action: awsproxy.BeforeThen},
+	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
+}
+
+// requestTime is how long the double carries a request out, so that an operator can die while one is under way.
+const requestTime = 7 * time.Second
+
+// edited returns the properties with one that is changed, the name of that one, and its value; empty where none can be changed.
+func (l *anyLife) edited() (map[string]any, string) {
+	names, _ := l.editable()
+	for _, name := range names {
+		after, ok := l.sample.Another(l.properties, name, 2)
+		if !ok || sameJSON(l.properties[name], after) || l.sameSet(name, l.properties[name], after) {
+			continue
+		}
+		out := maps.Clone(l.properties)
+		out[name] = after
+		return out, name
+	}
+	return nil, ""
+}
+
+// struck is one life of create, edit and deletion, in which the nth call of an operation meets a fault; without an operation none does. It returns
+// the calls of the life.
+func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m awsproxy.Match, f strike) awsproxy.Calls {
+	t.Helper()
+	l.place(t, types, l.properties)
+	l.double.SetDuration(requestTime)
+	var killed atomic.Bool // set by the proxy, read by the pass
+	kill := func() bool { return killed.Swap(false) && f.kills }
+	var hits func() int
+	if m.Op != "" {
+		rule := l.Rig.AWS.Fault(m, f.action(func() { killed.Store(true) }))
+		hits = func() int { return int(rule.Hits()) }
+	}
+	settle := func(what string) {
+		t.Helper()
+		if out, err := l.Settle(t.Context(), kill); err != nil || out.Gone != l.Deleting {
+			t.Fatalf("%s: %v %+v\n%s", what, err, out, l.Rig.AWS.Calls())
+		}
+	}
+	settle("create")
+	if found := l.double.Identifiers(l.schema.Name); len(found) != 1 {
+		t.Fatalf("%d resources after the create\n%s", len(found), l.Rig.AWS.Calls())
+	}
+	if edited, name := l.edited(); name != "" {
+		l.declare(edited)
+		settle("edit of " + name)
+		if got := l.shown(name); !sameJSON(got, edited[name]) {
+			t.Fatalf("%s after an edit is %v, want %v\n%s", name, got, edited[name], l.Rig.AWS.Calls())
+		}
+	}
+	l.Deleting = true
+	settle("deletion")
+	if left := l.double.Identifiers(l.schema.Name); len(left) > 0 {
+		t.Fatalf("left behind: %v\n%s", left, l.Rig.AWS.Calls())
+	}
+	if hits != nil && hits() != 1 {
+		t.Fatalf("the fault struck %d times", hits())
+	}
+	if n := len(l.Rig.AWS.Calls()); n > 200 {
+		t.Fatalf("%d calls", n)
+	}
+	return l.Rig.AWS.Calls()
+}
+
+// place makes a subject that declares properties, with a double that answers it.
+func (l *anyLife) place(t *testing.T, types *awstypes.Types, properties map[string]any) {
+	t.Helper()
+	text, err := json.Marshal(properties)
+	must(t, err)
+	s := kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(l.schema.Name, string(text)))
+	l.bench = placeWith(t, s, types)
+}
+
+// Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end is always
+// the same. A type is struck at a quarter of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
+func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	lived, lives := 0, 0
+	for i := extent.Size(t, 20, 0); i < len(names); i += extent.Size(t, 41, 1) {
+		name := names[i]
+		if apart(name) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, name)
+		if l == nil {
+			continue
+		}
+		lived++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
+			var places []awsproxy.Match
+			for _, c := range l.struck(t, types, awsproxy.Match{}, strike{}) {
+				m := awsproxy.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
+				for slices.Contains(places, m) {
+					m.Nth++
+				}
+				places = append(places, m)
+			}
+			for n, m := range places {
+				if n%4 != lived%4 {
+					continue
+				}
+				f := strikes[(lived/4+n)%len(strikes)]
+				lives++
+				t.Run(fmt.Sprintf("%s/%s#%d", f.name, m.Op, m.Nth), func(t *testing.T) { l.struck(t, types, m, f) })
+			}
+		})
+	}
+	t.Logf("%d types, %d lives with a fault", lived, lives)
+	if lived < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", lived)
+	}
+}

@@ -104,7 +104,7 @@ func (l *anyLife) place(t *testing.T, types *awstypes.Types, properties map[stri
 }
 
 // Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end is always
-// the same. A type is struck at a quarter of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
+// the same. A type is struck at an eighth of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
 func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 	types, err := awstypes.Bundled()
 	must(t, err)
@@ -130,10 +130,10 @@ func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 				places = append(places, m)
 			}
 			for n, m := range places {
-				if n%4 != lived%4 {
+				if n%8 != lived%8 {
 					continue
 				}
-				f := strikes[(lived/4+n)%len(strikes)]
+				f := strikes[(lived/8+n)%len(strikes)]
 				lives++
 				t.Run(fmt.Sprintf("%s/%s#%d", f.name, m.Op, m.Nth), func(t *testing.T) { l.struck(t, types, m, f) })
 			}

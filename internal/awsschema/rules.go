@@ -5,6 +5,7 @@ package awsschema
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -43,6 +44,22 @@ func (t *Type) isUnordered(at []string) bool {
 		unordered = unordered || says || schema["uniqueItems"] == true
 	}
 	return unordered
+}
+
+// IsDefault reports whether the schema gives a property this value where none is declared.
+func (t *Type) IsDefault(value any, at ...string) bool {
+	return value != nil && slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return reflect.DeepEqual(schema["default"], value) })
+}
+
+// RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type that has some can neither
+// leave them out nor repeat them: github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205.
+func (t *Type) RequiredUnseen() []string {
+	unseen := slices.DeleteFunc(slices.Clone(t.required), func(name string) bool {
+		rule := t.RuleAt(name)
+		return !rule.WriteOnly || !rule.CreateOnly
+	})
+	slices.Sort(unseen)
+	return unseen
 }
 
 // IsChoice reports whether the schema lists the values of the property that a path leads to.

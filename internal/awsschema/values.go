@@ -155,6 +155,52 @@ func (t *Type) validate(value any) error {
 	return t.valid.Validate(numbered)
 }
 
+// EmptyRefused returns the paths of the members of objects in properties that are empty texts, lists or objects, and that the schema refuses where they
+// are, in order. The names of elements of lists are their numbers.
+func (t *Type) EmptyRefused(properties map[string]any) [][]string {
+	var invalid *jsonschema.ValidationError
+	if t.CheckSchema() != nil || !errors.As(t.validate(properties), &invalid) {
+		return nil
+	}
+	var out [][]string
+	var visit func(*jsonschema.ValidationError)
+	visit = func(e *jsonschema.ValidationError) {
+		if at := e.InstanceLocation; isEmptyMember(properties, at) {
+			out = append(out, at)
+			return
+		}
+		for _, cause := range e.Causes {
+			visit(cause)
+		}
+	}
+	visit(invalid)
+	slices.SortFunc(out, slices.Compare)
+	return slices.CompactFunc(out, slices.Equal)
+}
+
+// isEmptyMember reports whether a path leads to an empty member of an object.
+func isEmptyMember(value any, at []string) bool {
+	isObject := false
+	for _, name := range at {
+		_, isObject = value.(map[string]any)
+		value = member(value, name)
+	}
+	return isObject && isEmpty(value)
+}
+
+func isEmpty(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return value == ""
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		return len(value) == 0
+	default:
+		return false
+	}
+}
+
 // unknownText stands for a value that is not known yet. No value may contain its first character.
 const unknownText = "\x00unknown"
 

@@ -62,9 +62,12 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 		if rule.Mode != kind.Mutable {
 			below.mode = rule.Mode
 		}
-		shown, exists := have[name]
+		shown := have[name]
+		if shown == nil && rule.Omitted != nil && rule.Omitted(want[name]) {
+			continue
+		}
 		before := len(d.diff)
-		d.value(at, below, want[name], shown, exists && shown != nil)
+		d.value(at, below, want[name], shown, shown != nil)
 		if rule.Same != nil && len(d.diff) > before && want[name] != nil && shown != nil && below.mode != kind.Secret && rule.Same(want, want[name], shown) {
 			d.diff = d.diff[:before]
 		}
@@ -86,17 +89,16 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.object(p, m, w, h)
 			return
 		}
-		if !exists && len(w) == 0 {
-			return
+		if exists || !d.same(p, m, want, map[string]any{}) {
+			d.differ(p, m, want, have)
 		}
-		d.differ(p, m, want, have)
 	case []any:
 		h, _ := have.([]any)
 		if !d.sameList(p, m, w, h) {
 			d.differ(p, m, want, have)
 		}
 	default:
-		if !reflect.DeepEqual(want, have) {
+		if !reflect.DeepEqual(want, have) && (exists || want != "") {
 			d.differ(p, m, want, have)
 		}
 	}

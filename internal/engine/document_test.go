@@ -26,7 +26,10 @@ func rulesOf(rules map[string]kind.DocumentRule) func([]string) kind.DocumentRul
 var sampleRules = rulesOf(map[string]kind.DocumentRule{
 	"Arn": {Skip: true}, "Name": {Mode: kind.Immutable}, "Password": {Mode: kind.Secret}, "Login.Password": {Mode: kind.Secret},
 	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true},
+	"A": {Omitted: isDefault}, "B.C": {Omitted: isDefault}, "Set.*.K": {Omitted: isDefault},
 })
+
+func isDefault(want any) bool { return want == "default" }
 
 func parsed(t *testing.T, text string) *kind.Document {
 	t.Helper()
@@ -45,9 +48,13 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"what AWS adds is not managed", `{"A": 1, "B": {"C": 1}}`, `{"A": 1, "B": {"C": 1, "D": 2}, "E": 3}`, nil},
 		{"the deepest path differs", `{"B": {"C": 1, "D": {"E": 2}}}`, `{"B": {"C": 1, "D": {"E": 3}}}`, []string{"Properties.B.D.E"}},
 		{"a missing object differs as a whole", `{"B": {"C": {"D": 1}}}`, `{"B": {}}`, []string{"Properties.B.C"}},
-		{"an empty object and list may be missing", `{"B": {}, "L": []}`, `{}`, nil},
+		{"an empty object, list and text may be missing", `{"B": {}, "C": "", "L": []}`, `{}`, nil},
+		{"an empty text is another than one that is not", `{"C": ""}`, `{"C": "c"}`, []string{"Properties.C"}},
+		{"a default may be missing", `{"A": "default", "B": {"C": "default"}, "Set": [{"K": "default"}]}`, `{"B": {}, "Set": [{"X": 1}]}`, nil},
+		{"an object of defaults may be missing", `{"B": {"C": "default"}}`, `{}`, nil},
+		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`, []string{"Properties.A", "Properties.B.C"}},
 		{"null removes", `{"A": null, "B": {"C": null}, "D": null}`, `{"A": 1, "B": {"C": 2}}`, []string{"Properties.A", "Properties.B.C"}},
-		{"zero and false are values", `{"A": 0, "B": false, "C": ""}`, `{}`, []string{"Properties.A", "Properties.B", "Properties.C"}},
+		{"zero and false are values", `{"A": 0, "B": false}`, `{}`, []string{"Properties.A", "Properties.B"}},
 		{"read only", `{"Arn": "a"}`, `{"Arn": "b"}`, nil},
 		{"a list in another order", `{"L": [1, 2], "Set": [1, 2]}`, `{"L": [2, 1], "Set": [2, 1]}`, []string{"Properties.L"}},
 		{"elements that AWS completes", `{"Set": [{"K": "a"}, {"K": "b"}]}`, `{"Set": [{"K": "b", "X": 1}, {"K": "a", "X": 1}]}`, nil},

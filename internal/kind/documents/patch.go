@@ -58,10 +58,13 @@ func Set(name string, value any) Operation {
 	return Operation{Op: "add", Path: pointerTo([]string{name}), Value: value}
 }
 
+// Unset returns the operation that removes a member, at any depth.
+func Unset(at []string) Operation { return Operation{Op: "remove", Path: pointerTo(at)} }
+
 // change sets or removes one member. A member of an object that AWS does not show is set with the object.
 func (p *patch) change(at []string, gone bool) {
 	if gone {
-		p.operations = append(p.operations, Operation{Op: "remove", Path: pointerTo(at)})
+		p.operations = append(p.operations, Unset(at))
 		return
 	}
 	have, want := any(p.have), any(p.want)

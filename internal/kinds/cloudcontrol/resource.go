@@ -7,13 +7,17 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
 	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol/types"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
@@ -131,7 +135,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
-		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden)}
+		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
+			Omitted: func(want any) bool { return !rule.WriteOnly && schema.IsDefault(want, at...) }}
 	}}
 }
 
@@ -346,15 +351,46 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 		all := kind.MergeTags(seen.Tags, kind.Only(want.Tags, set), remove)
 		patch = append(patch, documents.Set(want.schema.TagProperty(), want.schema.WriteTags(kind.Only(all, tagKeys(all)))))
 	}
+	patch = append(patch, withoutUnacceptable(want.schema, seen.State.Properties, patch)...)
 	text, err := json.Marshal(patch)
 	if err != nil {
 		return kind.Accepted{}, err
 	}
 	out, err := r.api.UpdateResource(ctx, &cloudcontrol.UpdateResourceInput{TypeName: &want.TypeName, Identifier: &seen.State.Identifier, PatchDocument: aws.String(string(text))})
 	if err != nil {
-		return kind.Accepted{}, want.withoutSecrets(names[types.OperationUpdate], err)
+		return kind.Accepted{}, want.explained(want.withoutSecrets(names[types.OperationUpdate], err))
 	}
 	return accepted(out.ProgressEvent), nil
+}
+
+// explained adds to a refusal of an update why no update of the type can succeed.
+func (s State) explained(err error) error {
+	unseen := s.schema.RequiredUnseen()
+	api, ok := errors.AsType[smithy.APIError](err)
+	if !ok || len(unseen) == 0 || !strings.Contains(api.ErrorMessage(), "required key") {
+		return err
+	}
+	text := fmt.Sprintf("%s. Cloud Control API cannot change a resource of type %s: it requires %s, does not show it, and refuses to set it again. Change the resource with the API of its service, "+
+		"or delete the object and create it anew", api.ErrorMessage(), s.TypeName, strings.Join(unseen, ", "))
+	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: names[types.OperationUpdate], Err: &smithy.GenericAPIError{Code: api.ErrorCode(), Message: text}}
+}
+
+// withoutUnacceptable removes the empty values that AWS stored for what nobody declared, and that its own schema refuses: AWS validates all of the resource
+// at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to it.
+func withoutUnacceptable(schema *awsschema.Type, shown *kind.Document, patch []documents.Operation) []documents.Operation {
+	if shown == nil || len(patch) == 0 {
+		return nil
+	}
+	var out []documents.Operation
+	for _, at := range schema.EmptyRefused(shown.Value) {
+		o := documents.Unset(at)
+		if !slices.ContainsFunc(patch, func(other documents.Operation) bool {
+			return other.Path == o.Path || strings.HasPrefix(o.Path, other.Path+"/")
+		}) {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // Remove implements kind.Kind.

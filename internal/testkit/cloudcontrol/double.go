@@ -39,6 +39,7 @@ type Double struct {
 
 	mu        sync.Mutex
 	duration  time.Duration
+	habit     Habit
 	serial    int
 	models    map[string]*model
 	resources map[string]*resource
@@ -286,7 +287,7 @@ func (d *Double) finishCreate(m *model, in input, r *request, wanted map[string]
 		return
 	}
 	r.key, r.identifier = key, identifier
-	d.resources[key] = &resource{in.TypeName, identifier, in.region, properties}
+	d.resources[key] = &resource{in.TypeName, identifier, in.region, d.stored(m, properties)}
 }
 
 // get answers GetResource. A resource that is being created does not exist yet.
@@ -298,12 +299,12 @@ func (d *Double) get(m *model, in input) (any, *refusal) {
 	if r == nil {
 		return nil, notFound(in)
 	}
-	return map[string]any{"TypeName": in.TypeName, "ResourceDescription": describe(m, r)}, nil
+	return map[string]any{"TypeName": in.TypeName, "ResourceDescription": d.describe(m, r)}, nil
 }
 
 // describe returns what AWS shows of a resource.
-func describe(m *model, r *resource) map[string]any {
-	text, err := json.Marshal(m.reordered(without(r.properties, m.WriteOnly)))
+func (d *Double) describe(m *model, r *resource) map[string]any {
+	text, err := json.Marshal(m.reordered(d.answered(m, without(r.properties, m.WriteOnly))))
 	if err != nil {
 		panic(fmt.Sprintf("cloudcontrol: rendering %s: %v", r.identifier, err)) // it was read as JSON
 	}
@@ -323,7 +324,7 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	if d.busyWith(in.key(in.Identifier)) != nil {
 		return nil, concurrent(in.TypeName, in.Identifier)
 	}
-	before := without(found.properties, m.WriteOnly)
+	before := d.answered(m, without(found.properties, m.WriteOnly))
 	wanted, err := patched(before, in.PatchDocument)
 	if err != nil {
 		return nil, &refusal{"InvalidRequestException", "The patch document cannot be applied: " + err.Error()}
@@ -344,7 +345,7 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	}
 	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body,
 		denied: d.refused(m, in.errand(m, "update", found.properties, wanted))}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = d.asShown(m, in.region, wanted) })}, nil
+	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = d.stored(m, d.asShown(m, in.region, wanted)) })}, nil
 }
 
 // patched applies a JSON patch (RFC 6902) to a copy of properties.
@@ -425,7 +426,7 @@ func (d *Double) list(m *model, in input) (any, *refusal) {
 	}
 	found := []any{}
 	for _, key := range keys {
-		found = append(found, describe(m, d.resources[key]))
+		found = append(found, d.describe(m, d.resources[key]))
 	}
 	out["ResourceDescriptions"] = found
 	return out, nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	jsonkind "github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // model is a resource type, read from its schema.
@@ -102,6 +103,10 @@ func reasonsOf(err error) []string {
 	invalid, ok := errors.AsType[*jsonschema.ValidationError](err)
 	if !ok {
 		return []string{err.Error()}
+	}
+	if required, ok := invalid.ErrorKind.(*jsonkind.Required); ok { // in the words of AWS
+		at := strings.TrimSuffix("#/"+strings.Join(invalid.InstanceLocation, "/"), "/")
+		return []string{at + ": required key [" + strings.Join(required.Missing, ", ") + "] not found"}
 	}
 	if len(invalid.Causes) == 0 {
 		_, reason, _ := strings.Cut(invalid.Error(), "': ")
@@ -237,7 +242,7 @@ func (m *model) fillDefaults(properties map[string]any) {
 		if !ok {
 			value, ok = m.property(name)["default"]
 		}
-		if _, set := properties[name]; ok && !set {
+		if _, set := properties[name]; ok && value != nil && !set {
 			properties[name] = value
 		}
 	}

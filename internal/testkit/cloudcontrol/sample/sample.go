@@ -44,28 +44,34 @@ func New(schema []byte) (*Type, error) {
 // tries limits the values of a property that are tried.
 const tries = 12
 
-// Properties makes properties that are valid together: those that are required, and of the others each whose value leaves them valid. The same seed
-// makes the same properties, and another seed mostly others. An error says why no value of a required property was found.
-func (t *Type) Properties(seed int, without ...string) (map[string]any, error) {
+// Required makes the properties that have to be there. The same seed makes the same properties, and another seed mostly others. An error says why no
+// value of a required property was found.
+func (t *Type) Required(seed int) (map[string]any, error) {
 	all, _ := t.doc["properties"].(map[string]any)
 	required := t.required(seed)
-	var out map[string]any
 	problem := ""
 	for try := range tries {
 		t.lean = try >= tries/2
-		out = map[string]any{}
+		out := map[string]any{}
 		for _, name := range required {
 			if value, ok := t.value("/"+name, all[name], seed+100*try, 0); ok {
 				out[name] = value
 			}
 		}
 		if problem = t.validate(out); problem == "" {
-			break
+			return out, nil
 		}
 	}
-	if problem != "" {
-		return nil, fmt.Errorf("no valid values were found: %s", problem)
+	return nil, fmt.Errorf("no valid values were found: %s", problem)
+}
+
+// Properties makes properties that are valid together: those that are required, and of the others each whose value leaves them valid.
+func (t *Type) Properties(seed int, without ...string) (map[string]any, error) {
+	out, err := t.Required(seed)
+	if err != nil {
+		return nil, err
 	}
+	all, _ := t.doc["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if _, has := out[name]; has || slices.Contains(without, name) {
 			continue

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// habitual is a life of a type whose handlers have a habit: it begins with the properties of the life, and each of some others is added and changed.
+func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.Habit, others []string) {
+	t.Helper()
+	l.place(t, types, l.properties)
+	l.double.SetHabit(h)
+	kindtest.Settled(t, l.Subject)
+	l.rests()
+	declared := l.properties
+	for _, name := range others {
+		for seed := range 2 {
+			value, ok := l.sample.Another(declared, name, seed+1)
+			if !ok || sameJSON(declared[name], value) || l.sameSet(name, declared[name], value) {
+				continue
+			}
+			declared = maps.Clone(declared)
+			declared[name] = value
+			l.declare(declared)
+			if _, err := l.Settle(t.Context(), nil); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, l.Rig.AWS.Calls())
+			}
+			if got := l.shown(name); !includes(got, value) && (got != nil || value != "") {
+				t.Errorf("%s is %v, want %v", name, got, value)
+			}
+			l.rests()
+		}
+	}
+	l.Deleting = true
+	kindtest.Settled(t, l.Subject)
+}
+
+// rests looks once more at what is as declared.
+func (l *anyLife) rests() {
+	l.t.Helper()
+	mark := l.Rig.AWS.Mark()
+	kindtest.Settled(l.t, l.Subject)
+	if calls := l.Rig.AWS.Since(mark); calls.Writes().Count() > 0 || len(calls) != 1 {
+		l.t.Fatalf("a look at what is as declared:\n%s", calls)
+	}
+}
+
+var habits = map[string]cloudcontrol.Habit{"empty lists": cloudcontrol.StoresEmptyLists, "no defaults": cloudcontrol.OmitsDefaults, "nothing empty": cloudcontrol.OmitsEmpty}
+
+// Whatever the handlers of a type store and show for what a client left out, an object comes to rest, and can be changed.
+func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	lived := 0
+	for i := extent.Size(t, 10, 0); i < len(names); i += extent.Size(t, 41, 1) {
+		name := names[i]
+		if apart(name) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, name)
+		if l == nil {
+			continue
+		}
+		lived++
+		for what, h := range habits {
+			t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", ".")+"/"+what, func(t *testing.T) {
+				l, _ := typeLife(t, types, name)
+				others, _ := l.editable()
+				if h == cloudcontrol.StoresEmptyLists { // they stand for what was left out
+					l.properties = l.required(t)
+				}
+				l.habitual(t, types, h, extent.Sample(t, others, 3))
+			})
+		}
+	}
+	t.Logf("%d types", lived)
+	if lived < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", lived)
+	}
+}
+
+// required returns the properties that have to be there, and those that name the resource: the double gives others names that a schema may refuse.
+func (l *anyLife) required(t *testing.T) map[string]any {
+	t.Helper()
+	out, err := l.sample.Required(1)
+	must(t, err)
+	for _, name := range l.schema.Properties() {
+		if l.schema.Identifies(name) && out[name] == nil && !l.schema.RuleAt(name).ReadOnly {
+			if value, ok := l.sample.Another(out, name, 1); ok {
+				out[name] = value
+			}
+		}
+	}
+	delete(out, l.schema.TagProperty())
+	return out
+}
+
+// The handlers of a gateway store empty lists of clients and scopes, which their schema refuses at the next update:
+// https://github.com/hashicorp/terraform-provider-awscc/issues/3186
+func TestGateway_IsChangedWithoutTheEmptyListsOfAWS(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	const gateway = `{"Name":"tools","ProtocolType":"MCP","AuthorizerType":"CUSTOM_JWT","RoleArn":"arn:aws:iam::123456789012:role/tools",
+		"AuthorizerConfiguration":{"CustomJWTAuthorizer":{"DiscoveryUrl":"https://id.example/.well-known/openid-configuration"}},"Description":"DESCRIPTION"}`
+	typeName := "AWS::BedrockAgentCore::Gateway"
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(typeName, gateway)), types)
+	b.double.SetHabit(cloudcontrol.StoresEmptyLists)
+	kindtest.Settled(t, b.Subject)
+	id := b.resource().Status.ID
+	authorizer := func() map[string]any {
+		return b.double.Properties(typeName, id)["AuthorizerConfiguration"].(map[string]any)["CustomJWTAuthorizer"].(map[string]any)
+	}
+	if authorizer()["AllowedClients"] == nil {
+		t.Fatal("the double stores no empty lists: the test proves nothing")
+	}
+	b.edit(strings.ReplaceAll(gateway, "DESCRIPTION", "tools of the shop"))
+	kindtest.Settled(t, b.Subject)
+	if got := b.double.Properties(typeName, id)["Description"]; got != "tools of the shop" {
+		t.Errorf("%v", got)
+	}
+	b.edit(strings.ReplaceAll(gateway, `configuration"}`, `configuration","AllowedClients":["shop"]}`))
+	kindtest.Settled(t, b.Subject)
+	if got := authorizer()["AllowedClients"]; !sameJSON(got, []any{"shop"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// AWS wants properties in every update of some types that it neither shows nor lets be set again, and says only the first half:
+// https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205
+func TestDataSource_SaysThatItCannotBeChanged(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	const project = `{"DomainIdentifier":"dzd_1234567","Name":"shop"}`
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::DataZone::Project", project)), types)
+	kindtest.Settled(t, b.Subject)
+	b.edit(strings.ReplaceAll(project, "shop", "shops"))
+	message := b.stalls(status.ReasonRefusedByAWS)
+	for _, text := range []string{"required key [DomainIdentifier]", "cannot change a resource of type AWS::DataZone::Project", "delete the object and create it anew"} {
+		if !strings.Contains(message, text) {
+			t.Errorf("%q is not in: %s", text, message)
+		}
+	}
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Habit is what the handlers of many types do with values that a client left out or that say nothing, and no schema says. Each is on
+// public record.
+type Habit int
+
+const (
+	// StoresEmptyLists stores and shows an empty list where one was left out, also where the schema wants it to have elements. AWS refuses
+	// every update of such a resource unless it removes the list: github.com/hashicorp/terraform-provider-awscc/issues/3186 and 2969.
+	StoresEmptyLists Habit = iota + 1
+	// OmitsDefaults does not show a member whose value is the default of the schema: github.com/hashicorp/terraform-provider-awscc/issues/3310.
+	OmitsDefaults
+	// OmitsEmpty shows neither empty texts nor empty lists and objects.
+	OmitsEmpty
+)
+
+// SetHabit gives a habit to the handlers of all types; zero takes it from them.
+func (d *Double) SetHabit(h Habit) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.habit = h
+}
+
+// stored returns properties as the handlers store them.
+func (d *Double) stored(m *model, properties map[string]any) map[string]any {
+	out := clone(properties)
+	if d.habit == StoresEmptyLists {
+		m.eachObject(m.doc, out, func(schema, object map[string]any) {
+			for name := range membersOf(schema) {
+				if _, has := object[name]; !has && m.isOptionalList(schema, name) {
+					object[name] = []any{}
+				}
+			}
+		})
+		for _, pointer := range slices.Concat(m.CreateOnly, m.WriteOnly, m.ReadOnly) { // no update could remove them
+			visit(out, path(pointer), func(parent map[string]any, key string) {
+				if list, ok := parent[key].([]any); ok && len(list) == 0 {
+					delete(parent, key)
+				}
+			})
+		}
+	}
+	return out
+}
+
+// isOptionalList reports whether a member is a list with elements that an object may lack.
+func (m *model) isOptionalList(object map[string]any, name string) bool {
+	required, _ := object["required"].([]any)
+	list := m.definition(membersOf(object)[name])
+	least, _ := list["minItems"].(float64)
+	return list["type"] == "array" && least > 0 && !slices.Contains(required, any(name)) && object["oneOf"] == nil && object["anyOf"] == nil
+}
+
+// answered returns properties as the handlers show them.
+func (d *Double) answered(m *model, properties map[string]any) map[string]any {
+	out := clone(properties)
+	if d.habit == 0 {
+		return out
+	}
+	m.eachObject(m.doc, out, func(schema, object map[string]any) {
+		required, _ := schema["required"].([]any)
+		for name, of := range membersOf(schema) {
+			value, has := object[name]
+			if !has || slices.Contains(required, any(name)) || m.identifies(name) {
+				continue
+			}
+			own, _ := of.(map[string]any)
+			otherwise, known := own["default"]
+			if !known {
+				otherwise, known = m.definition(of)["default"]
+			}
+			if d.habit == OmitsDefaults && known && reflect.DeepEqual(value, otherwise) || d.habit == OmitsEmpty && isEmpty(value) {
+				delete(object, name)
+			}
+		}
+	})
+	return out
+}
+
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	default:
+		return false
+	}
+}
+
+func (m *model) identifies(name string) bool {
+	return slices.Contains(m.PrimaryIdentifier, "/properties/"+name)
+}
+
+// eachObject calls do for each object in a value, the inner ones first, with each schema of its members.
+func (m *model) eachObject(schema, value any, do func(schema, object map[string]any)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, form := range m.formsOf(schema, v) {
+			members := membersOf(form)
+			for name, member := range v {
+				if of, ok := members[name]; ok {
+					m.eachObject(of, member, do)
+				}
+			}
+			do(form, v)
+		}
+	case []any:
+		for _, element := range v {
+			m.eachObject(m.definition(schema)["items"], element, do)
+		}
+	}
+}
+
+// formsOf returns the schemas with members that an object has: its own, and of the alternatives those that have all of its members.
+func (m *model) formsOf(schema any, object map[string]any) []map[string]any {
+	definition := m.definition(schema)
+	out := []map[string]any{definition}
+	for _, word := range []string{"oneOf", "anyOf"} {
+		alternatives, _ := definition[word].([]any)
+		for _, alternative := range alternatives {
+			form := m.definition(alternative)
+			if len(membersOf(form)) > 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(object)), func(name string) bool { return membersOf(form)[name] == nil }) {
+				out = append(out, form)
+			}
+		}
+	}
+	return out
+}
+
+func membersOf(schema map[string]any) map[string]any {
+	members, _ := schema["properties"].(map[string]any)
+	return members
+}

@@ -62,20 +62,31 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 		if rule.Mode != kind.Mutable {
 			below.mode = rule.Mode
 		}
-		shown := have[name]
-		if shown == nil && rule.Omitted != nil && rule.Omitted(want[name]) {
-			continue
-		}
 		before := len(d.diff)
-		d.value(at, below, want[name], shown, shown != nil)
-		if rule.Same != nil && len(d.diff) > before && want[name] != nil && shown != nil && below.mode != kind.Secret && rule.Same(want, want[name], shown) {
+		d.value(at, below, want[name], have[name], have[name] != nil)
+		if len(d.diff) > before && isSame(rule, below.mode, want, want[name], have[name]) {
 			d.diff = d.diff[:before]
 		}
 	}
 }
 
+// isSame reports whether AWS shows a wanted value in another form, or leaves it out.
+func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want, have any) bool {
+	switch {
+	case want == nil:
+		return false
+	case have == nil:
+		return rule.Omitted != nil && rule.Omitted(want)
+	default:
+		return rule.Same != nil && mode != kind.Secret && rule.Same(within, want, have)
+	}
+}
+
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
+	if !exists && d.saysNothing(p, m, want) {
+		return
+	}
 	switch w := want.(type) {
 	case nil:
 		if exists {
@@ -89,19 +100,25 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.object(p, m, w, h)
 			return
 		}
-		if exists || !d.same(p, m, want, map[string]any{}) {
-			d.differ(p, m, want, have)
-		}
+		d.differ(p, m, want, have)
 	case []any:
 		h, _ := have.([]any)
 		if !d.sameList(p, m, w, h) {
 			d.differ(p, m, want, have)
 		}
 	default:
-		if !reflect.DeepEqual(want, have) && (exists || want != "") {
+		if !reflect.DeepEqual(want, have) {
 			d.differ(p, m, want, have)
 		}
 	}
+}
+
+// saysNothing reports whether AWS may leave a value out: an empty text, and an object of which it may leave out all.
+func (d documents) saysNothing(p place, m modes, want any) bool {
+	if _, isObject := want.(map[string]any); isObject {
+		return d.same(p, m, want, map[string]any{})
+	}
+	return want == ""
 }
 
 // differ adds a difference without the secrets in its values.

@@ -61,7 +61,7 @@ func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m awsproxy.Match, 
 	var hits func() int
 	if m.Op != "" {
 		rule := l.Rig.AWS.Fault(m, f.action(func() { killed.Store(true) }))
-		hits = func() int { return int(rule.Hits()) }
+		hits = rule.Hits
 	}
 	settle := func(what string) {
 		t.Helper()

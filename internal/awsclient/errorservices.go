@@ -294,6 +294,8 @@ var otherRows = []row{
 	{service: "cloudcontrol", code: "ResourceNotFound|NotFound|RequestTokenNotFound", class: NotFound},
 	{service: "cloudcontrol", code: "ConcurrentOperation|ResourceConflict", class: Busy},
 	{service: "cloudcontrol", code: "ClientTokenConflict", class: Conflict},
+	// The patch was made for a resource that has changed since it was read: github.com/pulumi/pulumi-aws-native/issues/277 has the text.
+	{service: "cloudcontrol", operation: "UpdateResource", code: "Validation|InvalidRequest", message: "nosuchpath", class: Conflict},
 	{service: "cloudcontrol", code: "NotUpdatable|PrivateType|UnsupportedAction|TypeNotFound|Hook*", class: Invalid},
 	{service: "cloudcontrol", code: "InvalidCredentials", class: Unauthenticated},
 	{service: "cloudcontrol", code: "UnauthorizedTaggingOperation", class: Denied},

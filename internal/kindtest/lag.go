@@ -3,6 +3,8 @@
 package kindtest
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,17 +40,27 @@ func Lag(t *testing.T, e engine.Entry, l Life) {
 	l = l.withParents(t)
 	clean := l.laggingLife(t, e, awsproxy.Lag{}, false)
 	all := extent.IsFull(t)
-	for name, lag := range lagging() {
-		if !all && !strings.HasPrefix(name, "all") {
-			continue
+	for name := range lagging() {
+		if all || strings.HasPrefix(name, "all") {
+			l.lag(t, e, name, clean)
 		}
-		t.Run(name, func(t *testing.T) {
-			if got := l.laggingLife(t, e, lag, false); got > clean+1 {
-				t.Errorf("%d writes, want the %d of a clean life and at most one more", got, clean)
-			}
-		})
-		t.Run(name+", restarted after each of the first passes", func(t *testing.T) { l.laggingLife(t, e, lag, true) })
 	}
+}
+
+// LagInTurn lives as Lag does, under one of the ways in which AWS lags. It is for lives of which there are many.
+func LagInTurn(t *testing.T, e engine.Entry, l Life, turn int) {
+	t.Helper()
+	names := slices.Sorted(maps.Keys(lagging()))
+	l.lag(t, e, names[turn%len(names)], l.laggingLife(t, e, awsproxy.Lag{}, false))
+}
+
+func (l Life) lag(t *testing.T, e engine.Entry, name string, clean int) {
+	t.Run(name, func(t *testing.T) {
+		if got := l.laggingLife(t, e, lagging()[name], false); got > clean+1 {
+			t.Errorf("%d writes, want the %d of a clean life and at most one more", got, clean)
+		}
+	})
+	t.Run(name+", restarted after each of the first passes", func(t *testing.T) { l.laggingLife(t, e, lagging()[name], true) })
 }
 
 // restartedPasses is after how many passes of each phase the operator restarts.

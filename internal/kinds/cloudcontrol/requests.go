@@ -37,12 +37,14 @@ func isUnderWay(state types.OperationStatus) bool {
 }
 
 // createdBy returns the identifier of the resource that a request created; empty where it created none. A create that ends with
-// NotStabilized has made the resource.
-func createdBy(event *types.ProgressEvent) string {
+// NotStabilized has made the resource. One that fails otherwise may have left it behind: an identifier that AWS assigns did not exist before, while one
+// that the properties name may be that of somebody else's resource.
+func createdBy(event *types.ProgressEvent, isNamed bool) string {
 	if event == nil || event.Operation != types.OperationCreate {
 		return ""
 	}
-	if event.OperationStatus == types.OperationStatusSuccess || event.ErrorCode == types.HandlerErrorCodeNotStabilized {
+	mayBeLeft := !isNamed && event.OperationStatus == types.OperationStatusFailed && event.ErrorCode != types.HandlerErrorCodeAlreadyExists
+	if event.OperationStatus == types.OperationStatusSuccess || event.ErrorCode == types.HandlerErrorCodeNotStabilized || mayBeLeft {
 		return aws.ToString(event.Identifier)
 	}
 	return ""
@@ -86,9 +88,9 @@ func errorOf(event *types.ProgressEvent) error {
 }
 
 // accepted returns what must be stored of the answer to a call. The next look finds out whether the request failed.
-func accepted(event *types.ProgressEvent) kind.Accepted {
+func (s State) accepted(event *types.ProgressEvent) kind.Accepted {
 	if event == nil {
 		return kind.Accepted{}
 	}
-	return kind.Accepted{ID: createdBy(event), Request: aws.ToString(event.RequestToken), Operation: string(event.Operation)}
+	return kind.Accepted{ID: createdBy(event, s.schema.IsNamed()), Request: aws.ToString(event.RequestToken), Operation: string(event.Operation)}
 }

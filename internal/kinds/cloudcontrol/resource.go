@@ -178,7 +178,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus),
 			State: State{TypeName: want.TypeName, Name: want.Name, Request: want.Request, schema: want.schema}}, nil
 	}
-	if made := createdBy(event); made != "" {
+	if made := createdBy(event, want.schema.IsNamed()); made != "" {
 		want.Identifier, want.Search.ID = made, made
 	}
 	found, duplicates, err := r.find(ctx, want)
@@ -198,7 +198,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 
 // isProven reports whether the status, which tenants cannot write, or the request that created the resource shows that it is this object's.
 func (s State) isProven(event *types.ProgressEvent) bool {
-	return createdBy(event) != "" || s.Identifier != "" && s.recorded != nil && s.recorded(s.Identifier)
+	return createdBy(event, s.schema.IsNamed()) != "" || s.Identifier != "" && s.recorded != nil && s.recorded(s.Identifier)
 }
 
 // untaggedConflict refuses a resource without tags that exists although the create of this object failed for that reason.
@@ -340,7 +340,7 @@ func (r *resource) create(ctx context.Context, want State, token string) (kind.A
 	if err != nil {
 		return kind.Accepted{}, want.withoutSecrets(names[types.OperationCreate], err)
 	}
-	return accepted(out.ProgressEvent), nil
+	return want.accepted(out.ProgressEvent), nil
 }
 
 // update sends a patch without a client token: the same patch may be needed again.
@@ -360,7 +360,7 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 	if err != nil {
 		return kind.Accepted{}, want.explained(want.withoutSecrets(names[types.OperationUpdate], err))
 	}
-	return accepted(out.ProgressEvent), nil
+	return want.accepted(out.ProgressEvent), nil
 }
 
 // explained adds to a refusal of an update why no update of the type can succeed.
@@ -401,7 +401,7 @@ func (r *resource) Remove(_ State, seen kind.Seen[State]) []kind.Step {
 		if err != nil {
 			return kind.Accepted{}, err
 		}
-		return accepted(out.ProgressEvent), nil
+		return have.accepted(out.ProgressEvent), nil
 	}}}
 }
 

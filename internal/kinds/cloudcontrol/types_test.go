@@ -65,13 +65,7 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 }
 
 func (l *anyLife) declare(properties map[string]any) {
-	text, err := json.Marshal(properties)
-	must(l.t, err)
-	o := resourceOf(l.schema.Name, string(text))
-	if l.bench.Subject == nil {
-		return
-	}
-	l.Edit(o)
+	l.Edit(l.object(properties))
 }
 
 // shown returns what AWS has of a property.

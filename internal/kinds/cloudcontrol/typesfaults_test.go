@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
@@ -97,10 +98,16 @@ func (l *anyLife) struck(t *testing.T, types *awstypes.Types, m awsproxy.Match, 
 // place makes a subject that declares properties, with a double that answers it.
 func (l *anyLife) place(t *testing.T, types *awstypes.Types, properties map[string]any) {
 	t.Helper()
+	l.bench = placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, l.object(properties)), types)
+}
+
+// object declares properties of the type.
+func (l *anyLife) object(properties map[string]any) *v1alpha1.AWSResource {
 	text, err := json.Marshal(properties)
-	must(t, err)
-	s := kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(l.schema.Name, string(text)))
-	l.bench = placeWith(t, s, types)
+	if err != nil {
+		panic(fmt.Sprintf("properties of %s: %v", l.schema.Name, err)) // they were made from JSON
+	}
+	return resourceOf(l.schema.Name, string(text))
 }
 
 // Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end is always
@@ -140,6 +147,40 @@ func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
 		})
 	}
 	t.Logf("%d types, %d lives with a fault", lived, lives)
+	if lived < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", lived)
+	}
+}
+
+// Reads of AWS lag behind its writes for resources of every type. Each type meets one of the lags of the suite.
+func TestTypes_SurviveLag(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	lived := 0
+	for i := extent.Size(t, 30, 0); i < len(names); i += extent.Size(t, 41, 1) {
+		name := names[i]
+		if apart(name) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, name)
+		if l == nil {
+			continue
+		}
+		lived++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
+			life := kindtest.Life{
+				Sample: l.object(l.properties),
+				Facts:  func(s *kindtest.Subject) { l.bench = placeWith(t, s, types) },
+				Exists: func(*testing.T, *kindtest.Rig) bool { return len(l.double.Identifiers(name)) > 0 },
+			}
+			if edited, what := l.edited(); what != "" {
+				life.Edited = l.object(edited)
+			}
+			kindtest.LagInTurn(t, entry, life, lived)
+		})
+	}
+	t.Logf("%d types", lived)
 	if lived < extent.Size(t, 35, 1000) {
 		t.Errorf("%d types live", lived)
 	}

@@ -145,9 +145,11 @@ func (s *state) recordWriteTo(h *history, x *exchange, l Lag, mayCreate bool) {
 	case mayCreate && isCreation(x) && !again:
 		s.recordCreation(h, noun(x.op), l)
 	case h.noun != "" && (x.op == "Delete"+h.noun || x.op == "Delete"+h.noun+"s" || x.op == endings[h.noun]):
-		h.exists = false
 		h.last[created], h.last[updated], h.last[tagged] = write{}, write{}, write{}
-		s.touch(h, deleted, l.Deleted)
+		if h.exists { // a request to delete what is gone, which fails later, lets nothing appear again
+			s.touch(h, deleted, l.Deleted)
+		}
+		h.exists = false
 	default:
 		s.touch(h, updated, l.Settings)
 		if setsTags(x) {

@@ -10,6 +10,7 @@ package cloudcontrol
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -326,6 +327,9 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	}
 	before := d.answered(m, without(found.properties, m.WriteOnly))
 	wanted, err := patched(before, in.PatchDocument)
+	if errors.Is(err, jsonpatch.ErrMissing) {
+		return nil, &refusal{"ValidationException", "[PATCH Operation] noSuchPath in source: " + err.Error()}
+	}
 	if err != nil {
 		return nil, &refusal{"InvalidRequestException", "The patch document cannot be applied: " + err.Error()}
 	}

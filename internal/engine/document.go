@@ -84,7 +84,7 @@ func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want,
 
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
-	if !exists && d.saysNothing(p, m, want) {
+	if !exists && d.saysNothing(p, want) {
 		return
 	}
 	switch w := want.(type) {
@@ -113,12 +113,23 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 	}
 }
 
-// saysNothing reports whether AWS may leave a value out: an empty text, and an object of which it may leave out all.
-func (d documents) saysNothing(p place, m modes, want any) bool {
-	if _, isObject := want.(map[string]any); isObject {
-		return d.same(p, m, want, map[string]any{})
+// saysNothing reports whether AWS may leave a value out: an empty text or object, and an object of which it may leave out every member. A member
+// that is empty counts, because its name may be of the user's choice.
+func (d documents) saysNothing(p place, want any) bool {
+	object, isObject := want.(map[string]any)
+	if len(object) == 0 {
+		return isObject || want == ""
 	}
-	return want == ""
+	for name, value := range object {
+		at := p.member(name)
+		if members, _ := value.(map[string]any); len(members) > 0 && d.saysNothing(at, value) {
+			continue
+		}
+		if rule := d.rules.RuleAt(at.at); !isSame(rule, rule.Mode, object, value, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // differ adds a difference without the secrets in its values.

@@ -52,6 +52,7 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"an empty text is another than one that is not", `{"C": ""}`, `{"C": "c"}`, []string{"Properties.C"}},
 		{"a default may be missing", `{"A": "default", "B": {"C": "default"}, "Set": [{"K": "default"}]}`, `{"B": {}, "Set": [{"X": 1}]}`, nil},
 		{"an object of defaults may be missing", `{"B": {"C": "default"}}`, `{}`, nil},
+		{"a name with an empty object is missing", `{"M": {"a": {}}, "B": {"D": {"E": {}}}}`, `{}`, []string{"Properties.B", "Properties.M"}},
 		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`, []string{"Properties.A", "Properties.B.C"}},
 		{"null removes", `{"A": null, "B": {"C": null}, "D": null}`, `{"A": 1, "B": {"C": 2}}`, []string{"Properties.A", "Properties.B.C"}},
 		{"zero and false are values", `{"A": 0, "B": false}`, `{}`, []string{"Properties.A", "Properties.B"}},

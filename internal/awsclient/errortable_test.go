@@ -398,6 +398,7 @@ var answers = []struct {
 	{"CloudControl", "UpdateResource", "ResourceConflict", "", 0, Busy},
 	{"CloudControl", "CreateResource", "ClientTokenConflictException", "", 400, Conflict},
 	{"CloudControl", "UpdateResource", "NotUpdatable", "", 0, Invalid},
+	{"CloudControl", "UpdateResource", "ValidationException", "[REMOVE Operation] noSuchPath in source, path provided : //Entries", 400, Conflict},
 	{"CloudControl", "CreateResource", "InvalidCredentials", "", 0, Unauthenticated},
 	{"CloudControl", "CreateResource", "UnauthorizedTaggingOperation", "", 0, Denied},
 	{"CloudControl", "CreateResource", "AccessDenied", "", 0, Denied},

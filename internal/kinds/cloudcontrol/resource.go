@@ -371,7 +371,7 @@ func (s State) explained(err error) error {
 		return err
 	}
 	text := fmt.Sprintf("%s. Cloud Control API cannot change a resource of type %s: it requires %s, does not show it, and refuses to set it again. Change the resource with the API of its service, "+
-		"or delete the object and create it anew", api.ErrorMessage(), s.TypeName, strings.Join(unseen, ", "))
+		"or delete the object and create it again", api.ErrorMessage(), s.TypeName, strings.Join(unseen, ", "))
 	return &smithy.OperationError{ServiceID: cloudcontrol.ServiceID, OperationName: names[types.OperationUpdate], Err: &smithy.GenericAPIError{Code: api.ErrorCode(), Message: text}}
 }
 

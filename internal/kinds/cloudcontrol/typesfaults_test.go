@@ -33,7 +33,7 @@ var strikes = []strike{
 	{name: "throttled", action: func(func()) awsproxy.Action { return awsproxy.Throttle() }},
 }
 
-// requestTime is how long the double carries a request out, so that an operator can die while one is under way.
+// requestTime holds a request of the double up, so that an operator can die while one is under way.
 const requestTime = 7 * time.Second
 
 // edited returns the properties with one that is changed, the name of that one, and its value; empty where none can be changed.

@@ -56,7 +56,7 @@ func (l *anyLife) rests() {
 
 var habits = map[string]cloudcontrol.Habit{"empty lists": cloudcontrol.StoresEmptyLists, "no defaults": cloudcontrol.OmitsDefaults, "nothing empty": cloudcontrol.OmitsEmpty}
 
-// Whatever the handlers of a type store and show for what a client left out, an object comes to rest, and can be changed.
+// Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
 	types, err := awstypes.Bundled()
 	must(t, err)
@@ -153,7 +153,7 @@ func TestDataSource_SaysThatItCannotBeChanged(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	b.edit(strings.ReplaceAll(project, "shop", "shops"))
 	message := b.stalls(status.ReasonRefusedByAWS)
-	for _, text := range []string{"required key [DomainIdentifier]", "cannot change a resource of type AWS::DataZone::Project", "delete the object and create it anew"} {
+	for _, text := range []string{"required key [DomainIdentifier]", "cannot change a resource of type AWS::DataZone::Project", "delete the object and create it again"} {
 		if !strings.Contains(message, text) {
 			t.Errorf("%q is not in: %s", text, message)
 		}

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Habit is what the handlers of many types do with values that a client left out or that say nothing, and no schema says. Each is on
+// Habit changes how the handlers of all types treat values that a client left out or that say nothing. No schema says it, and each is on
 // public record.
 type Habit int
 

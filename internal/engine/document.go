@@ -55,20 +55,41 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 	for _, name := range sortedKeys(want) {
 		at := p.member(name)
 		rule := d.rules.RuleAt(at.at)
-		if rule.Skip {
+		if rule.Skip && !rule.Ignored {
 			continue
 		}
 		below := m
 		if rule.Mode != kind.Mutable {
 			below.mode = rule.Mode
 		}
-		shown, exists := have[name]
-		before := len(d.diff)
-		d.value(at, below, want[name], shown, exists && shown != nil)
-		if rule.Same != nil && len(d.diff) > before && want[name] != nil && shown != nil && below.mode != kind.Secret && rule.Same(want, want[name], shown) {
-			d.diff = d.diff[:before]
+		d.member(at, below, rule, want, have[name])
+	}
+}
+
+// member compares a member of a wanted object with what AWS shows, which is nil where it shows none.
+func (d documents) member(p place, m modes, rule kind.DocumentRule, within map[string]any, shown any) {
+	want := within[p.at[len(p.at)-1]]
+	one := documents{&comparer{written: d.written}, d.rules}
+	one.value(p, m, want, shown, shown != nil)
+	if rule.Same != nil && len(one.diff) > 0 && want != nil && shown != nil && m.mode != kind.Secret && rule.Same(within, want, shown) {
+		one.diff = nil
+	}
+	if rule.Ignored {
+		one.diff, one.ignored = nil, append(one.ignored, one.diff...)
+	}
+	d.diff, d.ignored = append(d.diff, one.diff...), append(d.ignored, one.ignored...)
+}
+
+// comparesNothing reports whether all members of an object are left out, so that it may be missing.
+func (d documents) comparesNothing(p place, object map[string]any) bool {
+	for name, value := range object {
+		at := p.member(name)
+		members, isObject := value.(map[string]any)
+		if !d.rules.RuleAt(at.at).Skip && !(isObject && len(members) > 0 && d.comparesNothing(at, members)) {
+			return false
 		}
 	}
+	return true
 }
 
 // value compares a wanted value with the one that AWS shows, if it exists.
@@ -86,7 +107,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.object(p, m, w, h)
 			return
 		}
-		if !exists && len(w) == 0 {
+		if !exists && d.comparesNothing(p, w) {
 			return
 		}
 		d.differ(p, m, want, have)

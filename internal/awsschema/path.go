@@ -26,13 +26,24 @@ func pathsOf(pointers []string) []path {
 			case "items", "patternProperties":
 				p = append(p, Every)
 			default:
-				p = append(p, strings.NewReplacer("~1", "/", "~0", "~").Replace(key))
+				p = append(p, unescape.Replace(key))
 			}
 		}
 		out = append(out, p)
 	}
 	return out
 }
+
+// pointerPath reads a JSON pointer to a property: https://www.rfc-editor.org/rfc/rfc6901
+func pointerPath(pointer string) path {
+	p := path(strings.Split(strings.TrimPrefix(pointer, "/"), "/"))
+	for i := range p {
+		p[i] = unescape.Replace(p[i])
+	}
+	return p
+}
+
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // contains reports whether what a path leads to is, or lies in, what p leads to. Pointers may leave out the elements of lists.
 func (p path) contains(at []string) bool {

@@ -4,6 +4,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,6 +48,11 @@ func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResourc
 	}
 	if t.TagProperty() == "" && len(r.Spec.Tags) > 0 {
 		out = append(out, status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", t.Name))
+	}
+	for i, pointer := range r.Spec.Ignore {
+		if text := t.IgnoreProblem(pointer); text != "" {
+			out = append(out, status.Invalid(fmt.Sprintf("spec.ignore[%d]", i), "%s", text))
+		}
 	}
 	properties := map[string]any{}
 	if len(r.Spec.Properties.Raw) > 0 && json.Unmarshal(r.Spec.Properties.Raw, &properties) != nil {

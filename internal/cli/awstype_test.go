@@ -27,6 +27,8 @@ func TestValidate_ChecksThePropertiesOfAnyType(t *testing.T) {
 			[]string{"spec.properties.Name: must match the pattern", "spec.properties.Arn: is assigned by AWS", "spec.properties.RetentionPeriodHours: must be an integer, and is a string",
 				"spec.properties.StreamEncryption.EncryptionType: must be one of KMS", "spec.properties.StreamEncryption.KeyId: is required", "spec.properties.Tags: declares tags",
 				"spec.properties.Color: is no property", "nexusctl plan reads those of today", "spec.properties.DesiredShardLevelMetrics: is no reference"}},
+		{"ignored properties", "  typeName: AWS::Kinesis::Stream\n  ignore: [/ShardCount, /Shards, /Name, Name]\n  properties: {Name: events, ShardCount: 1}\n",
+			[]string{"spec.ignore[1]: is /Shards, and AWS::Kinesis::Stream has no property Shards", "spec.ignore[2]: is /Name, which identifies the resource", "spec.ignore[3]: "}},
 		{"a misspelled type", "  typeName: AWS::Kinesis::Steam\n  properties: {Name: events}\n", []string{"spec.typeName: AWS has no resource type AWS::Kinesis::Steam; did you mean AWS::Kinesis::Stream?"}},
 		{"a type that may be newer", "  typeName: AWS::Zebra::Crossing\n  properties: {Name: events}\n", []string{"valid, apart from its properties, which were not checked: the schemas of 20", "have no type AWS::Zebra::Crossing"}},
 		{"a type without handlers", "  typeName: AWS::AppMesh::Mesh\n  properties: {MeshName: m}\n", []string{"spec.typeName: AWS::AppMesh::Mesh has no handlers to create, read, delete resources"}},

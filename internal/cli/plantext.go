@@ -81,6 +81,9 @@ func writeResource(b *strings.Builder, r *plan.Resource) {
 		form = differenceOf
 	}
 	writeFields(b, "        ", r.Fields, form)
+	for _, f := range r.Ignored {
+		fmt.Fprintf(b, "        ignored %s: %s\n", f.Path, differenceOf(f))
+	}
 	for _, c := range r.Calls {
 		fmt.Fprintf(b, "        call %s%s%s\n", c.Action, timesOf(c.Count), riskSuffix(c.Risk))
 	}

@@ -79,6 +79,9 @@ func (w World) readOptions() (o Options, err error) {
 
 // prepareOperator sets up what the operator and clients need in a new world, and describes it.
 func (w World) prepareOperator(ctx context.Context, o Options, running *world.World) (state, error) {
+	if err := addCloudControl(running); err != nil {
+		return state{}, err
+	}
 	s := state{PID: os.Getpid(), Components: running.PIDs(), Kubeconfig: running.Kubeconfig(), AWS: running.AWS().URL(), Programs: running.Programs(),
 		OwnPrograms: o.ownPrograms(), OperatorArgs: append(slices.Clone(demoSettings), o.OperatorArgs...)}
 	if _, err := running.AWS().CreateOIDCProvider(ctx, running.Issuer()); err != nil {
@@ -209,7 +212,7 @@ func waitOperator(ctx context.Context, cmd *exec.Cmd) error {
 }
 
 // demoSettings are the flags that say what the operator of a local world does. Objects of any namespace use its identity at the emulator.
-var demoSettings = []string{"--ambient-namespaces=*", "--capability-namespaces=*"}
+var demoSettings = []string{"--ambient-namespaces=*", "--capability-namespaces=*", "--types=" + strings.Join(demoTypes, ",")}
 
 func (w World) startOperator(ctx context.Context, o Options, s state, log io.Writer) (*exec.Cmd, error) {
 	metrics, err := freeAddress(ctx)

@@ -90,6 +90,7 @@ func merged(a, b map[string]string) map[string]string {
 
 type comparer struct {
 	diff    kind.Diff
+	ignored kind.Diff // see kind.DocumentRule
 	dropped []string
 	written map[string]string
 }

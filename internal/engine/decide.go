@@ -63,6 +63,8 @@ type Plan struct {
 	Notes  []kind.Note
 	// Duplicates are further resources that carry the object's UID.
 	Duplicates []string
+	// Ignored lists how AWS differs in what the object leaves alone.
+	Ignored kind.Diff
 	// TagKeys are the tag keys that the resource carries once the plan is done.
 	TagKeys []string
 	// Paths are the paths of the members that the documents of the state declare, and Hidden those of their write-only values.
@@ -87,6 +89,9 @@ type Plan struct {
 	tagsSum string
 	// keys are the keys of map fields that the resource has or is to get; added those that it is to get.
 	keys, added Keys
+	// ignores is the field of the spec that leaves members of these documents alone.
+	ignores   string
+	documents []string
 }
 
 // Writes reports whether running the plan changes AWS.
@@ -188,6 +193,11 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
 	p.Provided = d.o.Provided
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
 	p.keys, p.added = keysOf(d.want, d.seen.State)
+	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
+	if p.Exists && !d.o.Deleting {
+		p.Ignored = d.o.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written))
+		p.Written = d.o.keepIgnored(p.Written, p.Ignored)
+	}
 }
 
 // refuseAdoption refuses to adopt a resource that would bring rights along which the object does not have.

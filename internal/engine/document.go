@@ -55,19 +55,29 @@ func (d documents) object(p place, m modes, want, have map[string]any) {
 	for _, name := range sortedKeys(want) {
 		at := p.member(name)
 		rule := d.rules.RuleAt(at.at)
-		if rule.Skip {
+		if rule.Skip && !rule.Ignored {
 			continue
 		}
 		below := m
 		if rule.Mode != kind.Mutable {
 			below.mode = rule.Mode
 		}
-		before := len(d.diff)
-		d.value(at, below, want[name], have[name], have[name] != nil)
-		if len(d.diff) > before && isSame(rule, below.mode, want, want[name], have[name]) {
-			d.diff = d.diff[:before]
-		}
+		d.member(at, below, rule, want, have[name])
 	}
+}
+
+// member compares a member of a wanted object with what AWS shows, which is nil where it shows none.
+func (d documents) member(p place, m modes, rule kind.DocumentRule, within map[string]any, shown any) {
+	want := within[p.at[len(p.at)-1]]
+	one := documents{&comparer{written: d.written}, d.rules}
+	one.value(p, m, want, shown, shown != nil)
+	if len(one.diff) > 0 && isSame(rule, m.mode, within, want, shown) {
+		one.diff = nil
+	}
+	if rule.Ignored {
+		one.diff, one.ignored = nil, append(one.ignored, one.diff...)
+	}
+	d.diff, d.ignored = append(d.diff, one.diff...), append(d.ignored, one.ignored...)
 }
 
 // isSame reports whether AWS shows a wanted value in another form, or leaves it out.
@@ -113,7 +123,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 	}
 }
 
-// saysNothing reports whether AWS may leave a value out: an empty text or object, and an object of which it may leave out every member. A member
+// saysNothing reports whether AWS may leave a value out: an empty text or object, and an object of which every member is left out or may be. A member
 // that is empty counts, because its name may be of the user's choice.
 func (d documents) saysNothing(p place, want any) bool {
 	object, isObject := want.(map[string]any)
@@ -125,7 +135,7 @@ func (d documents) saysNothing(p place, want any) bool {
 		if members, _ := value.(map[string]any); len(members) > 0 && d.saysNothing(at, value) {
 			continue
 		}
-		if rule := d.rules.RuleAt(at.at); !isSame(rule, rule.Mode, object, value, nil) {
+		if rule := d.rules.RuleAt(at.at); !rule.Skip && !isSame(rule, rule.Mode, object, value, nil) {
 			return false
 		}
 	}

@@ -25,7 +25,8 @@ func rulesOf(rules map[string]kind.DocumentRule) func([]string) kind.DocumentRul
 
 var sampleRules = rulesOf(map[string]kind.DocumentRule{
 	"Arn": {Skip: true}, "Name": {Mode: kind.Immutable}, "Password": {Mode: kind.Secret}, "Login.Password": {Mode: kind.Secret},
-	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true},
+	"Set": {Unordered: true}, "Groups.*.Members": {Unordered: true}, "Left": {Skip: true, Ignored: true}, "O.Left": {Skip: true, Ignored: true},
+	"Set.*.Left": {Skip: true, Ignored: true}, "LeftPassword": {Skip: true, Ignored: true, Mode: kind.Secret},
 	"A": {Omitted: isDefault}, "B.C": {Omitted: isDefault}, "Set.*.K": {Omitted: isDefault},
 })
 
@@ -74,6 +75,27 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 				t.Errorf("got %q, want %q", paths, c.paths)
 			}
 		})
+	}
+}
+
+// What an object leaves alone is no difference, also where AWS shows nothing of it, and a plan shows how it differs.
+func TestDocument_IgnoredMembersAreShownAndNotCompared(t *testing.T) {
+	want := parsed(t, `{"Left": 1, "O": {"Left": {"A": 1, "B": 2}}, "P": {"A": 1}, "Set": [{"K": "a", "Left": 1}]}`)
+	want.Value["LeftPassword"] = kind.NewWriteOnly("uid", "p")
+	have := parsed(t, `{"Left": 2, "P": {"A": 1}, "Set": [{"K": "a", "Left": 2}]}`)
+	if diff := Compare(documented{want}, documented{have}, nil, nil); len(diff) > 0 {
+		t.Errorf("%v", diff)
+	}
+	var shown []string
+	for _, c := range ignoredIn(documented{want}, documented{have}, nil) {
+		shown = append(shown, c.Path+": "+c.Have)
+	}
+	if !slices.Equal(shown, []string{"Properties.Left: 2", "Properties.LeftPassword: ***"}) {
+		t.Errorf("%q", shown)
+	}
+	have.Value["O"] = map[string]any{"Left": map[string]any{"A": 1.0, "B": 3.0}}
+	if got := ignoredIn(documented{want}, documented{have}, nil); len(got) != 3 || got[2].Path != "Properties.O.Left.B" {
+		t.Errorf("%v", got)
 	}
 }
 

@@ -347,7 +347,7 @@ func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 		return &status.Waiting{Reason: status.ReasonDeleting, For: "AWS to complete the deletion", After: nextLook(now.Sub(m.deletedAt))}
 	}
 	if w.isGivenUp() {
-		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; %s", c.Path, w.times, c.Want, c.Have, p.whyUnsettled())
+		message := fmt.Sprintf("%s does not keep its value: AWS acknowledged %d writes of %s and still shows %s; %s", c.Path, w.times, c.Want, c.Have, p.whyUnsettled(c))
 		if p.Cause != Deleting {
 			message += ". It is not written again until one of both values changes or a check is requested (nexusctl reconcile)"
 		}
@@ -356,12 +356,16 @@ func (m *Memory) unsettled(p Plan, pending kind.Diff, now time.Time) error {
 	return &status.Waiting{Reason: status.ReasonProgressing, For: "AWS to show the change of " + c.Path, After: nextLook(now.Sub(w.at))}
 }
 
-// whyUnsettled says why AWS may show another value than was written: what the kind reports of the last update, or another writer.
-func (p Plan) whyUnsettled() string {
+// whyUnsettled says why AWS may show another value than was written, and what to do: what the kind reports of the last update, or another
+// writer.
+func (p Plan) whyUnsettled(c kind.Change) string {
 	for _, n := range p.Notes {
 		if n.Recheck && !n.True && !n.Unknown {
 			return n.Message
 		}
+	}
+	if field := p.leaveAlone(c); field != "" {
+		return "look for another writer of this resource, declare the value that AWS shows, or leave the property alone with " + field
 	}
 	return "look for another writer of this resource, or declare the value that AWS shows"
 }

@@ -20,6 +20,8 @@ const EveryElement = "*"
 type DocumentRule struct {
 	// Skip leaves the member out.
 	Skip bool
+	// Ignored is true, beside Skip, for a member that the object leaves alone: how it differs is shown in plans.
+	Ignored bool
 	// Mode is that of the differences.
 	Mode Mode
 	// Unordered is true for a list whose order does not matter.

@@ -314,6 +314,8 @@ type Meta struct {
 	KeepsEarlierKeys bool
 	// JudgesAdoption is true where what a resource has is judged before an adoption. A table derives it.
 	JudgesAdoption bool
+	// Ignores is the field of the spec that lists, as JSON pointers, members of documents that are left alone; empty for none.
+	Ignores string
 	// Units names in the plural, by IAM action, what one call writes, such as "parameters", for messages that
 	// say how many are left; "calls" where absent.
 	Units map[string]string

@@ -89,6 +89,8 @@ type Resource struct {
 	// Cause is why: the engine's word, such as New, SpecChanged or Drift.
 	Cause  string  `json:"cause,omitempty"`
 	Fields []Field `json:"fields,omitempty"`
+	// Ignored are values that differ and that the object leaves alone.
+	Ignored []Field `json:"ignored,omitempty"`
 	// Calls are the calls that write to AWS.
 	Calls []Call `json:"calls,omitempty"`
 	// Reported is true where the resource differs, and the object only reports it.

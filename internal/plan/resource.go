@@ -295,7 +295,7 @@ func (l *look) secret(ctx context.Context, name, key string) ([]byte, error) {
 
 // outcome is a decision as it prints.
 func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
-	r := &Resource{Account: l.session.Account, Region: l.session.Region, ID: engine.IDOf(l.obj), Action: None, Cause: string(decided.Cause), Reason: decided.Reason}
+	r := &Resource{Account: l.session.Account, Region: l.session.Region, ID: engine.IDOf(l.obj), Action: None, Cause: string(decided.Cause), Reason: decided.Reason, Ignored: fieldsIn(decided.Ignored)}
 	if decided.Cause != engine.New {
 		r.Fields = fieldsIn(decided.Diff)
 	}

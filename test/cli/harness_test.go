@@ -90,6 +90,7 @@ type item struct {
 	AWS                                        *struct {
 		Account, Region, Action, Cause, Reason, Risk string
 		Fields                                       []struct{ Path, Have, Want string }
+		Ignored                                      []struct{ Path string }
 		Calls                                        []call
 	}
 }

@@ -64,4 +64,10 @@ func TestPlan_OfAnyTypeFollowsTheSchema(t *testing.T) {
 	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Cause != "Drift" || len(items[0].AWS.Fields) != 1 || items[0].AWS.Fields[0].Path != "Properties.KmsKeyId" {
 		t.Errorf("%+v", items)
 	}
+	left := of("audit", storeType, string(store.Spec.Properties.Raw))
+	left.Spec.Ignore = []string{"/KmsKeyId"}
+	items = x.plan(x.manifest(left), args...)
+	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Action != "None" || len(items[0].AWS.Fields) > 0 || len(items[0].AWS.Ignored) != 1 || items[0].AWS.Ignored[0].Path != "Properties.KmsKeyId" {
+		t.Errorf("%+v", items)
+	}
 }

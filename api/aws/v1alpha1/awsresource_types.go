@@ -27,6 +27,17 @@ type AWSResourceSpec struct {
 	// https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Properties runtime.RawExtension `json:"properties"`
+	// Ignore lists properties that are left alone once the resource exists, as JSON pointers into properties such as
+	// /StreamModeDetails/StreamMode, or /Rules/*/Priority for a member of each element of a list. A create writes the values that
+	// properties declares; after that they are neither compared nor written, except with a list, or a missing object, that contains
+	// them and is written. Use it for values that another client sets, or that AWS keeps changing (NotSettling). Absent or empty: all
+	// declared properties are compared.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=256
+	// +kubebuilder:validation:items:Pattern=`^(/([^/~]|~[01])+)+$`
+	Ignore []string `json:"ignore,omitempty"`
 }
 
 // AWSResourceRequest is a request that AWS carries out.

@@ -36,7 +36,9 @@ type patch struct {
 // Patch returns the operations that set and remove what differs in a field of the state. AWS applies them to what it shows, so that they
 // repeat the write-only values. A document may be nil.
 func Patch(field string, want, have *kind.Document, diff kind.Diff) []Operation {
-	p := &patch{want: valueOf(want), have: valueOf(have), isFixed: func(at []string) bool { return want != nil && want.Rule != nil && want.Rule(at).Mode == kind.Immutable }}
+	p := &patch{want: valueOf(want), have: valueOf(have), isFixed: func(at []string) bool {
+		return want != nil && (want.RuleAt(at).Mode == kind.Immutable || want.RuleAt(at).Ignored)
+	}}
 	for _, c := range diff {
 		if members := Members(field, c.Path); len(members) > 0 {
 			p.change(members, c.Gone)
@@ -86,7 +88,7 @@ func (p *patch) change(at []string, gone bool) {
 }
 
 // repeatWriteOnly sets the write-only values that no other operation sets, each with the list that contains it. AWS refuses a patch with
-// one that is fixed at the creation.
+// one that is fixed at the creation, and the object leaves ignored ones alone.
 func (p *patch) repeatWriteOnly(at []string, value any) {
 	if slices.ContainsFunc(p.at, func(other []string) bool { return len(other) <= len(at) && slices.Equal(other, at[:len(other)]) }) {
 		return

@@ -79,7 +79,7 @@ func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
 // Meta implements kind.Kind.
 func (*resource) Meta() kind.Meta {
 	return kind.Meta{
-		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, KeepsEarlierKeys: true, References: []string{kind.AnyKind},
+		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, KeepsEarlierKeys: true, References: []string{kind.AnyKind}, Ignores: "spec.ignore",
 		Reads:  []string{actionDescribeType, actionGet, actionStatus, actionSearch},
 		Writes: []string{actionCreate, actionDelete, actionUpdate},
 	}
@@ -120,12 +120,12 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		want.Guarded = holdsData(schema) && !sc.MayDeleteData
 		return want, nil
 	}
-	want.Properties = documentOf(schema, sc.UID, declared)
+	want.Properties = documentOf(schema, sc.UID, declared, awsschema.PathsOf(cr.Spec.Ignore))
 	return want, checkDeclared(sc, cr, want, declared)
 }
 
-// documentOf returns declared properties with the rules of the schema.
-func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *kind.Document {
+// documentOf returns declared properties with the rules of the schema, and without those that are ignored.
+func documentOf(schema *awsschema.Type, uid string, properties map[string]any, ignored awsschema.Paths) *kind.Document {
 	plain, _ := withRoles(properties).(map[string]any)
 	hidden := documents.Hide(uid, plain, func(at []string) bool { return schema.RuleAt(at...).WriteOnly })
 	secrets := secretsIn(nil, properties)
@@ -135,7 +135,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any) *
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
-		return kind.DocumentRule{Skip: rule.ReadOnly, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
+		isIgnored := ignored.Contain(at)
+		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
 			Omitted: func(want any) bool { return !rule.WriteOnly && schema.IsDefault(want, at...) }}
 	}}
 }
@@ -158,6 +159,11 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	}
 	if at, text := awsschema.Joined("spec.properties", want.schema.Problems(properties, isHidden)); text != "" {
 		return status.Invalid(at, "%s", text)
+	}
+	for i, pointer := range cr.Spec.Ignore {
+		if text := want.schema.IgnoreProblem(pointer); text != "" {
+			return status.Invalid(fmt.Sprintf("spec.ignore[%d]", i), "%s", text)
+		}
 	}
 	if !want.hasTags() && len(cr.Spec.Tags) > 0 {
 		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", want.TypeName)

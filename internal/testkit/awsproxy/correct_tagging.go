@@ -28,6 +28,36 @@ func (p *Proxy) SetTagged(key, value string, arns ...string) {
 	p.state.tagged[key+"="+value] = arns
 }
 
+// ListTagged adds the resources that a handler of GetResources lists to those of the emulator, until Reset. The handler filters them as AWS
+// does, and answers with all of them at once.
+func (p *Proxy) ListTagged(h http.Handler) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.alsoTagged = h
+}
+
+// addTagged adds the resources of ListTagged to the last page of an answer.
+func addTagged(ctx context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	p.state.mu.Lock()
+	also := p.state.alsoTagged
+	p.state.mu.Unlock()
+	var page, more struct {
+		PaginationToken        string
+		ResourceTagMappingList []taggedResource
+	}
+	if also == nil || a.status != http.StatusOK || json.Unmarshal(a.body, &page) != nil || page.PaginationToken != "" {
+		return a
+	}
+	added, err := askHandler(ctx, also, x)
+	if err == nil {
+		err = json.Unmarshal(added.body, &more)
+	}
+	if err != nil {
+		return proxyError(x, err)
+	}
+	return a.withJSON(map[string]any{"PaginationToken": "", "ResourceTagMappingList": append(page.ResourceTagMappingList, more.ResourceTagMappingList...)})
+}
+
 // resourcesByTag answers a search with the resources of SetTagged.
 func (p *Proxy) resourcesByTag(_ context.Context, x *exchange) *answer {
 	filters, _ := x.json["TagFilters"].([]any)

@@ -131,6 +131,7 @@ var corrections = []correction{
 	{name: "dates of app clients", service: "cognito-idp", ops: []string{"CreateUserPoolClient"}, after: dateClient},
 	{name: "settings of app clients that updates reset", service: "cognito-idp", ops: []string{"UpdateUserPoolClient"}, after: resetClient},
 	{name: "tags of the first parameters", service: "ssm", ops: []string{"PutParameter", "AddTagsToResource", "ListTagsForResource"}, before: prepareParameterTags},
+	{name: "resources that the emulator does not have", service: "tag", ops: []string{"GetResources"}, after: addTagged},
 	{name: "settings that only imports read", before: showUnset},
 	{name: "credits of instances", service: "ec2", ops: []string{"DescribeInstanceCreditSpecifications"}, after: showCredits},
 	{name: "what AWS rewrites", after: rewriteAnswer},

@@ -30,6 +30,7 @@ type state struct {
 	rewritten     map[string]bool         // fields of the catalog of rewrites that were met; a reset keeps them
 	answers       map[string]recorded     // by read
 	diverted      map[string]http.Handler // service → what answers in the emulator's place
+	alsoTagged    http.Handler            // lists tagged resources that the emulator does not have; see ListTagged
 	system        map[string][]bucketTag  // bucket → its tags that only AWS may change
 	abac          map[string]bool         // bucket → it has attribute-based access control
 	untagged      map[string]bool         // buckets that were made after one of their name was deleted, and that were given no tags
@@ -124,7 +125,7 @@ func (s *state) clear() {
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}
-	s.conditionsLag = 0
+	s.alsoTagged, s.conditionsLag = nil, 0
 	s.setLag(Lag{})
 }
 

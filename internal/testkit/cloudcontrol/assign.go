@@ -23,7 +23,7 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 	for _, pointer := range append(append([]string{}, m.ReadOnly...), m.PrimaryIdentifier...) { // an ARN contains the identifier
 		keys := path(pointer)
 		if _, set := properties[keys[0]]; !set && len(keys) == 1 && m.property(keys[0])["type"] == "string" {
-			properties[keys[0]] = d.arn(m, region, properties)
+			properties[keys[0]] = fitting(m.property(keys[0]), d.arn(m, region, properties), d.serial)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (d *Double) value(m *model, name string) any {
 		if schema["format"] == "date-time" {
 			return d.now().UTC().Format("2006-01-02T15:04:05Z")
 		}
-		return fmt.Sprintf("%s-%016x", strings.ToLower(name), d.serial)
+		return fitting(schema, fmt.Sprintf("%s-%016x", strings.ToLower(name), d.serial), d.serial)
 	default:
 		return nil
 	}

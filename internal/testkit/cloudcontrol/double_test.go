@@ -192,7 +192,7 @@ func TestDouble_RefusesWhatTheSchemaRefuses(t *testing.T) {
 		`[{"op":"replace","path":"/Name","value":"others"}]`:            "NotUpdatableException",
 		`[{"op":"add","path":"/RetentionPeriodHours","value":0}]`:       "ValidationException",
 		`[{"op":"replace","path":"/Arn","value":"arn:aws:other"}]`:      "ValidationException",
-		`[{"op":"replace","path":"/RetentionPeriodHours","value":"x"}]`: "InvalidRequestException",
+		`[{"op":"replace","path":"/RetentionPeriodHours","value":"x"}]`: "ValidationException", // noSuchPath: github.com/pulumi/pulumi-aws-native/issues/277
 	} {
 		_, err := b.update(stream, "events", patch)
 		b.refused(patch, err, code)

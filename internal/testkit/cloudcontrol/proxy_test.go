@@ -4,6 +4,8 @@ package cloudcontrol_test
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	api "github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
 	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol/types"
+	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
+	taggingtypes "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
@@ -51,6 +56,33 @@ func TestDouble_KeepsTheLedgerTheFaultsAndTheLag(t *testing.T) {
 	}
 	if n := p.Calls().Match("cloudformation", "GetResource", stream+"/events").Count(); n != 3 {
 		t.Errorf("%d reads:\n%s", n, p.Calls())
+	}
+}
+
+// The resources of the double and those of the emulator are found by one search for tags.
+func TestDouble_ResourcesAreListedBesideThoseOfTheEmulator(t *testing.T) {
+	p, b := world.Shared(t).AWS(), newBench(t)
+	if err := p.Reset(); err != nil {
+		t.Fatal(err)
+	}
+	p.ListTagged(b.double.Tagging())
+	config := aws.Config{Region: "us-east-1", BaseEndpoint: aws.String(p.URL()), Credentials: credentials.NewStaticCredentialsProvider("AKIDTEST", "secret", "")}
+	tags := map[string]string{"team": "a"}
+	if _, err := sqs.NewFromConfig(config).CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("orders"), Tags: tags}); err != nil {
+		t.Fatal(err)
+	}
+	b.mustCreate(stream, `{"Name":"events","Tags":[{"Key":"team","Value":"a"}]}`)
+	b.mustCreate(stream, `{"Name":"others","Tags":[{"Key":"team","Value":"b"}]}`)
+	out, err := tagging.NewFromConfig(config).GetResources(t.Context(), &tagging.GetResourcesInput{TagFilters: []taggingtypes.TagFilter{{Key: aws.String("team"), Values: []string{"a"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, r := range out.ResourceTagMappingList {
+		found = append(found, (*r.ResourceARN)[strings.LastIndexAny(*r.ResourceARN, ":/")+1:])
+	}
+	if slices.Sort(found); !slices.Equal(found, []string{"events", "orders"}) {
+		t.Errorf("%v", found)
 	}
 }
 

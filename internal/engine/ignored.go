@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	document "github.com/nexus-operator/nexus-operator/internal/kind/documents"
+)
+
+// ignoredIn returns how AWS differs in what the documents of a state leave alone.
+func ignoredIn(want, have any, written map[string]string) kind.Diff {
+	c := comparer{written: written}
+	shown := documentsOf(have)
+	for _, field := range sortedKeys(documentsOf(want)) {
+		c.document(field, modes{}, documentsOf(want)[field], shown[field])
+	}
+	return c.ignored
+}
+
+// keepIgnored returns the versions of write-only values with the earlier ones of those that are left alone: they are written when they no
+// longer are.
+func (o Owner) keepIgnored(versions map[string]string, ignored kind.Diff) map[string]string {
+	for _, c := range ignored {
+		if _, hidden := versions[c.Path]; !hidden {
+			continue
+		}
+		if before, written := o.Written[c.Path]; written {
+			versions[c.Path] = before
+		} else {
+			delete(versions, c.Path)
+		}
+	}
+	return versions
+}
+
+// leaveAlone returns how the spec leaves alone what a difference is about; empty where it cannot.
+func (p Plan) leaveAlone(c kind.Change) string {
+	field, _, _ := strings.Cut(strings.ReplaceAll(c.Path, "[", "."), ".")
+	at := document.Members(field, c.Path)
+	if p.ignores == "" || len(at) == 0 || !slices.Contains(p.documents, field) {
+		return ""
+	}
+	return p.ignores + ": [" + pointerTo(at) + "]"
+}

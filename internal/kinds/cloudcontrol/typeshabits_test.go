@@ -54,7 +54,7 @@ func (l *anyLife) rests() {
 	}
 }
 
-var habits = map[string]cloudcontrol.Habit{"empty lists": cloudcontrol.StoresEmptyLists, "no defaults": cloudcontrol.OmitsDefaults, "nothing empty": cloudcontrol.OmitsEmpty}
+var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEmpty, "no defaults": cloudcontrol.OmitsDefaults, "nothing empty": cloudcontrol.OmitsEmpty}
 
 // Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
@@ -76,7 +76,7 @@ func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
 			t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", ".")+"/"+what, func(t *testing.T) {
 				l, _ := typeLife(t, types, name)
 				others, _ := l.editable()
-				if h == cloudcontrol.StoresEmptyLists { // they stand for what was left out
+				if h == cloudcontrol.StoresEmpty { // they stand for what was left out
 					l.properties = l.required(t)
 				}
 				l.habitual(t, types, h, some(others, lived))
@@ -122,7 +122,7 @@ func TestGateway_IsChangedWithoutTheEmptyListsOfAWS(t *testing.T) {
 		"AuthorizerConfiguration":{"CustomJWTAuthorizer":{"DiscoveryUrl":"https://id.example/.well-known/openid-configuration"}},"Description":"DESCRIPTION"}`
 	typeName := "AWS::BedrockAgentCore::Gateway"
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(typeName, gateway)), types)
-	b.double.SetHabit(cloudcontrol.StoresEmptyLists)
+	b.double.SetHabit(cloudcontrol.StoresEmpty)
 	kindtest.Settled(t, b.Subject)
 	id := b.resource().Status.ID
 	authorizer := func() map[string]any {

@@ -13,9 +13,10 @@ import (
 type Habit int
 
 const (
-	// StoresEmptyLists stores and shows an empty list where one was left out, also where the schema wants it to have elements. AWS refuses
-	// every update of such a resource unless it removes the list: github.com/hashicorp/terraform-provider-awscc/issues/3186 and 2969.
-	StoresEmptyLists Habit = iota + 1
+	// StoresEmpty stores and shows an empty list or text where one was left out, also where the schema does not allow it to be empty. AWS refuses
+	// every update of such a resource unless it removes the value: github.com/hashicorp/terraform-provider-awscc/issues/3186 and 2969,
+	// github.com/pulumi/pulumi-aws-native/issues/415.
+	StoresEmpty Habit = iota + 1
 	// OmitsDefaults does not show a member whose value is the default of the schema: github.com/hashicorp/terraform-provider-awscc/issues/3310.
 	OmitsDefaults
 	// OmitsEmpty shows neither empty texts nor empty lists and objects.
@@ -32,17 +33,17 @@ func (d *Double) SetHabit(h Habit) {
 // stored returns properties as the handlers store them.
 func (d *Double) stored(m *model, properties map[string]any) map[string]any {
 	out := clone(properties)
-	if d.habit == StoresEmptyLists {
+	if d.habit == StoresEmpty {
 		m.eachObject(m.doc, out, func(schema, object map[string]any) {
 			for name := range membersOf(schema) {
-				if _, has := object[name]; !has && m.isOptionalList(schema, name) {
-					object[name] = []any{}
+				if _, has := object[name]; !has {
+					m.storeEmpty(schema, object, name)
 				}
 			}
 		})
 		for _, pointer := range slices.Concat(m.CreateOnly, m.WriteOnly, m.ReadOnly) { // no update could remove them
 			visit(out, path(pointer), func(parent map[string]any, key string) {
-				if list, ok := parent[key].([]any); ok && len(list) == 0 {
+				if isEmpty(parent[key]) {
 					delete(parent, key)
 				}
 			})
@@ -51,12 +52,22 @@ func (d *Double) stored(m *model, properties map[string]any) map[string]any {
 	return out
 }
 
-// isOptionalList reports whether a member is a list with elements that an object may lack.
-func (m *model) isOptionalList(object map[string]any, name string) bool {
-	required, _ := object["required"].([]any)
-	list := m.definition(membersOf(object)[name])
-	least, _ := list["minItems"].(float64)
-	return list["type"] == "array" && least > 0 && !slices.Contains(required, any(name)) && object["oneOf"] == nil && object["anyOf"] == nil
+// storeEmpty gives an object an empty member that it may lack, and that must not be empty.
+func (m *model) storeEmpty(schema, object map[string]any, name string) {
+	required, _ := schema["required"].([]any)
+	if slices.Contains(required, any(name)) || schema["oneOf"] != nil || schema["anyOf"] != nil || m.identifies(name) {
+		return
+	}
+	of := m.definition(membersOf(schema)[name])
+	least := func(word string) bool { n, _ := of[word].(float64); return n > 0 }
+	pattern, _ := of["pattern"].(string)
+	re, err := compilePattern(pattern)
+	switch {
+	case of["type"] == "array" && least("minItems"):
+		object[name] = []any{}
+	case of["type"] == "string" && of["enum"] == nil && (least("minLength") || err == nil && !re.MatchString("")):
+		object[name] = ""
+	}
 }
 
 // answered returns properties as the handlers show them.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
@@ -16,16 +17,25 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
-// maxSchemas limits the schemas that are kept for one identity.
-const maxSchemas = 64
+// maxSchemas limits the schemas that are kept for one identity. One takes 150 KiB of memory on average.
+const maxSchemas = 128
+
+// unusedFor is the time after which a schema is forgotten that no object has used. Objects are checked more often.
+const unusedFor = time.Hour
 
 // schemas reads the schemas of types once and keeps those that were used last. It is safe for concurrent use.
 type schemas struct {
 	api *cloudformation.Client
 
 	mu      sync.Mutex
-	kept    []*awsschema.Type        // the one that was used last comes first
+	kept    []*keptSchema            // the one that was used last comes first
 	reading map[string]chan struct{} // the types that are being read; closed once they were
+}
+
+// keptSchema is a schema that is in use.
+type keptSchema struct {
+	*awsschema.Type
+	unused *time.Timer // forgets the schema
 }
 
 // of returns the schema of a type. Those who need one at the same time share the read of it.
@@ -90,19 +100,43 @@ func (s *schemas) read(ctx context.Context, typeName string) (*awsschema.Type, e
 
 // use returns a schema that is kept; nil where it is not. The caller holds the lock.
 func (s *schemas) use(typeName string) *awsschema.Type {
-	i := slices.IndexFunc(s.kept, func(t *awsschema.Type) bool { return t.Name == typeName })
+	i := s.indexOf(typeName)
 	if i < 0 {
 		return nil
 	}
-	t := s.kept[i]
-	s.kept = slices.Insert(slices.Delete(s.kept, i, i+1), 0, t)
-	return t
+	k := s.kept[i]
+	k.unused.Reset(unusedFor)
+	s.kept = slices.Insert(slices.Delete(s.kept, i, i+1), 0, k)
+	return k.Type
+}
+
+func (s *schemas) indexOf(typeName string) int {
+	return slices.IndexFunc(s.kept, func(k *keptSchema) bool { return k.Name == typeName })
 }
 
 func (s *schemas) keep(t *awsschema.Type) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.kept = slices.DeleteFunc(s.kept, func(other *awsschema.Type) bool { return other.Name == t.Name })
-	s.kept = slices.Insert(s.kept, 0, t)
-	s.kept = s.kept[:min(len(s.kept), maxSchemas)]
+	s.drop(t.Name)
+	s.kept = slices.Insert(s.kept, 0, &keptSchema{t, time.AfterFunc(unusedFor, func() { s.forget(t) })})
+	if len(s.kept) > maxSchemas {
+		s.drop(s.kept[maxSchemas].Name)
+	}
+}
+
+// forget drops a schema that no object uses any more.
+func (s *schemas) forget(t *awsschema.Type) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := s.indexOf(t.Name); i >= 0 && s.kept[i].Type == t {
+		s.drop(t.Name)
+	}
+}
+
+// drop takes a schema out, if it is kept. The caller holds the lock.
+func (s *schemas) drop(typeName string) {
+	if i := s.indexOf(typeName); i >= 0 {
+		s.kept[i].unused.Stop()
+		s.kept = slices.Delete(s.kept, i, i+1)
+	}
 }

@@ -4,12 +4,15 @@ package cloudcontrol
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 )
 
@@ -53,4 +56,43 @@ func TestSchemas_ReadersAreIndependent(t *testing.T) {
 		}
 	})
 	all.Wait()
+}
+
+// No schema is held in memory that no object uses, and none is read again that one uses.
+func TestSchemas_AreKeptWhileTheyAreUsed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &schemas{}
+		kept := func() int {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return len(s.kept)
+		}
+		has := func(name string) bool {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return s.indexOf(name) >= 0
+		}
+		s.keep(&awsschema.Type{Name: stream})
+		s.keep(&awsschema.Type{Name: prefixList})
+		for range 20 { // checks of one object
+			time.Sleep(unusedFor / 4)
+			if found, _ := s.join(stream); found == nil {
+				t.Fatal("a schema that is used was forgotten")
+			}
+		}
+		if n := kept(); n != 1 {
+			t.Errorf("%d schemas are kept", n)
+		}
+		time.Sleep(unusedFor + time.Second)
+		if n := kept(); n > 0 {
+			t.Errorf("%d schemas are kept", n)
+		}
+		for i := range maxSchemas + 3 {
+			s.keep(&awsschema.Type{Name: fmt.Sprint("AWS::Test::", i)})
+		}
+		if n := kept(); n != maxSchemas || has("AWS::Test::2") || !has("AWS::Test::3") {
+			t.Errorf("%d schemas are kept", n)
+		}
+		time.Sleep(2 * unusedFor)
+	})
 }

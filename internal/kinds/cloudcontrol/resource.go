@@ -389,6 +389,9 @@ func withoutUnacceptable(schema *awsschema.Type, shown *kind.Document, patch []d
 	}
 	var out []documents.Operation
 	for _, at := range schema.EmptyRefused(shown.Value) {
+		if rule := schema.RuleAt(at...); rule.ReadOnly || rule.CreateOnly {
+			continue // AWS refuses their removal
+		}
 		o := documents.Unset(at)
 		if !slices.ContainsFunc(patch, func(other documents.Operation) bool {
 			return other.Path == o.Path || strings.HasPrefix(o.Path, other.Path+"/")

@@ -42,6 +42,7 @@ type anyLife struct {
 	schema     *awsschema.Type
 	sample     *sample.Type
 	properties map[string]any
+	fields     []awsschema.Field // read once: schemas may contain themselves
 }
 
 // typeLife prepares the life of a type; nil for one that AWS cannot manage, or for which no properties are found.
@@ -105,7 +106,10 @@ func (l *anyLife) editable() (names, fixed []string) {
 
 // hasFixedMember reports whether a member of a property has another rule.
 func (l *anyLife) hasFixedMember(name string) bool {
-	for _, f := range l.schema.Fields(8) {
+	if l.fields == nil {
+		l.fields = l.schema.Fields(5)
+	}
+	for _, f := range l.fields {
 		if strings.HasPrefix(f.Path, name+".") || strings.HasPrefix(f.Path, name+"[") {
 			if f.CreateOnly || f.ReadOnly || f.WriteOnly || f.Conditionally {
 				return true

@@ -41,7 +41,7 @@ func (d *Double) stored(m *model, properties map[string]any) map[string]any {
 				}
 			}
 		})
-		for _, pointer := range slices.Concat(m.CreateOnly, m.WriteOnly, m.ReadOnly) { // no update could remove them
+		for _, pointer := range slices.Concat(m.CreateOnly, m.WriteOnly) { // no update could remove them
 			visit(out, path(pointer), func(parent map[string]any, key string) {
 				if isEmpty(parent[key]) {
 					delete(parent, key)

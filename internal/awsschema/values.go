@@ -25,6 +25,9 @@ type Problem struct {
 	Text string
 }
 
+// isRequired is the text of a problem with a property that is not there.
+const isRequired = "is required"
+
 // Below returns the path of the property within the field that has the properties.
 func (p Problem) Below(field string) string { return strings.TrimSuffix(field+"."+p.At, ".") }
 
@@ -107,7 +110,7 @@ func (t *Type) Problems(properties map[string]any, isUnknown func(any) bool) []P
 	}
 	for _, name := range t.required {
 		if properties[name] == nil && name != t.TagProperty() && !anyContains(t.readOnly, path{name}) {
-			out = append(out, Problem{name, "is required"})
+			out = append(out, Problem{name, isRequired})
 		}
 	}
 	return append(out, t.wrongValues(properties, isUnknown)...)
@@ -246,7 +249,7 @@ func (f *finder) find(invalid *jsonschema.ValidationError) {
 	case *kind.Required:
 		if len(at) > 0 { // those of the type itself are known
 			for _, name := range what.Missing {
-				f.add(append(slices.Clone(at), name), "is required")
+				f.add(append(slices.Clone(at), name), isRequired)
 			}
 		}
 	case *kind.AdditionalProperties:

@@ -58,7 +58,11 @@ func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResourc
 	if len(r.Spec.Properties.Raw) > 0 && json.Unmarshal(r.Spec.Properties.Raw, &properties) != nil {
 		return out // it is no object, which the schema of the kind says
 	}
-	for _, p := range t.Problems(properties, standsForValue) {
+	problems := t.Problems(properties, standsForValue)
+	if r.Spec.ImportID != "" || r.Spec.ManagementPolicy == v1alpha1.ManageObserve {
+		problems = t.OfExisting(problems)
+	}
+	for _, p := range problems {
 		if p.At != "" && !t.Has(p.At) && !strings.ContainsAny(p.At, ".[") {
 			p.Text += " (schemas of " + b.Date + "; nexusctl plan reads those of today)"
 		}
@@ -98,6 +102,15 @@ func (s *shared) bundle() (*bundled.Bundle, error) {
 	s.types = b
 	return b, err
 }
+
+// typesOfBundle are the types of a bundle as an import of a Terraform state needs them.
+type typesOfBundle struct{ *bundled.Bundle }
+
+// Names implements importer.ResourceTypes.
+func (b typesOfBundle) Names() []string { return b.Types }
+
+// Type implements importer.ResourceTypes.
+func (b typesOfBundle) Type(name string) (*awsschema.Type, error) { return typeIn(b.Bundle, name) }
 
 // typeIn returns the interpreted schema of a type; nil for a type that the bundle does not have.
 func typeIn(b *bundled.Bundle, name string) (*awsschema.Type, error) {

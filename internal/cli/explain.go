@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -69,7 +70,7 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 		if e.Object.Message != "" {
 			text += wrapText(e.Object.Message, "  ")
 		}
-		return text
+		return text + resourceText(e.Object.Resource, now)
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s is not ready.\n\nCause: %s", e.Object.Title(), e.Cause.Title())
@@ -77,6 +78,7 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 		b.WriteString(": " + e.Cause.Reason)
 	}
 	b.WriteString("\n" + wrapText(causeInWords(e.Cause), "  "))
+	b.WriteString(resourceText(e.Cause.Resource, now))
 	b.WriteString(evidenceText(e, now))
 	b.WriteString("\nWhat to do:\n")
 	if e.Remedy != "" {
@@ -90,6 +92,33 @@ func textOfExplanation(e *inspect.Explanation, now time.Time) string {
 		b.WriteString(strings.Repeat("  ", i+1) + n.Title() + ": " + string(n.Health) + "\n")
 	}
 	b.WriteString(othersText(e))
+	return b.String()
+}
+
+// resourceText describes the resource of an object of any type; empty for other objects.
+func resourceText(r *inspect.Resource, now time.Time) string {
+	if r == nil {
+		return ""
+	}
+	var b strings.Builder
+	line := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-12s%s\n", name+":", text)
+		}
+	}
+	b.WriteString("\nResource:\n")
+	line("Type", r.Type)
+	line("Identifier", cmp.Or(r.Identifier, "not known yet"))
+	if r.ARN != r.Identifier {
+		line("ARN", r.ARN)
+	}
+	if r.Request != nil {
+		line("Request", fmt.Sprintf("AWS carries out %s since %s, token %s", r.Request.Operation, ageOf(now, r.Request.Since), r.Request.Token))
+	}
+	for _, d := range r.Drift {
+		line("Drift", fmt.Sprintf("%s is %s, declared is %s", d.Path, d.Have, d.Want))
+	}
+	line("Ignored", strings.Join(r.Ignored, ", "))
 	return b.String()
 }
 

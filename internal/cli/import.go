@@ -31,20 +31,22 @@ type importFlags struct {
 func (s *shared) importCommand() *cobra.Command {
 	f := &importFlags{}
 	cmd := &cobra.Command{
-		Use:   "import (KIND/NAME... | ARN... | [KIND...] --tag KEY=VALUE | --from-terraform FILE)",
+		Use:   "import (KIND/NAME... | TYPE IDENTIFIER... | ARN... | [KIND...] --tag KEY=VALUE | --from-terraform FILE)",
 		Short: "Declare AWS resources that exist, and prove that nothing would change; needs no cluster",
 		Long: "import reads AWS resources with your own credentials and prints a manifest of each. Before that it asks the\n" +
 			"code that the operator runs what it would change: nothing, or the differences are listed.\n\n" +
 			"The objects only observe the resources (managementPolicy: Observe), so that applying them changes nothing. With\n" +
 			"--adopt they manage them: the operator then writes its owner tags, and nothing else. That needs their kinds in\n" +
 			"adoptableKinds of the AWSProvider. In both cases the resources outlive the objects (deletionPolicy: Retain).\n\n" +
-			"NAME is the name in AWS: the identifier of a network resource, DATABASE/TABLE of a GlueTable.\n" +
+			"NAME is the name in AWS: the identifier of a network resource, DATABASE/TABLE of a GlueTable. A resource of a type without\n" +
+			"a kind is named by its type and its primary identifier, whose parts are joined by |.\n" +
 			"With --tag, the resources of all kinds, or of the kinds that you name, that carry all these tags are imported.",
 		Example: "  nexusctl import s3bucket/my-bucket dynamodbtable/orders -n team-a > resources.yaml\n" +
 			"  nexusctl import --tag team=a --tag stage=dev -n team-a > resources.yaml\n" +
 			"  nexusctl import s3bucket,dynamodbtable --tag team=a -n team-a > buckets-and-tables.yaml\n" +
 			"  nexusctl import --from-terraform terraform.tfstate --provider aws -n team-a > resources.yaml\n" +
-			"  nexusctl import vpc/vpc-0a1b2c3d --adopt",
+			"  nexusctl import vpc/vpc-0a1b2c3d --adopt\n" +
+			"  nexusctl import AWS::Kinesis::Stream my-stream",
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.importResources(cmd.Context(), f, args) },
 	}
@@ -162,7 +164,11 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: err}
 	}
-	found, err := importer.FromTerraform(s.Kinds(), state)
+	b, err := s.bundle()
+	if err != nil {
+		return nil, err
+	}
+	found, err := importer.FromTerraform(s.Kinds(), typesOfBundle{b}, state)
 	if err != nil {
 		return nil, &failure{code: exitUsage, err: fmt.Errorf("%s: %w", f.terraform, err)}
 	}
@@ -178,7 +184,14 @@ func (s *shared) toImport(f *importFlags, args []string) ([]importer.Resource, e
 // named are the resources of arguments.
 func (s *shared) named(args []string) ([]importer.Resource, error) {
 	var out []importer.Resource
-	for _, a := range args {
+	for _, a := range withIdentifiers(args) {
+		if typeName, identifier, _ := strings.Cut(a, "/"); importer.IsType(typeName) {
+			if identifier == "" {
+				return nil, usage("%s: name the resource by its primary identifier, such as %s my-name", typeName, typeName)
+			}
+			out = append(out, importer.OfType(typeName, identifier))
+			continue
+		}
 		if strings.HasPrefix(a, "arn:") {
 			r, ok := importer.FromARN(s.Kinds(), a)
 			if !ok {
@@ -194,6 +207,19 @@ func (s *shared) named(args []string) ([]importer.Resource, error) {
 		out = append(out, importer.Resource{Kind: kindName, Name: name})
 	}
 	return out, nil
+}
+
+// withIdentifiers joins each name of a resource type with the identifier that follows it.
+func withIdentifiers(args []string) (out []string) {
+	for i := 0; i < len(args); i++ {
+		if importer.IsType(args[i]) && i+1 < len(args) {
+			out = append(out, args[i]+"/"+args[i+1])
+			i++
+			continue
+		}
+		out = append(out, args[i])
+	}
+	return out
 }
 
 // readFile reads a file, or standard input where its name is "-".

@@ -56,8 +56,38 @@ type Resource struct {
 	Address, Remark string
 }
 
-// String returns KIND/NAME.
-func (r Resource) String() string { return r.Kind + "/" + r.Name }
+// String returns KIND/NAME, or TYPE/IDENTIFIER of a resource without a kind.
+func (r Resource) String() string {
+	if strings.EqualFold(r.Kind, kindOfAnyType) {
+		return r.Name
+	}
+	return r.Kind + "/" + r.Name
+}
+
+// kindOfAnyType is the kind of resources of types without a kind.
+const kindOfAnyType = "AWSResource"
+
+// IsType reports whether a text is the name of a resource type, such as AWS::Kinesis::Stream.
+func IsType(text string) bool { return typeForm.MatchString(text) }
+
+var typeForm = regexp.MustCompile(`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`)
+
+// OfType names the resource of a type by its primary identifier, whose parts are joined by |.
+func OfType(typeName, identifier string) Resource {
+	return Resource{Kind: kindOfAnyType, Name: typeName + "/" + identifier}
+}
+
+// objectName returns what the name of the object is made of: of an identifier that is an ARN, the part that names the resource.
+func (r Resource) objectName() string {
+	if r.Kind != kindOfAnyType {
+		return r.Name
+	}
+	_, identifier, _ := strings.Cut(r.Name, "/")
+	if fields := strings.SplitN(identifier, ":", 6); len(fields) == 6 && fields[0] == "arn" {
+		return fields[5]
+	}
+	return identifier
+}
 
 // Result holds what became of a resource.
 type Result struct {
@@ -129,10 +159,22 @@ func (im *Importer) Import(ctx context.Context, r Resource) (Result, error) {
 		return Result{}, err
 	}
 	r.Kind = e.Name()
+	if own := im.ownKind(r); own != "" {
+		return Result{Resource: r, Problem: "kind " + own + " manages resources of this type: import it as " + strings.ToLower(own) + "/NAME"}, nil
+	}
 	if where := im.elsewhere(r); where != "" {
 		return Result{Resource: r, Problem: where}, nil
 	}
 	return im.declare(ctx, e, obj, Result{Resource: r})
+}
+
+// ownKind returns the kind that manages resources of the type that a resource is named by; empty for none.
+func (im *Importer) ownKind(r Resource) string {
+	if r.Kind != kindOfAnyType {
+		return ""
+	}
+	typeName, _, _ := strings.Cut(r.Name, "/")
+	return engine.TypesOf(nil, im.Kinds).Kinds[typeName]
 }
 
 // declare declares the identified resource.
@@ -215,7 +257,7 @@ func (im *Importer) identified(r Resource) (engine.Entry, v1alpha1.Resource, err
 		return nil, nil, fmt.Errorf("%s: %w", r, err)
 	}
 	obj.SetNamespace(im.Namespace)
-	obj.SetName(im.nameOf(e.Name(), r.Name))
+	obj.SetName(im.nameOf(e.Name(), r.objectName()))
 	obj.SetUID(types.UID("import"))
 	obj.SetGeneration(1)
 	common := obj.CommonSpec()

@@ -89,6 +89,8 @@ var notSettings = map[string][]string{
 		"iam.ListInstanceProfilesForRole", "PolicyName", "RoleName", "AttachedPolicies.PolicyName", "Role.PermissionsBoundary.PermissionsBoundaryType", "Role.RoleId",
 		"Role.RoleLastUsed",
 	},
+	// What AWS shows of the resource is declared by its schema.
+	"AWSResource": {"cloudformation.DescribeType", "TypeName"},
 	"KMSKey": {
 		"KeyMetadata.AWSAccountId", "KeyMetadata.CustomerMasterKeySpec", "KeyMetadata.EncryptionAlgorithms", "KeyMetadata.KeyAgreementAlgorithms", "KeyMetadata.KeyManager",
 		"KeyMetadata.KeyState", "KeyMetadata.MacAlgorithms", "KeyMetadata.MultiRegionConfiguration.MultiRegionKeyType", "KeyMetadata.MultiRegionConfiguration.PrimaryKey", "KeyMetadata.Origin=AWS_KMS", "KeyMetadata.SigningAlgorithms",

@@ -56,6 +56,9 @@ type State struct {
 type stateReader struct {
 	State
 	types terraformTypes
+	// resourceTypes are the types without a kind; nil for none. byWord are their names, see typeNames.
+	resourceTypes ResourceTypes
+	byWord        map[string]string
 	// found are the instances of the resources in Found, in their order.
 	found []stateInstance
 	// parts and others are what is a setting of another resource, and what no kind declares.
@@ -69,16 +72,18 @@ type addressed struct {
 	typeName, address string
 }
 
-// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds. Errors say why the text is no
-// such file.
-func FromTerraform(kinds []engine.Entry, text []byte) (State, error) {
+// FromTerraform returns what a state file of Terraform (version 4 of the format) manages of the kinds, and of other resource types. Errors say
+// why the text is no such file. No types are those of nil.
+func FromTerraform(kinds []engine.Entry, types ResourceTypes, text []byte) (State, error) {
 	file, err := readState(text)
 	if err != nil {
 		return State{}, err
 	}
-	r := &stateReader{types: kinds}
+	r := &stateReader{types: kinds, resourceTypes: types}
 	for _, block := range file.Resources {
-		r.add(block)
+		if err := r.add(block); err != nil {
+			return State{}, err
+		}
 	}
 	r.explainOthers()
 	r.explainParts()
@@ -108,10 +113,10 @@ func (r *stateReader) pass(address, why string) {
 }
 
 // add sorts the instances of a block.
-func (r *stateReader) add(block stateResource) {
+func (r *stateReader) add(block stateResource) error {
 	if block.Mode != "managed" {
 		r.data++
-		return
+		return nil
 	}
 	kindName, attributes := r.types.kindOf(block.Type)
 	isKnown, isPart := kindName != "", r.types.partOf(block.Type) != ""
@@ -128,9 +133,14 @@ func (r *stateReader) add(block stateResource) {
 		case isPart:
 			r.parts = append(r.parts, at)
 		default:
-			r.others = append(r.others, at)
+			if ofType, err := r.findType(at); err != nil {
+				return err
+			} else if !ofType {
+				r.others = append(r.others, at)
+			}
 		}
 	}
+	return nil
 }
 
 // find adds a resource that a kind declares.
@@ -145,10 +155,7 @@ func (r *stateReader) find(at addressed, kindName string, attributes []string) {
 		values = append(values, at.text(a))
 	}
 	found := Resource{Kind: kindName, Name: strings.Join(values, "/"), Address: at.address, ARN: arnOf(at.stateInstance), Region: at.text("region"), Account: accountOf(at.stateInstance)}
-	if at.Status == "tainted" {
-		found.Remark = "Terraform has marked it as tainted and replaces it when it is applied next"
-	}
-	r.Found, r.found = append(r.Found, found), append(r.found, at.stateInstance)
+	r.addFound(at, found)
 }
 
 // arnOf returns the ARN of an instance; "" where its attributes have none.

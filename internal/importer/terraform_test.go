@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema/bundled"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
@@ -63,7 +65,7 @@ func TestFromTerraform_FindsWhatAKindDeclares(t *testing.T) {
 		"a database":                {[]map[string]any{instances("aws_db_instance", attributes{"id": "db-ABC", "identifier": "orders"})}, []string{"RDSInstance/orders"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, err := FromTerraform(catalog.Kinds(), stateOf(t, c.blocks...))
+			state, err := FromTerraform(catalog.Kinds(), nil, stateOf(t, c.blocks...))
 			var names []string
 			for _, r := range state.Found {
 				text := r.String()
@@ -95,7 +97,7 @@ func TestFromTerraform_SaysWhyAFileIsNoState(t *testing.T) {
 		"a list":          {`[]`, "no Terraform state"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			state, err := FromTerraform(catalog.Kinds(), []byte(c.text))
+			state, err := FromTerraform(catalog.Kinds(), nil, []byte(c.text))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v, %v, want %q", state, err, c.want)
 			}
@@ -109,14 +111,14 @@ func TestFromTerraform_SaysWhyNothingIsFound(t *testing.T) {
 		"data only": {`{"version": 4, "resources": [{"mode": "data", "type": "aws_caller_identity", "name": "me", "instances": [{"attributes": {"id": "1"}}]}]}`, "only data sources"},
 		"foreign":   {`{"version": 4, "resources": [{"mode": "managed", "type": "google_storage_bucket", "name": "g", "instances": [{"attributes": {"id": "g"}}]}]}`, "manages nothing that can be imported"},
 	} {
-		if state, err := FromTerraform(catalog.Kinds(), []byte(c.text)); err != nil || !strings.Contains(state.Nothing, c.want) {
+		if state, err := FromTerraform(catalog.Kinds(), nil, []byte(c.text)); err != nil || !strings.Contains(state.Nothing, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, state.Nothing, err, c.want)
 		}
 	}
 }
 
 func TestFromTerraform_TellsDeposedAndTaintedInstances(t *testing.T) {
-	state, err := FromTerraform(catalog.Kinds(), []byte(`{"version": 4, "resources": [{"module": "module.data[\"eu\"]", "mode": "managed", "type": "aws_dynamodb_table", "name": "t", "instances": [
+	state, err := FromTerraform(catalog.Kinds(), nil, []byte(`{"version": 4, "resources": [{"module": "module.data[\"eu\"]", "mode": "managed", "type": "aws_dynamodb_table", "name": "t", "instances": [
 		{"index_key": "new", "status": "tainted", "attributes": {"name": "orders"}},
 		{"index_key": "old", "deposed": "00ab12cd", "attributes": {"name": "orders-old"}}, {"index_key": 1, "attributes": {}}]}]}`))
 	want := []string{`module.data["eu"].aws_dynamodb_table.t["old"]: passed over, it is deposed (00ab12cd): Terraform has replaced it and is still to delete it`,
@@ -129,7 +131,7 @@ func TestFromTerraform_TellsDeposedAndTaintedInstances(t *testing.T) {
 
 func TestFromTerraform_NamesWhatDependsOnTheUndeclared(t *testing.T) {
 	const policy, group = "arn:aws:iam::123456789012:policy/uploads", "arn:aws:logs:eu-west-1:123456789012:log-group:exec"
-	state, err := FromTerraform(catalog.Kinds(), stateOf(t,
+	state, err := FromTerraform(catalog.Kinds(), nil, stateOf(t,
 		instances("aws_iam_role", attributes{"name": "uploader", "arn": "arn:aws:iam::123456789012:role/uploader"}, attributes{"name": "reader", "managed_policy_arns": []any{policy}}, attributes{"name": "other"}),
 		instances("aws_s3_bucket", attributes{"bucket": "uploader"}),
 		instances("aws_iam_policy", attributes{"id": policy, "arn": policy, "name": "uploads"}),
@@ -181,7 +183,7 @@ func TestEveryTypeOfTerraform_IsRefusedFromElsewhere(t *testing.T) {
 					all[k] = v
 				}
 			}
-			state, err := FromTerraform(catalog.Kinds(), stateOf(t, instances(typeName, all)))
+			state, err := FromTerraform(catalog.Kinds(), nil, stateOf(t, instances(typeName, all)))
 			if err != nil || len(state.Found) != 1 {
 				t.Fatalf("%s, %s: %+v, %v", typeName, what, state, err)
 			}
@@ -193,7 +195,7 @@ func TestEveryTypeOfTerraform_IsRefusedFromElsewhere(t *testing.T) {
 }
 
 func TestFromTerraform_KeepsParametersOfOtherPlacesApart(t *testing.T) {
-	state, err := FromTerraform(catalog.Kinds(), stateOf(t,
+	state, err := FromTerraform(catalog.Kinds(), nil, stateOf(t,
 		instances("aws_ssm_parameter", attributes{"name": "/app/a", "arn": "arn:aws:ssm:eu-west-1:123456789012:parameter/app/a"}),
 		instances("aws_ssm_parameter", attributes{"name": "/app/b", "arn": "arn:aws:ssm:us-east-1:123456789012:parameter/app/b"})))
 	if err != nil || len(state.Found) != 2 || !slices.Equal(state.Found[0].Parameters, []string{"a"}) || state.Found[1].Region != "us-east-1" {
@@ -209,6 +211,61 @@ func TestElsewhere_ComparesPartitionRegionAndAccount(t *testing.T) {
 	} {
 		if got := im.elsewhere(Resource{ARN: arn}) != ""; got != want {
 			t.Errorf("%q: %v, want %v", arn, got, want)
+		}
+	}
+}
+
+// allTypes are the types that nexusctl knows.
+type allTypes struct{ *bundled.Bundle }
+
+func (a allTypes) Names() []string { return a.Types }
+
+func (a allTypes) Type(name string) (*awsschema.Type, error) {
+	text, err := a.Schema(name)
+	if err != nil || text == nil {
+		return nil, err
+	}
+	return awsschema.Parse(text)
+}
+
+// Resources of types without a kind are found by the names that Terraform makes of those of AWS.
+func TestFromTerraform_FindsTypesWithoutAKind(t *testing.T) {
+	b, err := bundled.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const arn = "arn:aws:s3vectors:eu-west-1:123456789012:bucket/vectors"
+	state, err := FromTerraform(catalog.Kinds(), allTypes{b}, stateOf(t,
+		instances("awscc_kinesis_stream", attributes{"id": "events", "name": "events"}), instances("aws_kinesis_stream", attributes{"id": "arn:aws:kinesis:eu-west-1:123456789012:stream/orders", "name": "orders"}),
+		instances("aws_s3vectors_vector_bucket", attributes{"vector_bucket_arn": arn, "region": "eu-west-1"}), instances("awscc_logs_metric_filter", attributes{"id": "shop|errors"}),
+		instances("aws_dsql_cluster", attributes{"arn": "arn:aws:dsql:eu-west-1:123456789012:cluster/abc"}), instances("awscc_s3_bucket", attributes{"id": "logs"}),
+		instances("awscc_appmesh_mesh", attributes{"id": "m"}), instances("aws_cloudwatch_log_metric_filter", attributes{"id": "errors"}), instances("awscc_kinesis_stream"), instances("aws_iam_policy", attributes{"id": "arn:aws:iam::123456789012:policy/p", "arn": "arn:aws:iam::123456789012:policy/p"}), instances("random_id", attributes{"id": "x"})))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, r := range state.Found {
+		found = append(found, r.Kind+" "+r.String()+" "+r.Region)
+	}
+	if want := []string{"AWSResource AWS::Kinesis::Stream/events ", "AWSResource AWS::Kinesis::Stream/orders eu-west-1", "AWSResource AWS::S3Vectors::VectorBucket/" + arn + " eu-west-1",
+		"AWSResource AWS::Logs::MetricFilter/shop|errors "}; !slices.Equal(found, want) {
+		t.Errorf("%q", found)
+	}
+	if want := []string{
+		"aws_dsql_cluster.x: passed over, Identifier identifies a AWS::DSQL::Cluster, and the state does not say it: import it by its identifier, nexusctl import AWS::DSQL::Cluster IDENTIFIER",
+		"awscc_s3_bucket.x: passed over, kind S3Bucket manages resources of type AWS::S3::Bucket: import it as s3bucket/NAME",
+		"awscc_appmesh_mesh.x: passed over, AWS::AppMesh::Mesh has no handlers to create, read, delete resources, so that Cloud Control API cannot manage them",
+		"aws_cloudwatch_log_metric_filter.x: passed over, no kind declares it", "awscc_kinesis_stream.x: passed over, no kind declares it", "aws_iam_policy.x: passed over, no kind declares it", "random_id.x: passed over, no kind declares it",
+	}; !slices.Equal(state.PassedOver, want) {
+		t.Errorf("%q", state.PassedOver)
+	}
+}
+
+// The attributes that identify resources are named as Terraform names them.
+func TestAttributeOf_IsThePropertyInWords(t *testing.T) {
+	for property, want := range map[string]string{"Name": "name", "VectorBucketArn": "vector_bucket_arn", "Id": "id", "DBClusterIdentifier": "db_cluster_identifier", "KMSKeyId": "kms_key_id", "PrefixListId": "prefix_list_id"} {
+		if got := attributeOf(property); got != want {
+			t.Errorf("%s is %s, want %s", property, got, want)
 		}
 	}
 }

@@ -58,6 +58,7 @@ func (r *Reader) nodeOf(ctx context.Context, gvk schema.GroupVersionKind, o clie
 		return nil, fmt.Errorf("reading %s: %w", n.Title(), err)
 	}
 	conds := conditionsOf(&unstructured.Unstructured{Object: u})
+	n.Resource = resourceOf(o)
 	n.conditions, n.deleting = conds, o.GetDeletionTimestamp() != nil
 	h, err := r.healthOf(ctx, gvk, o, conds)
 	switch {

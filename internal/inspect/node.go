@@ -46,6 +46,8 @@ type Node struct {
 	Message string `json:"message,omitempty"`
 	// ARN or identifier of the AWS resource, once known.
 	ARN string `json:"arn,omitempty"`
+	// Resource tells of the AWS resource of an object of any type; nil for other objects.
+	Resource *Resource `json:"resource,omitempty"`
 	// Pods is ready and wanted pods of a workload, such as 2/3.
 	Pods     string       `json:"pods,omitempty"`
 	Created  *metav1.Time `json:"created,omitempty"`

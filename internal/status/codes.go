@@ -114,7 +114,7 @@ var codes = [...]Code{
 	{"NX-AWS-007", ReasonIdentityChanged, "A name or a reference leads to another AWS resource than the recorded one.",
 		"Restore what the spec or the referenced object named before, or delete the object and create another."},
 	{"NX-AWS-008", ReasonNotSettling, "AWS acknowledged several writes of a field and keeps showing another value.",
-		"Look for another writer of the resource, or declare the value that AWS shows. The value is not written again until one of both changes, or until a check is requested with `nexusctl reconcile`."},
+		"Look for another writer of the resource, or declare the value that AWS shows; an AWSResource can leave the property alone with `spec.ignore`. The value is not written again until one of both changes, or until a check is requested with `nexusctl reconcile`."},
 	{"NX-AWS-009", ReasonDuplicateResources, "More than one AWS resource carries the owner tags of the object, because AWS did not show a create whose answer was lost.",
 		"Delete the resources that the message names, unless something uses them; deleting the object deletes them too."},
 	{"NX-AWS-010", ReasonDrift, "AWS differs from what is declared and `driftPolicy` is `Report`.",

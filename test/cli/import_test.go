@@ -342,6 +342,7 @@ func (x *tool) allReady(manifests string) {
 }
 
 var ofKind = map[string]func() v1alpha1.Resource{
+	"AWSResource":          func() v1alpha1.Resource { return &v1alpha1.AWSResource{} },
 	"S3Bucket":             func() v1alpha1.Resource { return &v1alpha1.S3Bucket{} },
 	"DynamoDBTable":        func() v1alpha1.Resource { return &v1alpha1.DynamoDBTable{} },
 	"IAMRole":              func() v1alpha1.Resource { return &v1alpha1.IAMRole{} },

@@ -157,7 +157,11 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if why := want.schema.Unmanageable(); why != "" {
 		return status.Invalid("spec.typeName", "%s", why)
 	}
-	if at, text := awsschema.Joined("spec.properties", want.schema.Problems(properties, isHidden)); text != "" {
+	problems := want.schema.Problems(properties, isHidden)
+	if cr.Spec.ImportID != "" || sc.Observing {
+		problems = want.schema.OfExisting(problems)
+	}
+	if at, text := awsschema.Joined("spec.properties", problems); text != "" {
 		return status.Invalid(at, "%s", text)
 	}
 	for i, pointer := range cr.Spec.Ignore {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsschema
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+)
+
+// Declarable returns the properties of a resource that AWS shows as a person would declare them: without those that AWS assigns, those that
+// have the default of the schema, and the tags.
+func (t *Type) Declarable(shown map[string]any) map[string]any {
+	out := t.declarable(nil, shown)
+	delete(out, t.TagProperty())
+	return out
+}
+
+func (t *Type) declarable(at []string, object map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range object {
+		below := append(slices.Clone(at), name)
+		if value == nil || t.RuleAt(below...).ReadOnly || !t.IsRequired(below...) && t.isDefault(below, value) {
+			continue
+		}
+		members, isObject := value.(map[string]any)
+		declared := t.declarableValue(below, value)
+		if left, _ := declared.(map[string]any); isObject && len(left) == 0 && len(members) > 0 && !t.IsRequired(below...) {
+			continue // nothing but defaults and what AWS assigns
+		}
+		out[name] = declared
+	}
+	return out
+}
+
+// declarableValue returns a value as it would be declared. Elements of lists are compared as a whole, and keep their defaults.
+func (t *Type) declarableValue(at []string, value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return t.declarable(at, value)
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			out[i] = t.withoutAssigned(append(slices.Clone(at), Every), element)
+		}
+		return out
+	default:
+		return value
+	}
+}
+
+// withoutAssigned returns a value without the members that AWS assigns.
+func (t *Type) withoutAssigned(at []string, value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range value {
+			if below := append(slices.Clone(at), name); member != nil && !t.RuleAt(below...).ReadOnly {
+				out[name] = t.withoutAssigned(below, member)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(value))
+		for i, element := range value {
+			out[i] = t.withoutAssigned(append(slices.Clone(at), Every), element)
+		}
+		return out
+	default:
+		return value
+	}
+}
+
+// isDefault reports whether the schema says that a property has the value where nobody declares another.
+func (t *Type) isDefault(at []string, value any) bool {
+	schemas := t.schemasAt(at)
+	return len(schemas) == 1 && schemas[0]["default"] != nil && reflect.DeepEqual(schemas[0]["default"], value)
+}
+
+// RequiredHidden returns the properties that AWS requires, never shows, and that properties do not have, in order: a declaration of an
+// existing resource does without them.
+func (t *Type) RequiredHidden(properties map[string]any) []string {
+	var out []string
+	for _, p := range t.Problems(properties, nil) {
+		if t.isMissingHidden(p) {
+			out = append(out, p.At)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(out)))
+}
+
+// OfExisting leaves out of the problems of a declaration those of an existing resource that only its creation has: a required property that
+// AWS never shows.
+func (t *Type) OfExisting(problems []Problem) []Problem {
+	return slices.DeleteFunc(slices.Clone(problems), t.isMissingHidden)
+}
+
+func (t *Type) isMissingHidden(p Problem) bool {
+	return p.Text == isRequired && t.RuleAt(PathOf(p.At)...).WriteOnly
+}
+
+// Hidden returns the names of the properties that AWS never shows, in order.
+func (t *Type) Hidden() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.properties())), func(name string) bool { return !t.RuleAt(name).WriteOnly })
+}

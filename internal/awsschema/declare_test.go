@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsschema
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+const declaredType = `{"typeName": "AWS::Test::Thing", "primaryIdentifier": ["/properties/Name"], "required": ["Name", "Mode", "Password"],
+	"readOnlyProperties": ["/properties/Arn", "/properties/Rules/*/Id", "/properties/Set/State"], "writeOnlyProperties": ["/properties/Password"],
+	"properties": {"Name": {"type": "string"}, "Arn": {"type": "string"}, "Mode": {"type": "string", "default": "fast"}, "Size": {"type": "integer", "default": 5},
+		"Password": {"type": "string"}, "Rules": {"type": "array", "items": {"type": "object", "properties": {"Id": {"type": "string"}, "Size": {"type": "integer", "default": 5}}}},
+		"Set": {"type": "object", "properties": {"State": {"type": "string"}, "Size": {"type": "integer", "default": 5}}},
+		"Tags": {"type": "array", "items": {"type": "object", "properties": {"Key": {"type": "string"}, "Value": {"type": "string"}}}}}}`
+
+// A person declares neither what AWS assigns, nor defaults, nor tags; what is required stays.
+func TestDeclarable_LeavesOutWhatNobodyDeclares(t *testing.T) {
+	thing, err := Parse([]byte(declaredType))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shown, want := range map[string]string{
+		`{"Name":"a","Arn":"arn:a","Mode":"fast","Size":5,"Tags":[{"Key":"k","Value":"v"}]}`: `{"Mode":"fast","Name":"a"}`,
+		`{"Name":"a","Mode":"slow","Size":6,"Set":{"State":"up","Size":5}}`:                  `{"Mode":"slow","Name":"a","Size":6}`,
+		`{"Name":"a","Set":{"State":"up","Size":7}}`:                                         `{"Name":"a","Set":{"Size":7}}`,
+		`{"Name":"a","Rules":[{"Id":"1","Size":5},{"Id":"2","Size":null}],"Set":{}}`:         `{"Name":"a","Rules":[{"Size":5},{}],"Set":{}}`,
+	} {
+		properties := map[string]any{}
+		if err := json.Unmarshal([]byte(shown), &properties); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := json.Marshal(thing.Declarable(properties)); err != nil || string(got) != want {
+			t.Errorf("%s:\n got %s\nwant %s", shown, got, want)
+		}
+	}
+	declared := map[string]any{"Name": "a", "Mode": "fast"}
+	if got := thing.RequiredHidden(declared); !slices.Equal(got, []string{"Password"}) {
+		t.Errorf("%v", got)
+	}
+	if got := thing.OfExisting(thing.Problems(map[string]any{"Name": "a"}, nil)); len(got) != 1 || got[0].At != "Mode" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestIgnoreProblem_NamesWhatCannotBeLeftAlone(t *testing.T) {
+	thing, err := Parse([]byte(declaredType))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pointer, refused := range map[string]bool{"/Size": false, "/Rules/*/Size": false, "/Password": false, "/Rules/Size": true, "/Rules/*/Id": true, "/Name": true, "/Arn": true, "/Tags/*/Key": true, "/None": true} {
+		if text := thing.IgnoreProblem(pointer); (text != "") != refused {
+			t.Errorf("%s: %q", pointer, text)
+		}
+	}
+	left := PathsOf([]string{"/Rules/*/Size", "/Set"})
+	for at, want := range map[string]bool{"Rules.*.Size": true, "Rules": false, "Set": true, "Set.Size": true, "Size": false} {
+		if got := left.Contain(PathOf(at)); got != want {
+			t.Errorf("%s: %t", at, got)
+		}
+	}
+}

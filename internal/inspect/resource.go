@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+)
+
+// Resource tells of an AWS resource of any type what the status of its object says.
+type Resource struct {
+	// Type is its resource type, such as AWS::Kinesis::Stream.
+	Type string `json:"type"`
+	// Identifier is its primary identifier, and ARN its ARN; empty while they are not known, or where it has none.
+	Identifier string `json:"identifier,omitempty"`
+	ARN        string `json:"arn,omitempty"`
+	// Request is the request that AWS carries out; nil for none.
+	Request *v1alpha1.AWSResourceRequest `json:"request,omitempty"`
+	// Drift lists where AWS differs from what is declared, and Ignored what the object leaves alone.
+	Drift   []v1alpha1.DriftEntry `json:"drift,omitempty"`
+	Ignored []string              `json:"ignored,omitempty"`
+}
+
+// resourceOf returns what an object says of its resource of any type; nil for an object of another kind.
+func resourceOf(o client.Object) *Resource {
+	r, ok := o.(*v1alpha1.AWSResource)
+	if !ok {
+		return nil
+	}
+	st := r.Status
+	return &Resource{Type: r.Spec.TypeName, Identifier: st.Identifier, ARN: st.ARN, Request: st.Request, Drift: st.Drift, Ignored: r.Spec.Ignore}
+}

@@ -309,6 +309,8 @@ var otherRows = []row{
 	{service: "eks", code: "NotFound", class: NotFound},
 	{service: "eks", code: "ResourcePropagationDelay", class: Propagating},
 	{service: "eks", code: "InvalidState", class: Busy},
+	// "No cluster found for name: orders."
+	{service: "eks", code: "Client", message: "no cluster found", class: NotFound},
 	{service: "eks", code: "Client", class: Invalid},
 	{service: "eks", operation: "Create*", code: "ResourceInUse", class: Exists},
 	{service: "eks", code: "ResourceInUse", class: Busy},

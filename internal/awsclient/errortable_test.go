@@ -344,6 +344,7 @@ var answers = []struct {
 	{"SNS", "SetTopicAttributes", "InvalidParameter", "Invalid parameter: Policy Error: PrincipalNotFound", 400, Propagating},
 	{"ECR", "SetRepositoryPolicy", "InvalidParameterException", "Invalid parameter at 'PolicyText' failed to satisfy constraint: 'Invalid repository policy provided'", 400, Propagating},
 	{"RDS", "DeleteDBInstance", "DBSnapshotAlreadyExists", "Cannot create the snapshot because a snapshot with the identifier orders-final already exists.", 400, Invalid},
+	{"EKS", "DescribeCluster", "ClientException", "No cluster found for name: orders.", 400, NotFound},
 	{"RDS", "CreateDBSnapshot", "DBSnapshotAlreadyExists", "", 400, Exists},
 	{"RDS", "ModifyDBInstance", "InvalidParameterCombination", "You can't currently modify the storage of this DB instance because the previous storage change is being optimized.", 400, Busy},
 	{"RDS", "ModifyDBInstance", "InvalidDBInstanceState", "the storage is being optimized", 400, Busy},

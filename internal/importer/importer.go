@@ -196,7 +196,7 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 	}
 	separate, unknown := readSeparately(ctx, found.Separate)
 	out.NotDeclared, out.Unknown = append(out.NotDeclared, separate...), append(unknown, found.Unread...)
-	if err := im.Schemas.Validate(ctx, e.Name(), obj); err != nil {
+	if err := im.validate(ctx, e.Name(), obj, out.NotDeclared); err != nil {
 		return out, problem(&out, err)
 	}
 	out.Omitted = found.Omitted
@@ -215,6 +215,16 @@ func (im *Importer) declare(ctx context.Context, e engine.Entry, obj v1alpha1.Re
 	}
 	out.Object, err = manifest(e, obj, out.NotDeclared)
 	return out, err
+}
+
+// validate returns why the schema refuses the object. Nobody wrote it, so the reason may be a setting of the resource that no field says.
+func (im *Importer) validate(ctx context.Context, kindName string, obj v1alpha1.Resource, notDeclared []string) error {
+	err := im.Schemas.Validate(ctx, kindName, obj)
+	if s, ok := status.AsStalled(err); ok && len(notDeclared) > 0 {
+		return &status.Stalled{Reason: s.Reason, Field: s.Field,
+			Message: fmt.Sprintf("%s; a %s has no fields for these settings of the resource: %s", s.Message, kindName, strings.Join(notDeclared, ", "))}
+	}
+	return err
 }
 
 // refuse puts into the result why a resource is not to be declared that was, or was not, found.

@@ -56,7 +56,7 @@ func Run(t *testing.T, e engine.Entry, cases []Case) {
 // life of random edits, and sets the targets of the references to them.
 func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject), cases []Case) {
 	t.Helper()
-	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name())}
+	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()), structures: newStructures(e.Name())}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
 	}
@@ -66,6 +66,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	exports(t, e, pools)
 	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
 	t.Run("covers the forms of AWS's answers", used.forms.report)
+	t.Run("leaves out no setting of others", used.structures.compare)
 	t.Run("declares what it uses", func(t *testing.T) {
 		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)
 		compareActions(t, "Meta.Writes", e.Meta().Writes, used.writes)
@@ -90,6 +91,7 @@ type actions struct {
 	reads, writes map[string]bool
 	rights        *rights
 	forms         *forms
+	structures    *structures
 }
 
 // record adds what the engine asked AWS for.
@@ -186,6 +188,7 @@ func prepare(t *testing.T, r *Rig, e engine.Entry, c Case, used actions) *Subjec
 		c.Facts(s)
 	}
 	s.limit(t, used.rights)
+	s.config = used.structures.watch(s.config)
 	if c.Existing != nil {
 		mark := r.AWS.Mark()
 		if out, err := s.Settle(t.Context(), nil); err != nil || !out.Synced {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -61,21 +62,24 @@ func exportOf(t *testing.T, s *Subject, amend func(output any)) importer.Export 
 	t.Helper()
 	copied, cfg := s.likeness(t), s.Rig.Config
 	if amend != nil {
-		cfg.APIOptions = append(slices.Clone(cfg.APIOptions), func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Amend", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
-				out, metadata, err := next.HandleInitialize(ctx, in)
-				if err == nil {
-					amend(out.Result)
-				}
-				return out, metadata, err
-			}), middleware.Before)
-		})
+		cfg = amended(cfg, amend)
 	}
 	found, err := importer.ExportOf(t.Context(), s.Entry, s.Entry.Bind(answers.Instrument(cfg)), copied.Scope(), copied.Object)
 	if err != nil || !found.Exists {
 		t.Fatalf("exporting: %v, exists %t", awsErr(err), found.Exists)
 	}
 	return found
+}
+
+// amended returns a configuration whose clients show answers of AWS as amend edits them.
+func amended(cfg aws.Config, amend func(output any)) aws.Config {
+	return initialized(cfg, "Amend", func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		if err == nil {
+			amend(out.Result)
+		}
+		return out, metadata, err
+	})
 }
 
 // NotDeclared makes what the object declares, lets AWS answer as amend edits its answers, and returns the settings that an import

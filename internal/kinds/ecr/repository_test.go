@@ -402,10 +402,22 @@ func TestPublishedFields(t *testing.T) {
 	}
 }
 
-func TestMutability_NamesTheExceptionsThatAPlanWouldRemove(t *testing.T) {
-	got := mutabilityOf(types.Repository{ImageTagMutability: types.ImageTagMutabilityImmutableWithExclusion,
-		ImageTagMutabilityExclusionFilters: []types.ImageTagMutabilityExclusionFilter{{Filter: aws.String("latest*")}, {Filter: aws.String("dev-*")}}})
-	if got != "IMMUTABLE_WITH_EXCLUSION latest*, dev-*" {
-		t.Error(got)
+// A declared mutability has no exceptions: a plan names those that it would remove, and an edit of something else leaves what is not
+// declared as it is. https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-tag-mutability.html
+func TestMutability_APlanNamesTheExceptionsThatItRemoves(t *testing.T) {
+	declared, r := subject(t, repositoryOf(mutability("IMMUTABLE")))
+	kindtest.Settled(t, declared)
+	except("latest*")(t, r)
+	p, err := declared.Decide(t.Context())
+	if err != nil || len(p.Diff) != 1 || p.Diff[0].Have != "IMMUTABLE_WITH_EXCLUSION latest*" || p.Diff[0].Want != "IMMUTABLE" {
+		t.Errorf("%v: %+v", err, p.Diff)
+	}
+	other, r := subject(t, repositoryOf())
+	kindtest.Settled(t, other)
+	except("latest*")(t, r)
+	other.Edit(repositoryOf(scans(true), lifecycle(keep30)))
+	kindtest.Settled(t, other)
+	if d := repositories(t, r)[0]; d.ImageTagMutability != types.ImageTagMutabilityImmutableWithExclusion || len(d.ImageTagMutabilityExclusionFilters) != 1 {
+		t.Errorf("an edit of other settings left %s with %+v", d.ImageTagMutability, d.ImageTagMutabilityExclusionFilters)
 	}
 }

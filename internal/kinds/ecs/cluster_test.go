@@ -199,7 +199,7 @@ func refusals() []kindtest.Case {
 }
 
 func capacityEdits() []kindtest.Case {
-	both := clusterOf(providers("FARGATE"), strategy(item{CapacityProvider: "FARGATE", Weight: 1}))
+	both := clusterOf(providers("FARGATE"), strategy(item{CapacityProvider: "FARGATE", Weight: 1, Base: 2}))
 	return []kindtest.Case{
 		{Name: "capacity providers are added", Existing: clusterOf(), Object: clusterOf(providers("FARGATE")), Cause: engine.Edited, Diff: []string{"Providers"}, Actions: []string{put}},
 		{Name: "and changed by hand, corrected; the strategy that is not declared stays", Existing: clusterOf(providers("FARGATE")), Object: clusterOf(providers("FARGATE")), Drift: true,
@@ -213,6 +213,7 @@ func capacityEdits() []kindtest.Case {
 
 func otherEdits() []kindtest.Case {
 	toGroup := v1alpha1.ECSExecuteCommandLogConfiguration{CloudWatchLogGroupName: "/ecs/exec"}
+	everywhere := v1alpha1.ECSExecuteCommandLogConfiguration{CloudWatchLogGroupName: "/ecs/exec", CloudWatchEncryptionEnabled: true, S3BucketName: "team-logs", S3EncryptionEnabled: true, S3KeyPrefix: "exec"}
 	byRefs := executes(v1alpha1.ECSExecuteCommandConfiguration{KMSKeyRef: &v1alpha1.ObjectReference{Name: "logs"}, Logging: "OVERRIDE",
 		LogConfiguration: &v1alpha1.ECSExecuteCommandLogConfiguration{S3BucketRef: &v1alpha1.ObjectReference{Name: "logs"}}})
 	return []kindtest.Case{
@@ -221,6 +222,8 @@ func otherEdits() []kindtest.Case {
 			Cause: engine.Drifted, Diff: []string{"Insights"}, Actions: []string{update}},
 		{Name: "commands are logged elsewhere", Existing: clusterOf(executes(v1alpha1.ECSExecuteCommandConfiguration{})), Object: clusterOf(logged(toGroup)), Cause: engine.Edited,
 			Diff: []string{"Exec.KMSKeyID", "Exec.Logging", "Exec.Group"}, Actions: []string{update}},
+		{Name: "commands are logged in two places", Existing: clusterOf(logged(toGroup)), Object: clusterOf(logged(everywhere)), Cause: engine.Edited,
+			Diff: []string{"Exec.Bucket", "Exec.Prefix", "Exec.GroupEncrypted", "Exec.BucketEncrypted"}, Actions: []string{update}},
 		{Name: "and as by default", Existing: clusterOf(logged(toGroup)), Object: clusterOf(executes(v1alpha1.ECSExecuteCommandConfiguration{})), Cause: engine.Edited,
 			Diff: []string{"Exec.KMSKeyID", "Exec.Logging", "Exec.Group"}, Actions: []string{update}},
 		{Name: "a log of commands that ended by hand is corrected", Existing: clusterOf(logged(toGroup)), Object: clusterOf(logged(toGroup)), Drift: true,

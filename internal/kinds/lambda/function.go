@@ -289,7 +289,7 @@ func awaitCode(want FunctionState, err error) error {
 func creation(want, _ FunctionState) *lambda.CreateFunctionInput {
 	in := &lambda.CreateFunctionInput{FunctionName: &want.FunctionName, Code: &want.Location, PackageType: types.PackageType(aws.ToString(want.PackageType)),
 		Role: want.Role, Runtime: types.Runtime(aws.ToString(want.Runtime)), Handler: want.Handler, Description: kind.NonEmpty(want.Description), Timeout: want.Timeout, MemorySize: want.MemorySize,
-		Layers: *kind.NonNil(want.Layers), VpcConfig: network(want), Tags: want.Tags, Architectures: architectures(want), ImageConfig: imageConfig(want), EphemeralStorage: storage(want), KMSKeyArn: kind.NonEmpty(want.Key)}
+		Layers: *kind.NonNil(want.Layers), VpcConfig: network(want, FunctionState{}), Tags: want.Tags, Architectures: architectures(want), ImageConfig: imageConfig(want), EphemeralStorage: storage(want), KMSKeyArn: kind.NonEmpty(want.Key)}
 	if len(want.Variables) > 0 {
 		in.Environment = &types.Environment{Variables: want.Variables}
 	}
@@ -323,11 +323,13 @@ func storage(want FunctionState) *types.EphemeralStorage {
 	return &types.EphemeralStorage{Size: want.Storage}
 }
 
-func network(want FunctionState) *types.VpcConfig {
+// network keeps the way out by IPv6, which no field says, while the function stays in a network.
+func network(want, have FunctionState) *types.VpcConfig {
 	if want.Subnets == nil {
 		return nil
 	}
-	return &types.VpcConfig{SubnetIds: *want.Subnets, SecurityGroupIds: *want.Groups}
+	return &types.VpcConfig{SubnetIds: *want.Subnets, SecurityGroupIds: *want.Groups,
+		Ipv6AllowedForDualStack: kind.Either(len(*want.Subnets) > 0, kind.NonNil(have.Found.VpcConfig).Ipv6AllowedForDualStack, nil)}
 }
 
 // code sends the code again. Lambda keeps the architecture that it does not name.
@@ -337,7 +339,7 @@ func code(want, _ FunctionState) *lambda.UpdateFunctionCodeInput {
 }
 
 // changes returns a request for what differs. Lambda keeps what it does not name.
-func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfigurationInput {
+func changes(want, have FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfigurationInput {
 	in := &lambda.UpdateFunctionConfigurationInput{FunctionName: &want.FunctionName}
 	kind.SetChanged(diff, "Role", &in.Role, want.Role)
 	kind.SetChanged(diff, "Runtime", &in.Runtime, types.Runtime(aws.ToString(want.Runtime)))
@@ -355,9 +357,8 @@ func changes(want, _ FunctionState, diff kind.Diff) *lambda.UpdateFunctionConfig
 	if diff.Under("RoleID") {
 		renewGrant(in, want)
 	}
-	if diff.Under("Subnets", "Groups") {
-		in.VpcConfig = network(want)
-	}
+	kind.SetChanged(diff, "Subnets", &in.VpcConfig, network(want, have))
+	kind.SetChanged(diff, "Groups", &in.VpcConfig, network(want, have))
 	if diff.Under("Command", "EntryPoint", "Directory") {
 		in.ImageConfig = imageConfig(want)
 	}

@@ -37,3 +37,15 @@ func TestLoggingKeepsTheFormatOfTheNamesOfLogs(t *testing.T) {
 		t.Errorf("got %+v, want none", off.LoggingEnabled)
 	}
 }
+
+func TestLock_KeepsWhatTheSpecCannotDeclare(t *testing.T) {
+	held := &types.EventHoldDuration{}
+	found := &types.ObjectLockConfiguration{Rule: &types.ObjectLockRule{DefaultRetention: &types.DefaultRetention{Mode: types.ObjectLockRetentionModeCompliance, Years: aws.Int32(1), DefaultEventHold: held}}}
+	got := toLock(&v1alpha1.S3DefaultRetention{Mode: "GOVERNANCE", Days: 5}, found).Rule.DefaultRetention
+	if got.DefaultEventHold != held || *got.Days != 5 || got.Years != nil || *found.Rule.DefaultRetention.Years != 1 {
+		t.Errorf("got %+v of %+v", got, found.Rule.DefaultRetention)
+	}
+	if off := toLock(&v1alpha1.S3DefaultRetention{}, found); off.Rule == nil || off.Rule.DefaultRetention.DefaultEventHold != held {
+		t.Errorf("without retention: %+v", off.Rule)
+	}
+}

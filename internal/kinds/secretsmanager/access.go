@@ -24,7 +24,7 @@ func declareAccess(in v1alpha1.SecretsManagerSecretSpec, want *SecretState) erro
 	}
 	want.Policy = in.ResourcePolicy
 	if in.Rotation != nil {
-		want.Rotation = &Rotation{in.Rotation.LambdaARN, in.Rotation.AutomaticallyAfterDays}
+		want.Rotation = &Rotation{LambdaARN: in.Rotation.LambdaARN, Days: in.Rotation.AutomaticallyAfterDays}
 	}
 	return nil
 }
@@ -41,9 +41,9 @@ func (s *secret) accessParts() []kind.Part[SecretState] {
 			})}},
 		// Rotating at once would replace a value that the object may have put in the same pass.
 		{Fields: []string{"Rotation"},
-			Write: kind.Call[SecretState]{Action: "secretsmanager:RotateSecret", Do: kind.Send(s.api.RotateSecret, func(want, _ SecretState) *secretsmanager.RotateSecretInput {
+			Write: kind.Call[SecretState]{Action: "secretsmanager:RotateSecret", Do: kind.Send(s.api.RotateSecret, func(want, have SecretState) *secretsmanager.RotateSecretInput {
 				return &secretsmanager.RotateSecretInput{SecretId: &want.Name, RotationLambdaARN: &want.Rotation.LambdaARN, RotateImmediately: aws.Bool(false),
-					RotationRules: &types.RotationRulesType{AutomaticallyAfterDays: want.Rotation.Days}}
+					RotationRules: &types.RotationRulesType{AutomaticallyAfterDays: want.Rotation.Days, Duration: kind.NonNil(have.Rotation).Window}}
 			})},
 			Clear: kind.Call[SecretState]{Action: "secretsmanager:CancelRotateSecret", Do: kind.Send(s.api.CancelRotateSecret, func(want, _ SecretState) *secretsmanager.CancelRotateSecretInput {
 				return &secretsmanager.CancelRotateSecretInput{SecretId: &want.Name}
@@ -64,10 +64,10 @@ func (s *secret) readPolicy(ctx context.Context, want SecretState, have *SecretS
 	return err
 }
 
-// fromRotation: Secrets Manager describes the function and the schedule of a canceled rotation, too.
+// fromRotation: Secrets Manager describes the function and the schedule of a canceled rotation, too. The window of an expression begins
+// at its hour, one of days at midnight, so that only the latter is kept.
 func fromRotation(d *secretsmanager.DescribeSecretOutput) *Rotation {
-	if !aws.ToBool(d.RotationEnabled) {
-		return &Rotation{}
-	}
-	return &Rotation{aws.ToString(d.RotationLambdaARN), kind.NonNil(d.RotationRules).AutomaticallyAfterDays}
+	rules := kind.NonNil(d.RotationRules)
+	found := Rotation{aws.ToString(d.RotationLambdaARN), rules.AutomaticallyAfterDays, kind.Either(rules.ScheduleExpression == nil, rules.Duration, nil)}
+	return kind.Ptr(kind.Either(aws.ToBool(d.RotationEnabled), found, Rotation{}))
 }

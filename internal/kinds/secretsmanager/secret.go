@@ -56,6 +56,7 @@ type SecretState struct {
 type Rotation struct {
 	LambdaARN string
 	Days      *int64
+	Window    *string `drift:"observed"` // the time in which the function may start, of a schedule in days; no field says it
 }
 
 const (

@@ -3,7 +3,9 @@
 package awsclient
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	tagging "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	"github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
@@ -75,11 +78,9 @@ func (s *Session) tagged(ctx context.Context, byRegion map[string][]string) (map
 	out := map[string]map[string]string{}
 	for _, region := range kind.SortedKeys(byRegion) {
 		for batch := range slices.Chunk(byRegion[region], maxARNs) {
-			found, err := s.tagsIn(ctx, region, batch)
-			if err != nil {
+			if err := s.addTags(ctx, region, batch, out); err != nil {
 				return nil, err
 			}
-			maps.Copy(out, found)
 		}
 	}
 	return out, nil
@@ -159,6 +160,22 @@ func (s *Session) in(region string) aws.Config {
 	cfg := s.Config
 	cfg.Region = region
 	return cfg
+}
+
+// addTags reads the tags of resources of one region. The tagging API refuses all ARNs of a request when it does not know the form of one,
+// as that of a service without tags; such an ARN has none: https://github.com/aws/aws-sdk/issues/589
+func (s *Session) addTags(ctx context.Context, region string, arns []string, to map[string]map[string]string) error {
+	found, err := s.tagsIn(ctx, region, arns)
+	api, isAPI := errors.AsType[smithy.APIError](err)
+	switch {
+	case isAPI && api.ErrorCode() == "InvalidParameterException" && len(arns) > 1:
+		half := len(arns) / 2
+		return cmp.Or(s.addTags(ctx, region, arns[:half], to), s.addTags(ctx, region, arns[half:], to))
+	case isAPI && api.ErrorCode() == "InvalidParameterException":
+		return nil
+	}
+	maps.Copy(to, found)
+	return err
 }
 
 // tagsIn reads the tags of resources of one region.

@@ -13,14 +13,14 @@ import (
 )
 
 // naming are names of fields that look as if they held the identifier of another resource.
-var naming = regexp.MustCompile(`(?i)(ids?|arns?|bucket|role|uri|url|profile|endpoint|namespace|associations)$|(name|key|keys|group|groups|cluster|path|location)$`)
+var naming = regexp.MustCompile(`(?i)(ids?|arns?|bucket|role|uri|url|profile|endpoint|namespace|associations|providers?)$|(name|key|keys|group|groups|cluster|path|location)$`)
 
 // The reasons why a field is not judged.
 const (
 	theObjects = "names the resource of the object, whose owner is judged before each write"
 	aPart      = "names a part of the resource of the object"
 	aName      = "is a name that people ask for, and changes nothing where it leads"
-	notOurs    = "names a resource of a kind that the operator does not make, so that no object owns one"
+	notOurs    = "names what no object of the operator can own: an image, a group of zones, or a namespace of Service Connect by its name"
 	pods       = "is limited to the cluster of the operator and the namespace of the object, see WhyNotForPods"
 	bounded    = "needs the permissions boundary of the provider"
 	profile    = "is refused unless the role of the profile may be passed"
@@ -55,15 +55,13 @@ var unjudged = map[string]string{
 	"RDSInstance.masterUsername": aPart, "RDSInstance.dbName": aPart,
 	"S3Bucket.website.redirectAllRequestsTo.hostName": aName, "Certificate.domainName": aName,
 	"Route53RecordSet.validates.domainName": aName, "Route53RecordSet.aliasTarget.hostedZoneID": aName,
-	"Route53RecordSet.aliasTarget.dnsName":                                                         aName,
-	"ECSCluster.configuration.executeCommandConfiguration.logConfiguration.cloudWatchLogGroupName": notOurs,
-	"ECSCluster.serviceConnectDefaults.namespace":                                                  notOurs, "ElastiCacheCluster.subnetGroupName": notOurs,
-	"ElastiCacheCluster.parameterGroupName": notOurs, "Route53RecordSet.healthCheckID": notOurs,
-	"RouteTable.routes.networkInterfaceID": notOurs, "RouteTable.routes.vpcPeeringConnectionID": notOurs,
-	"RouteTable.routes.transitGatewayID": notOurs, "SecurityGroup.ingressRules.prefixListIDs": notOurs,
-	"SecurityGroup.egressRules.prefixListIDs": notOurs, "ElasticIP.networkBorderGroup": notOurs, "EC2Instance.imageID": notOurs,
-	"RDSInstance.parameterGroup": notOurs,
-	"IAMRole.irsa.namespace":     pods, "IAMRole.podIdentity.clusterName": pods, "IAMRole.podIdentity.namespace": pods,
+	"Route53RecordSet.aliasTarget.dnsName": aName,
+
+	"ECSCluster.serviceConnectDefaults.namespace": notOurs,
+
+	"ElasticIP.networkBorderGroup": notOurs, "EC2Instance.imageID": notOurs,
+
+	"IAMRole.irsa.namespace": pods, "IAMRole.podIdentity.clusterName": pods, "IAMRole.podIdentity.namespace": pods,
 	"PodIdentityAssociation.clusterName": pods, "PodIdentityAssociation.namespace": pods,
 	"EKSCluster.accessEntries.principalARN": entry, "EKSCluster.accessEntries.kubernetesGroups": aPart,
 	"EKSCluster.accessEntries.policies.policyName":          aPart,

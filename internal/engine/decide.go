@@ -119,7 +119,7 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 	if err := cmp.Or(sameHome(o.Intent, sc), o.checkEarlier(true)); err != nil {
 		return Plan{}, err
 	}
-	want, err := desired(ctx, k, sc, cr)
+	sc, want, err := desired(ctx, k, sc, cr)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -145,19 +145,20 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		err = cmp.Or(d.reportFailed(p), d.refuseAdoption(ctx, p, verdict))
 	}
 	if err == nil {
-		err = refuseOthersResources(ctx, sc, o, cr, p)
+		err = refuseOthersResources(ctx, sc, o, p, func() []kind.Naming { return namedBy(k, sc, cr) })
 	}
 	return p, err
 }
 
-// desired returns the wanted state, with what the kind must read before.
-func desired[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, cr CR) (want S, err error) {
+// desired returns the wanted state, and the scope with what the kind must read before.
+func desired[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, cr CR) (_ kind.Scope, want S, err error) {
 	if preparer, ok := k.(kind.Preparer[CR]); ok {
 		if sc.Prepared, err = preparer.Prepare(ctx, sc, cr); err != nil {
-			return want, err
+			return sc, want, err
 		}
 	}
-	return k.Desired(sc, cr)
+	want, err = k.Desired(sc, cr)
+	return sc, want, err
 }
 
 // hasUnreportedFailure reports whether the recorded request failed, and the object does not say so yet.

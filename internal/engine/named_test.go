@@ -38,47 +38,9 @@ func TestNamedIn_FindsIdentifiersInMaps(t *testing.T) {
 	}
 }
 
-func TestNamed_ARNs(t *testing.T) {
-	sc := kind.Scope{Partition: "aws", Account: "123456789012", Region: "eu-west-1"}
-	for _, c := range []struct{ resource, value, want string }{
-		{"ec2:subnet", "subnet-1", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-1"},
-		{"ec2:internet-gateway", "igw-1", "arn:aws:ec2:eu-west-1:123456789012:internet-gateway/igw-1"},
-		{"ec2:internet-gateway", "vgw-1", ""},
-		{"rds:subgrp", "shop", "arn:aws:rds:eu-west-1:123456789012:subgrp:shop"},
-		{"s3:bucket", "code", "arn:aws:s3:::code"},
-		{"route53:hostedzone", "Z1", "arn:aws:route53:::hostedzone/Z1"},
-		{"kms:key", "1234", "arn:aws:kms:eu-west-1:123456789012:key/1234"},
-		{"kms:key", "alias/shop", "arn:aws:kms:eu-west-1:123456789012:alias/shop"},
-		{"kms:key", "arn:aws:kms:us-east-1:123456789012:key/1234", "arn:aws:kms:us-east-1:123456789012:key/1234"},
-		{"iam:role", "team/app", "arn:aws:iam::123456789012:role/team/app"},
-		{"arn", "arn:aws:lambda:eu-west-1:123456789012:function:shop:live", "arn:aws:lambda:eu-west-1:123456789012:function:shop"},
-		{"arn", "arn:aws:s3:::code/path", "arn:aws:s3:::code"},
-		{"arn", "arn:aws:sqs:eu-west-1:999999999999:jobs", ""},
-		{"arn", "ops@example.com", ""},
-		{"arn", "arn:nonsense", ""},
-		{"ecr:image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/a/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/a/shop"},
-		{"ecr:image", "123456789012.dkr.ecr.eu-west-1.amazonaws.com/shop@sha256:12", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
-		{"ecr:image", "999999999999.dkr.ecr.eu-west-1.amazonaws.com/shop:v1", ""},
-		{"ecr:image", "shop:v1", ""},
-		{"ecr:image", "123456789012.dkr.ecr-fips.eu-west-1.amazonaws.com/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
-		{"ecr:image", "123456789012.dkr-ecr.eu-west-1.on.aws/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
-		{"ecr:image", "123456789012.DKR.ECR.eu-west-1.amazonaws.com/shop:v1", "arn:aws:ecr:eu-west-1:123456789012:repository/shop"},
-		{"rds:subgrp", "SHOP", "arn:aws:rds:eu-west-1:123456789012:subgrp:shop"},
-		{"ec2:security-group", "sg-0ABC", "arn:aws:ec2:eu-west-1:123456789012:security-group/sg-0abc"},
-		{"s3:bucket", "Code", "arn:aws:s3:::code"},
-		{"kms:key", "AB12", "arn:aws:kms:eu-west-1:123456789012:key/ab12"},
-		{"kms:key", "alias/Shop", "arn:aws:kms:eu-west-1:123456789012:alias/Shop"},
-		{"kms:key", "arn:aws:kms:us-east-1:123456789012:key/AB12", "arn:aws:kms:us-east-1:123456789012:key/ab12"},
-	} {
-		if got := (Named{Value: c.value, Type: c.resource}).arn(sc); got != c.want {
-			t.Errorf("%s %s: %q, want %q", c.resource, c.value, got, c.want)
-		}
-	}
-}
-
 func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 	subnet := &v1alpha1.Subnet{}
-	subnet.Spec.VPCID = "vpc-1"
+	subnet.Spec.VPCID = "vpc-0123456789abcdef0"
 	theirs := map[string]string{wellknown.TagOwner: "VPC/other/net", wellknown.TagOwnerUID: "theirs", wellknown.TagCluster: us().Cluster}
 	writes := Plan{Cause: New, Steps: []kind.Step{{Action: "ec2:CreateSubnet"}}}
 	failure := errors.New("throttled")
@@ -108,7 +70,7 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		if c.edit != nil {
 			c.edit(&o)
 		}
-		err := refuseOthersResources(t.Context(), sc, o, subnet, c.plan)
+		err := refuseOthersResources(t.Context(), sc, o, c.plan, func() []kind.Naming { return namedBy(nil, sc, subnet) })
 		got := ""
 		if s, ok := status.AsStalled(err); ok {
 			got = s.Reason
@@ -118,18 +80,5 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		if got != c.want || looks != c.looks {
 			t.Errorf("%s: %v after %d looks", c.name, err, looks)
 		}
-	}
-}
-
-// Members that are only known at run time may contain the ARN of any resource.
-func TestNamedIn_FindsARNsInProperties(t *testing.T) {
-	o := &v1alpha1.AWSResource{}
-	o.Spec.Properties.Raw = []byte(`{"Name":"a","Targets":[{"Arn":"arn:aws:sqs:eu-west-1:123456789012:jobs"}],"Encryption":{"KeyId":"arn:aws:kms:eu-west-1:123456789012:key/1"}}`)
-	want := []Named{
-		{Field: "spec.properties.Encryption.KeyId", Value: "arn:aws:kms:eu-west-1:123456789012:key/1", Type: "arn"},
-		{Field: "spec.properties.Targets[0].Arn", Value: "arn:aws:sqs:eu-west-1:123456789012:jobs", Type: "arn"},
-	}
-	if got := NamedIn(o); !slices.Equal(got, want) {
-		t.Errorf("%+v", got)
 	}
 }

@@ -75,13 +75,16 @@ var attacksByAnyType = []attack{
 	{wants: "another namespace's Secret by a path, in a property", kind: "AWSResource", spec: valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
 	{wants: "another namespace's stream by a reference", kind: "AWSResource", spec: encryptedWith(`{$ref: AWSResource/victims-events, field: status.arn}`), condition: "Reconciling", reason: "Waiting", says: []string{"AWSResource/victims-events"}},
 	{wants: "another namespace's stream by a path", kind: "AWSResource", spec: encryptedWith(`{$ref: AWSResource/victim-dev/victims-events, field: status.arn}`), reason: "InvalidSpec", says: []string{"spec.properties.StreamEncryption.KeyId"}},
+	{wants: "the events in another namespace's logs", kind: "AWSResource", spec: strings.Replace(ofFilter, "finance", "victims-logs", 1), reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
+	{wants: "another namespace's logs", kind: "AWSResource", spec: "typeName: \"AWS::Logs::SubscriptionFilter\"\nproperties: {LogGroupName: victims-logs, FilterPattern: x, DestinationArn: \"arn:aws:lambda:ap-southeast-1:123456789012:function:mine\"}",
+		reason: "NotPermitted", says: []string{"spec.properties.LogGroupName", "another namespace"}},
 	{wants: "another namespace's stream by its ARN", kind: "AWSResource", spec: encryptedWith(`"arn:aws:kinesis:ap-southeast-1:123456789012:stream/victims-events"`), reason: "NotPermitted", says: []string{"another namespace"}},
 }
 
 // controls answers Cloud Control API by a double.
 func (b *bed) controls() *double.Double {
 	b.Helper()
-	types, err := awstypes.Excerpt()
+	types, err := awstypes.Bundled()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -112,9 +115,10 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 	b.Create(narrowed, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "own"}, StringData: map[string]string{"role": "arn:aws:iam::123456789012:role/finance-admin"}})
 	b.Ready(narrowed)
 	theirs := attack{kind: "AWSResource", spec: streamProperties, meta: `name: victims-events`}.object(t, 0, "victim-dev", nil)
-	b.Create(theirs)
-	b.Eventually(30*time.Second, "the victim's stream", func() error {
-		if len(d.Identifiers("AWS::Kinesis::Stream")) == 0 {
+	logs := attack{kind: "AWSResource", spec: "typeName: \"AWS::Logs::LogGroup\"\nproperties: {LogGroupName: victims-logs}", meta: `name: victims-logs`}.object(t, 0, "victim-dev", nil)
+	b.Create(theirs, logs)
+	b.Eventually(30*time.Second, "the victim's stream and logs", func() error {
+		if len(d.Identifiers("AWS::Kinesis::Stream")) == 0 || len(d.Identifiers("AWS::Logs::LogGroup")) == 0 {
 			return fmt.Errorf("does not exist")
 		}
 		return nil
@@ -150,7 +154,7 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 func (b *bed) everyResource(d *double.Double) string {
 	b.Helper()
 	all := map[string]any{}
-	for _, typeName := range []string{"AWS::Kinesis::Stream", "AWS::Logs::MetricFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, typeName := range []string{"AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
 		for _, id := range d.Identifiers(typeName) {
 			all[typeName+" "+id] = d.Properties(typeName, id)
 		}

@@ -24,7 +24,7 @@ type ECSClusterSpec struct {
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=255
-	CapacityProviders *[]string `json:"capacityProviders,omitempty"`
+	CapacityProviders *[]string `json:"capacityProviders,omitempty" names:"ecs:capacity-provider"`
 	// DefaultCapacityProviderStrategy divides tasks that name neither a launch type nor a strategy among capacity providers.
 	// Absent: not managed; [] removes the strategy. The list is exact: other items are removed.
 	// +optional
@@ -54,7 +54,7 @@ type ECSCapacityProviderStrategyItem struct {
 	// CapacityProvider is the name of the capacity provider.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
-	CapacityProvider string `json:"capacityProvider"`
+	CapacityProvider string `json:"capacityProvider" names:"ecs:capacity-provider"`
 	// Weight is the share of the tasks beyond the base, in proportion to the other weights. Default 0.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -115,7 +115,7 @@ type ECSExecuteCommandLogConfiguration struct {
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
-	CloudWatchLogGroupName string `json:"cloudWatchLogGroupName,omitempty"`
+	CloudWatchLogGroupName string `json:"cloudWatchLogGroupName,omitempty" names:"logs:log-group"`
 	// CloudWatchEncryptionEnabled says that the log group is encrypted. Default false.
 	// +optional
 	CloudWatchEncryptionEnabled bool `json:"cloudWatchEncryptionEnabled,omitempty"`

@@ -63,7 +63,7 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[a-z](-?[a-z0-9])*$`
-	SubnetGroupName *string `json:"subnetGroupName,omitempty"`
+	SubnetGroupName *string `json:"subnetGroupName,omitempty" names:"elasticache:subnetgroup"`
 	// SecurityGroupIDs are the identifiers of the security groups of the cluster, in any order. Together with securityGroupRefs
 	// they are all its groups. Absent, without securityGroupRefs: not managed; ElastiCache creates clusters with the default
 	// group of the VPC.
@@ -85,7 +85,7 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[a-z](-?[a-z0-9.])*$`
-	ParameterGroupName *string `json:"parameterGroupName,omitempty"`
+	ParameterGroupName *string `json:"parameterGroupName,omitempty" names:"elasticache:parametergroup"`
 	// PreferredMaintenanceWindow is the weekly time of maintenance in UTC, such as sun:04:00-sun:05:00. Absent: not managed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=19

@@ -150,7 +150,7 @@ type RDSInstanceSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:Pattern=`^[A-Za-z](-?[A-Za-z0-9.])*$`
-	ParameterGroup *string `json:"parameterGroup,omitempty"`
+	ParameterGroup *string `json:"parameterGroup,omitempty" names:"rds:pg"`
 	// MultiAZ keeps a standby in another Availability Zone, to which RDS fails over. Absent: not managed; RDS creates
 	// instances with false.
 	// +optional

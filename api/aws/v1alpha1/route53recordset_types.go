@@ -96,7 +96,7 @@ type Route53RecordSetSpec struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9-]*$`
-	HealthCheckID string `json:"healthCheckID,omitempty"`
+	HealthCheckID string `json:"healthCheckID,omitempty" names:"route53:healthcheck"`
 }
 
 // RecordOfCertificate is a name of a certificate.

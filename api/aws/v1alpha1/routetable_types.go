@@ -41,17 +41,17 @@ type Route struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^eni-[0-9a-f]{8,17}$`
-	NetworkInterfaceID string `json:"networkInterfaceID,omitempty"`
+	NetworkInterfaceID string `json:"networkInterfaceID,omitempty" names:"ec2:network-interface"`
 	// VPCPeeringConnectionID is a peering connection of the VPC.
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^pcx-[0-9a-f]{8,17}$`
-	VPCPeeringConnectionID string `json:"vpcPeeringConnectionID,omitempty"`
+	VPCPeeringConnectionID string `json:"vpcPeeringConnectionID,omitempty" names:"ec2:vpc-peering-connection"`
 	// TransitGatewayID is a transit gateway to which the VPC is attached.
 	// +optional
 	// +kubebuilder:validation:MaxLength=21
 	// +kubebuilder:validation:Pattern=`^tgw-[0-9a-f]{8,17}$`
-	TransitGatewayID string `json:"transitGatewayID,omitempty"`
+	TransitGatewayID string `json:"transitGatewayID,omitempty" names:"ec2:transit-gateway"`
 }
 
 // RouteTableSpec declares a route table of a VPC.

@@ -54,7 +54,7 @@ type SecurityGroupRule struct {
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=20
-	PrefixListIDs []PrefixListID `json:"prefixListIDs,omitempty"`
+	PrefixListIDs []PrefixListID `json:"prefixListIDs,omitempty" names:"ec2:prefix-list"`
 	// SourceSecurityGroupID is a security group, such as sg-0123456789abcdef0; in an egress rule it is the destination.
 	// +optional
 	// +kubebuilder:validation:MaxLength=20

@@ -42,6 +42,7 @@ var evaluations = map[string]evaluation{
 	"AWS::DSQL::Cluster":               {service: "dsql", resource: "cluster/{Identifier}", everywhere: "dsql:ListClusters", linked: "dsql.amazonaws.com/AWSServiceRoleForAuroraDsql"},
 	"AWS::EC2::PrefixList":             {service: "ec2", resource: "prefix-list/{PrefixListId}", everywhere: "ec2:DescribeManagedPrefixLists"},
 	"AWS::Kinesis::Stream":             {service: "kinesis", resource: "stream/{Name}", everywhere: "kinesis:DisableEnhancedMonitoring kinesis:EnableEnhancedMonitoring kinesis:ListStreams kinesis:UpdateShardCount kinesis:UpdateStreamMode"},
+	"AWS::Logs::LogGroup":              {service: "logs", resource: "log-group:{LogGroupName}"},
 	"AWS::Logs::MetricFilter":          {service: "logs", resource: "log-group:{LogGroupName}"},
 	"AWS::SSM::Parameter":              {service: "ssm", resource: "parameter{Name}", everywhere: "ssm:DescribeParameters"},
 	"AWS::StepFunctions::StateMachine": {service: "states", resource: "stateMachine:{StateMachineName}", everywhere: "states:ListStateMachines"},

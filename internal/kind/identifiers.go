@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kind
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Naming is a resource that an object names by an identifier and does not manage.
+type Naming struct {
+	// Field is the path of the field, such as spec.subnetIDs[0]; Value is what it holds.
+	Field, Value string
+	// ARNs are those of the resources that the value may mean; none where it means none of the account of the object.
+	ARNs []string
+}
+
+// Namer is implemented by kinds whose specs name resources in members of a document.
+type Namer[CR any] interface {
+	// Names returns what the document of a spec names. The scope has what Prepare returned.
+	Names(sc Scope, cr CR) []Naming
+}
+
+// ec2ID matches the identifiers of EC2, such as subnet-0123456789abcdef0, in any case.
+var ec2ID = regexp.MustCompile(`^(?i)([a-z0-9]+(?:-[a-z]+)*)-[0-9a-f]{8,17}$`)
+
+// ec2Types are the types of resources in ARNs, by the prefixes of identifiers:
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+var ec2Types = map[string]string{
+	"acl": "network-acl", "ami": "image", "cagw": "carrier-gateway", "cgw": "customer-gateway", "cr": "capacity-reservation",
+	"cvpn-endpoint": "client-vpn-endpoint", "dopt": "dhcp-options", "eigw": "egress-only-internet-gateway", "eipalloc": "elastic-ip",
+	"eni": "network-interface", "fl": "vpc-flow-log", "h": "dedicated-host", "i": "instance", "igw": "internet-gateway", "ipam-pool": "ipam-pool",
+	"key": "key-pair", "lt": "launch-template", "nat": "natgateway", "pcx": "vpc-peering-connection", "pl": "prefix-list", "rtb": "route-table",
+	"rs": "route-server", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "tgw": "transit-gateway", "tgw-attach": "transit-gateway-attachment",
+	"tgw-mcast-domain": "transit-gateway-multicast-domain", "tgw-ptb": "transit-gateway-policy-table", "tgw-rtb": "transit-gateway-route-table", "tmf": "traffic-mirror-filter", "tms": "traffic-mirror-session", "tmt": "traffic-mirror-target",
+	"vgw": "vpn-gateway", "vol": "volume", "vpc": "vpc", "vpce": "vpc-endpoint", "vpce-svc": "vpc-endpoint-service", "vpn": "vpn-connection",
+}
+
+var (
+	// withColon are the services whose ARNs have a colon between the type of a resource and its name.
+	withColon = []string{"elasticache", "logs", "rds"}
+	// inLowerCase are the services that find a name in any case.
+	inLowerCase = []string{"elasticache", "rds"}
+)
+
+// ARNsOf returns the ARNs of the resources that a value may mean, which names a resource of a type, such as ec2:subnet or s3:bucket, or
+// of any type: arn. It returns none for a resource of another account, and for what is no identifier of a resource. RDS finds Shop and shop
+// by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
+func ARNsOf(sc Scope, resource, value string) []string {
+	service, name, _ := strings.Cut(resource, ":")
+	switch {
+	case strings.HasPrefix(value, "arn:"):
+		return oneOf(canonicalARN(sc, value))
+	case resource == "ecr:image":
+		return oneOf(repositoryOf(sc, value))
+	case service == "ecs" && strings.HasPrefix(value, "FARGATE"): // a capacity provider of AWS
+		return nil
+	case service == "ec2", resource == "arn":
+		return ec2ARNs(sc, value)
+	case resource == "s3:bucket":
+		return []string{joinARN(sc.Partition, "s3", "", "", strings.ToLower(value))}
+	case resource == "iam:role":
+		return []string{joinARN(sc.Partition, "iam", "", sc.Account, "role/"+strings.TrimPrefix(value, "/"))}
+	case service == "route53":
+		return []string{joinARN(sc.Partition, "route53", "", "", name+"/"+value)}
+	case resource == "kms:key":
+		key := Either(strings.HasPrefix(value, "alias/"), value, "key/"+strings.ToLower(value))
+		return []string{joinARN(sc.Partition, "kms", sc.Region, sc.Account, key)}
+	default:
+		separator := Either(slices.Contains(withColon, service), ":", "/")
+		value = Either(slices.Contains(inLowerCase, service), strings.ToLower(value), value)
+		return []string{joinARN(sc.Partition, service, sc.Region, sc.Account, name+separator+value)}
+	}
+}
+
+func joinARN(partition, service, region, account, resource string) string {
+	return strings.Join([]string{"arn", partition, service, region, account, resource}, ":")
+}
+
+func oneOf(arn string) []string {
+	if arn == "" {
+		return nil
+	}
+	return []string{arn}
+}
+
+// ec2ARNs returns the ARNs of what an identifier of EC2 means. The prefix tells the type, whatever the field is called. ARNs of images and
+// snapshots have no account in the reference of AWS, and the tagging API may show them with it.
+func ec2ARNs(sc Scope, id string) []string {
+	match := ec2ID.FindStringSubmatch(id)
+	if match == nil {
+		return nil
+	}
+	id = strings.ToLower(id)
+	switch of := ec2Types[strings.ToLower(match[1])]; of {
+	case "":
+		return nil
+	case "image", "snapshot":
+		return []string{joinARN(sc.Partition, "ec2", sc.Region, "", of+"/"+id), joinARN(sc.Partition, "ec2", sc.Region, sc.Account, of+"/"+id)}
+	default:
+		return []string{joinARN(sc.Partition, "ec2", sc.Region, sc.Account, of+"/"+id)}
+	}
+}
+
+// canonicalARN returns an ARN without what follows the resource; empty for one of another account, and for what is no ARN.
+func canonicalARN(sc Scope, arn string) string {
+	parts := strings.SplitN(arn, ":", 6)
+	if len(parts) < 6 || parts[4] != "" && parts[4] != sc.Account {
+		return ""
+	}
+	if parts[2] == "ec2" && parts[3] == sc.Region { // which knows i-0123 and instance/i-0123
+		if arns := ec2ARNs(sc, parts[5][strings.LastIndex(parts[5], "/")+1:]); len(arns) > 0 {
+			return arns[len(arns)-1]
+		}
+	}
+	parts[5] = canonicalResource(parts[2], parts[5])
+	return strings.Join(parts, ":")
+}
+
+// canonicalResource returns what an ARN of a service says of the resource, without the path of an object of a bucket, the version of a
+// function, the stream of a table or of a group of logs, and the consumer of a stream.
+func canonicalResource(service, resource string) string {
+	id, isKey := strings.CutPrefix(resource, "key/")
+	switch {
+	case service == "s3":
+		return firstOf(resource, "/", 1)
+	case service == "kms" && isKey:
+		return "key/" + strings.ToLower(id)
+	case service == "lambda", service == "logs":
+		return firstOf(resource, ":", 2)
+	case service == "dynamodb", service == "kinesis":
+		return firstOf(resource, "/", 2)
+	default:
+		return resource
+	}
+}
+
+// firstOf returns the first n words of a text.
+func firstOf(text, separator string, n int) string {
+	words := strings.Split(text, separator)
+	return strings.Join(words[:min(n, len(words))], separator)
+}
+
+// repositoryOf returns the ARN of the repository of an image, in the form ACCOUNT.dkr.ecr.REGION.DOMAIN/REPOSITORY:TAG, with dkr.ecr-fips
+// for the endpoints that meet FIPS, and with dkr-ecr for those that serve IPv6 too:
+// https://docs.aws.amazon.com/AmazonECR/latest/userguide/ecr-requests.html
+func repositoryOf(sc Scope, image string) string {
+	host, path, _ := strings.Cut(image, "/")
+	host = strings.NewReplacer(".dkr.ecr-fips.", ".dkr.ecr.", ".dkr-ecr.", ".dkr.ecr.", ".dkr-ecr-fips.", ".dkr.ecr.").Replace(strings.ToLower(host))
+	words := strings.SplitN(host, ".", 5)
+	if len(words) < 5 || words[0] != sc.Account || words[2] != "ecr" {
+		return ""
+	}
+	repository, _, _ := strings.Cut(path, "@")
+	repository, _, _ = strings.Cut(repository, ":")
+	return strings.Join([]string{"arn", sc.Partition, "ecr", words[3], sc.Account, "repository/" + repository}, ":")
+}
+
+// queueURL matches the URLs of queues, as https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
+// shows them, with those of the endpoints that existed before.
+var queueURL = regexp.MustCompile(`^(?i)https?://(?:sqs(?:-fips)?\.([a-z0-9-]+)\.|([a-z0-9-]+)\.queue\.|queue\.)[a-z0-9.-]+(?::\d+)?/(\d{12})/([A-Za-z0-9_.-]+)$`)
+
+// ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, an identifier of EC2, an image of a
+// repository, or the URL of a queue.
+func ARNsByForm(sc Scope, value string) []string {
+	if url := queueURL.FindStringSubmatch(value); url != nil {
+		region := strings.ToLower(url[1] + url[2])
+		return Either(url[3] == sc.Account, []string{joinARN(sc.Partition, "sqs", Either(region == "", sc.Region, region), sc.Account, url[4])}, nil)
+	}
+	if arns := ARNsOf(sc, "arn", value); len(arns) > 0 {
+		return arns
+	}
+	return ARNsOf(sc, "ecr:image", value)
+}

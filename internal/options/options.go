@@ -223,7 +223,7 @@ func addRuntimeFlags(fs *pflag.FlagSet, o *Options) {
 	fs.StringVar(&o.HealthAddress, "health-probe-bind-address", ":8080", "host:port on which /healthz and /readyz are served; an outage of AWS affects neither")
 	fs.Float32Var(&o.QPS, "kube-api-qps", 200, "maximum requests per second to the API server")
 	fs.IntVar(&o.Burst, "kube-api-burst", 400, "maximum burst of requests to the API server")
-	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind")
+	fs.IntVar(&o.Workers, "workers", 8, "maximum concurrent reconciles of each kind; one namespace has three quarters of them at most")
 	fs.BoolVar(&o.PlanRequests, "plan-requests", true, "answer PlanRequests (nexusctl plan --server), which plan with the operator's AWS identity for users who have no AWS credentials")
 	fs.DurationVar(&o.CheckEvery, "check-interval", 5*time.Minute, "how often each AWS resource is checked for drift, plus or minus 10 percent")
 	fs.DurationVar(&o.StalledEvery, "stalled-interval", time.Minute, "retry interval of stalled objects, which need a change by a person")

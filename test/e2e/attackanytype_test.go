@@ -139,12 +139,14 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 	if after := b.everyResource(d); after != before {
 		t.Errorf("AWS has\n%s\nand had\n%s", after, before)
 	}
+	eventsTellNothing := b.tellsNothing(b.Namespace, "victim-dev", 10)
 	for _, o := range made {
 		if err := tenant.Delete(b.Ctx(), o); err != nil {
 			t.Error(err)
 		}
 	}
 	b.Quiet()
+	eventsTellNothing()
 	if after := b.everyResource(d); after != before {
 		t.Errorf("after the deletion AWS has\n%s\nand had\n%s", after, before)
 	}

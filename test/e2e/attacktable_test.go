@@ -312,11 +312,12 @@ func TestAttack_EveryRowOfTheTableIsRefused(t *testing.T) {
 	}
 	b.refuses(rows, made)
 	b.plansOfOthers(tenant)
-	b.tellsNothing(b.Namespace, "victim-dev")
+	eventsTellNothing := b.tellsNothing(b.Namespace, "victim-dev", 20)
 	if w := awsWrites(b.World.AWS().Since(mark)); len(w) > 0 {
 		t.Errorf("AWS was written to:\n%s", w)
 	}
 	b.nothingIsLost(made)
+	eventsTellNothing()
 }
 
 // everyKindIsAttacked fails when a kind of ours has no row.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -80,6 +81,50 @@ func TestFairness_AnotherNamespaceIsServedAmongTheFirst(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A service that answers none of a namespace's calls holds a worker for each, until the first of them is given up. The first object of
+// another namespace does not wait for that.
+func TestFairness_SilentServiceLeavesWorkersToOthers(t *testing.T) {
+	extent.Full(t)
+	b := newBed(t)
+	far := provider("far")
+	far.Namespace, far.Spec.Region = b.Namespace, "eu-west-1"
+	quiet := b.MakeNamespace(b.Namespace + "-quiet")
+	near := provider("near")
+	near.Namespace = quiet
+	b.Create(far, near)
+	b.Ready(far, near)
+	rule := b.World.AWS().Fault(awsproxy.Match{Service: "secretsmanager", Resource: "silent*"}, awsproxy.Hang())
+	const workers = 8
+	var silent []client.Object
+	for i := range 3 * workers {
+		o := silentSecret(b.Namespace, fmt.Sprint("silent-", i), far.Name)
+		silent = append(silent, o)
+	}
+	b.Create(silent...)
+	b.Eventually(20*time.Second, "the silent service to hold the workers of the namespace", func() error {
+		if n := rule.Hits(); n < workers*3/4 {
+			return fmt.Errorf("%d calls wait", n)
+		}
+		return nil
+	})
+	o := silentSecret(quiet, "answered", near.Name)
+	b.Create(o)
+	b.Ready(o)
+	for _, s := range silent {
+		if c, err := b.Condition(s, "Reconciling"); err == nil && c.Reason == "Unreachable" {
+			t.Errorf("%s was given up before the object of the quiet namespace was served", s.GetName())
+		}
+	}
+	rule.Remove()
+	b.Ready(silent...)
+	b.Remove(append(silent, o)...)
+}
+
+func silentSecret(namespace, name, through string) *v1alpha1.SecretsManagerSecret {
+	return &v1alpha1.SecretsManagerSecret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1alpha1.SecretsManagerSecretSpec{
+		CommonSpec: v1alpha1.CommonSpec{ProviderRef: v1alpha1.ProviderReference{Name: through}}, SecretName: name, Placeholder: map[string]v1alpha1.PlaceholderValue{"key": ""}}}
 }
 
 // createAll creates objects, eight at a time.

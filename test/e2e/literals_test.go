@@ -110,7 +110,7 @@ func TestAttack_IdentifiersOfAnotherNamespaceAreRefused(t *testing.T) {
 		made[i] = o
 	}
 	b.refuses(rows, made)
-	b.tellsNothing(b.Namespace, there)
+	b.tellsNothing(b.Namespace, there, 15)
 	if w := awsWrites(b.World.AWS().Since(mark)); len(w) > 0 {
 		t.Errorf("AWS was written to:\n%s", w)
 	}

@@ -70,8 +70,9 @@ func (b *bed) factsOf(namespace string) []string {
 }
 
 // tellsNothing fails where the status of an object, a plan or an event in a namespace has a fact of another one that the author of the
-// object did not write into it.
-func (b *bed) tellsNothing(namespace, of string) {
+// object did not write into it. At least so many statuses and events are compared. The result compares the events once more, for those
+// of a deletion.
+func (b *bed) tellsNothing(namespace, of string, least int) (eventsTellNothing func()) {
 	b.Helper()
 	facts, said, statuses := b.factsOf(of), map[string]string{}, 0
 	check := func(what, own, text string) {
@@ -101,16 +102,23 @@ func (b *bed) tellsNothing(namespace, of string) {
 		}
 		check(o.GetKind()+"/"+o.GetName(), string(own), string(text))
 	}
-	events := &eventsv1.EventList{}
-	if err := b.Client.List(b.Ctx(), events, client.InNamespace(namespace)); err != nil {
-		b.Fatal(err)
+	eventsTellNothing = func() {
+		events := &eventsv1.EventList{}
+		if err := b.Client.List(b.Ctx(), events, client.InNamespace(namespace)); err != nil {
+			b.Fatal(err)
+		}
+		for _, e := range events.Items {
+			check("the event of "+e.Regarding.Kind+"/"+e.Regarding.Name, said[string(e.Regarding.UID)], e.Note)
+		}
+		if len(events.Items) < least {
+			b.Errorf("%d events were compared", len(events.Items))
+		}
 	}
-	for _, e := range events.Items {
-		check("the event of "+e.Regarding.Kind+"/"+e.Regarding.Name, said[string(e.Regarding.UID)], e.Note)
+	eventsTellNothing()
+	if statuses < least || len(facts) < 5 {
+		b.Errorf("%d statuses were compared with %d facts", statuses, len(facts))
 	}
-	if statuses < 20 || len(events.Items) < 20 || len(facts) < 5 {
-		b.Errorf("%d statuses and %d events were compared with %d facts", statuses, len(events.Items), len(facts))
-	}
+	return eventsTellNothing
 }
 
 // plansOfOthers asks for the plans of what a capability of another namespace has in AWS, and waits for the answers.

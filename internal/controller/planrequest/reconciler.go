@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,12 +31,10 @@ const (
 	lifetime = 10 * time.Minute
 	// planTimeout bounds one plan.
 	planTimeout = time.Minute
-	// workers limits the requests that are answered at a time; namespaces take turns.
+	// workers limits the requests that are answered at a time. One namespace has one of two workers at most.
 	workers = 2
 	// mostOfNamespace limits the requests of a namespace that are planned while they exist, the oldest first.
 	mostOfNamespace = 16
-	// namespaceBusy is the pause before another look at a request while another one of its namespace is planned.
-	namespaceBusy = 500 * time.Millisecond
 	// maxManifests bounds the manifests of a request together, in bytes.
 	maxManifests = 256 << 10
 	// maxPlan bounds status.plan in bytes, as its schema does in characters.
@@ -53,15 +50,11 @@ type Reconciler struct {
 	retries *reconciler.Backoff
 	// timeout bounds one plan.
 	timeout time.Duration
-
-	mu sync.Mutex
-	// planning are the namespaces of the requests that are planned: one of each, so that the others have a worker.
-	planning map[string]bool
 }
 
 // New prepares the reconciler.
 func New(env reconciler.Environment, contents Contents) *Reconciler {
-	return &Reconciler{Environment: env, contents: contents, retries: reconciler.NewBackoff(env.Intervals, env.Clock), timeout: planTimeout, planning: map[string]bool{}}
+	return &Reconciler{Environment: env, contents: contents, retries: reconciler.NewBackoff(env.Intervals, env.Clock), timeout: planTimeout}
 }
 
 // SetupWithManager adds the reconciler to the manager.
@@ -75,10 +68,6 @@ func (r *Reconciler) SetupWithManager(mgr manager.Manager) error {
 
 // Reconcile implements reconcile.Reconciler.
 func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
-	if !r.begin(req.Namespace) {
-		return reconcile.Result{RequeueAfter: namespaceBusy}, nil
-	}
-	defer r.end(req.Namespace)
 	q := &nexusv1.PlanRequest{}
 	if err := r.Live.Get(ctx, req.NamespacedName, q); err != nil || q.DeletionTimestamp != nil {
 		r.retries.Drop(req.NamespacedName)
@@ -102,22 +91,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 		return r.retries.Result(req.NamespacedName, err)
 	}
 	return reconcile.Result{RequeueAfter: left}, nil
-}
-
-func (r *Reconciler) begin(namespace string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.planning[namespace] {
-		return false
-	}
-	r.planning[namespace] = true
-	return true
-}
-
-func (r *Reconciler) end(namespace string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.planning, namespace)
 }
 
 // checkLoad refuses a request that is too large, or one of too many of its namespace.

@@ -215,20 +215,6 @@ func TestReconcile_LimitsTheRequestsOfANamespace(t *testing.T) {
 	b.shows("Stalled", "True", "InvalidSpec", "divide them among several requests")
 }
 
-// One namespace does not keep both workers busy.
-func TestReconcile_PlansOneRequestOfANamespaceAtATime(t *testing.T) {
-	b := newBed(t, oneBucket)
-	if !b.begin("team") || !b.begin("other") {
-		t.Fatal("two namespaces are planned at a time")
-	}
-	if res, err := b.pass(); err != nil || res.RequeueAfter != namespaceBusy || b.q.Status.Plan != "" {
-		t.Errorf("%+v %v", res, err)
-	}
-	b.end("team")
-	_, _ = b.pass()
-	b.shows("Ready", "True", "Ready", "")
-}
-
 func TestReconcile_PlansObjectsAsTheyAre(t *testing.T) {
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "logs"}, Spec: v1alpha1.S3BucketSpec{BucketName: "team-logs"}}
 	o.Spec.ProviderRef.Name = "aws"

@@ -14,7 +14,7 @@ import (
 )
 
 // fairQueue is a work queue that serves the namespaces in turn: however many requests one namespace has, another one's waits for
-// at most one of each. Among the requests that are ready, those of a higher priority go first, except for every tenth. A request is in the queue
+// at most one of each. However long they take, one namespace has three quarters of the workers at most. Among the requests that are ready, those of a higher priority go first, except for every tenth. A request is in the queue
 // once: with the highest priority and the earliest time of those with which it was added.
 type fairQueue struct {
 	workqueue.TypedInterface[reconcile.Request]
@@ -25,8 +25,8 @@ type fairQueue struct {
 
 var _ priorityqueue.PriorityQueue[reconcile.Request] = (*fairQueue)(nil)
 
-func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request], now clock.WithTicker) *fairQueue {
-	t := newTurns()
+func newFairQueue(name string, limiter workqueue.TypedRateLimiter[reconcile.Request], now clock.WithTicker, workers int) *fairQueue {
+	t := newTurns(mostOfOne(workers))
 	q := &fairQueue{turns: t, limiter: limiter,
 		TypedInterface: workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[reconcile.Request]{Name: name, Queue: t, Clock: now})}
 	q.delays = newDelays(now, q.addReady)
@@ -88,6 +88,20 @@ func (q *fairQueue) GetWithPriority() (r reconcile.Request, priority int, shutdo
 	return r, q.turns.served(r), shutdown
 }
 
+// Done implements workqueue.TypedInterface. It wakes no other worker for a namespace that has a worker less now: the one that
+// calls Done takes the next request, as each worker of controller-runtime does.
+func (q *fairQueue) Done(r reconcile.Request) {
+	q.turns.done(r) // before the request may be served again
+	q.TypedInterface.Done(r)
+}
+
+// Len implements workqueue.TypedInterface: it counts the requests of namespaces that have their share of the workers, too.
+func (q *fairQueue) Len() int {
+	q.turns.mu.Lock()
+	defer q.turns.mu.Unlock()
+	return q.turns.size
+}
+
 // ShutDown implements workqueue.TypedInterface.
 func (q *fairQueue) ShutDown() {
 	q.delays.stop()
@@ -111,6 +125,9 @@ type turns struct {
 	priority map[reconcile.Request]int
 	// serving is the priority of each request that is being reconciled.
 	serving map[reconcile.Request]int
+	// workersOf counts those requests by namespace, and most limits them.
+	workersOf map[string]int
+	most      int
 	// levels hold the requests by priority, the highest first.
 	levels []*level
 	size   int
@@ -126,8 +143,8 @@ type level struct {
 	order []string
 }
 
-func newTurns() *turns {
-	return &turns{priority: map[reconcile.Request]int{}, serving: map[reconcile.Request]int{}}
+func newTurns(most int) *turns {
+	return &turns{priority: map[reconcile.Request]int{}, serving: map[reconcile.Request]int{}, workersOf: map[string]int{}, most: most}
 }
 
 // offer records the priority of a request that is added next. A priority that was recorded before is never lowered.
@@ -166,10 +183,24 @@ func (t *turns) move(r reconcile.Request, had, priority int) {
 func (t *turns) served(r reconcile.Request) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.serving[r]
-	delete(t.serving, r)
-	return p
+	return t.serving[r]
 }
+
+// done gives the worker of a request back to its namespace.
+func (t *turns) done(r reconcile.Request) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, ok := t.serving[r]; !ok {
+		return
+	}
+	delete(t.serving, r)
+	if t.workersOf[r.Namespace]--; t.workersOf[r.Namespace] == 0 {
+		delete(t.workersOf, r.Namespace)
+	}
+}
+
+// hasItsShare reports whether a namespace has as many workers as it may have.
+func (t *turns) hasItsShare(namespace string) bool { return t.workersOf[namespace] >= t.most }
 
 // Touch implements workqueue.Queue: a request that is added again keeps its place.
 func (t *turns) Touch(reconcile.Request) {}
@@ -222,33 +253,54 @@ func (t *turns) dropEmpty(i int) {
 	}
 }
 
-// Len implements workqueue.Queue.
+// Len implements workqueue.Queue: it counts the requests that may be served now.
 func (t *turns) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.size
+	n := t.size
+	for ns := range t.workersOf {
+		if t.hasItsShare(ns) {
+			for _, l := range t.levels {
+				n -= len(l.waiting[ns])
+			}
+		}
+	}
+	return n
 }
 
 // Pop implements workqueue.Queue: the namespace that is served goes to the end of the line.
 func (t *turns) Pop() reconcile.Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pops++
-	i := 0
-	if t.pops%lowestTurn == 0 {
-		i = len(t.levels) - 1
-	}
-	r := t.levels[i].pop()
+	i, turn := t.next()
+	r := t.levels[i].take(turn)
 	t.size--
 	t.serving[r] = t.levels[i].priority
+	t.workersOf[r.Namespace]++
 	delete(t.priority, r)
 	t.dropEmpty(i)
 	return r
 }
 
-func (l *level) pop() reconcile.Request {
-	ns := l.order[0]
-	l.order = l.order[1:]
+// next returns the level that is served next, and the place of the namespace in its order. There is one: Len is not zero.
+func (t *turns) next() (at, turn int) {
+	t.pops++
+	order := slices.All(t.levels)
+	if t.pops%lowestTurn == 0 {
+		order = slices.Backward(t.levels)
+	}
+	for i, l := range order {
+		if turn := slices.IndexFunc(l.order, func(ns string) bool { return !t.hasItsShare(ns) }); turn >= 0 {
+			return i, turn
+		}
+	}
+	panic("a work queue handed out a request although Len is zero")
+}
+
+// take takes out the first request of the namespace at a place in the order.
+func (l *level) take(turn int) reconcile.Request {
+	ns := l.order[turn]
+	l.order = slices.Delete(l.order, turn, turn+1)
 	r := l.waiting[ns][0]
 	if rest := l.waiting[ns][1:]; len(rest) > 0 {
 		l.waiting[ns] = rest
@@ -258,3 +310,6 @@ func (l *level) pop() reconcile.Request {
 	}
 	return r
 }
+
+// mostOfOne returns how many of so many workers serve one namespace at a time: three quarters, and never all of several.
+func mostOfOne(workers int) int { return max(1, workers-max(1, workers/4)) }

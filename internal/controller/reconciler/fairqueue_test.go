@@ -69,7 +69,7 @@ func TestFairQueue_ServesARepeatedRequestOnce(t *testing.T) {
 // fair is a queue whose clock the test sets.
 func fair(t *testing.T) (*fairQueue, *clocktesting.FakeClock) {
 	now := clocktesting.NewFakeClock(time.Unix(1000, 0))
-	q := newFairQueue("", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute), now)
+	q := newFairQueue("", workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](time.Second, time.Minute), now, 1)
 	t.Cleanup(q.ShutDown)
 	return q, now
 }
@@ -155,5 +155,79 @@ func TestFairQueue_HoldsRequestsUntilTheyAreDue(t *testing.T) {
 	q.ShutDownWithDrain()
 	if _, _, ended := q.GetWithPriority(); !ended {
 		t.Error("a queue that was shut down hands out requests")
+	}
+}
+
+// Passes that take long hold at most three quarters of the workers, so that another namespace does not wait for their end.
+func TestFairQueue_OneNamespaceLeavesWorkersToOthers(t *testing.T) {
+	for workers, want := range map[int]int{1: 1, 2: 1, 3: 2, 8: 6, 16: 12} {
+		q := WorkerOptions(workers).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+		for i := range 3 * workers {
+			q.Add(requestOf("slow", fmt.Sprint(i)))
+		}
+		var held []reconcile.Request
+		served := make(chan reconcile.Request)
+		take := func() {
+			r, _ := q.Get()
+			served <- r
+		}
+		for range want {
+			go take()
+			held = append(held, <-served)
+		}
+		go take()
+		select {
+		case r := <-served:
+			t.Errorf("of %d workers, one namespace has %d: %v", workers, want+1, r)
+		case <-time.After(20 * time.Millisecond):
+			q.Add(requestOf("quiet", "first"))
+			if r := <-served; r.Namespace != "quiet" {
+				t.Errorf("served %v", r)
+			}
+			q.Done(held[0]) // the worker takes the next one
+			go take()
+			if r := <-served; r.Namespace != "slow" {
+				t.Errorf("served %v", r)
+			}
+		}
+		if n := q.Len(); n < 2*workers-1 {
+			t.Errorf("%d requests wait", n)
+		}
+		q.ShutDown()
+	}
+}
+
+// No worker sleeps for good while a request waits that it may serve, whichever worker ends when.
+func TestFairQueue_WorkersServeEveryRequest(t *testing.T) {
+	const workers, namespaces, each = 8, 4, 500
+	q := WorkerOptions(workers).NewQueue("test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	served := make(chan reconcile.Request)
+	for range workers {
+		go func() {
+			for r, ended := q.Get(); !ended; r, ended = q.Get() {
+				served <- r
+				q.Done(r)
+			}
+		}()
+	}
+	for ns := range namespaces {
+		go func() {
+			for i := range each {
+				q.Add(requestOf(fmt.Sprint(ns), fmt.Sprint(i)))
+			}
+		}()
+	}
+	seen := map[reconcile.Request]bool{}
+	for range namespaces * each {
+		select {
+		case r := <-served:
+			seen[r] = true
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d of %d were served, and %d wait", len(seen), namespaces*each, q.Len())
+		}
+	}
+	q.ShutDown()
+	if len(seen) != namespaces*each {
+		t.Errorf("%d of %d were served", len(seen), namespaces*each)
 	}
 }

@@ -21,7 +21,7 @@ func fitting(schema map[string]any, text string, serial int) string {
 	if err != nil {
 		return text
 	}
-	if made := written(tree.Simplify(), fmt.Sprintf("%012d", serial)); re.MatchString(made) {
+	if made := written(tree.Simplify(), fmt.Sprintf("%012d", serial)); made != "" && re.MatchString(made) {
 		return withPlace(re, made, text)
 	}
 	return text
@@ -49,8 +49,8 @@ func written(tree *syntax.Regexp, digits string) string {
 		return string(tree.Rune)
 	case syntax.OpCharClass, syntax.OpAnyChar, syntax.OpAnyCharNotNL:
 		return character(tree, '0')
-	case syntax.OpCapture, syntax.OpPlus:
-		return repeated(tree.Sub[0], digits, tree.Op == syntax.OpPlus)
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpStar:
+		return repeated(tree.Sub[0], digits, tree.Op != syntax.OpCapture)
 	case syntax.OpConcat:
 		return concatenated(tree.Sub, digits)
 	case syntax.OpAlternate:

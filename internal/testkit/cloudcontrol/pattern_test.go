@@ -13,7 +13,7 @@ func TestFitting_MatchesThePatternOfTheProperty(t *testing.T) {
 	for pattern, text := range map[string]string{
 		`^arn:aws[-a-z0-9]*:s3vectors:[a-z0-9-]+:[0-9]{12}:bucket/[a-z0-9][a-z0-9-.]{1,61}[a-z0-9]$`:                      arn,
 		`^arn:(aws[a-zA-Z-]*)?:bedrock-agentcore:[a-z0-9-]+:[0-9]{12}:memory/[a-zA-Z][a-zA-Z0-9_]{0,99}-[a-zA-Z0-9]{10}$`: arn,
-		`^[a-z0-9]{26}$`: "identifier-1", `^pl-[0-9a-f]{8,17}$`: "prefixlistid-1", `^[A-Z]{2}(a|b)$`: "x",
+		`^[a-z0-9]{26}$`: "identifier-1", `^([a-z0-9A-Z]*)$`: "id-1", `^pl-[0-9a-f]{8,17}$`: "prefixlistid-1", `^[A-Z]{2}(a|b)$`: "x",
 	} {
 		schema := map[string]any{"pattern": pattern}
 		first, second := fitting(schema, text, 41), fitting(schema, text, 42)

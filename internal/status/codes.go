@@ -178,7 +178,7 @@ var codes = [...]Code{
 	{"NX-K8S-010", ReasonWebhookFailing, "A webhook of another controller does not answer, so the API server refuses what it would judge.",
 		"Repair the controller whose webhook and Service the message names; where it was removed, delete its ValidatingWebhookConfiguration or MutatingWebhookConfiguration."},
 	{"NX-NET-001", ReasonIngressClassMissing, "There is no IngressClass `alb`, so no controller creates a load balancer.",
-		"Install the AWS Load Balancer Controller (`nexusctl install-alb-controller`), or set `ingress.enabled: false`."},
+		"Install the AWS Load Balancer Controller (`nexusctl install-alb-controller`); on EKS Auto Mode, which creates load balancers, create an IngressClass `alb` with controller `eks.amazonaws.com/alb`. Or set `ingress.enabled: false`."},
 	{"NX-NET-002", ReasonControllerMissing, "A Service of type LoadBalancer has no address, and there is no IngressClass `alb`.",
 		"Install the AWS Load Balancer Controller (`nexusctl install-alb-controller`), or set `service.type: ClusterIP`."},
 	{"NX-NET-003", ReasonIngressControllerGone, "The load balancer controller was removed before the Ingress, whose finalizer only that controller removes.",

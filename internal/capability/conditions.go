@@ -216,7 +216,8 @@ func OnlyProgress(before, after nexusv1.NexusAICapabilityStatus) bool {
 	isAt, is := rolloutOf(after)
 	return before.Phase == after.Phase && wasAt == isAt && was == is && !before.Ready && !after.Ready &&
 		before.ObservedGeneration == after.ObservedGeneration && before.LastHandledReconcileAt == after.LastHandledReconcileAt &&
-		statesOf(before) == statesOf(after) && len(before.ReplacedPods) == len(after.ReplacedPods)
+		statesOf(before) == statesOf(after) &&
+		slices.EqualFunc(before.ReplacedPods, after.ReplacedPods, func(a, b nexusv1.ReplacedPod) bool { return a.UID == b.UID })
 }
 
 // statesOf are the states of the conditions that a person or a tool waits for, or must know of at once.

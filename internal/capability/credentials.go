@@ -24,10 +24,13 @@ type Healing struct {
 	Waits string
 }
 
-// The bound of the replacements of pods without credentials: that many may have been of no use within the window.
+// The bound of the replacements of pods without credentials: that many may have been of no use within the window. The window of a
+// Deployment is as long as its replacements have been of no use, up to longestWindow: what never gives its pods credentials costs ever
+// fewer of them.
 const (
 	maxReplacements   = 3
 	replacementWindow = 10 * time.Minute
+	longestWindow     = 6 * time.Hour
 	// maxReplaced bounds status.replacedPods.
 	maxReplaced = 32
 	// credentialsSettle is the least age of a pod that is replaced. Associations of EKS Pod Identity take effect some seconds after EKS
@@ -42,12 +45,14 @@ type CredentialPods struct {
 }
 
 // PodsToReplace chooses, among the pods of each Deployment that lack credentials, those to be replaced now. It returns the records of the
-// replacements with those of the window, and whether the bound leaves pods without credentials. A pod that a record names and that is
+// replacements that still count, and whether the bound leaves pods without credentials. A pod that a record names and that is
 // still there is chosen again, without a new record.
 func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) (chosen, kept []nexusv1.ReplacedPod, bounded bool) {
-	kept = slices.DeleteFunc(slices.Clone(records), func(r nexusv1.ReplacedPod) bool { return now.Sub(r.Time.Time) >= replacementWindow })
-	left := maxReplacements - useless(kept, of)
+	kept = replacementsThatCount(records, of, now)
+	ofAll := maxReplacements - useless(since(kept, now.Add(-replacementWindow)), of)
 	for _, d := range sortedKeys(of) {
+		alone := map[string]CredentialPods{d: of[d]}
+		left := min(ofAll, maxReplacements-useless(since(kept, now.Add(-windowOf(kept, d))), alone))
 		for _, p := range of[d].Lack {
 			i := slices.IndexFunc(kept, func(r nexusv1.ReplacedPod) bool { return r.UID == string(p.UID) })
 			switch {
@@ -58,12 +63,49 @@ func PodsToReplace(records []nexusv1.ReplacedPod, of map[string]CredentialPods, 
 				bounded = true
 			default:
 				left--
+				ofAll--
 				r := nexusv1.ReplacedPod{Deployment: d, Name: p.Name, UID: string(p.UID), Time: metav1.NewTime(now)}
 				chosen, kept = append(chosen, r), append(kept, r)
 			}
 		}
 	}
 	return chosen, kept, bounded
+}
+
+// replacementsThatCount returns the records of the window, and of those Deployments whose pods have had no credentials since their first
+// record that one and the latest.
+func replacementsThatCount(records []nexusv1.ReplacedPod, of map[string]CredentialPods, now time.Time) []nexusv1.ReplacedPod {
+	var out []nexusv1.ReplacedPod
+	for i, r := range records {
+		all := replacementsOf(records, r.Deployment)
+		first := all[0].Time.Time.Truncate(time.Second)
+		pods, known := of[r.Deployment]
+		helped := slices.ContainsFunc(pods.Have, func(p corev1.Pod) bool { return !p.CreationTimestamp.Time.Before(first) })
+		later := len(replacementsOf(records[i+1:], r.Deployment))
+		if now.Sub(r.Time.Time) < replacementWindow || known && !helped && (later == len(all)-1 || later < maxReplacements) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// windowOf returns the window of a Deployment.
+func windowOf(records []nexusv1.ReplacedPod, deployment string) time.Duration {
+	all := replacementsOf(records, deployment)
+	if len(all) == 0 {
+		return replacementWindow
+	}
+	return min(max(all[len(all)-1].Time.Sub(all[0].Time.Time), replacementWindow), longestWindow)
+}
+
+// replacementsOf returns the records of a Deployment, the oldest first.
+func replacementsOf(records []nexusv1.ReplacedPod, deployment string) []nexusv1.ReplacedPod {
+	return slices.DeleteFunc(slices.Clone(records), func(r nexusv1.ReplacedPod) bool { return r.Deployment != deployment })
+}
+
+// since returns the records of replacements after a time.
+func since(records []nexusv1.ReplacedPod, start time.Time) []nexusv1.ReplacedPod {
+	return slices.DeleteFunc(slices.Clone(records), func(r nexusv1.ReplacedPod) bool { return !r.Time.Time.After(start) })
 }
 
 // useless counts the replacements that no pod with credentials has followed yet.
@@ -90,8 +132,8 @@ func useless(records []nexusv1.ReplacedPod, of map[string]CredentialPods) int {
 }
 
 // ReplacementsExhausted says that the bound of replacements is reached.
-const ReplacementsExhausted = "3 pods that were replaced within 10 minutes have started without credentials again, so that the operator waits before it replaces more: " +
-	"look at what adds the credentials, on EKS the pod identity webhook of the control plane"
+const ReplacementsExhausted = "3 pods that were replaced have started without credentials again, so that the operator waits before it replaces more, longer each time: " +
+	"look at what adds the credentials, on EKS the pod identity webhook of the control plane; once it does, restart the pods with kubectl rollout restart"
 
 // lackingPods names the Deployments whose pods lack credentials, with how many do.
 func (s summary) lackingPods() []string {

@@ -65,11 +65,17 @@ type Facts struct {
 	// ClosesEgress holds the SecurityIntents, of those that the capability names, that close the way to AWS of the pods they are
 	// bound to, with what opens it.
 	ClosesEgress map[string]string
-	// ClosesToBalancers lists the SecurityIntents, of those that the capability names, that let only pods call the pods that they are bound
-	// to.
-	ClosesToBalancers []string
-	// Balanced lists the components whose pods a load balancer of AWS calls, where ClosesToBalancers has an intent.
-	Balanced []nexusv1.Component
+	// ClosedToBalancers are the SecurityIntents, of those that the capability names, that close a component to the load balancer of AWS
+	// which leads to it.
+	ClosedToBalancers []ClosedToBalancer
+}
+
+// ClosedToBalancer is a SecurityIntent that closes a component, where it is bound to it, to the component's load balancer.
+type ClosedToBalancer struct {
+	Intent    string
+	Component nexusv1.Component
+	// To completes "the intent lets ... call the component", and Remedy opens the way.
+	To, Remedy string
 }
 
 // region returns where c lives, or "" while that is for its provider to say.

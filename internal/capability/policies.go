@@ -137,31 +137,40 @@ func (f Facts) closedToBalancer(n graph.Node) string {
 	if n.Step != StepPolicies {
 		return ""
 	}
-	var names, components []string
-	for _, name := range boundIntents(n) {
-		if slices.Contains(f.ClosesToBalancers, name) {
-			names = append(names, name)
+	var out, names, components []string
+	closed := slices.DeleteFunc(slices.Clone(f.ClosedToBalancers), func(c ClosedToBalancer) bool {
+		bound := boundTo(n)
+		return !slices.Contains(boundIntents(n), c.Intent) || bound != "" && bound != c.Component
+	})
+	for i, c := range closed {
+		if !slices.Contains(names, c.Intent) {
+			names = append(names, c.Intent)
 		}
-	}
-	for _, of := range f.Balanced {
-		if bound := boundTo(n); bound == "" || bound == of {
-			components = append(components, string(of))
+		if !slices.Contains(components, string(c.Component)) {
+			components = append(components, string(c.Component))
 		}
+		if i+1 < len(closed) && closed[i+1].To == c.To && closed[i+1].Remedy == c.Remedy {
+			continue
+		}
+		out = append(out, fmt.Sprintf("SecurityIntent %s lets %s call the %s, so that the load balancer cannot: take it out of spec.security, set ingress.enabled: false and "+
+			"service.type: ClusterIP, or %s", strings.Join(names, ", "), c.To, strings.Join(components, " and the "), c.Remedy))
+		names, components = nil, nil
 	}
-	if len(names) == 0 || len(components) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("SecurityIntent %s lets only pods call the %s, so that the load balancer cannot: take it out of spec.security, set ingress.enabled: false and "+
-		"service.type: ClusterIP, or set ingress.gateway to a Gateway whose proxies are pods in one of its fromNamespaces",
-		strings.Join(names, ", "), strings.Join(components, " and the "))
+	return strings.Join(out, "; ")
+}
+
+// Balanced is a component whose pods a load balancer of AWS calls, and the port of its container.
+type Balanced struct {
+	Component nexusv1.Component
+	Port      int32
 }
 
 // BalancedComponents returns the components whose pods a load balancer of AWS calls.
-func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []nexusv1.Component {
-	var out []nexusv1.Component
+func BalancedComponents(c *nexusv1.NexusAICapability, f Facts) []Balanced {
+	var out []Balanced
 	for _, of := range []component{frontendOf(&c.Spec), backendOf(&c.Spec)} {
 		if f.isBalanced(&c.Spec, of) {
-			out = append(out, nexusv1.Component(of.name))
+			out = append(out, Balanced{nexusv1.Component(of.name), of.port})
 		}
 	}
 	return out

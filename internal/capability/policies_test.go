@@ -324,7 +324,9 @@ func TestLoadBalancerBlocked_WhereOneLeadsToClosedPods(t *testing.T) {
 			o.Capability.Spec.Backend.Service = &nexusv1.ServiceSpec{Type: backend}
 			o.Capability.Spec.Frontend.Service = &nexusv1.ServiceSpec{Type: frontend}
 			o.Facts.Gateway.Controller = controller
-			o.Facts.ClosesToBalancers, o.Facts.Balanced = []string{"calls"}, capability.BalancedComponents(o.Capability, o.Facts)
+			for _, b := range capability.BalancedComponents(o.Capability, o.Facts) {
+				o.Facts.ClosedToBalancers = append(o.Facts.ClosedToBalancers, capability.ClosedToBalancer{Intent: "calls", Component: b.Component, To: "only pods", Remedy: "open it"})
+			}
 		}
 	}
 	off := &nexusv1.IngressSpec{Enabled: new(false)}
@@ -357,6 +359,21 @@ func TestLoadBalancerBlocked_WhereOneLeadsToClosedPods(t *testing.T) {
 				t.Errorf("%s, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestLoadBalancerBlocked_SaysOfEachWhatClosesIt(t *testing.T) {
+	st, _ := summary(observe(t, bound(both("calls"), both("tls")), func(o *capability.Observed) {
+		for _, b := range capability.BalancedComponents(o.Capability, o.Facts) {
+			o.Facts.ClosedToBalancers = append(o.Facts.ClosedToBalancers, capability.ClosedToBalancer{Intent: "calls", Component: b.Component, To: "only pods", Remedy: "open it"},
+				capability.ClosedToBalancer{Intent: "tls", Component: b.Component, To: "only TLS", Remedy: fmt.Sprint("except ", b.Port)})
+		}
+	}))
+	got := conditionOf(st, nexusv1.ConditionPoliciesReady)
+	for _, want := range []string{"False/LoadBalancerBlocked ", "calls lets only pods call the frontend,", "or open it; ", "tls lets only TLS call the backend,", "except 8000"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s lacks %q", got, want)
+		}
 	}
 }
 

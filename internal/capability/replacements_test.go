@@ -4,6 +4,7 @@ package capability_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -50,7 +51,10 @@ func TestPodsToReplace_StopAfterThreeThatWereOfNoUse(t *testing.T) {
 		"a pod has just started":          {nil, pods{"a": {Lack: podsOf("l", 1, time.Second)}}, 0, 0, false},
 		"five lack":                       {nil, pods{"a": {Lack: podsOf("l", 2, minute)}, "b": {Lack: podsOf("m", 3, minute)}}, 3, 3, true},
 		"three were of no use":            {replacedAgo("a", minute, minute, minute), pods{"a": {Lack: podsOf("l", 1, 30*time.Second)}}, 0, 3, true},
-		"three were long ago":             {replacedAgo("a", 11*minute, 11*minute, 11*minute), pods{"a": {Lack: podsOf("l", 1, minute)}}, 1, 1, false},
+		"three were long ago":             {replacedAgo("a", 11*minute, 11*minute, 11*minute), pods{"a": {Lack: podsOf("l", 1, minute)}}, 1, 4, false},
+		"six were long ago":               {replacedAgo("a", 25*minute, 25*minute, 25*minute, 11*minute, 11*minute, 11*minute), pods{"a": {Lack: podsOf("l", 1, minute)}}, 0, 4, true},
+		"another was tried long ago":      {replacedAgo("a", 25*minute, 25*minute, 25*minute, 11*minute, 11*minute, 11*minute), pods{"a": {Lack: podsOf("l", 1, minute)}, "b": {Lack: podsOf("m", 1, minute)}}, 1, 5, true},
+		"what came long ago helped":       {replacedAgo("a", 25*minute, 25*minute, 25*minute, 11*minute, 11*minute, 11*minute), pods{"a": {Have: podsOf("h", 1, 5*minute), Lack: podsOf("l", 1, minute)}}, 1, 1, false},
 		"three helped":                    {replacedAgo("a", minute, minute, minute), pods{"a": {Have: podsOf("h", 3, 30*time.Second), Lack: podsOf("l", 1, 2*minute)}}, 1, 4, false},
 		"those that helped another":       {replacedAgo("a", minute, minute, minute), pods{"a": {Lack: podsOf("l", 1, minute)}, "b": {Have: podsOf("h", 3, 30*time.Second)}}, 0, 3, true},
 		"pods from before are no help":    {replacedAgo("a", minute, minute, minute), pods{"a": {Have: podsOf("h", 3, 2*minute), Lack: podsOf("l", 1, 30*time.Second)}}, 0, 3, true},
@@ -60,6 +64,49 @@ func TestPodsToReplace_StopAfterThreeThatWereOfNoUse(t *testing.T) {
 		chosen, kept, bounded := capability.PodsToReplace(tc.records, tc.of, noon)
 		if len(chosen) != tc.chosen || len(kept) != tc.kept || bounded != tc.bounded {
 			t.Errorf("%s: %d chosen, %d records, bounded %t", name, len(chosen), len(kept), bounded)
+		}
+	}
+}
+
+// A webhook that never serves a namespace costs ever fewer pods, and one that serves it again finds the operator trying.
+func TestPodsToReplace_WaitsLongerEachTime(t *testing.T) {
+	day := func(replicas int, deployments ...string) (perHour [48]int, most int) {
+		var records []nexusv1.ReplacedPod
+		pods := map[string]capability.CredentialPods{}
+		made := 0
+		start := func(d string, now time.Time) corev1.Pod {
+			made++
+			name := fmt.Sprint(d, made)
+			return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: metav1.NewTime(now)}}
+		}
+		for minute := range 48 * 60 {
+			now := noon.Add(time.Duration(minute) * time.Minute)
+			for _, d := range deployments {
+				for len(pods[d].Lack) < replicas {
+					pods[d] = capability.CredentialPods{Lack: append(pods[d].Lack, start(d, now))}
+				}
+			}
+			chosen, kept, _ := capability.PodsToReplace(records, pods, now)
+			if len(chosen) > 0 {
+				records = kept
+			}
+			most = max(most, len(records))
+			perHour[minute/60] += len(chosen)
+			for _, r := range chosen {
+				left := slices.DeleteFunc(pods[r.Deployment].Lack, func(p corev1.Pod) bool { return string(p.UID) == r.UID })
+				pods[r.Deployment] = capability.CredentialPods{Lack: left}
+			}
+		}
+		return perHour, most
+	}
+	for _, deployments := range [][]string{{"a"}, {"a", "b"}} {
+		perHour, most := day(2, deployments...)
+		first, last := 0, 0
+		for h := range 24 {
+			first, last = first+perHour[h], last+perHour[24+h]
+		}
+		if first > 36*len(deployments) || last == 0 || last > 15*len(deployments) || most > 32 {
+			t.Errorf("%v: %d pods on the first day, %d on the second, %d records at most: %v", deployments, first, last, most, perHour)
 		}
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -161,8 +163,8 @@ func (g Gatherer) intents(ctx context.Context, c *nexusv1.NexusAICapability, f *
 		} else if err != nil {
 			continue
 		}
-		if intent.LetsOnlyPodsIn(si) {
-			f.ClosesToBalancers, f.Balanced = append(f.ClosesToBalancers, name), capability.BalancedComponents(c, *f)
+		if err := g.closedToBalancers(ctx, c, si, f); err != nil {
+			return err
 		}
 		remedy := intent.ClosesEgressToAWS(si, intent.WayToAWS{SignIn: signIn})
 		if remedy == "" {
@@ -175,6 +177,38 @@ func (g Gatherer) intents(ctx context.Context, c *nexusv1.NexusAICapability, f *
 				f.ClosesEgress = map[string]string{}
 			}
 			f.ClosesEgress[name] = remedy
+		}
+	}
+	return nil
+}
+
+// closedToBalancers adds which components a SecurityIntent closes to their load balancers. It reads the namespace of the pods, and whether
+// they have IPv6 addresses, only where that makes the difference.
+func (g Gatherer) closedToBalancers(
+	ctx context.Context, c *nexusv1.NexusAICapability, si *intentv1alpha1.SecurityIntent, f *capability.Facts,
+) error {
+	for _, b := range capability.BalancedComponents(c, *f) {
+		way := intent.WayIn{IPv6: true, Mesh: true, Ports: []string{strconv.Itoa(int(b.Port))}}
+		if intent.ClosesWayIn(si, way) == nil {
+			continue
+		}
+		var err error
+		if way.IPv6 = false; intent.ClosesWayIn(si, way) == nil {
+			if way.IPv6, err = clusterfacts.IsIPv6(ctx, g.Live); err != nil {
+				return err
+			}
+		}
+		ns := &corev1.Namespace{}
+		if way.Mesh = false; intent.ClosesWayIn(si, way) == nil {
+			err := g.Live.Get(ctx, client.ObjectKey{Name: capability.NamesOf(c).WorkloadNamespace()}, ns)
+			if client.IgnoreNotFound(err) != nil && !apierrors.IsForbidden(err) {
+				return err
+			}
+			way.Mesh = intent.MeshOf(ns.Labels) != intent.OutsideMesh
+		}
+		if closed := intent.ClosesWayIn(si, way); closed != nil {
+			f.ClosedToBalancers = append(f.ClosedToBalancers,
+				capability.ClosedToBalancer{Intent: si.Name, Component: b.Component, To: closed.To, Remedy: closed.Remedy})
 		}
 	}
 	return nil

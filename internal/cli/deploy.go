@@ -279,6 +279,12 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 	if served, err := d.servesIngresses(ctx); err != nil || served {
 		return err
 	}
+	if auto, err := hasAutoModeNodes(ctx, d.client); err != nil {
+		return err
+	} else if auto {
+		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
+		return nil
+	}
 	f := d.flags
 	if f.skipController || f.image != "" && f.roleARN != "" || d.eksCluster(f.cluster) == "" {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")

@@ -13,6 +13,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
@@ -117,8 +119,20 @@ func hasRoom(n corev1.Node, pods []corev1.Pod) bool {
 // The controllers of IngressClasses that make Application Load Balancers: the AWS Load Balancer Controller, and EKS Auto Mode.
 const (
 	albController  = "ingress.k8s.aws/alb"
-	autoController = "eks.amazonaws.com/alb"
+	autoController = clusterfacts.BalancerController
 )
+
+// autoModeClass is what a cluster of EKS Auto Mode needs for load balancers: another controller would be one too many.
+const autoModeClass = "create an IngressClass alb with controller " + autoController + ", because EKS Auto Mode creates the load balancers"
+
+// hasAutoModeNodes reports whether EKS Auto Mode runs nodes of a cluster; without the right to list nodes it is false.
+func hasAutoModeNodes(ctx context.Context, c client.Reader) (bool, error) {
+	nodes, err := clusterfacts.ReadNodes(ctx, c, nil)
+	if apierrors.IsForbidden(err) {
+		err = nil
+	}
+	return len(nodes.Auto) > 0, err
+}
 
 // scanIngress looks for the controller that makes load balancers of Ingresses.
 func (x *scanner) scanIngress(ctx context.Context) error {
@@ -136,8 +150,13 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 		return nil
 	}
 	name, ok := found[albController]
-	const fix = "nexusctl install-alb-controller"
+	fix := "nexusctl install-alb-controller"
 	if !ok {
+		if auto, err := hasAutoModeNodes(ctx, x.client); err != nil {
+			return err
+		} else if auto {
+			fix = autoModeClass
+		}
 		x.add(warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
 		return nil
 	}

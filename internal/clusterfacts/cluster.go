@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -38,6 +39,8 @@ type Reader struct {
 	Enforcer string
 	// AutoMode asks EKS about Auto Mode; nil leaves it to the nodes.
 	AutoMode AutoMode
+	// Clock tells how long pods of network plugins have not been ready; nil gives them no time.
+	Clock clock.PassiveClock
 }
 
 // Read reads all facts. A right that the reader lacks makes the facts that need it unknown, which the problems of DNS and

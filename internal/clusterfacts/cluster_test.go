@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -172,6 +174,12 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 	broken := daemonSet("calico-node")
 	broken.Status.NumberReady = 0
 	auto, other, fargate := node("auto", "auto"), node("b", ""), node("f", "fargate")
+	windows, partly, noon := node("w", ""), daemonSet("calico-node"), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+	windows.Labels["kubernetes.io/os"] = "windows"
+	partly.Spec.Selector, partly.Status.NumberReady = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "calico"}}, 1
+	waiting, joined := podOf("calico", "b", corev1.ConditionFalse), podOf("calico", "b", corev1.ConditionFalse)
+	waiting.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-time.Hour))
+	joined.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-time.Minute))
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		names   string
@@ -198,10 +206,14 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		"both sorts, the others alone":   {[]client.Object{auto, other, daemonSet("calico-node")}, "Calico", "only Calico enforces", false},
 		"AWS Fargate beside others":      {[]client.Object{fargate, other, cni, on}, "Amazon VPC CNI", "only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing enforces them on nodes of AWS Fargate (f)", false},
 		"AWS Fargate beside Auto Mode":   {[]client.Object{fargate, auto, on, cni}, "EKS Auto Mode", "on nodes of AWS Fargate", false},
+		"Windows beside others":          {[]client.Object{windows, other, cni, on}, "Amazon VPC CNI", "only Amazon VPC CNI enforces NetworkPolicies, on its nodes: nothing known enforces them on nodes with Windows (w)", false},
+		"Windows with Calico":            {[]client.Object{windows, other, daemonSet("calico-node"), daemonSet("calico-node-windows")}, "Calico calico-node-windows", "", false},
+		"a pod that is not ready":        {[]client.Object{other, partly, waiting}, "Calico", "no pod of DaemonSet kube-system/calico-node is ready on b", false},
+		"a pod of a node just joined":    {[]client.Object{other, partly, joined}, "Calico", "", false},
 		"AWS Fargate alone":              {[]client.Object{fargate, cni}, "", "on nodes of AWS Fargate", true},
 		"both sorts, both switched off":  {[]client.Object{auto, other, cniOff}, "", "kubectl create configmap", true},
 	} {
-		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes)...).Enforcer
+		got := read(t, clusterfacts.Reader{Clock: clocktesting.NewFakePassiveClock(noon)}, append(tc.objects, kubernetes)...).Enforcer
 		if strings.Join(got.Names, " ") != tc.names || got.Off != tc.off || (got.Problem == "") != (tc.problem == "") || !strings.Contains(got.Problem, tc.problem) {
 			t.Errorf("%s: %+v", name, got)
 		}

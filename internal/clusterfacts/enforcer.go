@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -70,6 +71,10 @@ func plugins() []plugin {
 	}
 }
 
+// windowsSets are the DaemonSets of plugins that enforce NetworkPolicies on nodes with Windows. The Amazon VPC CNI does not.
+// https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy.html
+var windowsSets = []string{"calico-node-windows", "antrea-agent-windows"}
+
 // vpcCNIOff reads the argument of the node agent, which does nothing without it.
 func vpcCNIOff(d appsv1.DaemonSet) string {
 	for _, a := range argumentsOf(d) {
@@ -116,12 +121,27 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	if len(nodes.Fargate) > 0 {
 		problems = append(problems, "nothing enforces them on nodes of AWS Fargate ("+someOf(nodes.Fargate)+"): run pods that intents select on other nodes")
 	}
+	names, problem = onWindows(nodes, sets)
+	out.Names, problems = append(out.Names, names...), append(problems, problem)
 	out.Off = off && len(out.Names) == 0
 	out.Problem = strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")
 	if len(out.Names) > 0 && out.Problem != "" {
 		out.Problem = "only " + strings.Join(out.Names, ", ") + " enforces NetworkPolicies, on its nodes: " + out.Problem
 	}
 	return out, nil
+}
+
+// onWindows names what enforces NetworkPolicies on the nodes with Windows, if there are any, or says that nothing does.
+func onWindows(nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem string) {
+	if len(nodes.Windows) == 0 {
+		return nil, ""
+	}
+	for _, d := range sets {
+		if slices.Contains(windowsSets, d.Name) && d.Status.NumberReady > 0 {
+			return []string{d.Name}, ""
+		}
+	}
+	return nil, "nothing known enforces them on nodes with Windows (" + someOf(nodes.Windows) + "): run pods that intents select on nodes with Linux"
 }
 
 // autoMode names EKS Auto Mode where it runs nodes, or is about to, and enforces NetworkPolicies on them, or says why it does not.
@@ -158,6 +178,7 @@ func (r Reader) controllerSwitch(ctx context.Context) (string, error) {
 
 // pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.
 func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []string, problem string, known bool, err error) {
+	var gaps []string
 	for _, p := range plugins() {
 		for _, d := range sets {
 			if d.Name != p.set {
@@ -169,6 +190,9 @@ func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []
 				return nil, "", false, err
 			case why == "":
 				names = append(names, p.name)
+				if gaps, err = r.unreadyOn(ctx, d, gaps); err != nil {
+					return nil, "", false, err
+				}
 			case problem == "":
 				problem, known = why, true
 			}
@@ -176,11 +200,52 @@ func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []
 	}
 	switch {
 	case len(names) > 0:
-		return slices.Compact(names), "", false, nil
+		return slices.Compact(names), strings.Join(gaps, "; "), false, nil
 	case problem == "":
 		problem = "nothing found that enforces NetworkPolicies: install a network plugin that does, or, if one does that is not known, set --network-policy-enforcer to its name"
 	}
 	return nil, problem, known, nil
+}
+
+// unreadyOn adds on which nodes the pods of a DaemonSet have not been ready for unreadyFor: nobody there sees to new policies and pods. A
+// node that has just joined, and an update of the DaemonSet, take less.
+func (r Reader) unreadyOn(ctx context.Context, d appsv1.DaemonSet, gaps []string) ([]string, error) {
+	if d.Status.NumberReady >= d.Status.DesiredNumberScheduled || d.Spec.Selector == nil {
+		return gaps, nil
+	}
+	pods := &corev1.PodList{}
+	err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels))
+	if apierrors.IsForbidden(err) {
+		return gaps, nil
+	}
+	if err != nil {
+		return gaps, fmt.Errorf("listing pods of DaemonSet %s/%s: %w", d.Namespace, d.Name, err)
+	}
+	var nodes []string
+	for _, p := range pods.Items {
+		if p.Spec.NodeName != "" && !isReady(p) && (r.Clock == nil || r.Clock.Now().Sub(unreadySince(p)) >= unreadyFor) {
+			nodes = append(nodes, p.Spec.NodeName)
+		}
+	}
+	if len(nodes) == 0 {
+		return gaps, nil
+	}
+	slices.Sort(nodes)
+	return append(gaps, fmt.Sprintf("no pod of DaemonSet %s/%s is ready on %s: see kubectl get pods -n %s -o wide",
+		d.Namespace, d.Name, someOf(slices.Compact(nodes)), d.Namespace)), nil
+}
+
+// unreadyFor is how long the pod of a network plugin may be unready before its node counts as one where nothing enforces.
+const unreadyFor = 3 * time.Minute
+
+// unreadySince is the time since which a pod has not been ready.
+func unreadySince(p corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodReady {
+			return c.LastTransitionTime.Time
+		}
+	}
+	return p.CreationTimestamp.Time
 }
 
 // whyOff says why a plugin does not enforce, or nothing.

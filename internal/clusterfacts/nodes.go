@@ -19,9 +19,13 @@ import (
 // https://docs.aws.amazon.com/eks/latest/userguide/associate-workload.html
 const (
 	LabelComputeType = "eks.amazonaws.com/compute-type"
-	computeAuto      = "auto"
+	ComputeAuto      = "auto"
 	computeFargate   = "fargate"
 )
+
+// BalancerController is the controller of IngressClasses whose load balancers EKS Auto Mode creates.
+// https://docs.aws.amazon.com/eks/latest/userguide/auto-configure-alb.html
+const BalancerController = "eks.amazonaws.com/alb"
 
 // labelKubeArmor is the label by which KubeArmor's operator says what it enforces by on a node: bpf, apparmor or selinux, the
 // first of these that the kernel has. With selinux it holds the node and no pods.
@@ -45,6 +49,8 @@ type Nodes struct {
 	Auto, Others []string
 	// Fargate lists the nodes of Others that AWS Fargate runs, each for one pod and without the pods of DaemonSets.
 	Fargate []string
+	// Windows lists the nodes of Others that run Windows.
+	Windows []string
 	// Enabled says that EKS Auto Mode may start a node at any time, although it runs none.
 	Enabled bool
 	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
@@ -63,13 +69,16 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 		if n.Labels[labelKubeArmor] == "selinux" {
 			out.SELinux = append(out.SELinux, n.Name)
 		}
-		if n.Labels[LabelComputeType] == computeAuto {
+		if n.Labels[LabelComputeType] == ComputeAuto {
 			out.Auto = append(out.Auto, n.Name)
 			continue
 		}
 		out.Others = append(out.Others, n.Name)
 		if n.Labels[LabelComputeType] == computeFargate {
 			out.Fargate = append(out.Fargate, n.Name)
+		}
+		if n.Labels[corev1.LabelOSStable] == string(corev1.Windows) {
+			out.Windows = append(out.Windows, n.Name)
 		}
 		if slices.ContainsFunc(agents, func(p corev1.Pod) bool { return p.Spec.NodeName == n.Name && isReady(p) }) {
 			out.WithAgent = append(out.WithAgent, n.Name)
@@ -78,6 +87,7 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	slices.Sort(out.Auto)
 	slices.Sort(out.Others)
 	slices.Sort(out.Fargate)
+	slices.Sort(out.Windows)
 	slices.Sort(out.WithAgent)
 	slices.Sort(out.SELinux)
 	return out
@@ -97,8 +107,11 @@ func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 
 
 // takeDaemonSets reports whether a node is, or may come, on which the pods of a network plugin run.
 func (n Nodes) takeDaemonSets() bool {
-	return len(n.Fargate) < len(n.Others) || len(n.Others) == 0 && !n.IsAuto()
+	return len(n.Fargate)+len(n.Windows) < len(n.Others) || len(n.Others) == 0 && !n.IsAuto()
 }
+
+// All counts the nodes.
+func (n Nodes) All() int { return len(n.Auto) + len(n.Others) }
 
 // WithoutAgent returns the names of the nodes on which pods get no credentials from EKS Pod Identity, sorted.
 func (n Nodes) WithoutAgent() []string {

@@ -152,6 +152,38 @@ func TestIntentThatClosesPodsToALoadBalancer_IsReported(t *testing.T) {
 	h.remove(c)
 }
 
+func TestIntentForTLSInAMesh_ClosesPodsToALoadBalancer(t *testing.T) {
+	extent.Full(t)
+	h := start(t)
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "mutual-dev", Labels: map[string]string{"istio-injection": "enabled"}}}
+	if err := h.c.Create(h.ctx(), ns); err != nil {
+		t.Fatal(err)
+	}
+	c := example("mutual")
+	c.Namespace = ns.Name
+	c.Spec.DataServices = nil
+	c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: "mutual-tls", Component: "backend"}}}
+	si := intentNamed("mutual-tls", "ensureTLS")
+	h.make(si)
+	h.create(c)
+	if m := h.shows(c, "PoliciesReady", "False", "LoadBalancerBlocked"); !strings.Contains(m, "mutual-tls") || !strings.Contains(m, "add 8000 to its parameter exceptPorts") {
+		t.Errorf("the message names neither the intent nor the remedy: %s", m)
+	}
+	h.alter(si, func() { si.Spec.Intent.Params = intentv1alpha1.Params{"exceptPorts": {"8000"}} })
+	h.eventually("the way to be open", func() error {
+		if err := h.c.Get(h.ctx(), client.ObjectKeyFromObject(c), c); err != nil {
+			return err
+		}
+		for _, k := range c.Status.Conditions {
+			if k.Type == "PoliciesReady" && k.Reason == "LoadBalancerBlocked" {
+				return fmt.Errorf("%+v", k)
+			}
+		}
+		return nil
+	})
+	h.remove(c)
+}
+
 func TestPoliciesStayForAsLongAsAPodOfTheirsDoes(t *testing.T) {
 	extent.Full(t)
 	h := start(t)

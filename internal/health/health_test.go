@@ -67,6 +67,7 @@ func TestHealth_OfAServiceAndAnIngress(t *testing.T) {
 		return i
 	}
 	alb := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}}
+	auto := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	for name, tc := range map[string]struct {
 		object        client.Object
 		cluster       []client.Object
@@ -80,6 +81,8 @@ func TestHealth_OfAServiceAndAnIngress(t *testing.T) {
 		"a Service with an address":               {service(corev1.ServiceTypeLoadBalancer, time.Hour, address), nil, forbidden, true, "", false, false, ""},
 		"a new Service":                           {service(corev1.ServiceTypeLoadBalancer, time.Second, corev1.ServiceStatus{}), nil, nil, false, status.ReasonProgressing, false, false, "no address yet"},
 		"a Service that nobody serves":            {service(corev1.ServiceTypeLoadBalancer, time.Minute, corev1.ServiceStatus{}), nil, nil, false, status.ReasonControllerMissing, true, false, "set service.type: ClusterIP"},
+		"an old Service on EKS Auto Mode":         {service(corev1.ServiceTypeLoadBalancer, time.Minute, corev1.ServiceStatus{}), []client.Object{auto}, nil, false, status.ReasonProgressing, false, false, "no address yet"},
+		"an Ingress on EKS Auto Mode":             {ingress(nil, 0), []client.Object{auto}, nil, false, status.ReasonIngressClassMissing, true, false, "create it with controller eks.amazonaws.com/alb"},
 		"an old Service with the ALB's class":     {service(corev1.ServiceTypeLoadBalancer, time.Hour, corev1.ServiceStatus{}), []client.Object{alb}, nil, false, status.ReasonProgressing, false, false, "no address yet"},
 		"a Service while nothing can be read":     {service(corev1.ServiceTypeLoadBalancer, time.Hour, corev1.ServiceStatus{}), nil, forbidden, false, status.ReasonProgressing, false, true, ""},
 		"an Ingress with an address":              {ingress(nil, 1), nil, forbidden, true, "", false, false, ""},

@@ -24,6 +24,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -188,15 +189,21 @@ func OfConditions(conds []metav1.Condition, generation int64) Health {
 }
 
 // service is ready when its load balancer, if it has one, has an address. Without the controller's IngressClass nothing
-// in the cluster is known to give it one; another load balancer takes less than slowAddress.
+// in the cluster is known to give it one, unless EKS Auto Mode does; another load balancer takes less than slowAddress.
 func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) {
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 {
 		return Health{Ready: true}, nil
 	}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: "alb"}, &networkingv1.IngressClass{})
 	if apierrors.IsNotFound(err) && r.Clock.Now().Sub(s.CreationTimestamp.Time) > slowAddress {
-		return Health{Reason: status.ReasonControllerMissing, Stalled: true, Message: "the load balancer has no address and the cluster has no IngressClass alb: " +
-			"install the AWS Load Balancer Controller, or set service.type: ClusterIP"}, nil
+		auto, err := r.isAutoMode(ctx)
+		if err != nil {
+			return Health{}, err
+		}
+		if !auto {
+			return Health{Reason: status.ReasonControllerMissing, Stalled: true, Message: "the load balancer has no address and the cluster has no IngressClass alb: " +
+				"install the AWS Load Balancer Controller, or set service.type: ClusterIP"}, nil
+		}
 	}
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, client.IgnoreNotFound(err)
 }
@@ -215,10 +222,29 @@ func (r Reader) ingress(ctx context.Context, i *networkingv1.Ingress) (Health, e
 	}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &networkingv1.IngressClass{})
 	if apierrors.IsNotFound(err) {
+		auto, err := r.isAutoMode(ctx)
+		if err != nil {
+			return Health{}, err
+		}
+		remedy := "install the AWS Load Balancer Controller"
+		if auto {
+			remedy = "create it with controller " + clusterfacts.BalancerController + ", because EKS Auto Mode creates the load balancers"
+		}
 		return Health{Reason: status.ReasonIngressClassMissing, Stalled: true, Message: fmt.Sprintf(
-			"there is no IngressClass %s: install the AWS Load Balancer Controller, or set ingress.enabled: false", name)}, nil
+			"there is no IngressClass %s: %s, or set ingress.enabled: false", name, remedy)}, nil
 	}
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, err
+}
+
+// isAutoMode reports whether EKS Auto Mode, which creates load balancers without another controller, runs nodes of the cluster.
+func (r Reader) isAutoMode(ctx context.Context) (bool, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	err := r.nodes().List(ctx, list, client.MatchingLabels{clusterfacts.LabelComputeType: clusterfacts.ComputeAuto}, client.Limit(1))
+	if apierrors.IsForbidden(err) {
+		return false, nil
+	}
+	return len(list.Items) > 0, err
 }
 
 // bindingHealth is that of a binding: it is fit for use once what it asks for is in force. A binding that

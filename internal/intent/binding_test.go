@@ -160,27 +160,39 @@ func TestWhichIntentsCloseTheWayToAWS(t *testing.T) {
 	}
 }
 
-func TestLetsOnlyPodsIn(t *testing.T) {
+func TestClosesWayIn(t *testing.T) {
 	from := v1alpha1.Params{"fromNamespaces": {"shop"}}
+	everywhere := intent.WayIn{IPv6: true, Mesh: true, Ports: []string{"8080"}}
 	for name, tc := range map[string]struct {
 		id     string
 		action v1alpha1.Action
 		params v1alpha1.Params
-		want   bool
+		way    intent.WayIn
+		want   string
 	}{
-		"namespaces":                 {"networkSegmentation", v1alpha1.Block, from, true},
-		"accounts":                   {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromServiceAccounts": {"shop/web"}}, true},
-		"an audit":                   {"networkSegmentation", v1alpha1.Audit, from, false},
-		"nobody, which is refused":   {"networkSegmentation", v1alpha1.Block, nil, false},
-		"a typing error":             {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromNamespaces": {"Shop"}}, false},
-		"private networks stay open": {"denyExternalNetworkAccess", v1alpha1.Block, nil, false},
-		"an unknown intent":          {"networkSegments", v1alpha1.Block, from, false},
+		"namespaces":                      {"networkSegmentation", v1alpha1.Block, from, intent.WayIn{}, "set ingress.gateway"},
+		"accounts":                        {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromServiceAccounts": {"shop/web"}}, intent.WayIn{}, "set ingress.gateway"},
+		"an audit":                        {"networkSegmentation", v1alpha1.Audit, from, everywhere, ""},
+		"nobody, which is refused":        {"networkSegmentation", v1alpha1.Block, nil, everywhere, ""},
+		"a typing error":                  {"networkSegmentation", v1alpha1.Block, v1alpha1.Params{"fromNamespaces": {"Shop"}}, everywhere, ""},
+		"an unknown intent":               {"networkSegments", v1alpha1.Block, from, everywhere, ""},
+		"private networks stay open":      {"denyExternalNetworkAccess", v1alpha1.Block, nil, intent.WayIn{Mesh: true}, ""},
+		"public addresses of IPv6":        {"denyExternalNetworkAccess", v1alpha1.Block, nil, everywhere, "allowCIDRs"},
+		"other networks":                  {"denyExternalNetworkAccess", v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"192.0.2.0/24"}}, everywhere, "allowCIDRs"},
+		"the IPv6 network of the VPC":     {"denyExternalNetworkAccess", v1alpha1.Block, v1alpha1.Params{"allowCIDRs": {"2001:db8::/56"}}, everywhere, ""},
+		"TLS in a mesh":                   {"ensureTLS", v1alpha1.Block, nil, everywhere, "add 8080 to its parameter exceptPorts"},
+		"TLS outside a mesh":              {"ensureTLS", v1alpha1.Block, nil, intent.WayIn{Ports: everywhere.Ports}, ""},
+		"TLS but on this port":            {"ensureTLS", v1alpha1.Block, v1alpha1.Params{"exceptPorts": {"8080"}}, everywhere, ""},
+		"TLS but on another port":         {"ensureTLS", v1alpha1.Block, v1alpha1.Params{"exceptPorts": {"9090"}}, everywhere, "exceptPorts"},
+		"TLS for those who can":           {"ensureTLS", v1alpha1.Block, v1alpha1.Params{"mode": {"permissive"}}, everywhere, ""},
+		"identities, whatever the TLS is": {"ensureTLS", v1alpha1.Block, v1alpha1.Params{"mode": {"permissive"}, "requireIdentity": {"true"}}, everywhere, "exceptPorts"},
 	} {
-		if got := intent.LetsOnlyPodsIn(securityIntent("i", tc.id, tc.action, tc.params)); got != tc.want {
-			t.Errorf("%s: %t", name, got)
+		got := intent.ClosesWayIn(securityIntent("i", tc.id, tc.action, tc.params), tc.way)
+		if (got == nil) != (tc.want == "") || got != nil && !strings.Contains(got.Remedy, tc.want) {
+			t.Errorf("%s: %+v, want %q", name, got, tc.want)
 		}
 	}
-	if intent.LetsOnlyPodsIn(nil) {
+	if intent.ClosesWayIn(nil, everywhere) != nil {
 		t.Error("an intent that does not exist closes nothing")
 	}
 }

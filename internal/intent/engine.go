@@ -131,6 +131,8 @@ type Facts struct {
 	AppArmor bool
 	// SELinux says on how many nodes KubeArmor has nothing but SELinux, by which it holds no pods.
 	SELinux NodeShare
+	// NoAgents says on how many nodes no agents for Linux run: those with Windows, and those of AWS Fargate.
+	NoAgents NodeShare
 	// AutoMode says how many of the cluster's nodes EKS Auto Mode runs.
 	AutoMode NodeShare
 	// NamesHeld says that an engine holds the intent allowEgressToNames: engines whose objects add up with its objects
@@ -195,6 +197,20 @@ type Enforcer struct {
 	Off bool
 	// HidesNodes says why a network in a NetworkPolicy does not select the addresses of nodes, and what to do; empty where it does.
 	HidesNodes string
+}
+
+// Limit returns the claim of a rule where nothing is known to enforce policies on some nodes or on all, and nil otherwise.
+func (e Enforcer) Limit(r Rule) *Claim {
+	var c Claim
+	switch {
+	case e.Off:
+		c = Not(r, ReasonNoEnforcer, e.Problem)
+	case e.Problem != "":
+		c = Partly(r, ReasonNoEnforcer, e.Problem)
+	default:
+		return nil
+	}
+	return &c
 }
 
 // PodIdentityNetworks are the addresses of the EKS Pod Identity Agent on each node; it listens on port 80.

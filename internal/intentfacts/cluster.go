@@ -19,6 +19,7 @@ type Cluster struct {
 	Enforcer    intent.Enforcer
 	AppArmor    bool
 	SELinux     intent.NodeShare
+	NoAgents    intent.NodeShare
 	AutoMode    intent.NodeShare
 	// others are policies of somebody else that are no NetworkPolicies, in all namespaces.
 	others []otherPolicy
@@ -26,7 +27,7 @@ type Cluster struct {
 
 // ReadCluster reads the facts of the cluster with an uncached reader.
 func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, error) {
-	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer, AutoMode: s.AutoMode}.Read(ctx)
+	read, err := clusterfacts.Reader{Live: live, DNSService: s.DNSService, DNSPorts: s.DNSPorts, Enforcer: s.Enforcer, AutoMode: s.AutoMode, Clock: s.Clock}.Read(ctx)
 	if err != nil {
 		return Cluster{}, err
 	}
@@ -42,18 +43,25 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	case read.Nodes.IsMixed():
 		out.AutoMode = intent.SomeNodes
 	}
-	switch {
-	case len(read.Nodes.SELinux) == 0:
-	case len(read.Nodes.SELinux) == len(read.Nodes.Auto)+len(read.Nodes.Others):
-		out.SELinux = intent.AllNodes
-	default:
-		out.SELinux = intent.SomeNodes
-	}
+	out.SELinux = shareOf(len(read.Nodes.SELinux), read.Nodes)
+	out.NoAgents = shareOf(len(read.Nodes.Windows)+len(read.Nodes.Fargate), read.Nodes)
 	if read.Nodes.GiveCredentials() || read.Nodes.MayBeAuto() {
 		out.Credentials = intent.PodIdentityNetworks()
 	}
 	out.others, err = readOtherPolicies(ctx, live)
 	return out, err
+}
+
+// shareOf returns which share of the nodes a number of them is.
+func shareOf(n int, nodes clusterfacts.Nodes) intent.NodeShare {
+	switch n {
+	case 0:
+		return intent.NoNodes
+	case nodes.All():
+		return intent.AllNodes
+	default:
+		return intent.SomeNodes
+	}
 }
 
 // singleAddresses returns a network for each address.
@@ -67,7 +75,7 @@ func singleAddresses(addresses []netip.Addr) []netip.Prefix {
 
 // AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.
 func (c Cluster) AddTo(f *intent.Facts, namespace string) {
-	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.AutoMode
+	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.NoAgents, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.NoAgents, c.AutoMode
 	f.OtherPolicies = nil
 	for _, o := range c.others {
 		if o.selects(namespace, f.NamespaceLabels) {

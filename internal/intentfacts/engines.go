@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -59,6 +60,8 @@ type Settings struct {
 	Enforcer string
 	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
 	AutoMode clusterfacts.AutoMode
+	// Clock tells how long pods of network plugins have not been ready; nil gives them no time.
+	Clock clock.PassiveClock
 	// VirtualPatches is namespace/name of the ConfigMap with the catalog of virtual patches; empty is none.
 	VirtualPatches string
 }

@@ -212,6 +212,22 @@ func TestPolicies_AreShownInTheirKindAndScope(t *testing.T) {
 	}
 }
 
+func TestReadCluster_CountsNodesWithoutAgents(t *testing.T) {
+	nodeOf := func(name, label, value string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{label: value}}}
+	}
+	linux, windows := nodeOf("a", "kubernetes.io/os", "linux"), nodeOf("b", "kubernetes.io/os", "windows")
+	fargate := nodeOf("c", "eks.amazonaws.com/compute-type", "fargate")
+	for _, tc := range []struct {
+		nodes []client.Object
+		want  intent.NodeShare
+	}{{[]client.Object{linux}, intent.NoNodes}, {[]client.Object{linux, windows}, intent.SomeNodes}, {[]client.Object{linux, fargate}, intent.SomeNodes}, {[]client.Object{windows, fargate}, intent.AllNodes}} {
+		if got, err := ReadCluster(t.Context(), api(t, tc.nodes...), Settings{DNSService: "kube-system/kube-dns"}); err != nil || got.NoAgents != tc.want {
+			t.Errorf("%d nodes: %q, %v", len(tc.nodes), got.NoAgents, err)
+		}
+	}
+}
+
 func TestReadCluster_CountsNodesThatKubeArmorCannotHoldPodsOn(t *testing.T) {
 	nodeOf := func(name, enforcer string) *corev1.Node {
 		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"kubearmor.io/enforcer": enforcer}}}

@@ -425,6 +425,22 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	x.sameAs(before)
 }
 
+// EKS Auto Mode creates load balancers itself: all that a cluster of it lacks is an IngressClass.
+func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
+	x := newPerson(t)
+	x.withoutController()
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
+	x.Create(node)
+	x.Cleanup(func() {
+		if err := x.Client.Delete(context.Background(), node); err != nil {
+			t.Error(err)
+		}
+	})
+	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name=demo", "--vpc-id=vpc-1", "--alb-chart", chartFolder(t, "3.6.0"), "--dry-run"), 0,
+		"create an IngressClass alb with controller eks.amazonaws.com/alb")
+	x.wants(x.runs("scan", "--only", "ingress"), 0, "create an IngressClass alb with controller eks.amazonaws.com/alb")
+}
+
 // deploy installs the controller too, in a cluster that has none, once, and only where that was not left out.
 func TestDeploy_InstallsTheLoadBalancerController(t *testing.T) {
 	extent.Full(t)

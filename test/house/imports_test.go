@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"internal/kind":            {"api"},
 	"internal/kind/documents":  {"internal/kind", "internal/status"},
 	"internal/graph":           {},
-	"internal/health":          {"api", "internal/status"},
+	"internal/health":          {"api", "internal/clusterfacts", "internal/status"},
 	"internal/status":          {},
 	"internal/crdschema":       {"internal/status"},
 	"config/crd":               {},

@@ -81,7 +81,8 @@ type NexusAICapabilityStatus struct {
 	// Identity says how pods get the credentials of their role; absent where spec.identity.mode is absent.
 	// +optional
 	Identity *IdentityStatus `json:"identity,omitempty"`
-	// ReplacedPods are the pods that the operator evicted in the last minutes because they had started without AWS credentials.
+	// ReplacedPods are the pods that the operator evicted because they had started without AWS credentials: those of the last minutes, and
+	// of a Deployment that has had no pod with credentials since, the first and the latest.
 	// +optional
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic

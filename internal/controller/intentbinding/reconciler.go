@@ -73,7 +73,7 @@ type Engine = intentfacts.Engine
 // New prepares the reconciler. The applier's client reads from a cache of derived objects.
 func New(env reconciler.Environment, o options.Options, engines []Engine, kinds *EngineKinds) *Reconciler {
 	settings := intentfacts.SettingsOf(o)
-	settings.AutoMode = env.AutoMode
+	settings.AutoMode, settings.Clock = env.AutoMode, env.Clock
 	return &Reconciler{
 		Environment: env, Engines: engines, kinds: kinds,
 		Applier:           &apply.Applier{Client: kinds.client, Live: env.Live, OperatorNamespace: o.Namespace, OwnerIndex: ownerIndex},

@@ -40,6 +40,9 @@ func shapes() []shape {
 		}},
 		{"KubeArmor by AppArmor on all nodes", func(f *intent.Facts) { f.AppArmor = true }},
 		{"KubeArmor with nothing but SELinux", func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
+		{"nodes with Windows or of AWS Fargate", func(f *intent.Facts) {
+			f.NoAgents, f.Enforcer.Problem = intent.SomeNodes, "nothing enforces them on some of the nodes"
+		}},
 		{"DNS cannot be located", func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
 		{"Cilium beside DNS or credentials on the nodes", func(f *intent.Facts) {
 			f.DNS.Networks, f.DNS.OnNodes = resolver, resolver

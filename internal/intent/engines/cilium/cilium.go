@@ -35,6 +35,7 @@ func New() intent.Engine {
 		Engine: name, Kind: schema.GroupVersionKind{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"},
 		Others: "Cilium enforces the NetworkPolicies of intents; its own kind is for DNS names only",
 		Holds:  func(intent.Facts) bool { return true }, Spec: spec,
+		Limit: func(r intent.Rule, _ intent.NamesOutward, f intent.Facts) *intent.Claim { return f.Enforcer.Limit(r) },
 	}
 }
 

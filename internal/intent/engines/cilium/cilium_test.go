@@ -35,6 +35,15 @@ func sibling(name string, labels map[string]string, rules ...intent.Rule) intent
 	return p
 }
 
+func TestNoMoreIsClaimedThanIsEnforced(t *testing.T) {
+	for want, e := range map[string]intent.Enforcer{"Enforced": {}, "Partial": {Problem: "nothing on node w"}, "None": {Off: true, Problem: "switched off"}} {
+		got := cilium.New().Translate(policy(names(map[string][]string{"names": {"api.example.com"}})), intent.Facts{Enforcer: e}).Claims[0]
+		if string(got.Level) != want || got.Message != e.Problem {
+			t.Errorf("%+v: %+v", e, got)
+		}
+	}
+}
+
 // situations are policies with the facts in which they are translated, by the names of their golden files.
 func situations() map[string]func() (intent.Policy, intent.Facts) {
 	open := map[string][]string{"names": {"api.example.com", "*.example.org"}}

@@ -42,12 +42,11 @@ func spec(p intent.Policy, _ intent.Rule, open intent.NamesOutward, f intent.Fac
 // limit says what nodes of Auto Mode do not hold of a rule, or nothing.
 func limit(r intent.Rule, open intent.NamesOutward, f intent.Facts) *intent.Claim {
 	i := slices.IndexFunc(open.Names, func(n string) bool { return strings.HasPrefix(n, "*.") })
+	if c := f.Enforcer.Limit(r); c != nil {
+		return c
+	}
 	var c intent.Claim
 	switch {
-	case f.Enforcer.Off:
-		c = intent.Not(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
-	case f.Enforcer.Problem != "":
-		c = intent.Partly(r, intent.ReasonNoEnforcer, f.Enforcer.Problem)
 	case f.AutoMode == intent.SomeNodes:
 		c = intent.Partly(r, intent.ReasonNodesNotCovered, "EKS Auto Mode runs some of the nodes only, and pods on the others are not restricted: have them run on its nodes, by node selector eks.amazonaws.com/compute-type: auto")
 	case i >= 0:

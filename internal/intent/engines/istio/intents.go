@@ -81,7 +81,7 @@ func (s site) networkSegmentation(r intent.Rule) ([]*unstructured.Unstructured, 
 		rules = append(rules, map[string]any{"to": to("notPorts", ports)})
 	}
 	claim := intent.Enforces(r)
-	if s.mesh == ambient && s.waypoint != "" {
+	if s.mesh == intent.AmbientMesh && s.waypoint != "" {
 		claim = intent.Partly(r, intent.ReasonNotCovered, fmt.Sprintf(
 			"what comes through waypoint %s has the waypoint's identity, not its sender's: allow the waypoint here, and restrict its senders with a policy on the waypoint", s.waypoint))
 	}
@@ -111,7 +111,7 @@ func (s site) apiSegmentation(r intent.Rule) ([]*unstructured.Unstructured, inte
 	if len(rules) == 0 {
 		return nil, nothingAsked(r, "allowMethods, allowPaths and denyPaths")
 	}
-	if s.mesh == ambient {
+	if s.mesh == intent.AmbientMesh {
 		// ztunnel enforces a DENY without its HTTP fields: nothing would be left of ours but "deny".
 		return nil, intent.Not(r, intent.ReasonNotCovered, fmt.Sprintf(
 			"namespace %s is in ambient mode, where methods and paths are known only to waypoints: ztunnel would refuse every connection instead", s.policy.Namespace))

@@ -41,7 +41,7 @@ func kind(k string) schema.GroupVersionKind {
 }
 
 func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
-	s := site{policy: p, mesh: meshOf(f.NamespaceLabels), waypoint: waypointOf(f.NamespaceLabels)}
+	s := site{policy: p, mesh: intent.MeshOf(f.NamespaceLabels), waypoint: waypointOf(f.NamespaceLabels)}
 	s.root, s.trustDomain = f.MeshRootNamespace, f.TrustDomain
 	if s.root == "" {
 		s.root = defaultRootNamespace
@@ -61,7 +61,7 @@ func (engine) Translate(p intent.Policy, f intent.Facts) intent.Translation {
 // site says where a policy applies.
 type site struct {
 	policy            intent.Policy
-	mesh              mesh
+	mesh              intent.Mesh
 	waypoint          string
 	root, trustDomain string
 }
@@ -91,7 +91,7 @@ func (s site) translate(r intent.Rule) ([]*unstructured.Unstructured, intent.Cla
 		return nil, intent.Not(r, reason, message)
 	}
 	objects, claim := a(s, r)
-	if s.mesh == outside && claim.Level != v1alpha1.LevelNone {
+	if s.mesh == intent.OutsideMesh && claim.Level != v1alpha1.LevelNone {
 		claim = intent.Partly(r, intent.ReasonNotInMesh, fmt.Sprintf(
 			"namespace %s is not in the mesh, so nothing acts on the policy yet: label it istio-injection=enabled or istio.io/dataplane-mode=ambient, and restart its pods for the former", s.policy.Namespace))
 	}
@@ -107,7 +107,7 @@ func (s site) refuse(r intent.Rule) (reason, message string) {
 		return intent.ReasonMeshRoot, fmt.Sprintf("in %s, the mesh's root namespace, the policy would apply to the whole mesh", s.root)
 	case len(s.policy.Selector.Expressions) > 0:
 		return intent.ReasonSelectorUnsupported, "Istio selects pods by equal labels only: use matchLabels, or == in CEL"
-	case r.Audit() && s.mesh == ambient:
+	case r.Audit() && s.mesh == intent.AmbientMesh:
 		// ztunnel tries policies since Istio 1.29, and only when told to; istiod kept them from it before,
 		// and before that it enforced them (istio/istio#55414, istio/istio#58657).
 		return intent.ReasonAuditUnsupported, fmt.Sprintf("namespace %s is in ambient mode, where a dry run is ignored or, in older versions, enforced: an audit needs sidecars", s.policy.Namespace)

@@ -66,6 +66,13 @@ func claimOf(p intent.Policy, r intent.Rule, covered bool) intent.Claim {
 // module.
 func limited(r intent.Rule, f intent.Facts, parts []part, c intent.Claim) intent.Claim {
 	limit := limitOf(parts)
+	if c.Level != v1alpha1.LevelNone && f.NoAgents != intent.NoNodes {
+		const why = "KubeArmor does not run on nodes with Windows or of AWS Fargate, which are %s of the cluster: run pods that intents select on other nodes"
+		if f.NoAgents == intent.AllNodes {
+			return intent.Not(r, intent.ReasonNodesNotCovered, fmt.Sprintf(why, "all"))
+		}
+		return intent.Partly(r, intent.ReasonNodesNotCovered, fmt.Sprintf(why, "some"))
+	}
 	if c.Level != v1alpha1.LevelNone && !r.Audit() && f.SELinux != intent.NoNodes {
 		const why = "KubeArmor does not hold pods by SELinux, and has nothing else on %s; kubectl get nodes -L " + enforcerLabel + " shows them: start their kernel with bpf among its security modules (lsm=)"
 		if f.SELinux == intent.AllNodes {

@@ -399,6 +399,24 @@ func TestPodsOnNodesWithSELinuxOnlyAreNotHeld(t *testing.T) {
 	}
 }
 
+func TestPodsOnNodesWithoutKubeArmorAreNotHeld(t *testing.T) {
+	for _, tc := range []struct {
+		nodes  intent.NodeShare
+		action v1alpha1.Action
+		level  v1alpha1.Level
+	}{
+		{intent.SomeNodes, v1alpha1.Block, v1alpha1.LevelPartial},
+		{intent.SomeNodes, v1alpha1.Audit, v1alpha1.LevelPartial},
+		{intent.AllNodes, v1alpha1.Block, v1alpha1.LevelNone},
+	} {
+		r := intent.Rule{ID: "swDeploymentTools", Canonical: "swDeploymentTools", Action: tc.action}
+		got := kubearmor.New().Translate(intent.Policy{Name: "p", Namespace: "n", Rules: []intent.Rule{r}}, intent.Facts{NoAgents: tc.nodes})
+		if c := got.Claims[0]; c.Level != tc.level || c.Reason != intent.ReasonNodesNotCovered || len(got.Objects) != 1 {
+			t.Errorf("on %q nodes, %s: %+v and %d objects", tc.nodes, tc.action, c, len(got.Objects))
+		}
+	}
+}
+
 func TestTheTokenIsKeptAtBothOfItsPaths(t *testing.T) {
 	r := intent.Rule{ID: "unAuthorizedSaTokenAccess", Canonical: "unAuthorizedSaTokenAccess", Action: v1alpha1.Block}
 	o := kubearmor.New().Translate(intent.Policy{Name: "p", Namespace: "n", Rules: []intent.Rule{r}}, intent.Facts{}).Objects[0]

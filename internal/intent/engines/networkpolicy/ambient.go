@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 )
 
 // hbone is the port on which ambient mode carries all traffic between pods of the mesh: a NetworkPolicy sees
@@ -22,7 +24,7 @@ func kubelet() peer {
 
 // inAmbientMesh reports whether a node's proxy carries the traffic of a namespace's pods.
 func inAmbientMesh(namespaceLabels map[string]string) bool {
-	return namespaceLabels["istio.io/dataplane-mode"] == "ambient" && namespaceLabels["istio-injection"] != "enabled"
+	return intent.MeshOf(namespaceLabels) == intent.AmbientMesh
 }
 
 // throughMesh keeps open, in an ambient mesh, what the demand means to keep open.

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package intent
+
+// Mesh says how the pods of a namespace take part in Istio's mesh.
+type Mesh int
+
+const (
+	// OutsideMesh: neither way.
+	OutsideMesh Mesh = iota
+	// SidecarMesh: a proxy in every pod, which knows HTTP.
+	SidecarMesh
+	// AmbientMesh: a proxy on every node, ztunnel, which knows connections only.
+	AmbientMesh
+)
+
+// MeshOf reads a namespace's labels as Istio does: istio-injection is asked before istio.io/rev, and a pod
+// with a sidecar is not taken by ztunnel. Beside ambient mode, istio.io/rev is no sign of sidecars: there it
+// says whose waypoints are used. Single pods may be labeled otherwise; those are not looked at.
+func MeshOf(labels map[string]string) Mesh {
+	injection, said := labels["istio-injection"]
+	switch {
+	case injection == "enabled":
+		return SidecarMesh
+	case labels["istio.io/dataplane-mode"] == "ambient":
+		return AmbientMesh
+	case !said && labels["istio.io/rev"] != "":
+		return SidecarMesh
+	}
+	return OutsideMesh
+}

@@ -16,7 +16,7 @@ var demoTypes = []string{
 	"AWS::Kinesis::*", "AWS::Logs::*", "AWS::OpenSearchServerless::*", "AWS::S3Vectors::*", "AWS::Scheduler::*",
 }
 
-// requestsTake is how long AWS carries out a request in a local world: long enough to be seen in the status.
+// requestsTake delays the end of each request in a local world, so that the request shows in the status.
 const requestsTake = time.Second
 
 // addCloudControl adds Cloud Control API with all types to the AWS of a world, which the emulator does not have. The schemas are those that

@@ -49,7 +49,7 @@ func (r *resource) Export(ctx context.Context, _ kind.Scope, cr *v1alpha1.AWSRes
 func required(schema *awsschema.Type, declared map[string]any) []string {
 	var out []string
 	for _, at := range schema.RequiredHidden(declared) {
-		out = append(out, fmt.Sprintf("%s: AWS requires it and never shows it; declare it, such as {$secret: NAME, key: KEY}, before you change another property or create the resource anew", at))
+		out = append(out, fmt.Sprintf("%s: AWS requires it and never shows it; declare it, such as {$secret: NAME, key: KEY}, before you change another property or create the resource again", at))
 	}
 	return out
 }

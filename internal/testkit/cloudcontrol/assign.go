@@ -28,9 +28,16 @@ func (d *Double) assign(m *model, region string, properties map[string]any) {
 	}
 }
 
+// namedByARN are types whose ARNs other types name by a pattern, and whose own schemas have none.
+var namedByARN = map[string]evaluation{"AWS::S3Vectors::VectorBucket": {service: "s3vectors", resource: "bucket/{VectorBucketName}"}}
+
 // arn returns the ARN of a resource.
 func (d *Double) arn(m *model, region string, properties map[string]any) string {
-	if of, known := evaluations[m.TypeName]; known {
+	of, known := evaluations[m.TypeName]
+	if !known {
+		of, known = namedByARN[m.TypeName]
+	}
+	if known {
 		if arn := of.arn(region, d.account, properties); !strings.HasSuffix(arn, "*") {
 			return arn
 		}

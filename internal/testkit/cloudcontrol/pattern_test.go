@@ -30,3 +30,12 @@ func TestFitting_MatchesThePatternOfTheProperty(t *testing.T) {
 		}
 	}
 }
+
+// The ARN of a vector bucket is what an index wants, whose schema alone has its form.
+func TestARN_OfAVectorBucketIsWhatAnIndexNames(t *testing.T) {
+	d := New("123456789012", nil, nil)
+	got := d.arn(&model{TypeName: "AWS::S3Vectors::VectorBucket"}, "eu-west-1", map[string]any{"VectorBucketName": "vectors"})
+	if want := "arn:aws:s3vectors:eu-west-1:123456789012:bucket/vectors"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

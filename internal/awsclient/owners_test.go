@@ -69,8 +69,9 @@ func taggingServer(t *testing.T, requests *int) *httptest.Server {
 func TestOwnersOf_AStrangeARNHidesNoOwner(t *testing.T) {
 	requests := 0
 	server := taggingServer(t, &requests)
-	s := &Session{Partition: "aws", Region: "eu-west-1", now: time.Now, memo: &memo{values: map[string]func() any{}}, Config: aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), HTTPClient: server.Client(),
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
+	s := &Session{Partition: "aws", Region: "eu-west-1", now: time.Now, memo: &memo{values: map[string]func() any{}},
+		Config: aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(server.URL), HTTPClient: server.Client(),
+			Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}}
 	arns := []string{"arn:aws:sqs:eu-west-1:1:a", "arn:aws:sqs:eu-west-1:1:b", "arn:aws:strange:eu-west-1:1:x", "arn:aws:sqs:eu-west-1:1:c"}
 	got, err := s.OwnersOf(t.Context(), arns)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// arnTemplates has the ARNs of the service authorization reference that one name completes, without arn:${Partition}:, a line each. A test of
-// package permissions compares the file with the table of rights, and NEXUS_UPDATE=1 makes it write the file.
+// arnTemplates has the ARNs of the service authorization reference that one name completes, without arn:${Partition}:, a line each. A
+// test of package permissions compares the file with the table of rights, and NEXUS_UPDATE=1 makes it write the file.
 //
 //go:embed arns.txt
 var arnTemplates string
@@ -45,7 +45,8 @@ func templateOf(text string) Template {
 	service, _, _ := strings.Cut(text, ":")
 	rest := text[strings.LastIndex(text, "${")+2:]
 	before := strings.TrimSuffix(text, "${"+rest)
-	words := strings.FieldsFunc(before[strings.LastIndexAny(strings.TrimRight(before, ":/"), ":/")+1:], func(r rune) bool { return r == ':' || r == '/' })
+	last := strings.LastIndexAny(strings.TrimRight(before, ":/"), ":/")
+	words := strings.FieldsFunc(before[last+1:], func(r rune) bool { return r == ':' || r == '/' })
 	t := Template{Service: service, text: text}
 	for _, name := range append(words, strings.TrimSuffix(rest, "}")) {
 		if stem, _ := stemOf(name); len(stem) > 0 && !slices.Contains([]string{"resource", "random"}, stem[0]) && !strings.Contains(name, "$") {
@@ -76,8 +77,8 @@ func stemOf(name string) (words []string, ended bool) {
 	return words, ended
 }
 
-// NamedAt returns the templates of what the property that a path leads to may name, by its own name: of the services that the type belongs to,
-// and of every other service where the name says which resource it is.
+// NamedAt returns the templates of what the property that a path leads to may name, by its own name: of the services that the type
+// belongs to, and of every other service where the name says which resource it is.
 func (t *Type) NamedAt(at ...string) []Template {
 	name := ""
 	for _, word := range at {

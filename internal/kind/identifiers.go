@@ -29,12 +29,15 @@ var ec2ID = regexp.MustCompile(`^(?i)([a-z0-9]+(?:-[a-z]+)*)-[0-9a-f]{8,17}$`)
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
 var ec2Types = map[string]string{
 	"acl": "network-acl", "ami": "image", "cagw": "carrier-gateway", "cgw": "customer-gateway", "cr": "capacity-reservation",
-	"cvpn-endpoint": "client-vpn-endpoint", "dopt": "dhcp-options", "eigw": "egress-only-internet-gateway", "eipalloc": "elastic-ip",
-	"eni": "network-interface", "fl": "vpc-flow-log", "h": "dedicated-host", "i": "instance", "igw": "internet-gateway", "ipam-pool": "ipam-pool",
-	"key": "key-pair", "lt": "launch-template", "nat": "natgateway", "pcx": "vpc-peering-connection", "pl": "prefix-list", "rtb": "route-table",
-	"rs": "route-server", "sg": "security-group", "snap": "snapshot", "subnet": "subnet", "tgw": "transit-gateway", "tgw-attach": "transit-gateway-attachment",
-	"tgw-mcast-domain": "transit-gateway-multicast-domain", "tgw-ptb": "transit-gateway-policy-table", "tgw-rtb": "transit-gateway-route-table", "tmf": "traffic-mirror-filter", "tms": "traffic-mirror-session", "tmt": "traffic-mirror-target",
-	"vgw": "vpn-gateway", "vol": "volume", "vpc": "vpc", "vpce": "vpc-endpoint", "vpce-svc": "vpc-endpoint-service", "vpn": "vpn-connection",
+	"cvpn-endpoint": "client-vpn-endpoint", "dopt": "dhcp-options", "eigw": "egress-only-internet-gateway",
+	"eipalloc": "elastic-ip", "eni": "network-interface", "fl": "vpc-flow-log", "h": "dedicated-host", "i": "instance",
+	"igw": "internet-gateway", "ipam-pool": "ipam-pool", "key": "key-pair", "lt": "launch-template", "nat": "natgateway",
+	"pcx": "vpc-peering-connection", "pl": "prefix-list", "rtb": "route-table", "rs": "route-server", "sg": "security-group",
+	"snap": "snapshot", "subnet": "subnet", "tgw": "transit-gateway", "tgw-attach": "transit-gateway-attachment",
+	"tgw-mcast-domain": "transit-gateway-multicast-domain", "tgw-ptb": "transit-gateway-policy-table",
+	"tgw-rtb": "transit-gateway-route-table", "tmf": "traffic-mirror-filter", "tms": "traffic-mirror-session",
+	"tmt": "traffic-mirror-target", "vgw": "vpn-gateway", "vol": "volume", "vpc": "vpc", "vpce": "vpc-endpoint",
+	"vpce-svc": "vpc-endpoint-service", "vpn": "vpn-connection",
 }
 
 var (
@@ -45,8 +48,8 @@ var (
 )
 
 // ARNsOf returns the ARNs of the resources that a value may mean, which names a resource of a type, such as ec2:subnet or s3:bucket, or
-// of any type: arn. It returns none for a resource of another account, and for what is no identifier of a resource. RDS finds Shop and shop
-// by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
+// of any type: arn. It returns none for a resource of another account, and for what is no identifier of a resource. RDS finds Shop and
+// shop by either name, and its ARN has lower case, as those of buckets, of keys and of EC2 have: the case of a name hides no owner.
 func ARNsOf(sc Scope, resource, value string) []string {
 	service, name, _ := strings.Cut(resource, ":")
 	switch {
@@ -85,8 +88,8 @@ func oneOf(arn string) []string {
 	return []string{arn}
 }
 
-// ec2ARNs returns the ARNs of what an identifier of EC2 means. The prefix tells the type, whatever the field is called. ARNs of images and
-// snapshots have no account in the reference of AWS, and the tagging API may show them with it.
+// ec2ARNs returns the ARNs of what an identifier of EC2 means. The prefix tells the type, whatever the field is called. ARNs of images
+// and snapshots have no account in the reference of AWS, and the tagging API may show them with it.
 func ec2ARNs(sc Scope, id string) []string {
 	match := ec2ID.FindStringSubmatch(id)
 	if match == nil {
@@ -157,12 +160,13 @@ func repositoryOf(sc Scope, image string) string {
 	return strings.Join([]string{"arn", sc.Partition, "ecr", words[3], sc.Account, "repository/" + repository}, ":")
 }
 
-// queueURL matches the URLs of queues, as https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html
-// shows them, with those of the endpoints that existed before.
+// queueURL matches the URLs of queues, as
+// https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-queue-message-identifiers.html shows them, with those
+// of the endpoints that existed before.
 var queueURL = regexp.MustCompile(`^(?i)https?://(?:sqs(?:-fips)?\.([a-z0-9-]+)\.|([a-z0-9-]+)\.queue\.|queue\.)[a-z0-9.-]+(?::\d+)?/(\d{12})/([A-Za-z0-9_.-]+)$`)
 
-// ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, an identifier of EC2, an image of a
-// repository, or the URL of a queue.
+// ARNsByForm returns the ARNs of the resources that a value means by its form, wherever it is: an ARN, an identifier of EC2, an image
+// of a repository, or the URL of a queue.
 func ARNsByForm(sc Scope, value string) []string {
 	if url := queueURL.FindStringSubmatch(value); url != nil {
 		region := strings.ToLower(url[1] + url[2])

@@ -23,8 +23,9 @@ func (*resource) Names(sc kind.Scope, cr *v1alpha1.AWSResource) []kind.Naming {
 // plainName matches what may be the name of a resource, with its path.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_./#@+=-]{1,256}$`)
 
-// guessARNs returns the ARNs of what a property may name by its own name. A property that identifies the resource of the object is judged as the
-// object's, by the tags of that resource. What identifies a resource without tags, such as the policy of a bucket, may be the name of another one.
+// guessARNs returns the ARNs of what a property may name by its own name. A property that identifies the resource of the object is
+// judged as the object's, by the tags of that resource. What identifies a resource without tags, such as the policy of a bucket, may be
+// the name of another one.
 func guessARNs(sc kind.Scope, schema *awsschema.Type, at []string, value string) []string {
 	isOwn := schema.TagProperty() != "" && slices.Equal(schema.IdentifiedBy(), []string{awsschema.Text(at)})
 	if isOwn || !plainName.MatchString(value) {

@@ -3,6 +3,7 @@
 package apply
 
 import (
+	"crypto/rand"
 	"maps"
 	"reflect"
 	"slices"
@@ -34,6 +35,9 @@ func WithoutLongContents(obj any) (any, error) {
 	o, ok := obj.(client.Object)
 	if !ok {
 		return obj, nil
+	}
+	if _, trimmed := TrimmedSize(o); trimmed {
+		return o, nil
 	}
 	if size := SizeOf(o); size > LargeObject {
 		Trim(o, size)
@@ -76,13 +80,18 @@ func Trim(o client.Object, size int) {
 	} else {
 		trimContents(reflect.ValueOf(o).Elem())
 	}
-	o.SetAnnotations(withKey(o.GetAnnotations(), annotationIncomplete, strconv.Itoa(size)))
+	o.SetAnnotations(withKey(o.GetAnnotations(), annotationIncomplete, strconv.Itoa(size)+" "+markOfProcess))
 }
+
+// markOfProcess tells the marks of Trim from those that the author of an object wrote. A transform sees an object twice: client-go
+// transforms what the API server streams to a new informer, and transforms the results once more when it fills the cache with them.
+var markOfProcess = rand.Text()
 
 // TrimmedSize returns the size of an object that the cache has without its long contents. ok is false for a whole one.
 func TrimmedSize(o metav1.Object) (size int, ok bool) {
-	size, err := strconv.Atoi(o.GetAnnotations()[annotationIncomplete])
-	return size, err == nil
+	text, mark, _ := strings.Cut(o.GetAnnotations()[annotationIncomplete], " ")
+	size, err := strconv.Atoi(text)
+	return size, err == nil && mark == markOfProcess
 }
 
 // Unmark removes the mark of Trim from a whole object, whose author may have written it.

@@ -292,7 +292,7 @@ func managerOptions(scheme *runtime.Scheme, o options.Options, log logr.Logger) 
 		LeaseDuration: &o.LeaseDuration, RenewDeadline: &o.RenewDeadline, RetryPeriod: new(min(takeoverPoll, o.RetryPeriod)),
 		HealthProbeBindAddress: o.HealthAddress,
 		Metrics:                metricsserver.Options{BindAddress: o.MetricsAddress},
-		Cache: cache.Options{DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
+		Cache: cache.Options{NewInformer: newInformers(), DefaultTransform: apply.WithoutLongMetadata, ByObject: map[client.Object]cache.ByObject{
 			&appsv1.Deployment{}: ours, &corev1.Service{}: ours, &corev1.ConfigMap{}: small, &corev1.ServiceAccount{}: ours,
 			&corev1.ResourceQuota{}: ours, &corev1.Pod{}: ours, &networkingv1.Ingress{}: ours, &policyv1.PodDisruptionBudget{}: ours, &autoscalingv2.HorizontalPodAutoscaler{}: ours,
 			&apiextensionsv1.CustomResourceDefinition{}: {Transform: intentbinding.WithoutSchemas},

@@ -110,6 +110,42 @@ func TestCache_BoundsTheLargeObjectsOfANamespace(t *testing.T) {
 	}
 }
 
+// When an informer starts, client-go transforms the objects that are streamed to it, and then transforms the results once more.
+func TestCache_TransformsTwiceAsOnce(t *testing.T) {
+	byKind, others := transformsOf(t)
+	for kind, transform := range byKind {
+		for i := range reconciler.MostLarge / (apply.LargeObject + 1<<10) {
+			o := kind.DeepCopyObject().(client.Object)
+			o.SetNamespace("team-a")
+			o.SetName(strconv.Itoa(i))
+			o.SetAnnotations(map[string]string{"a": strings.Repeat("x", apply.LargeObject+1<<10)})
+			if _, err := transform(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, f := range fieldsOf(kind) {
+			o := kind.DeepCopyObject().(client.Object)
+			o.SetNamespace("team-a")
+			if f.fill(o) {
+				transformsTwiceAsOnce(t, f.name, transform, o.DeepCopyObject().(client.Object))
+				transformsTwiceAsOnce(t, f.name, others, o)
+			}
+		}
+	}
+}
+
+func transformsTwiceAsOnce(t *testing.T, what string, transform toolscache.TransformFunc, o client.Object) {
+	t.Helper()
+	once, err := transform(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := once.(client.Object).DeepCopyObject()
+	if twice, err := transform(once); err != nil || !reflect.DeepEqual(twice, first) {
+		t.Errorf("%T with large %s: annotations %v after the first time, %v after the second (%v)", o, what, first.(client.Object).GetAnnotations(), twice.(client.Object).GetAnnotations(), err)
+	}
+}
+
 func TestCache_BoundsTheMetadataOfEveryKind(t *testing.T) {
 	_, others := transformsOf(t)
 	for _, kind := range []client.Object{&intentv1alpha1.SecurityIntentBinding{}, &v1alpha1.AWSProvider{}, &metav1.PartialObjectMetadata{}} {

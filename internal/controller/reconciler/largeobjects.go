@@ -29,8 +29,12 @@ type largeKey struct{ kind, name string }
 // NewLargeObjects returns an empty account.
 func NewLargeObjects() *LargeObjects { return &LargeObjects{sizes: map[string]map[largeKey]int{}} }
 
-// Trim takes the long contents out of an object that is beyond the bound of its namespace. It is for a transform of a cache.
+// Trim takes the long contents out of an object that is beyond the bound of its namespace. It is for a transform of a cache, which may
+// see an object once more after that.
 func (l *LargeObjects) Trim(kind string, o client.Object) {
+	if _, trimmed := apply.TrimmedSize(o); trimmed {
+		return
+	}
 	size := apply.SizeOf(o)
 	if !l.admit(kind, client.ObjectKeyFromObject(o), size) {
 		apply.Trim(o, size)

@@ -279,12 +279,6 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 	if served, err := d.servesIngresses(ctx); err != nil || served {
 		return err
 	}
-	if auto, err := hasAutoModeNodes(ctx, d.client); err != nil {
-		return err
-	} else if auto {
-		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
-		return nil
-	}
 	f := d.flags
 	if f.skipController || f.image != "" && f.roleARN != "" || d.eksCluster(f.cluster) == "" {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of the AWS Load Balancer Controller: capabilities with an Ingress get no address until nexusctl install-alb-controller has installed it")
@@ -306,15 +300,22 @@ func (d *deployer) lookAtController(ctx context.Context) error {
 	return nil
 }
 
-// servesIngresses reports whether an IngressClass is of a controller for load balancers of AWS.
+// servesIngresses reports whether an IngressClass is of a controller for load balancers of AWS, or EKS Auto Mode is there to be one.
 func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 	classes := &networkingv1.IngressClassList{}
 	if err := d.client.List(ctx, classes); err != nil && !apierrors.IsForbidden(err) {
 		return false, err
 	}
-	return slices.ContainsFunc(classes.Items, func(c networkingv1.IngressClass) bool {
+	if slices.ContainsFunc(classes.Items, func(c networkingv1.IngressClass) bool {
 		return c.Spec.Controller == albController || c.Spec.Controller == autoController
-	}), nil
+	}) {
+		return true, nil
+	}
+	auto, err := hasAutoModeNodes(ctx, d.client)
+	if auto {
+		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
+	}
+	return auto, err
 }
 
 // make makes the changes and waits until the operator is ready.

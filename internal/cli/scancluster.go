@@ -122,7 +122,7 @@ const (
 	autoController = clusterfacts.BalancerController
 )
 
-// autoModeClass is what a cluster of EKS Auto Mode needs for load balancers: another controller would be one too many.
+// autoModeClass asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too many.
 const autoModeClass = "create an IngressClass alb with controller " + autoController + ", because EKS Auto Mode creates the load balancers"
 
 // hasAutoModeNodes reports whether EKS Auto Mode runs nodes of a cluster; without the right to list nodes it is false.

@@ -235,7 +235,7 @@ func (r Reader) unreadyOn(ctx context.Context, d appsv1.DaemonSet, gaps []string
 		d.Namespace, d.Name, someOf(slices.Compact(nodes)), d.Namespace)), nil
 }
 
-// unreadyFor is how long the pod of a network plugin may be unready before its node counts as one where nothing enforces.
+// unreadyFor limits the time for which the pod of a network plugin may be unready while its node still counts as covered.
 const unreadyFor = 3 * time.Minute
 
 // unreadySince is the time since which a pod has not been ready.

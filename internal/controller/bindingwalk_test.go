@@ -17,6 +17,7 @@ import (
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
+	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
@@ -103,9 +104,14 @@ func TestHoweverABindingIsEditedItEndsAsIfItHadBeenMadeSo(t *testing.T) {
 func (h *home) translated(b *intentv1alpha1.SecurityIntentBinding, intents map[string]*intentv1alpha1.SecurityIntent, labels map[string]string) map[string]any {
 	h.Helper()
 	out := map[string]any{}
+	cluster, err := intentfacts.ReadCluster(h.ctx(), h.c, intentfacts.Settings{DNSService: "kube-system/kube-dns"})
+	if err != nil {
+		h.Fatal(err)
+	}
 	for _, p := range intent.Resolve(intent.OfBinding(b), intents, nil, intent.Options{OperatorNamespace: "nexus-system"}).Policies {
 		for _, e := range catalog.Engines() {
 			f := intent.Facts{OperatorNamespace: "nexus-system", NamespaceLabels: labels, MeshRootNamespace: "istio-system", TrustDomain: "cluster.local"}
+			cluster.AddTo(&f, b.Namespace)
 			for _, o := range intent.Translate(e, p, f, true, func(k schema.GroupVersionKind) bool { return k.Group != "policies.kyverno.io" }).Objects {
 				if o.GetKind() != "NetworkPolicy" {
 					stored, problem := enginecrds.Admit(h.T, o)

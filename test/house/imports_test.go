@@ -53,7 +53,7 @@ var allowed = map[string][]string{
 	"internal/buildflags":      {},
 	"internal/helmrelease":     {},
 	"internal/answers":         {},
-	"internal/importer":        {"api", "internal/answers", "internal/awsclient", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
+	"internal/importer":        {"api", "internal/answers", "internal/awsclient", "internal/awsschema", "internal/crdschema", "internal/engine", "internal/kind", "internal/status"},
 	"internal/controller": {"api", "config/crd", "internal/crdschema", "internal/engine", "internal/capability", "internal/intent", "internal/intentfacts", "internal/apply", "internal/awsclient", "internal/awssession", "internal/status", "internal/options", "internal/metrics", "internal/shard",
 		"internal/controller/reconciler", "internal/controller/awsresource", "internal/controller/awsprovider", "internal/controller/capability", "internal/controller/intentbinding", "internal/controller/planrequest", "internal/controller/securityintent"},
 	"internal/controller/reconciler":     {"api", "internal/crdschema", "internal/engine", "internal/capability", "internal/apply", "internal/status", "internal/metrics", "internal/shard", "internal/tracing"},

@@ -12,7 +12,7 @@ import (
 type Naming struct {
 	// Field is the path of the field, such as spec.subnetIDs[0]; Value is what it holds.
 	Field, Value string
-	// ARNs are those of the resources that the value may mean; none where it means none of the account of the object.
+	// ARNs lists the resources that the value may mean; it is empty where the value means none in the account of the object.
 	ARNs []string
 }
 

@@ -54,10 +54,16 @@ func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResourc
 			out = append(out, status.Invalid(fmt.Sprintf("spec.ignore[%d]", i), "%s", text))
 		}
 	}
+	return append(out, problemsOfProperties(b, t, r)...)
+}
+
+// problemsOfProperties judges the values that an AWSResource declares.
+func problemsOfProperties(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResource) []error {
 	properties := map[string]any{}
 	if len(r.Spec.Properties.Raw) > 0 && json.Unmarshal(r.Spec.Properties.Raw, &properties) != nil {
-		return out // it is no object, which the schema of the kind says
+		return nil // it is no object, which the schema of the kind says
 	}
+	var out []error
 	problems := t.Problems(properties, standsForValue)
 	if r.Spec.ImportID != "" || r.Spec.ManagementPolicy == v1alpha1.ManageObserve {
 		problems = t.OfExisting(problems)

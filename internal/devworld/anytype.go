@@ -26,7 +26,7 @@ func addCloudControl(w *world.World) error {
 	if err != nil {
 		return err
 	}
-	double := cloudcontrol.New(w.AWS().Account(), types, time.Now)
+	double := cloudcontrol.Live(w.AWS().Account(), types)
 	double.SetDuration(requestsTake)
 	w.AWS().Divert("cloudformation", double)
 	w.AWS().ListTagged(double.Tagging())

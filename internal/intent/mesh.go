@@ -6,11 +6,11 @@ package intent
 type Mesh int
 
 const (
-	// OutsideMesh: neither way.
+	// OutsideMesh says that pods are in no mesh.
 	OutsideMesh Mesh = iota
-	// SidecarMesh: a proxy in every pod, which knows HTTP.
+	// SidecarMesh has a proxy in every pod, which knows HTTP.
 	SidecarMesh
-	// AmbientMesh: a proxy on every node, ztunnel, which knows connections only.
+	// AmbientMesh has a proxy on every node, ztunnel, which knows connections only.
 	AmbientMesh
 )
 

@@ -164,10 +164,8 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if at, text := awsschema.Joined("spec.properties", problems); text != "" {
 		return status.Invalid(at, "%s", text)
 	}
-	for i, pointer := range cr.Spec.Ignore {
-		if text := want.schema.IgnoreProblem(pointer); text != "" {
-			return status.Invalid(fmt.Sprintf("spec.ignore[%d]", i), "%s", text)
-		}
+	if err := checkIgnored(want.schema, cr.Spec.Ignore); err != nil {
+		return err
 	}
 	if !want.hasTags() && len(cr.Spec.Tags) > 0 {
 		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", want.TypeName)
@@ -176,6 +174,16 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
 	}
 	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, nil, properties))
+}
+
+// checkIgnored refuses to leave alone what the schema does not have, or what identifies the resource.
+func checkIgnored(schema *awsschema.Type, pointers []string) error {
+	for i, pointer := range pointers {
+		if text := schema.IgnoreProblem(pointer); text != "" {
+			return status.Invalid(fmt.Sprintf("spec.ignore[%d]", i), "%s", text)
+		}
+	}
+	return nil
 }
 
 // Observe implements kind.Kind: a request that is under way is asked for first, because until it ends nothing else can be done.

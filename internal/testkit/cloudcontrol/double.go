@@ -80,6 +80,9 @@ func New(account string, schemas Schemas, now func() time.Time) *Double {
 		requests: map[string]*request{}, clients: map[string]*request{}, failures: map[string]Failure{}, returning: map[string]map[string]any{}}
 }
 
+// Live returns an empty account with the clock of the machine.
+func Live(account string, schemas Schemas) *Double { return New(account, schemas, time.Now) }
+
 // SetDuration sets how long the requests take that are sent from now on. Zero lets them succeed at once.
 func (d *Double) SetDuration(duration time.Duration) {
 	d.mu.Lock()

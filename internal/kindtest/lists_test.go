@@ -28,6 +28,7 @@ const (
 
 // undecided are the lists of each kind without a test of kindtest.Lists, with the reason.
 var undecided = map[string]map[string]string{
+	"AWSResource":          {"ignore": onlyInput},
 	"Certificate":          {"subjectAlternativeNames": immutable},
 	"SecretsManagerSecret": {"generate.keys": onlyInput, "placeholder": onlyInput},
 	"SSMParameterSet":      {"parameters": ownResource},

@@ -521,7 +521,7 @@ func TestImport_SaysWhatCannotBeDeclared(t *testing.T) {
 		want string
 	}{
 		"absent":       {[]string{"s3bucket/nowhere"}, 1, "S3Bucket/nowhere: does not exist in account 123456789012, region ap-southeast-1"},
-		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: Certificate, CognitoUserPool, DBSubnetGroup, DynamoDBTable, "},
+		"no such kind": {[]string{"queue/q"}, 2, "queue is none of the kinds that can be imported: AWSResource, Certificate, CognitoUserPool, DBSubnetGroup, DynamoDBTable, "},
 		"half a name":  {[]string{"gluetable/calls"}, 2, "name it as gluetable/DATABASENAME/TABLENAME"},
 		"no boundary":  {[]string{"iamrole/old-role-0"}, 1, "needs permissionsBoundaryARN on the AWSProvider"},
 	} {

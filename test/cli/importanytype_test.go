@@ -89,10 +89,10 @@ func TestImport_DeclaresResourcesOfAnyType(t *testing.T) {
 	x.Ready(p)
 	x.apply(observing.out)
 	x.allReady(observing.out)
-	x.unchanged(observing.out, "-f", "-")
+	x.unchanged(observing.out, "-f", "-", "--operator-arg="+typesFlag)
 	x.apply(adopting.out)
 	x.allReady(adopting.out)
-	x.unchanged(adopting.out, "-f", "-")
+	x.unchanged(adopting.out, "-f", "-", "--operator-arg="+typesFlag)
 	if n := x.World.AWS().Since(mark).Match("cloudformation", "UpdateResource", "*").Count(); n != 2 { // the metric filter has no tags
 		t.Errorf("%d updates:\n%s", n, x.World.AWS().Since(mark).Writes())
 	}

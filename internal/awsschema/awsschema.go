@@ -124,7 +124,7 @@ func (t *Type) Unmanageable() string {
 }
 
 // protections are the beginnings of the names of properties that keep a resource from being deleted with its data.
-var protections = []string{"DeletionProtection", "TerminationProtection", "FinalSnapshot", "EmptyOnDelete", "ForceDelete", "SkipFinalSnapshot"}
+var protections = []string{"DeleteProtection", "DeletionProtected", "DeletionProtection", "TerminationProtection", "FinalSnapshot", "EmptyOnDelete", "ForceDelete", "SkipFinalSnapshot"}
 
 // IsProtectable reports whether the type has a property that protects the data of a resource from its deletion.
 func (t *Type) IsProtectable() bool {

@@ -172,8 +172,15 @@ func (t *Type) EmptyRefused(properties map[string]any) [][]string {
 			out = append(out, at)
 			return
 		}
-		for _, cause := range e.Causes {
-			visit(cause)
+		switch e.ErrorKind.(type) {
+		case *kind.OneOf, *kind.AnyOf: // of several forms, only the one that is meant counts
+			if meant := meantForm(e.InstanceLocation, e.Causes); meant != nil {
+				visit(meant)
+			}
+		default:
+			for _, cause := range e.Causes {
+				visit(cause)
+			}
 		}
 	}
 	visit(invalid)

@@ -110,14 +110,17 @@ type typeReport struct {
 
 // fieldReport describes a property, or a member of one.
 type fieldReport struct {
-	Path      string   `json:"path"`
-	Type      string   `json:"type"`
-	Required  bool     `json:"required,omitempty"`
-	Immutable bool     `json:"immutable,omitempty"`
-	ReadOnly  bool     `json:"readOnly,omitempty"`
-	WriteOnly bool     `json:"writeOnly,omitempty"`
-	Unordered bool     `json:"unordered,omitempty"`
-	Choices   []string `json:"choices,omitempty"`
+	Path      string `json:"path"`
+	Type      string `json:"type"`
+	Required  bool   `json:"required,omitempty"`
+	Immutable bool   `json:"immutable,omitempty"`
+	ReadOnly  bool   `json:"readOnly,omitempty"`
+	WriteOnly bool   `json:"writeOnly,omitempty"`
+	Unordered bool   `json:"unordered,omitempty"`
+	// Conditionally is true where AWS decides by the values whether the property can be changed.
+	Conditionally bool     `json:"conditionallyImmutable,omitempty"`
+	Deprecated    bool     `json:"deprecated,omitempty"`
+	Choices       []string `json:"choices,omitempty"`
 }
 
 func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
@@ -132,7 +135,7 @@ func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, outp
 		if name, _, _ := strings.Cut(f.Path, "["); name == r.Tags && r.Tags != "" {
 			continue
 		}
-		r.Properties = append(r.Properties, fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly, ReadOnly: f.ReadOnly,
+		r.Properties = append(r.Properties, fieldReport{Path: f.Path, Type: f.Type, Required: f.Required && !f.ReadOnly, Immutable: f.CreateOnly && !f.ReadOnly, ReadOnly: f.ReadOnly, Conditionally: f.Conditionally, Deprecated: f.Deprecated,
 			WriteOnly: f.WriteOnly, Unordered: f.Unordered, Choices: f.Choices})
 	}
 	return printAs(s.Out, output, r, r.text)
@@ -183,7 +186,7 @@ func (f fieldReport) notes() string {
 		holds bool
 		text  string
 	}{
-		{f.Required, "required"}, {f.Immutable, "cannot be changed"}, {f.ReadOnly, "assigned by AWS"}, {f.WriteOnly, "never shown by AWS"}, {f.Unordered, "in any order"},
+		{f.Required, "required"}, {f.Immutable, "cannot be changed"}, {f.ReadOnly, "assigned by AWS"}, {f.WriteOnly, "never shown by AWS"}, {f.Unordered, "in any order"}, {f.Conditionally, "may not be changeable"}, {f.Deprecated, "deprecated"},
 		{len(f.Choices) > maxChoices, fmt.Sprintf("one of %d values", len(f.Choices))},
 		{len(f.Choices) > 0 && len(f.Choices) <= maxChoices, "one of " + strings.Join(f.Choices, ", ")},
 	} {

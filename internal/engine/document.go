@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	document "github.com/nexus-operator/nexus-operator/internal/kind/documents"
 )
 
 // documents compares two documents by the rules of the wanted one. Its differences go to the comparer.
@@ -31,7 +32,7 @@ var plainName = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 func (p place) member(name string) place {
 	path := p.path + "." + name
 	if !plainName.MatchString(name) {
-		path = p.path + "[" + name + "]"
+		path = p.path + "[" + document.Bracketed(name) + "]"
 	}
 	return place{path, append(slices.Clone(p.at), name)}
 }
@@ -94,9 +95,6 @@ func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want,
 
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
-	if !exists && d.saysNothing(p, want) {
-		return
-	}
 	switch w := want.(type) {
 	case nil:
 		if exists {
@@ -106,7 +104,8 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 		m.mode = kind.Secret
 		d.leaf(p.path, m, w.Version, d.written[p.path])
 	case map[string]any:
-		if h, ok := have.(map[string]any); ok {
+		h, ok := have.(map[string]any)
+		if ok || !exists && d.isInvisible(p, w) {
 			d.object(p, m, w, h)
 			return
 		}
@@ -117,22 +116,19 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.differ(p, m, want, have)
 		}
 	default:
-		if !reflect.DeepEqual(want, have) {
+		if !reflect.DeepEqual(want, have) && (exists || want != "") { // AWS may leave out an empty text
 			d.differ(p, m, want, have)
 		}
 	}
 }
 
-// saysNothing reports whether AWS may leave a value out: an empty text or object, and an object of which every member is left out or may be. A member
-// that is empty counts, because its name may be of the user's choice.
-func (d documents) saysNothing(p place, want any) bool {
-	object, isObject := want.(map[string]any)
-	if len(object) == 0 {
-		return isObject || want == ""
-	}
+// isInvisible reports whether AWS may leave out an object of which it shows no member: each is hidden, wanted to be absent, or one that AWS may leave
+// out. A member that is an empty object counts, because its name may be of the user's choice.
+func (d documents) isInvisible(p place, object map[string]any) bool {
 	for name, value := range object {
 		at := p.member(name)
-		if members, _ := value.(map[string]any); len(members) > 0 && d.saysNothing(at, value) {
+		members, _ := value.(map[string]any)
+		if isHidden(value) || len(members) > 0 && d.isInvisible(at, members) {
 			continue
 		}
 		if rule := d.rules.RuleAt(at.at); !rule.Skip && !isSame(rule, rule.Mode, object, value, nil) {
@@ -140,6 +136,12 @@ func (d documents) saysNothing(p place, want any) bool {
 		}
 	}
 	return true
+}
+
+// isHidden reports whether AWS shows nothing of a wanted value.
+func isHidden(value any) bool {
+	_, writeOnly := value.(*kind.WriteOnly)
+	return writeOnly || value == nil
 }
 
 // differ adds a difference without the secrets in its values.

@@ -53,6 +53,7 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"an empty text is another than one that is not", `{"C": ""}`, `{"C": "c"}`, []string{"Properties.C"}},
 		{"a default may be missing", `{"A": "default", "B": {"C": "default"}, "Set": [{"K": "default"}]}`, `{"B": {}, "Set": [{"X": 1}]}`, nil},
 		{"an object of defaults may be missing", `{"B": {"C": "default"}}`, `{}`, nil},
+		{"an object without a member that is to be shown", `{"B": {"C": null}, "M": {"N": {"C": null}}}`, `{}`, nil},
 		{"a name with an empty object is missing", `{"M": {"a": {}}, "B": {"D": {"E": {}}}}`, `{}`, []string{"Properties.B", "Properties.M"}},
 		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`, []string{"Properties.A", "Properties.B.C"}},
 		{"null removes", `{"A": null, "B": {"C": null}, "D": null}`, `{"A": 1, "B": {"C": 2}}`, []string{"Properties.A", "Properties.B.C"}},
@@ -64,6 +65,7 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"one element is not two", `{"Set": [{"K": "a"}, {"K": "a"}]}`, `{"Set": [{"K": "a"}, {"K": "b"}]}`, []string{"Properties.Set"}},
 		{"a set within a list", `{"Groups": [{"Members": ["a", "b"]}]}`, `{"Groups": [{"Members": ["b", "a"]}]}`, nil},
 		{"another kind of value", `{"A": {"B": 1}, "C": [1]}`, `{"A": "x", "C": {"D": 1}}`, []string{"Properties.A", "Properties.C"}},
+		{"a name with brackets", `{"M": {"a]b\\": 1}}`, `{"M": {"a]b\\": 2}}`, []string{`Properties.M[a\]b\\]`}},
 		{"names that are no words", `{"M": {"a.b/c": 1}}`, `{"M": {"a.b/c": 2}}`, []string{"Properties.M[a.b/c]"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -90,7 +92,7 @@ func TestDocument_IgnoredMembersAreShownAndNotCompared(t *testing.T) {
 	for _, c := range ignoredIn(documented{want}, documented{have}, nil) {
 		shown = append(shown, c.Path+": "+c.Have)
 	}
-	if !slices.Equal(shown, []string{"Properties.Left: 2", "Properties.LeftPassword: ***"}) {
+	if !slices.Equal(shown, []string{"Properties.Left: 2", "Properties.LeftPassword: ***", "Properties.O.Left: (unset)"}) {
 		t.Errorf("%q", shown)
 	}
 	have.Value["O"] = map[string]any{"Left": map[string]any{"A": 1.0, "B": 3.0}}
@@ -206,4 +208,21 @@ func TestDocument_ShownAsWantedDiffersNowhere(t *testing.T) {
 			t.Fatalf("%v: %+v", value, diff)
 		}
 	})
+}
+
+// AWS shows no object of which it hides every member. Its values are written when they change, and not at each look.
+func TestDocument_AnObjectOfHiddenValuesIsComparedByTheirVersions(t *testing.T) {
+	want := parsed(t, `{"Name": "a"}`)
+	hidden := kind.NewWriteOnly("uid", "archive.zip")
+	want.Value["Code"] = map[string]any{"S3Key": hidden, "S3Bucket": kind.NewWriteOnly("uid", "code")}
+	have := documented{parsed(t, `{"Name": "a"}`)}
+	written := map[string]string{}
+	addVersions(place{path: "Properties"}, want.Value, written)
+	if diff := Compare(documented{want}, have, nil, written); len(diff) > 0 {
+		t.Errorf("at rest: %v", diff)
+	}
+	written["Properties.Code.S3Key"] = "of another value"
+	if diff := Compare(documented{want}, have, nil, written); len(diff) != 1 || diff[0].Path != "Properties.Code.S3Key" {
+		t.Errorf("after an edit: %v", diff)
+	}
 }

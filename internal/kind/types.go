@@ -8,13 +8,16 @@ import (
 )
 
 // guardedServices have types that give rights, or change how an account is managed.
-var guardedServices = []string{"IAM", "Organizations", "SSO", "CloudFormation", "IdentityStore", "RolesAnywhere"}
+var guardedServices = []string{"IAM", "Organizations", "SSO", "CloudFormation", "IdentityStore", "RolesAnywhere", "RAM"}
+
+// guardedEnds are the ends of the names of such types elsewhere.
+var guardedEnds = []string{"Policy", "Permission", "Permissions", "Grant", "Grants", "PolicyGrant", "PortfolioShare", "PrincipalAssociation"}
 
 // IsGuardedType reports whether only the exact name of a resource type allows it: the type gives rights, or is that of a policy of a
 // resource.
 func IsGuardedType(typeName string) bool {
 	parts := strings.Split(typeName, "::")
-	return len(parts) == 3 && (slices.Contains(guardedServices, parts[1]) || strings.HasSuffix(parts[2], "Policy") || strings.HasSuffix(parts[2], "Permission"))
+	return len(parts) == 3 && (slices.Contains(guardedServices, parts[1]) || slices.ContainsFunc(guardedEnds, func(end string) bool { return strings.HasSuffix(parts[2], end) }))
 }
 
 // AllowsType reports whether one of the patterns allows a resource type: its name, or all types of its service, such as AWS::Kinesis::*.

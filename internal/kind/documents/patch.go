@@ -132,7 +132,7 @@ func Members(field, path string) []string {
 	var out []string
 	for rest != "" {
 		if rest[0] == '[' {
-			name, after, _ := strings.Cut(rest[1:], "]")
+			name, after := cutBracketed(rest[1:])
 			out, rest = append(out, name), after
 			continue
 		}
@@ -144,6 +144,27 @@ func Members(field, path string) []string {
 		out, rest = append(out, rest[:end]), rest[end:]
 	}
 	return out
+}
+
+// In brackets, a backslash stands before each bracket and backslash of a name.
+var inBrackets = strings.NewReplacer(`\`, `\\`, "]", `\]`)
+
+// Bracketed returns a name as it stands in the brackets of a path.
+func Bracketed(name string) string { return inBrackets.Replace(name) }
+
+// cutBracketed returns the name before the closing bracket, and what follows the bracket.
+func cutBracketed(text string) (name, after string) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] == ']':
+			return b.String(), text[i+1:]
+		case text[i] == '\\' && i+1 < len(text):
+			i++
+		}
+		b.WriteByte(text[i])
+	}
+	return b.String(), ""
 }
 
 // pointerTo returns the JSON pointer to a member: https://www.rfc-editor.org/rfc/rfc6901

@@ -199,7 +199,7 @@ func Secrets(value any) []string {
 	var out []string
 	switch value := value.(type) {
 	case *kind.WriteOnly:
-		out = append(out, textsIn(reveal(value))...)
+		out = append(out, Texts(reveal(value))...)
 	case map[string]any:
 		for _, member := range value {
 			out = append(out, Secrets(member)...)
@@ -212,18 +212,19 @@ func Secrets(value any) []string {
 	return out
 }
 
-func textsIn(value any) []string {
+// Texts returns the texts in a value, at any depth.
+func Texts(value any) []string {
 	var out []string
 	switch value := value.(type) {
 	case string:
 		out = append(out, value)
 	case map[string]any:
 		for _, member := range value {
-			out = append(out, textsIn(member)...)
+			out = append(out, Texts(member)...)
 		}
 	case []any:
 		for _, element := range value {
-			out = append(out, textsIn(element)...)
+			out = append(out, Texts(element)...)
 		}
 	}
 	return out

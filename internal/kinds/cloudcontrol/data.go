@@ -14,14 +14,14 @@ import (
 
 // stores are the last words of the names of types whose resources hold data, or what data is read with.
 var stores = []string{
-	"Bucket", "Cache", "Catalog", "Cluster", "Collection", "DBInstance", "Database", "Datastore", "Domain", "FileSystem", "Graph", "Index",
-	"Keyspace", "KnowledgeBase", "Ledger", "LogGroup", "LogStream", "Memory", "Queue", "Repository", "Secret", "Snapshot", "Store", "Stream",
-	"Table", "UserPool", "Vault", "Volume",
+	"Backup", "Broker", "Bucket", "Cache", "Catalog", "Channel", "Cluster", "Collection", "DBInstance", "DataLake", "DataSet", "Database", "Dataset", "Datastore", "Disk", "Domain", "FileSystem", "Graph", "Index",
+	"FeatureGroup", "Keyspace", "KnowledgeBase", "Ledger", "LogGroup", "LogStream", "Memory", "NotebookInstance", "Queue", "ReplicationGroup", "Repository", "Secret", "Snapshot", "Space", "Store", "Stream",
+	"Table", "UserPool", "Vault", "Volume", "Workspace",
 }
 
 // others are types that hold data without such a name.
 var others = []string{
-	"AWS::Events::Archive", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::PaymentCryptography::Key", "AWS::RedshiftServerless::Namespace",
+	"AWS::ACMPCA::CertificateAuthority", "AWS::Connect::Instance", "AWS::Events::Archive", "AWS::FinSpace::Environment", "AWS::Lightsail::Instance", "AWS::SageMaker::MlflowTrackingServer", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::PaymentCryptography::Key", "AWS::RedshiftServerless::Namespace",
 	"AWS::S3Tables::Namespace", "AWS::SES::MailManagerArchive", "AWS::SSM::Parameter",
 }
 

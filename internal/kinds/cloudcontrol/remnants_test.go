@@ -3,10 +3,17 @@
 package cloudcontrol
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
+	cctypes "github.com/aws/aws-sdk-go-v2/service/cloudcontrol/types"
+
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 )
@@ -43,6 +50,61 @@ func TestCreate_FindsWhatAFailureLeft(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// An identifier that consists of declared names may be that of somebody else's resource, and so may one that AWS tells with a refusal.
+func TestCreate_ProvesNothingByARefusal(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	for typeName, of := range map[string]struct {
+		properties, id string
+		isNew          bool
+	}{
+		"AWS::Lambda::Alias":                    {`{"FunctionName":"orders","FunctionVersion":"7","Name":"live"}`, "arn:aws:lambda:eu-west-1:123456789012:function:orders:live", false},
+		"AWS::EC2::SubnetRouteTableAssociation": {`{"SubnetId":"subnet-1","RouteTableId":"rtb-1"}`, "rtbassoc-057e9d978d69d1620", true},
+	} {
+		text, err := types.Schema(typeName)
+		must(t, err)
+		schema, err := awsschema.Parse(text)
+		must(t, err)
+		declared := map[string]any{}
+		must(t, json.Unmarshal([]byte(of.properties), &declared))
+		s := State{TypeName: typeName, schema: schema, declared: documents.Texts(declared)}
+		failed := func(code cctypes.HandlerErrorCode) *cctypes.ProgressEvent {
+			return &cctypes.ProgressEvent{Operation: cctypes.OperationCreate, OperationStatus: cctypes.OperationStatusFailed, ErrorCode: code, Identifier: &of.id}
+		}
+		if got := s.createdBy(failed(cctypes.HandlerErrorCodeServiceInternalError)); (got == of.id) != of.isNew {
+			t.Errorf("%s after a failure: %q", typeName, got)
+		}
+		for _, code := range []cctypes.HandlerErrorCode{"InvalidRequest", "ResourceConflict", "AccessDenied", "AlreadyExists", "NotFound", "InvalidCredentials", "ServiceLimitExceeded", "UnauthorizedTaggingOperation"} {
+			if got := s.createdBy(failed(code)); got != "" {
+				t.Errorf("%s after %s: %q", typeName, code, got)
+			}
+		}
+	}
+}
+
+// A request whose handler takes longer than its type allows says how to end it.
+func TestStream_ARequestThatHangsSaysSo(t *testing.T) {
+	b := newBench(t, resourceOf(stream, eventsStream))
+	b.double.SetDuration(30 * 24 * time.Hour)
+	b.learns()
+	busy := func() string {
+		t.Helper()
+		_, err := b.Pass(t.Context(), nil)
+		w, ok := status.AsWaiting(err)
+		if !ok || w.Reason != status.ReasonBusy {
+			t.Fatalf("%v", err)
+		}
+		return w.For
+	}
+	if text := busy(); strings.Contains(text, "cancel-resource-request") {
+		t.Error(text)
+	}
+	b.Clock = b.Clock.Add(3 * time.Hour)
+	if text := busy(); !strings.Contains(text, "longer than the 2h0m0s") || !strings.Contains(text, "aws cloudcontrol cancel-resource-request --request-token "+b.resource().Status.Request.Token) {
+		t.Error(text)
 	}
 }
 

@@ -6,6 +6,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
@@ -13,6 +16,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
@@ -36,18 +40,42 @@ func isUnderWay(state types.OperationStatus) bool {
 	return state == types.OperationStatusPending || state == types.OperationStatusInProgress || state == types.OperationStatusCancelInProgress
 }
 
+// operations are the handlers of requests.
+var operations = map[types.Operation]awsschema.Operation{types.OperationCreate: awsschema.Create, types.OperationUpdate: awsschema.Update, types.OperationDelete: awsschema.Delete}
+
+// progressOf tells how far a request is, and when its handler takes longer than the schema of the type allows it.
+func (s State) progressOf(event *types.ProgressEvent) string {
+	text := "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus)
+	allowed := s.schema.Timeout(operations[event.Operation])
+	if s.Request == nil || s.Request.Since == nil || event.EventTime == nil || event.EventTime.Sub(s.Request.Since.Time) <= allowed {
+		return text
+	}
+	return text + " since " + s.Request.Since.UTC().Format(time.RFC3339) + ", longer than the " + allowed.String() + " that AWS allows its handler; where it hangs, end it with 'aws cloudcontrol cancel-resource-request --request-token " + s.Request.Token + "'"
+}
+
+// passing are the ends of a create after which its resource may be left: the handler did not say no, but did not come to its end.
+var passing = []types.HandlerErrorCode{
+	types.HandlerErrorCodeGeneralServiceException, types.HandlerErrorCodeServiceInternalError, types.HandlerErrorCodeInternalFailure,
+	types.HandlerErrorCodeNetworkFailure, types.HandlerErrorCodeServiceTimeout, types.HandlerErrorCodeThrottling,
+}
+
 // createdBy returns the identifier of the resource that a request created; empty where it created none. A create that ends with
-// NotStabilized has made the resource. One that fails otherwise may have left it behind: an identifier that AWS assigns did not exist before, while one
-// that the properties name may be that of somebody else's resource.
-func createdBy(event *types.ProgressEvent, isNamed bool) string {
+// NotStabilized has made the resource.
+func (s State) createdBy(event *types.ProgressEvent) string {
 	if event == nil || event.Operation != types.OperationCreate {
 		return ""
 	}
-	mayBeLeft := !isNamed && event.OperationStatus == types.OperationStatusFailed && event.ErrorCode != types.HandlerErrorCodeAlreadyExists
-	if event.OperationStatus == types.OperationStatusSuccess || event.ErrorCode == types.HandlerErrorCodeNotStabilized || mayBeLeft {
-		return aws.ToString(event.Identifier)
+	id := aws.ToString(event.Identifier)
+	if event.OperationStatus == types.OperationStatusSuccess || event.ErrorCode == types.HandlerErrorCodeNotStabilized || slices.Contains(passing, event.ErrorCode) && s.isNew(id) {
+		return id
 	}
 	return ""
+}
+
+// isNew reports whether no resource can have had an identifier before AWS assigned it: it consists of nothing that the object declares. One that
+// contains a declared name may be that of somebody else's resource.
+func (s State) isNew(id string) bool {
+	return !s.schema.IsNamed() && !slices.ContainsFunc(s.declared, func(text string) bool { return len(text) > 2 && strings.Contains(id, text) })
 }
 
 // failedAsExisting reports whether a create failed because the resource exists.
@@ -92,5 +120,5 @@ func (s State) accepted(event *types.ProgressEvent) kind.Accepted {
 	if event == nil {
 		return kind.Accepted{}
 	}
-	return kind.Accepted{ID: createdBy(event, s.schema.IsNamed()), Request: aws.ToString(event.RequestToken), Operation: string(event.Operation)}
+	return kind.Accepted{ID: s.createdBy(event), Request: aws.ToString(event.RequestToken), Operation: string(event.Operation)}
 }

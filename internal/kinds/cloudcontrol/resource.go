@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -48,6 +49,7 @@ type State struct {
 
 	schema   *awsschema.Type
 	recorded func(id string) bool
+	declared []string // the texts in the declared properties
 }
 
 // hasTags reports whether the resource has tags that show its owner.
@@ -109,6 +111,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 	if err != nil && !sc.Deleting {
 		return want, err
 	}
+	want.declared = documents.Texts(documents.Shown(declared))
 	if schema.IsNamed() && (!sc.Deleting || sc.ID == "") { // the recorded identifier is what is deleted, whatever the spec says now
 		want.Name = schema.Identify(declared)
 	}
@@ -193,10 +196,10 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 		return kind.Seen[State]{}, err
 	}
 	if event != nil && isUnderWay(event.OperationStatus) {
-		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: "the request to " + string(event.Operation) + " the resource is " + string(event.OperationStatus),
+		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: want.progressOf(event),
 			State: State{TypeName: want.TypeName, Name: want.Name, Request: want.Request, schema: want.schema}}, nil
 	}
-	if made := createdBy(event, want.schema.IsNamed()); made != "" {
+	if made := want.createdBy(event); made != "" {
 		want.Identifier, want.Search.ID = made, made
 	}
 	found, duplicates, err := r.find(ctx, want)
@@ -216,7 +219,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 
 // isProven reports whether the status, which tenants cannot write, or the request that created the resource shows that it is this object's.
 func (s State) isProven(event *types.ProgressEvent) bool {
-	return createdBy(event, s.schema.IsNamed()) != "" || s.Identifier != "" && s.recorded != nil && s.recorded(s.Identifier)
+	return s.createdBy(event) != "" || s.Identifier != "" && s.recorded != nil && s.recorded(s.Identifier)
 }
 
 // untaggedConflict refuses a resource without tags that exists although the create of this object failed for that reason.
@@ -369,7 +372,7 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 		all := kind.MergeTags(seen.Tags, kind.Only(want.Tags, set), remove)
 		patch = append(patch, documents.Set(want.schema.TagProperty(), want.schema.WriteTags(kind.Only(all, tagKeys(all)))))
 	}
-	patch = append(patch, withoutUnacceptable(want.schema, seen.State.Properties, patch)...)
+	patch = append(patch, want.withoutUnacceptable(seen.State.Properties, patch)...)
 	text, err := json.Marshal(patch)
 	if err != nil {
 		return kind.Accepted{}, err
@@ -395,20 +398,37 @@ func (s State) explained(err error) error {
 
 // withoutUnacceptable removes the empty values that AWS stored for what nobody declared, and that its own schema refuses: AWS validates all of the resource
 // at each update (github.com/hashicorp/terraform-provider-awscc/issues/3186). What the patch sets anyway is left to it.
-func withoutUnacceptable(schema *awsschema.Type, shown *kind.Document, patch []documents.Operation) []documents.Operation {
+func (s State) withoutUnacceptable(shown *kind.Document, patch []documents.Operation) []documents.Operation {
 	if shown == nil || len(patch) == 0 {
 		return nil
 	}
 	var out []documents.Operation
-	for _, at := range schema.EmptyRefused(shown.Value) {
-		if rule := schema.RuleAt(at...); rule.ReadOnly || rule.CreateOnly {
-			continue // AWS refuses their removal
+	for _, at := range s.schema.EmptyRefused(shown.Value) {
+		of := elements(shown.Value, at)
+		if rule := s.schema.RuleAt(of...); rule.ReadOnly || rule.CreateOnly || s.Properties.RuleAt(of).Ignored {
+			continue // AWS refuses their removal, or the object leaves them alone
 		}
 		o := documents.Unset(at)
 		if !slices.ContainsFunc(patch, func(other documents.Operation) bool {
 			return other.Path == o.Path || strings.HasPrefix(o.Path, other.Path+"/")
 		}) {
 			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// elements returns a path through a value with the mark of every element in the place of the numbers of elements.
+func elements(value any, at []string) []string {
+	out := slices.Clone(at)
+	for i, name := range at {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[name]
+		case []any:
+			out[i] = kind.EveryElement
+			n, _ := strconv.Atoi(name) // the schema's own path
+			value = v[n]
 		}
 	}
 	return out

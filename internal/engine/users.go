@@ -70,7 +70,11 @@ func namesIn(user v1alpha1.Resource, targetKind string) naming {
 // another key leaves what was encrypted by this name. Values that may name anything have other ARNs.
 func keyNames(o v1alpha1.Resource) []string {
 	if key, ok := o.(*v1alpha1.KMSKey); ok {
-		return key.Identifiers()
+		var aliases []string // as they are known before the create, so that no look at the key records more
+		for _, alias := range key.Spec.Aliases {
+			aliases = append(aliases, string(alias))
+		}
+		return aliases
 	}
 	return slices.DeleteFunc(namesIn(o, keyKind).literals, func(name string) bool { return strings.HasPrefix(name, "arn:") && !strings.Contains(name, ":kms:") })
 }
@@ -152,6 +156,11 @@ func denotes(name string, target, user v1alpha1.Resource) bool {
 	}
 	if intent, err := ReadIntent(target.GetAnnotations(), string(target.GetUID())); err == nil && intent != nil {
 		names = append(names, intent.Needed...)
+		if place, _, ok := strings.Cut(st.ARN, ":key/"); ok {
+			for _, alias := range intent.Needed {
+				names = append(names, place+":"+alias)
+			}
+		}
 	}
 	if !slices.Contains(names, name) {
 		return false

@@ -123,6 +123,13 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		o.SetAnnotations(text)
 		return o
 	}
+	movedAlias := func(o *v1alpha1.KMSKey) {
+		text, err := (&engine.Intent{UID: string(o.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1", Needed: []string{"alias/moved"}}).Annotations()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.SetAnnotations(text)
+	}
 	const lost, inUse = status.ReasonDataWouldBeLost, status.ReasonInUse
 	for name, tc := range map[string]struct {
 		key    func(*v1alpha1.KMSKey)
@@ -148,17 +155,12 @@ func TestKeys_AreHeldByWhateverNamesThem(t *testing.T) {
 		"one that it had earlier":         {nil, []client.Object{usedEarlier(bucketWith(keyARN[:len(keyARN)-1]+"c"), keyARN)}, lost, "S3Bucket shop/media (encrypted with it earlier)"},
 		"one that it had and has":         {nil, []client.Object{usedEarlier(bucketWith(keyID), keyARN)}, lost, "of S3Bucket shop/media; delete"},
 		"another that it had earlier":     {nil, []client.Object{usedEarlier(bucketWith(""), keyARN[:len(keyARN)-1]+"c")}, "", ""},
-		"an alias that it had earlier": {func(o *v1alpha1.KMSKey) {
-			text, err := (&engine.Intent{UID: string(o.UID), Attempt: 1, Home: "aws/123456789012/eu-central-1", Needed: []string{"alias/moved"}}).Annotations()
-			if err != nil {
-				t.Fatal(err)
-			}
-			o.SetAnnotations(text)
-		}, []client.Object{bucketWith("alias/moved")}, lost, "S3Bucket shop/media"},
-		"another namespace":             {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost, "1 of other namespaces"},
-		"an object that is deleted too": {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
-		"an object without a resource":  {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
-		"a retained resource":           {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost, "the retained resource of S3Bucket shop/old"},
+		"an alias that it had earlier":    {movedAlias, []client.Object{bucketWith("alias/moved")}, lost, "S3Bucket shop/media"},
+		"the ARN of such an alias":        {movedAlias, []client.Object{bucketWith("arn:aws:kms:eu-central-1:123456789012:alias/moved")}, lost, "S3Bucket shop/media"},
+		"another namespace":               {nil, []client.Object{database("blog", "secret-project", names(keyARN))}, lost, "1 of other namespaces"},
+		"an object that is deleted too":   {nil, []client.Object{database("shop", "orders", refersTo("data"), going)}, inUse, "RDSInstance shop/orders (being deleted)"},
+		"an object without a resource":    {nil, []client.Object{database("shop", "orders", refersTo("data"), withoutAWS)}, "", ""},
+		"a retained resource":             {kept(engine.Kept{Kind: "S3Bucket", Namespace: "shop", Name: "old"}), nil, lost, "the retained resource of S3Bucket shop/old"},
 		"a snapshot": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "shop", Name: "orders", What: "snapshot orders-final-1"}), nil, lost,
 			"snapshot orders-final-1 of RDSInstance shop/orders"},
 		"a snapshot of another namespace": {kept(engine.Kept{Kind: "RDSInstance", Namespace: "blog", Name: "posts", What: "snapshot posts-final"}), nil, lost, "1 of other namespaces"},

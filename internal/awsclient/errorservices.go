@@ -316,9 +316,9 @@ var otherRows = []row{
 	{service: "eks", code: "ResourceInUse", class: Busy},
 	// EKS has made the change that the operator saw to be missing: "Cluster is already at the desired configuration", "No changes
 	// needed for the logging config provided", "Unsupported Kubernetes minor version update from 1.32 to 1.32".
-	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "already at the desired", class: Busy},
-	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "no changes needed", class: Busy},
-	{service: "eks", operation: "UpdateClusterVersion", code: "InvalidParameter", message: "minor version update from", class: Busy},
+	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "already at the desired", class: Busy, after: time.Minute},
+	{service: "eks", operation: "UpdateClusterConfig", code: "InvalidParameter", message: "no changes needed", class: Busy, after: time.Minute},
+	{service: "eks", operation: "UpdateClusterVersion", code: "InvalidParameter", message: "minor version update from", class: Busy, after: time.Minute},
 	// A role that EKS does not see yet, or not with its present trust policy: "Role provided in the request does not exist",
 	// "Trust policy of the role provided is invalid".
 	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating},

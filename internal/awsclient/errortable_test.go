@@ -483,6 +483,9 @@ func TestFailureKeepsWhatAWSSaid(t *testing.T) {
 	if f := Classify(failed("SQS", "CreateQueue", "QueueDeletedRecently", "", 400)); f.After != time.Minute {
 		t.Errorf("after %s", f.After)
 	}
+	if f := Classify(failed("EKS", "UpdateClusterConfig", "InvalidParameterException", "Cluster is already at the desired configuration", 400)); f.After != time.Minute {
+		t.Errorf("after %s", f.After)
+	}
 	if f := Classify(nil); f != (Failure{}) || Is(nil, "") || IsNotFound(nil) {
 		t.Error("no error is a failure")
 	}

@@ -116,7 +116,7 @@ func TestWhatIsSpoiltInAWSIsHealedAtTheNextCheck(t *testing.T) {
 			t.Errorf("%s: nothing differs", s.name)
 		}
 		// An interval and a tenth, and the time that the repair takes on a busy machine; a table that finds
-		// its database missing looks for it every five seconds.
+		// its database missing looks for it every 15 seconds.
 		// A resource that was written within the last half minute may be hidden by a stale answer for as long.
 		r.Eventually(45*time.Second, s.name+", to be healed", func() error {
 			if d := differs(want, r.contents()); len(d) > 0 {

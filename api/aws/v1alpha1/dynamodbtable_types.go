@@ -60,7 +60,7 @@ type DynamoDBTableSpec struct {
 	// +listType=map
 	// +listMapKey=indexName
 	LocalSecondaryIndexes []DynamoDBLocalIndex `json:"localSecondaryIndexes,omitempty"`
-	// BillingMode; default PAY_PER_REQUEST.
+	// BillingMode; default PAY_PER_REQUEST. DynamoDB limits how often a table changes it within 24 hours: the object waits until it may.
 	// +optional
 	// +kubebuilder:validation:Enum=PROVISIONED;PAY_PER_REQUEST
 	BillingMode string `json:"billingMode,omitempty"`

@@ -37,7 +37,8 @@ type ElastiCacheClusterSpec struct {
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^[0-9]+(\.[0-9]+)*(\.x)?$`
 	EngineVersion *string `json:"engineVersion,omitempty"`
-	// NodeType is compute and memory of each node, such as cache.t4g.micro.
+	// NodeType is compute and memory of each node, such as cache.t4g.micro. The operator has ElastiCache make every change of a setting at
+	// once, and with it the changes that others left for the maintenance window.
 	// +kubebuilder:validation:MaxLength=64
 	// +kubebuilder:validation:Pattern=`^cache[.][a-z0-9-]+[.][a-z0-9]+$`
 	NodeType string `json:"nodeType"`

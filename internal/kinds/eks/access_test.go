@@ -65,6 +65,11 @@ func TestANewClusterTakesAccessEntries(t *testing.T) {
 	if got := principalsOf(t, s); !slices.Equal(got, []string{roles + "admins"}) {
 		t.Errorf("%q", got)
 	}
+	s = clusterSubject(t, admins("admins"), creatorIsAdmin(false))
+	kindtest.Settled(t, s)
+	if got := found(t, s.Rig).AccessConfig; got == nil || got.BootstrapClusterCreatorAdminPermissions == nil || *got.BootstrapClusterCreatorAdminPermissions {
+		t.Errorf("%+v", got)
+	}
 }
 
 // Entries of others, such as those of nodes, stay; those of the operator go with the declaration.
@@ -133,6 +138,18 @@ func TestTheConfigMapCountsUntilAccessEntriesAreMade(t *testing.T) {
 }
 
 // EKS accepts an update and makes it later. One that fails leaves the cluster ACTIVE, with the old value.
+// The change of each setting that an update makes may fail later.
+func TestAnUpdateOfSupportThatFailsLaterIsExplained(t *testing.T) {
+	s := clusterSubject(t, supported("STANDARD"))
+	kindtest.Settled(t, s)
+	s.Rig.AWS.FailControlPlaneUpdates("the account has no such support")
+	s.Edit(clusterWith(supported("EXTENDED")))
+	_, err := s.Settle(t.Context(), nil)
+	if st, ok := status.AsStalled(err); !ok || !strings.Contains(st.Message, "the account has no such support") || strings.Contains(st.Message, "another writer") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestAnUpdateThatFailsLaterIsExplained(t *testing.T) {
 	s := clusterSubject(t, running("1.31"))
 	kindtest.Settled(t, s)

@@ -224,11 +224,13 @@ func declareNetwork(sc kind.Scope, in *v1alpha1.EKSVPCConfig, s *ClusterState) (
 		return nil
 	}
 	for i, block := range in.PublicAccessCidrs {
-		if p, err := netip.ParsePrefix(block); err != nil || p != p.Masked() {
+		p, err := netip.ParsePrefix(block)
+		if err != nil || p != p.Masked() {
 			return status.Invalid(fmt.Sprintf("spec.vpcConfig.publicAccessCidrs[%d]", i), "%s is no range of addresses: declare its first address and the length of the prefix, such as 203.0.113.0/24", block)
 		}
+		s.CIDRs = append(s.CIDRs, p.String()) // in the spelling of AWS
 	}
-	s.PublicAccess, s.PrivateAccess, s.CIDRs = in.EndpointPublicAccess, in.EndpointPrivateAccess, in.PublicAccessCidrs
+	s.PublicAccess, s.PrivateAccess = in.EndpointPublicAccess, in.EndpointPrivateAccess
 	if s.Subnets, err = kind.ReferredIDs(sc, "Subnet", in.SubnetIDs, in.SubnetRefs); err != nil {
 		return err
 	}

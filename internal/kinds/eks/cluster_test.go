@@ -180,6 +180,7 @@ func clusterLives() []kindtest.Case {
 		{Name: "protected", Object: clusterWith(protected(true)), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "without extended support", Object: clusterWith(supported("STANDARD")), Cause: engine.New, Actions: []string{createCluster}},
 		{Name: "in sync", Existing: clusterWith(full), Object: clusterWith(full), Cause: engine.InSync},
+		{Name: "a range in another spelling", Existing: clusterWith(reached(true, false, "2001:db8::/32")), Object: clusterWith(reached(true, false, "2001:0DB8::/32")), Cause: engine.InSync},
 		{Name: "settings that are no longer declared stay as they are", Existing: clusterWith(running("1.31"), logs("api"), mode("API"), groups("sg-0000000a")), Object: clusterWith(), Cause: engine.InSync},
 		{Name: "a lost cluster is reported, not created again", Existing: clusterWith(), Object: clusterWith(), Drift: true, Before: deleteCluster, Stalled: status.ReasonMissing},
 		{Name: "and created again where the object says so", Existing: clusterWith(again), Object: clusterWith(again), Drift: true, Before: deleteCluster, Cause: engine.New, Actions: []string{createCluster}},

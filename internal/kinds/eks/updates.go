@@ -72,6 +72,6 @@ func needsUpdate(want, have ClusterState) bool {
 	return slices.Contains([]bool{
 		differs(want.PublicAccess, have.PublicAccess), differs(want.PrivateAccess, have.PrivateAccess), differs(want.DeletionProtection, have.DeletionProtection),
 		differ(want.CIDRs, have.CIDRs), differ(want.Subnets, have.Subnets), differ(want.Groups, have.Groups), want.Logs != nil && differ(*kind.NonNil(want.Logs), *have.Logs),
-		text(want.AuthenticationMode, have.AuthenticationMode), text(want.Version, have.Version),
+		text(want.AuthenticationMode, have.AuthenticationMode), text(want.Version, have.Version), text(want.SupportType, have.SupportType),
 	}, true)
 }

@@ -4,7 +4,6 @@ package glue
 
 import (
 	"context"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
@@ -13,7 +12,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
-	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 // TableState is a table in the form in which both the spec and Glue can be expressed.
@@ -105,20 +103,13 @@ func (t *table) describe(ctx context.Context, want TableState, _ kind.Look) (kin
 	return kind.Seen[TableState]{Exists: true, State: s, Tags: s.Tags, Created: aws.ToTime(in.CreateTime)}, nil
 }
 
-// create waits while the database is missing: Glue has the same code for a missing table and database. It sends a list of
-// partition keys also where there are none: Athena does not query a table without the list.
+// create sends a list of partition keys also where there are none: Athena does not query a table without the list. Where the database is missing,
+// Glue says so.
 // https://docs.aws.amazon.com/glue/latest/webapi/API_TableInput.html
 func (t *table) create(ctx context.Context, want, _ TableState) error {
 	in := &types.TableInput{Name: &want.Name, Description: kind.NonEmpty(want.Description), TableType: kind.NonEmpty(want.TableType),
 		PartitionKeys: append([]types.Column{}, kind.Convert[[]types.Column](want.PartitionKeys)...), StorageDescriptor: kind.Convert[*types.StorageDescriptor](want.Storage),
 		Parameters: kind.MergeTags(plainValues(want.Parameters), want.Tags, nil)}
 	_, err := t.api.CreateTable(ctx, &glue.CreateTableInput{DatabaseName: &want.Database, TableInput: in})
-	if awsclient.IsNotFound(err) {
-		return &status.Waiting{For: "the Glue database " + want.Database + " to exist", After: databaseInterval}
-	}
 	return err
 }
-
-// databaseInterval sets how often a missing database is looked for. No event tells of its creation: the
-// GlueDatabase object, if there is one, stays Ready while it creates the database again.
-const databaseInterval = 5 * time.Second

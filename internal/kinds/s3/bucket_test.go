@@ -663,3 +663,14 @@ func TestInUSEast1ARepeatedCreateKeepsTheACL(t *testing.T) {
 		t.Errorf("%d creates, and the list is %s\n%s", n, got, r.AWS.Calls())
 	}
 }
+
+// The domain of a bucket ends as its partition says.
+func TestPublish_NamesTheDomainOfThePartition(t *testing.T) {
+	for partition, want := range map[string]string{"aws": "logs.s3.r.amazonaws.com", "aws-cn": "logs.s3.r.amazonaws.com.cn", "aws-eusc": "logs.s3.r.amazonaws.eu"} {
+		cr := &v1alpha1.S3Bucket{}
+		publish(cr, BucketState{Name: "logs", Region: "r", ARN: "arn:" + partition + ":s3:::logs"})
+		if got := cr.Status.BucketDomainName; got != want {
+			t.Errorf("%s: %s, want %s", partition, got, want)
+		}
+	}
+}

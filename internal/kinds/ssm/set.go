@@ -115,9 +115,11 @@ func NewParameterSet(cfg aws.Config) kind.Kind[*v1alpha1.SSMParameterSet, Parame
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_awssystemsmanager.html
 func (p *parameterSet) Meta() kind.Meta {
 	return kind.Meta{
-		Facts:  parameterSetFacts(),
-		Reads:  []string{"ssm:GetParameters", "ssm:DescribeParameters", "ssm:ListTagsForResource"},
-		Writes: []string{"ssm:PutParameter", "ssm:DeleteParameters", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource"},
+		Facts: parameterSetFacts(),
+		// A parameter stays encrypted with its key until it is written again.
+		KeepsEarlierKeys: true,
+		Reads:            []string{"ssm:GetParameters", "ssm:DescribeParameters", "ssm:ListTagsForResource"},
+		Writes:           []string{"ssm:PutParameter", "ssm:DeleteParameters", "ssm:AddTagsToResource", "ssm:RemoveTagsFromResource"},
 		// Package awsclient reads whether the account has higher throughput.
 		Optional: []string{"ssm:GetServiceSetting"},
 		// For SecureString: https://docs.aws.amazon.com/systems-manager/latest/userguide/secure-string-parameter-kms-encryption.html

@@ -38,7 +38,7 @@ type State struct {
 	Search     kind.Search `drift:"id"`
 	// Request is the request that the status records; nil for none.
 	Request *v1alpha1.AWSResourceRequest `drift:"observed"`
-	// Assigned are the properties that AWS assigned; nil while a request is under way.
+	// Assigned are the properties that AWS assigned, without secrets; nil while a request is under way.
 	Assigned map[string]any `drift:"observed"`
 	// Guarded is set while the resource must not be deleted, because it holds data that nobody gave up.
 	Guarded bool `drift:"id"`
@@ -292,15 +292,8 @@ func (r *resource) search(ctx context.Context, typeName string, tags map[string]
 
 // stateOf returns the state that AWS shows.
 func (s State) stateOf(f *found) State {
-	out := State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, Tags: s.schema.ReadTags(f.properties), schema: s.schema,
-		Properties: &kind.Document{Value: f.properties}, Assigned: map[string]any{}}
-	for name, value := range f.properties {
-		if s.schema.RuleAt(name).ReadOnly {
-			out.Assigned[name] = value
-		}
-	}
-	out.ARN = arnOf(f)
-	return out
+	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), Tags: s.schema.ReadTags(f.properties), schema: s.schema,
+		Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
 }
 
 // Publish implements kind.Kind. While a request is under way, the status keeps what it says.

@@ -173,7 +173,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if id := cr.Spec.ImportID; id != "" && want.Name != "" && id != want.Name {
 		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
 	}
-	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, nil, properties))
+	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, properties))
 }
 
 // checkIgnored refuses to leave alone what the schema does not have, or what identifies the resource.

@@ -3,6 +3,7 @@
 package cloudcontrol
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
@@ -119,4 +120,29 @@ func checkRoles(sc kind.Scope, schema *awsschema.Type, properties map[string]any
 		}
 	}
 	return nil
+}
+
+// WhyNotAdopted implements kind.Adopter: an adoption would give the rights of the roles as which a resource acts to the namespace of the object.
+// A role that the object declares was judged before, and one of a service has the rights that AWS gives it.
+func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have State) (string, error) {
+	declared := want.roles()
+	for _, a := range have.roles() {
+		isDeclared := slices.ContainsFunc(declared, func(d acting) bool { return d.name == a.name })
+		if isDeclared || strings.Contains(a.name, ":role/aws-service-role/") {
+			continue
+		}
+		if why := a.whyNot(sc); why != "" {
+			return fmt.Sprintf("%s of the resource %s; an adoption would give the rights of that role to this namespace: have an administrator change it in AWS first",
+				awsschema.Text(a.at), why), nil
+		}
+	}
+	return "", nil
+}
+
+// roles returns the roles as which a resource acts, or will.
+func (s State) roles() []acting {
+	if s.Properties == nil {
+		return nil
+	}
+	return actingAs(s.schema, nil, s.Properties.Value)
 }

@@ -4,6 +4,7 @@ package v1alpha1
 
 import (
 	"cmp"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -214,7 +215,9 @@ type IAMRoleList struct {
 	Items           []IAMRole `json:"items"`
 }
 
-// ReferableAttributes returns what objects that refer to the role can use beside its ID and ARN. AWS binds functions to the unique ID.
+// ReferableAttributes returns what objects that refer to the role can use beside its ID and ARN. AWS binds functions to the unique ID. The
+// ARN of the instance profile, and the name at its end, are those of one that the object owns.
 func (o *IAMRole) ReferableAttributes() map[string]string {
-	return map[string]string{"roleId": o.Status.RoleId}
+	arn := o.Status.InstanceProfileArn
+	return map[string]string{"roleId": o.Status.RoleId, "instanceProfileArn": arn, "instanceProfileName": arn[strings.LastIndex(arn, "/")+1:]}
 }

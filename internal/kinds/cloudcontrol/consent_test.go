@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
@@ -46,20 +48,52 @@ func TestConsent_IsTheAdministrators(t *testing.T) {
 
 // A property that names a role is subject to what the provider says of roles, wherever it stands.
 func TestRoles_AreThoseOfTheProvider(t *testing.T) {
-	const machine = "AWS::StepFunctions::StateMachine"
-	for properties, field := range map[string]string{
-		`{"RoleArn":"arn:aws:iam::123456789012:role/admin","DefinitionString":"{}"}`:                                            "spec.properties.RoleArn",
-		`{"RoleArn":"arn:aws:iam::210987654321:role/team/a","DefinitionString":"{}"}`:                                           "spec.properties.RoleArn",
-		`{"RoleArn":"arn:aws:iam::123456789012:role/team/a","DefinitionString":"{\"R\":\"arn:aws:iam::123456789012:role/x\"}"}`: "spec.properties.DefinitionString",
-		`{"RoleArn":"admin","DefinitionString":"{}"}`:                                                                           "spec.properties.RoleArn",
-		`{"RoleArn":"arn:aws:iam::123456789012:role/team/a","DefinitionString":"{}"}`:                                           "",
+	const (
+		machine, launch, template = "AWS::StepFunctions::StateMachine", "AWS::AutoScaling::LaunchConfiguration", "AWS::EC2::LaunchTemplate"
+		builder, agents           = "AWS::ImageBuilder::InfrastructureConfiguration", "AWS::SecurityAgent::AgentSpace"
+	)
+	types, _ := bundledTypes(t)
+	for _, c := range []struct{ typeName, path, properties, field string }{
+		{machine, "/team/", `{"RoleArn":"arn:aws:iam::123456789012:role/admin","DefinitionString":"{}"}`, "RoleArn"},
+		{machine, "/team/", `{"RoleArn":"arn:aws:iam::210987654321:role/team/a","DefinitionString":"{}"}`, "RoleArn"},
+		{machine, "/team/", `{"RoleArn":"arn:aws:iam::123456789012:role/team/a","DefinitionString":"{\"R\":\"arn:aws:iam::123456789012:role/x\"}"}`, "DefinitionString"},
+		{machine, "/team/", `{"RoleArn":"admin","DefinitionString":"{}"}`, "RoleArn"},
+		{machine, "/team/", `{"RoleArn":"arn:aws:iam::123456789012:role/team/a","DefinitionString":"{}"}`, ""},
+		{machine, "/team/", `{"RoleArn":"arn:aws:iam::123456789012:role/team/a","DefinitionString":"{\"P\":\"arn:aws:iam::123456789012:instance-profile/team/a\"}"}`, "DefinitionString"},
+		{launch, "/team/", `{"ImageId":"ami-1","InstanceType":"t3.nano","IamInstanceProfile":"admin"}`, "IamInstanceProfile"},
+		{launch, "/", `{"ImageId":"ami-1","InstanceType":"t3.nano","IamInstanceProfile":"admin"}`, ""},
+		{launch, "", `{"ImageId":"ami-1","InstanceType":"t3.nano","IamInstanceProfile":"admin"}`, "IamInstanceProfile"},
+		{launch, "", `{"ImageId":"ami-1","InstanceType":"t3.nano"}`, ""},
+		{template, "/team/", `{"LaunchTemplateName":"a-template","LaunchTemplateData":{"IamInstanceProfile":{"Name":"admin"}}}`, "LaunchTemplateData.IamInstanceProfile.Name"},
+		{template, "/team/", `{"LaunchTemplateName":"a-template","LaunchTemplateData":{"IamInstanceProfile":{"Arn":"arn:aws:iam::123456789012:instance-profile/team/a"}}}`, "LaunchTemplateData.IamInstanceProfile.Arn"},
+		{builder, "/team/", `{"Name":"images","InstanceProfileName":"admin"}`, "InstanceProfileName"},
+		{builder, "/team/", `{"Name":"images","InstanceProfileName":{"$ref":"IAMRole/worker","field":"status.id"}}`, "InstanceProfileName"},
+		{builder, "/team/", `{"Name":"images","InstanceProfileName":{"$ref":"IAMRole/worker","field":"status.instanceProfileName"}}`, ""},
+		{agents, "/team/", `{"Name":"a","AwsResources":{"IamRoles":["admin"]}}`, "AwsResources.IamRoles[*]"},
+		{agents, "/team/", `{"Name":"a","AwsResources":{"IamRoles":["arn:aws:iam::123456789012:role/team/a"]}}`, ""},
+		{"AWS::DMS::InstanceProfile", "/team/", `{"InstanceProfileName":"a"}`, ""}, // no profile of IAM
 	} {
-		b := newBench(t, resourceOf(machine, properties))
-		b.RolePath = "/team/"
+		b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(c.typeName, c.properties)), types)
+		b.RolePath = c.path
+		b.Targets = map[string]kind.Target{"IAMRole/worker": {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker", Attributes: map[string]string{"instanceProfileName": "workers"}}}
 		_, err := b.Settle(t.Context(), nil)
 		s, refused := status.AsStalled(err)
-		if refused != (field != "") || refused && (s.Reason != status.ReasonNotPermitted || s.Field != field) || err != nil && !refused {
-			t.Errorf("%s: %v", properties, err)
+		if refused != (c.field != "") || refused && (s.Reason != status.ReasonNotPermitted || s.Field != "spec.properties."+c.field) || err != nil && !refused {
+			t.Errorf("%s %s: %v", c.typeName, c.properties, err)
+		}
+	}
+}
+
+// Not every role is one of IAM.
+func TestRoles_AreThoseOfIAM(t *testing.T) {
+	_, schemaOf := bundledTypes(t)
+	for path, typeName := range map[string]string{
+		"Triggers.PullRequestBuildPolicy.ApproverRoles[*]":    "AWS::CodeBuild::Project",
+		"EncoderSettings.AudioDescriptions.AudioDashRoles[*]": "AWS::MediaLive::Channel",
+		"Roles[*].Value": "AWS::IdentityStore::User",
+	} {
+		if found := actingAs(schemaOf(typeName), awsschema.PathOf(path), "admin"); len(found) > 0 {
+			t.Errorf("%s %s: %+v", typeName, path, found)
 		}
 	}
 }

@@ -26,6 +26,12 @@ const maxSecrets = 16
 // passedRole is a value of an IAMRole of the namespace. The object of the role was judged, so that the role may be passed.
 type passedRole string
 
+// passedProfile is the name, or the ARN, of the instance profile that such an IAMRole owns: it has no other role.
+type passedProfile string
+
+// profileFields are the values of an IAMRole that name its instance profile.
+var profileFields = []string{"instanceProfileArn", "instanceProfileName"}
+
 // lookups answer the references in properties by the lookups of a scope.
 type lookups struct {
 	sc     kind.Scope
@@ -45,6 +51,8 @@ func (l lookups) ValueOf(field string, r documents.Reference) (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case r.Kind == "IAMRole" && slices.Contains(profileFields, r.Field):
+		return passedProfile(value), nil
 	case r.Kind == "IAMRole":
 		return passedRole(value), nil
 	case r.Kind == anyTypeKind && isForeignARN(value, target.ARN):
@@ -147,10 +155,12 @@ func resolved(properties map[string]any, values documents.Values) (map[string]an
 	return object, nil
 }
 
-// withRoles returns a value in which roles are texts.
+// withRoles returns a value in which roles and instance profiles are texts.
 func withRoles(value any) any {
 	switch value := value.(type) {
 	case passedRole:
+		return string(value)
+	case passedProfile:
 		return string(value)
 	case map[string]any:
 		out := make(map[string]any, len(value))

@@ -39,7 +39,7 @@ type State struct {
 	Search     kind.Search `drift:"id"`
 	// Request is the request that the status records; nil for none.
 	Request *v1alpha1.AWSResourceRequest `drift:"observed"`
-	// Assigned are the properties that AWS assigned; nil while a request is under way.
+	// Assigned are the properties that AWS assigned, without secrets; nil while a request is under way.
 	Assigned map[string]any `drift:"observed"`
 	// Guarded is set while the resource must not be deleted, because it holds data that nobody gave up.
 	Guarded bool `drift:"id"`
@@ -81,7 +81,7 @@ func NewResource(cfg aws.Config) kind.Kind[*v1alpha1.AWSResource, State] {
 // Meta implements kind.Kind.
 func (*resource) Meta() kind.Meta {
 	return kind.Meta{
-		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, KeepsEarlierKeys: true, References: []string{kind.AnyKind}, Ignores: "spec.ignore",
+		Facts: resourceFacts(), Identity: kind.ByToken, NoCreationTime: true, KeepsEarlierKeys: true, References: []string{kind.AnyKind}, Ignores: "spec.ignore", JudgesAdoption: true,
 		Reads:  []string{actionDescribeType, actionGet, actionStatus, actionSearch},
 		Writes: []string{actionCreate, actionDelete, actionUpdate},
 	}
@@ -176,7 +176,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 	if id := cr.Spec.ImportID; id != "" && want.Name != "" && id != want.Name {
 		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
 	}
-	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, nil, properties))
+	return cmp.Or(checkSecrets(want.schema, properties, want.Properties), checkRoles(sc, want.schema, properties))
 }
 
 // checkIgnored refuses to leave alone what the schema does not have, or what identifies the resource.
@@ -295,15 +295,8 @@ func (r *resource) search(ctx context.Context, typeName string, tags map[string]
 
 // stateOf returns the state that AWS shows.
 func (s State) stateOf(f *found) State {
-	out := State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, Tags: s.schema.ReadTags(f.properties), schema: s.schema,
-		Properties: &kind.Document{Value: f.properties}, Assigned: map[string]any{}}
-	for name, value := range f.properties {
-		if s.schema.RuleAt(name).ReadOnly {
-			out.Assigned[name] = value
-		}
-	}
-	out.ARN = arnOf(f)
-	return out
+	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), Tags: s.schema.ReadTags(f.properties), schema: s.schema,
+		Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
 }
 
 // Publish implements kind.Kind. While a request is under way, the status keeps what it says.

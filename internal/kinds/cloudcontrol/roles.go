@@ -3,10 +3,12 @@
 package cloudcontrol
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -14,52 +16,133 @@ import (
 )
 
 var (
-	// roleARN finds the ARNs of roles, also within documents.
-	roleARN = regexp.MustCompile(`arn:[a-z-]+:iam::[0-9]*:role/[A-Za-z0-9+=,.@_/-]+`)
-	// roleName matches the names of properties that name a role.
-	roleName = regexp.MustCompile(`(Role|RoleArn|RoleARN|RoleName)$`)
+	// roleARN finds the ARNs of roles, and of instance profiles, which give a role to an instance, also within documents.
+	roleARN = regexp.MustCompile(`arn:[a-z-]+:iam::[0-9]*:(role|instance-profile)/[A-Za-z0-9+=,.@_/-]+`)
+	// roleName matches the names of properties that name roles.
+	roleName = regexp.MustCompile(`Role(s|Arns?|ARNs?|Names?)?$`)
+	// otherRoles are such names of roles that are none of IAM.
+	otherRoles = []string{"ApproverRoles", "AudioDashRoles", "CaptionDashRoles"}
+	// profileName matches the names of properties that name an instance profile, or contain its name or its ARN.
+	profileName = regexp.MustCompile(`InstanceProfile(Arn|ARN|Name)?$`)
 )
 
-// checkRoles refuses properties with a role that the provider does not let be given to AWS services: whoever may write objects would act
-// with its rights. It judges the ARNs of roles wherever they are, and the values of properties that the schema names after a role. What refers to an IAMRole is a passedRole.
-func checkRoles(sc kind.Scope, schema *awsschema.Type, at []string, value any) error {
+// acting is a role, or an instance profile, as which a resource acts.
+type acting struct {
+	at        []string
+	name      string
+	isProfile bool
+	// isHidden is set where a Secret has the name.
+	isHidden bool
+}
+
+// actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties that the schema names after a role or
+// an instance profile. A passedRole and a passedProfile are none of them; a profile with the name of a role may have another one.
+func actingAs(schema *awsschema.Type, at []string, value any) []acting {
+	var out []acting
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if err := checkRoles(sc, schema, append(slices.Clone(at), name), value[name]); err != nil {
-				return err
-			}
+			out = append(out, actingAs(schema, append(slices.Clone(at), name), value[name])...)
 		}
 	case []any:
 		for _, element := range value {
-			if err := checkRoles(sc, schema, append(slices.Clone(at), awsschema.Every), element); err != nil {
-				return err
-			}
+			out = append(out, actingAs(schema, append(slices.Clone(at), awsschema.Every), element)...)
 		}
 	case *kind.WriteOnly:
-		if namesRole(schema, at) && !sc.Observing {
-			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.properties." + awsschema.Text(at), Message: "names a role, which cannot be in a Secret: refer to an IAMRole, or declare the role"}
+		if namesRole(schema, at) || namesProfile(schema, at) {
+			out = append(out, acting{at: at, isHidden: true})
+		}
+	case passedRole:
+		if namesProfile(schema, at) {
+			out = append(out, acting{at: at, name: string(value), isProfile: true})
 		}
 	case string:
-		return checkRolesIn(sc, schema, at, value)
+		out = rolesIn(schema, at, value)
 	}
-	return nil
+	return out
+}
+
+// rolesIn returns the roles that a text names.
+func rolesIn(schema *awsschema.Type, at []string, text string) []acting {
+	var out []acting
+	for _, arn := range roleARN.FindAllString(text, -1) {
+		out = append(out, acting{at: at, name: arn, isProfile: strings.Contains(arn, ":instance-profile/")})
+	}
+	if isProfile := namesProfile(schema, at); len(out) == 0 && text != "" && (isProfile || namesRole(schema, at)) {
+		out = append(out, acting{at: at, name: text, isProfile: isProfile})
+	}
+	return out
 }
 
 // namesRole reports whether a property is named after a role and may have any value.
 func namesRole(schema *awsschema.Type, at []string) bool {
-	return len(at) > 0 && roleName.MatchString(at[len(at)-1]) && !schema.IsChoice(at...)
+	last := lastName(at)
+	return roleName.MatchString(last) && !slices.Contains(otherRoles, last) && !schema.IsChoice(at...)
 }
 
-func checkRolesIn(sc kind.Scope, schema *awsschema.Type, at []string, text string) error {
-	roles := roleARN.FindAllString(text, -1)
-	if len(roles) == 0 && namesRole(schema, at) {
-		roles = []string{text}
+// namesProfile reports whether a property is named after an instance profile of IAM: DMS has others. One that identifies the resource names
+// no other.
+func namesProfile(schema *awsschema.Type, at []string) bool {
+	if strings.HasPrefix(schema.Name, "AWS::DMS::") || schema.Identifies(at...) {
+		return false
 	}
-	for _, role := range roles {
-		if why := kind.WhyNotPassed(sc, role); why != "" {
-			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.properties." + awsschema.Text(at), Message: fmt.Sprintf("names role %s: %s", role, why)}
+	last := lastName(at)
+	within := len(at) > 1 && profileName.MatchString(at[len(at)-2]) && slices.Contains([]string{"Arn", "Name"}, last)
+	return within || profileName.MatchString(last)
+}
+
+// whyNot says why the resource must not act so; empty where it may. Nothing but AWS shows the role of an instance profile, so that one is
+// allowed only where every role of the account is.
+func (a acting) whyNot(sc kind.Scope) string {
+	switch {
+	case sc.Deleting || sc.Observing:
+		return ""
+	case a.isHidden:
+		return "names a role, which cannot be in a Secret: refer to an IAMRole, or declare the role"
+	case a.isProfile && sc.Boundary == "" && sc.RolePath == "/":
+		return ""
+	case a.isProfile:
+		return fmt.Sprintf("names instance profile %s, whose role is not known and must be one that the provider lets be given to AWS services: refer to status.instanceProfileArn or status.instanceProfileName of an IAMRole, or use the kind EC2Instance, which looks at the role", a.name)
+	default:
+		if why := kind.WhyNotPassed(sc, a.name); why != "" {
+			return fmt.Sprintf("names role %s: %s", a.name, why)
+		}
+		return ""
+	}
+}
+
+// checkRoles refuses properties with a role that the provider does not let be given to AWS services: whoever may write objects would act
+// with its rights.
+func checkRoles(sc kind.Scope, schema *awsschema.Type, properties map[string]any) error {
+	for _, a := range actingAs(schema, nil, properties) {
+		if why := a.whyNot(sc); why != "" {
+			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.properties." + awsschema.Text(a.at), Message: why}
 		}
 	}
 	return nil
+}
+
+// WhyNotAdopted implements kind.Adopter: an adoption would give the rights of the roles as which a resource acts to the namespace of the object.
+// A role that the object declares was judged before, and one of a service has the rights that AWS gives it.
+func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have State) (string, error) {
+	declared := want.roles()
+	for _, a := range have.roles() {
+		isDeclared := slices.ContainsFunc(declared, func(d acting) bool { return d.name == a.name })
+		if isDeclared || strings.Contains(a.name, ":role/aws-service-role/") {
+			continue
+		}
+		if why := a.whyNot(sc); why != "" {
+			return fmt.Sprintf("%s of the resource %s; an adoption would give the rights of that role to this namespace: have an administrator change it in AWS first",
+				awsschema.Text(a.at), why), nil
+		}
+	}
+	return "", nil
+}
+
+// roles returns the roles as which a resource acts, or will.
+func (s State) roles() []acting {
+	if s.Properties == nil {
+		return nil
+	}
+	return actingAs(s.schema, nil, s.Properties.Value)
 }

@@ -142,6 +142,9 @@ func TestProfileCosts(t *testing.T) {
 	if st.InstanceProfileArn != account+":instance-profile/p" || !slices.Equal(st.ManagedInstanceProfiles, []string{"p"}) {
 		t.Errorf("%+v", st)
 	}
+	if got := any(s.Object).(kind.Referable).ReferableAttributes(); got["instanceProfileArn"] != st.InstanceProfileArn || got["instanceProfileName"] != "p" {
+		t.Errorf("%v", got)
+	}
 	mark := r.AWS.Mark()
 	_, err = s.Pass(t.Context(), nil)
 	must(t, err)

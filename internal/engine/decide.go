@@ -58,6 +58,8 @@ type Plan struct {
 	LookAt time.Time
 	// Unseen is true when the plan was made without a look: AWS refuses its create if the resource exists.
 	Unseen bool
+	// HoldsData is true when data is lost with the resource.
+	HoldsData bool
 	// Exists and Notes are what Observe reported.
 	Exists bool
 	Notes  []kind.Note
@@ -183,7 +185,7 @@ func (d decider[CR, S]) reportFailed(p Plan) error {
 
 // complete adds to a plan what the look showed and what the object's records are to say.
 func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
-	p.Exists, p.TakesOver = d.seen.Exists, verdict == TakeOver
+	p.Exists, p.TakesOver, p.HoldsData = d.seen.Exists, verdict == TakeOver, d.holdsData()
 	if verdict == Adopt && p.Cause == InSync { // it carries no tags that the adoption would have to write
 		verdict = Ours
 	}
@@ -434,29 +436,6 @@ func (d decider[CR, S]) planRetain() (Plan, error) {
 	default:
 		return d.planDelete()
 	}
-}
-
-func (d decider[CR, S]) planAbsent() (Plan, error) {
-	switch {
-	case d.o.Deleting:
-		return Plan{Cause: Gone, Reason: kind.Either(d.o.OnlyOwn, nothingOwn, "absent")}, nil
-	case d.o.Import != "": // the spec names one resource: no other may take its place
-		return Plan{Cause: Lost}, nil
-	case d.o.Known && d.k.Meta().HoldsData && !d.o.RecreateOnLoss:
-		return Plan{Cause: Lost}, nil
-	default:
-		if err := d.o.checkEarlier(false); err != nil {
-			return Plan{}, err
-		}
-		return Plan{Cause: New, Steps: d.k.Converge(d.want, d.absent(), nil), Later: d.afterCreate(), sets: d.diff()}, nil
-	}
-}
-
-// absent returns what was seen of a resource as that of one that does not exist.
-func (d decider[CR, S]) absent() kind.Seen[S] {
-	seen := d.seen
-	seen.Exists = false
-	return seen
 }
 
 func (d decider[CR, S]) afterCreate() []kind.Step {

@@ -50,6 +50,12 @@ type Stopper[S any] interface {
 	Stop(want S, seen Seen[S]) []Step
 }
 
+// Store is implemented by kinds of which only some resources hold data.
+type Store[S any] interface {
+	// HoldsData says of one resource what Meta.HoldsData says of all resources of other kinds. Pure.
+	HoldsData(want S) bool
+}
+
 // Follower is implemented by kinds of which Converge does not return all calls at once, because some of them can only
 // be sent when AWS shows the effect of others. A plan names them, too.
 type Follower[S any] interface {
@@ -292,7 +298,7 @@ type Meta struct {
 	// Identity says how a create whose answer was lost is found again.
 	Identity Identity
 	// HoldsData marks stores: one that vanished is reported Missing rather than created again, empty,
-	// unless its object sets recreateOnLoss.
+	// unless its object sets recreateOnLoss. A Store decides that for each resource.
 	HoldsData bool
 	// Retains makes Retain the default deletion policy.
 	Retains bool

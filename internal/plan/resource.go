@@ -315,7 +315,7 @@ func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
 		r.Action = Update
 	}
 	for _, s := range slices.Concat(decided.Steps, decided.Later) {
-		c := Call{Action: s.Action, Count: 1, Risk: l.risk(s)}
+		c := Call{Action: s.Action, Count: 1, Risk: riskOfCall(s, decided.HoldsData)}
 		r.Risk = worst(r.Risk, c.Risk)
 		r.Calls = append(r.Calls, c)
 	}
@@ -323,13 +323,13 @@ func (l *look) outcome(owner engine.Owner, decided engine.Plan) *Resource {
 	return r
 }
 
-// risk is that of one call.
-func (l *look) risk(s kind.Step) Risk {
+// riskOfCall is that of one call to a resource, with which data may be lost.
+func riskOfCall(s kind.Step, holdsData bool) Risk {
 	switch s.Effect {
 	case kind.Empties:
 		return DataLoss
 	case kind.Deletes, kind.Ends:
-		if l.entry.Meta().HoldsData && !s.Spares {
+		if holdsData && !s.Spares {
 			return DataLoss
 		}
 		return Destroys

@@ -38,6 +38,10 @@ type AWSResourceSpec struct {
 	// +kubebuilder:validation:items:MaxLength=256
 	// +kubebuilder:validation:items:Pattern=`^(/([^/~]|~[01])+)+$`
 	Ignore []string `json:"ignore,omitempty"`
+	// RecreateOnLoss creates a resource that may hold data again, empty, when it was deleted outside the operator; the default is to
+	// report Missing. A resource of a type without data is created again in any case.
+	// +optional
+	RecreateOnLoss bool `json:"recreateOnLoss,omitempty"`
 }
 
 // AWSResourceRequest is a request that AWS carries out.
@@ -105,6 +109,9 @@ func (o *AWSResource) ImportID() string { return o.Spec.ImportID }
 
 // ResourceType returns the name of the resource type.
 func (o *AWSResource) ResourceType() string { return o.Spec.TypeName }
+
+// RecreatesOnLoss reports whether a resource with data that no longer exists is created again, empty.
+func (o *AWSResource) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
 
 // RecordRequest records a request that AWS accepted at a time.
 func (o *AWSResource) RecordRequest(operation, token string, at metav1.Time) {

@@ -40,6 +40,9 @@ func holdsData(schema *awsschema.Type) bool {
 	return slices.Contains(others, schema.Name) || slices.ContainsFunc(stores, endsAs) || schema.IsProtectable()
 }
 
+// HoldsData implements kind.Store.
+func (*resource) HoldsData(want State) bool { return want.isRead && holdsData(want.schema) }
+
 // holds asks for a person's consent before data is lost that no API counts for all types.
 func holds(want State) []kind.Hold {
 	if !want.Guarded {

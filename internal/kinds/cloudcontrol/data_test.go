@@ -3,8 +3,12 @@
 package cloudcontrol
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/cloudcontrol"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
@@ -32,6 +36,72 @@ func TestStream_IsDeletedWithItsDataOnlyByConsent(t *testing.T) {
 	kindtest.Settled(t, b.Subject)
 	if left := b.double.Identifiers(stream); len(left) > 0 {
 		t.Errorf("%v", left)
+	}
+}
+
+// A store that was deleted outside is not created again, empty, unless its object asks for that. What holds no data is.
+func TestResource_ThatIsLost(t *testing.T) {
+	const cluster, protected = "AWS::DSQL::Cluster", `{"DeletionProtectionEnabled":true}`
+	for _, c := range []struct {
+		typeName, properties string
+		recreates, isMissing bool
+	}{
+		{typeName: stream, properties: eventsStream, isMissing: true},
+		{typeName: stream, properties: eventsStream, recreates: true},
+		{typeName: cluster, properties: protected, isMissing: true},
+		{typeName: cluster, properties: protected, recreates: true},
+		{typeName: prefixList, properties: officeList},
+	} {
+		t.Run(fmt.Sprintf("%s recreated %t", strings.ReplaceAll(c.typeName, "::", "."), c.recreates), func(t *testing.T) {
+			b := newBench(t, resourceOf(c.typeName, c.properties))
+			kindtest.Settled(t, b.Subject)
+			b.resource().Spec.RecreateOnLoss = c.recreates
+			lost := b.double.Identifiers(c.typeName)[0]
+			deleted(t, b.Rig, c.typeName, lost)
+			b.Clock = b.Clock.Add(time.Hour)
+			if c.isMissing {
+				if why := b.stalls(status.ReasonMissing); !strings.Contains(why, "recreateOnLoss: true") || len(b.double.Identifiers(c.typeName)) > 0 {
+					t.Errorf("%s, %v", why, b.double.Identifiers(c.typeName))
+				}
+				b.Deleting = true // nothing is left to wait for
+				kindtest.Settled(t, b.Subject)
+				return
+			}
+			kindtest.Settled(t, b.Subject)
+			if found := b.double.Identifiers(c.typeName); len(found) != 1 || b.resource().Status.ID != found[0] {
+				t.Errorf("%v, status %+v", found, b.resource().Status)
+			}
+		})
+	}
+}
+
+// deleted deletes a resource as another client of AWS does.
+func deleted(t *testing.T, r *kindtest.Rig, typeName, identifier string) {
+	t.Helper()
+	_, err := cloudcontrol.NewFromConfig(r.Config).DeleteResource(t.Context(), &cloudcontrol.DeleteResourceInput{TypeName: &typeName, Identifier: &identifier})
+	must(t, err)
+}
+
+// A create whose resource no look has shown has lost no data: it may have failed after AWS named what it was about to make.
+func TestCluster_ThatNoLookHasShownIsNotLost(t *testing.T) {
+	const cluster = "AWS::DSQL::Cluster"
+	b := newBench(t, resourceOf(cluster, `{"DeletionProtectionEnabled":false}`))
+	b.resource().Status.ID = "10000000000010000000000010"
+	kindtest.Settled(t, b.Subject)
+	if found := b.double.Identifiers(cluster); len(found) != 1 || b.resource().Status.ID != found[0] {
+		t.Errorf("%v, status %+v", found, b.resource().Status)
+	}
+}
+
+// The deletion of a store loses data, that of another resource does not.
+func TestPlan_SaysWhetherDataIsLost(t *testing.T) {
+	for typeName, want := range map[string]bool{stream: true, prefixList: false} {
+		b := newBench(t, resourceOf(typeName, map[string]string{stream: eventsStream, prefixList: officeList}[typeName]))
+		kindtest.Settled(t, b.Subject)
+		b.Deleting = true
+		if p, err := b.Decide(t.Context()); err != nil || !p.Writes() || p.HoldsData != want {
+			t.Errorf("%s: %v, %+v", typeName, err, p)
+		}
 	}
 }
 

@@ -50,6 +50,8 @@ type State struct {
 	schema   *awsschema.Type
 	recorded func(id string) bool
 	declared []string // the texts in the declared properties
+	// isRead is set once a look showed the resource: a create may have failed until then.
+	isRead bool
 }
 
 // hasTags reports whether the resource has tags that show its owner.
@@ -100,7 +102,7 @@ func (r *resource) Prepare(ctx context.Context, sc kind.Scope, cr *v1alpha1.AWSR
 // Desired implements kind.Kind.
 func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error) {
 	schema := sc.Prepared.(*awsschema.Type)
-	want := State{TypeName: cr.Spec.TypeName, Search: sc.Search(), Request: cr.Status.Request, schema: schema, recorded: sc.Recorded}
+	want := State{TypeName: cr.Spec.TypeName, Search: sc.Search(), Request: cr.Status.Request, schema: schema, recorded: sc.Recorded, isRead: cr.IsRead()}
 	properties := map[string]any{}
 	if raw := cr.Spec.Properties.Raw; len(raw) > 0 {
 		if err := json.Unmarshal(raw, &properties); err != nil {

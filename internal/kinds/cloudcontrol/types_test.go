@@ -27,8 +27,11 @@ import (
 var typesApart string
 
 // apart returns why a type does not live in the suite; empty for one that does.
-func apart(name string) string {
-	for line := range strings.Lines(typesApart) {
+func apart(name string) string { return reasonIn(typesApart, name) }
+
+// reasonIn returns what a list of types says of one; empty where it is not in the list.
+func reasonIn(list, name string) string {
+	for line := range strings.Lines(list) {
 		if of, why, _ := strings.Cut(strings.TrimSpace(line), ": "); of == name {
 			return why
 		}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cloudcontrol
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/importer"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
+)
+
+// typesNotAdopted lists the types that are only observed, or not imported, a line each with the reason.
+//
+//go:embed testdata/types-not-adopted.txt
+var typesNotAdopted string
+
+// imported exports the one resource of the type as `nexusctl import` does: the object adopts it, or observes it.
+func (l *anyLife) imported(t *testing.T, adopts bool) *kindtest.Subject {
+	t.Helper()
+	o := &v1alpha1.AWSResource{}
+	o.Name, o.UID = "imported", "import"
+	o.Spec.TypeName, o.Spec.ImportID = l.schema.Name, l.double.Identifiers(l.schema.Name)[0]
+	o.Spec.ManagementPolicy, o.Spec.DeletionPolicy = v1alpha1.ManageObserve, v1alpha1.DeletionRetain
+	if adopts {
+		o.Spec.ManagementPolicy, o.Spec.AdoptionPolicy = "", v1alpha1.AdoptAlways
+	}
+	s := kindtest.NewSubject(l.Rig, entry, o)
+	s.AllowAdoption = true
+	found, err := importer.ExportOf(t.Context(), entry, entry.Bind(l.Rig.Config), s.Scope(), s.Object)
+	if err != nil || !found.Exists {
+		t.Fatalf("exporting: %v, exists %t\n%s", err, found.Exists, l.Rig.AWS.Calls())
+	}
+	return s
+}
+
+// whyNotObserved imports the one resource of the type by an object that observes it; empty where it finds no difference.
+func (l *anyLife) whyNotObserved(t *testing.T) string {
+	t.Helper()
+	mark := l.Rig.AWS.Mark()
+	p, err := l.imported(t, false).Decide(t.Context())
+	if w := l.Rig.AWS.Since(mark).Writes(); len(w) > 0 {
+		t.Errorf("the import wrote to AWS:\n%s", w)
+	}
+	if err != nil || p.Cause != engine.InSync || len(p.Diff) > 0 {
+		return fmt.Sprintf("observing: %v, %s %+v", err, p.Cause, p.Diff)
+	}
+	return ""
+}
+
+// whyNotAdopted imports the one resource of the type by an object that manages it from then on; empty where only the tags of the owner are written.
+func (l *anyLife) whyNotAdopted(t *testing.T) string {
+	t.Helper()
+	s := l.imported(t, true)
+	p, err := s.Decide(t.Context())
+	p.Diff = slices.DeleteFunc(p.Diff, kind.Change.MarksOwner)
+	if isTagged := l.schema.TagProperty() != ""; err != nil || len(p.Diff) > 0 || p.Writes() != isTagged {
+		return fmt.Sprintf("the plan of an adoption: %v, %s %+v, writes %t", err, p.Cause, p.Diff, p.Writes())
+	}
+	if _, err := s.Settle(t.Context(), nil); err != nil || s.Object.CommonStatus().Ownership != v1alpha1.OwnershipOwned {
+		return fmt.Sprintf("adopting: %v, %+v\n%s", err, s.Object.CommonStatus(), l.Rig.AWS.Calls())
+	}
+	return ""
+}
+
+// What exists is declared as AWS shows it: the object that observes it finds no difference, and the one that adopts it writes its tags alone.
+// 41 types of the sample are imported, and all of them in full runs.
+func TestTypes_AreImportedWithAnEmptyPlan(t *testing.T) {
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	lived := 0
+	for i := extent.Size(t, 5, 0); i < len(names); i += extent.Size(t, 41, 1) {
+		name := names[i]
+		if apart(name) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, name)
+		if l == nil {
+			continue
+		}
+		lived++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
+			text := string(l.object(l.properties).Spec.Properties.Raw)
+			l.place(t, types, l.properties)
+			existing(t, l.Rig, name, text)
+			listed := reasonIn(typesNotAdopted, name)
+			mayObserve := listed == "" || strings.HasPrefix(listed, "only observed: ")
+			if why := l.whyNotObserved(t); mayObserve != (why == "") {
+				t.Errorf("%s, the list says %q\n%s", why, listed, text)
+			}
+			if why := l.whyNotAdopted(t); (listed == "") != (why == "") {
+				t.Errorf("%s, the list says %q\n%s", why, listed, text)
+			}
+		})
+	}
+	t.Logf("%d types", lived)
+	if lived < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", lived)
+	}
+}

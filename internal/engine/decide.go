@@ -142,9 +142,10 @@ func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S]
 		logr.FromContextOrDiscard(ctx).Info("The AWS resource belongs to another owner", "tags", kind.Only(d.seen.Tags, sortedKeys(o.OwnerTags())))
 	}
 	p.Unseen, p.Identity, p.Paths, p.Hidden = unseen, identity, d.paths, hiddenIn(want)
-	d.complete(&p, verdict)
+	refused := d.refuseAdoption(ctx, p, verdict)
+	d.complete(&p, verdict, refused)
 	if err == nil {
-		err = cmp.Or(d.reportFailed(p), d.refuseAdoption(ctx, p, verdict))
+		err = cmp.Or(d.reportFailed(p), refused)
 	}
 	if err == nil {
 		err = refuseOthersResources(ctx, sc, o, p, func() []kind.Naming { return namedBy(k, sc, cr) })
@@ -184,9 +185,9 @@ func (d decider[CR, S]) reportFailed(p Plan) error {
 }
 
 // complete adds to a plan what the look showed and what the object's records are to say.
-func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
+func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.Exists, p.TakesOver, p.HoldsData = d.seen.Exists, verdict == TakeOver, d.holdsData()
-	if verdict == Adopt && p.Cause == InSync { // it carries no tags that the adoption would have to write
+	if verdict == Adopt && p.Cause == InSync && refused == nil { // it carries no tags that the adoption would have to write
 		verdict = Ours
 	}
 	if verdict == Ours || verdict == TakeOver {
@@ -206,7 +207,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict) {
 // refuseAdoption refuses to adopt a resource that would bring rights along which the object does not have.
 func (d decider[CR, S]) refuseAdoption(ctx context.Context, p Plan, verdict Verdict) error {
 	a, ok := d.k.(kind.Adopter[S])
-	if !ok || verdict != Adopt || !p.Writes() {
+	if !ok || verdict != Adopt || !p.Writes() && p.Cause != InSync {
 		return nil
 	}
 	why, err := a.WhyNotAdopted(ctx, d.sc, d.want, d.seen.State)

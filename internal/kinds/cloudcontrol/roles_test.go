@@ -50,3 +50,21 @@ func TestAdoption_BringsNoRoleAlong(t *testing.T) {
 		})
 	}
 }
+
+// A resource without tags needs no write to become the object's.
+func TestAdoption_BringsNoRoleAlongWithoutAWrite(t *testing.T) {
+	const filter = "AWS::Logs::SubscriptionFilter"
+	const declared = `"LogGroupName":"shop","FilterName":"f","FilterPattern":"x","DestinationArn":"arn:aws:kinesis:ap-southeast-1:123456789012:stream/s"`
+	types, _ := bundledTypes(t)
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(filter, "{"+declared+"}")), types)
+	existing(t, b.Rig, filter, "{"+declared+`,"RoleArn":"arn:aws:iam::123456789012:role/admin"}`)
+	spec := &b.resource().Spec
+	spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.ProviderRef.Name = b.double.Identifiers(filter)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionRetain, "provider"
+	b.AllowAdoption, b.RolePath = true, "/team/"
+	if text := b.stalls(status.ReasonNotPermitted); !strings.Contains(text, "role/admin") {
+		t.Error(text)
+	}
+	if st := b.resource().Status; st.ID != "" || st.Ownership == v1alpha1.OwnershipOwned {
+		t.Errorf("%+v", st)
+	}
+}

@@ -14,7 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 )
 
-// Who may read objects must not read with them what AWS gives only to those who ask it with rights to the resource.
+// A person who may read objects does not see with them what AWS shows only to those who have rights to the resource.
 func TestStatus_ShowsNoSecretThatAWSAssigned(t *testing.T) {
 	const key, text = "AWS::AppSync::ApiKey", "da2-0123456789abcdef"
 	types, _ := bundledTypes(t)

@@ -104,12 +104,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 		m.mode = kind.Secret
 		d.leaf(p.path, m, w.Version, d.written[p.path])
 	case map[string]any:
-		h, ok := have.(map[string]any)
-		if ok || !exists && d.isInvisible(p, w) {
-			d.object(p, m, w, h)
-			return
-		}
-		d.differ(p, m, want, have)
+		d.objectOrNone(p, m, w, have, exists)
 	case []any:
 		h, _ := have.([]any)
 		if !d.sameList(p, m, w, h) {
@@ -120,6 +115,16 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 			d.differ(p, m, want, have)
 		}
 	}
+}
+
+// objectOrNone compares a wanted object with what AWS shows, which may be another kind of value, or nothing.
+func (d documents) objectOrNone(p place, m modes, want map[string]any, have any, exists bool) {
+	h, isObject := have.(map[string]any)
+	if isObject || !exists && d.isInvisible(p, want) {
+		d.object(p, m, want, h)
+		return
+	}
+	d.differ(p, m, want, have)
 }
 
 // isInvisible reports whether AWS may leave out an object of which it shows no member: each is hidden, wanted to be absent, or one that AWS may leave

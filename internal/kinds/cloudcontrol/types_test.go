@@ -68,6 +68,30 @@ func typeLife(t *testing.T, types *awstypes.Types, name string) (*anyLife, strin
 	return &anyLife{schema: schema, sample: of, properties: properties}, ""
 }
 
+// eachType runs a test for every type that lives in the suites, or, in the sample, for about 40 of them from one on. Each gets another turn.
+func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Types, l *anyLife, turn int)) {
+	t.Helper()
+	types, err := awstypes.Bundled()
+	must(t, err)
+	names := types.Names()
+	turn := 0
+	for i := extent.Size(t, first, 0); i < len(names); i += extent.Size(t, 41, 1) {
+		if apart(names[i]) != "" {
+			continue
+		}
+		l, _ := typeLife(t, types, names[i])
+		if l == nil {
+			continue
+		}
+		turn++
+		t.Run(strings.ReplaceAll(strings.TrimPrefix(names[i], "AWS::"), "::", "."), func(t *testing.T) { do(t, types, l, turn) })
+	}
+	t.Logf("%d types", turn)
+	if turn < extent.Size(t, 35, 1000) {
+		t.Errorf("%d types live", turn)
+	}
+}
+
 func (l *anyLife) declare(properties map[string]any) {
 	l.Edit(l.object(properties))
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // strike is a fault that any call of a type's life may meet.
@@ -113,75 +111,40 @@ func (l *anyLife) object(properties map[string]any) *v1alpha1.AWSResource {
 // Each call of a type's life meets a fault: the operator dies right before or after it, its answer is lost, or it is throttled. The end is always
 // the same. A type is struck at an eighth of its calls, and which ones, and by what, rotates from type to type, so that all meet all.
 func TestTypes_SurviveAFaultAtEveryCall(t *testing.T) {
-	types, err := awstypes.Bundled()
-	must(t, err)
-	names := types.Names()
-	lived, lives := 0, 0
-	for i := extent.Size(t, 20, 0); i < len(names); i += extent.Size(t, 41, 1) {
-		name := names[i]
-		if apart(name) != "" {
-			continue
-		}
-		l, _ := typeLife(t, types, name)
-		if l == nil {
-			continue
-		}
-		lived++
-		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
-			var places []awsproxy.Match
-			for _, c := range l.struck(t, types, awsproxy.Match{}, strike{}) {
-				m := awsproxy.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
-				for slices.Contains(places, m) {
-					m.Nth++
-				}
-				places = append(places, m)
+	lives := 0
+	eachType(t, 20, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
+		var places []awsproxy.Match
+		for _, c := range l.struck(t, types, awsproxy.Match{}, strike{}) {
+			m := awsproxy.Match{Service: c.Service, Op: c.Op, Times: 1, Nth: 1}
+			for slices.Contains(places, m) {
+				m.Nth++
 			}
-			for n, m := range places {
-				if n%8 != lived%8 {
-					continue
-				}
-				f := strikes[(lived/8+n)%len(strikes)]
-				lives++
-				t.Run(fmt.Sprintf("%s/%s#%d", f.name, m.Op, m.Nth), func(t *testing.T) { l.struck(t, types, m, f) })
+			places = append(places, m)
+		}
+		for n, m := range places {
+			if n%8 != turn%8 {
+				continue
 			}
-		})
-	}
-	t.Logf("%d types, %d lives with a fault", lived, lives)
-	if lived < extent.Size(t, 35, 1000) {
-		t.Errorf("%d types live", lived)
-	}
+			f := strikes[(turn/8+n)%len(strikes)]
+			lives++
+			t.Run(fmt.Sprintf("%s/%s#%d", f.name, m.Op, m.Nth), func(t *testing.T) { l.struck(t, types, m, f) })
+		}
+	})
+	t.Logf("%d lives with a fault", lives)
 }
 
 // Reads of AWS lag behind its writes for resources of every type. Each type meets one of the lags of the suite.
 func TestTypes_SurviveLag(t *testing.T) {
-	types, err := awstypes.Bundled()
-	must(t, err)
-	names := types.Names()
-	lived := 0
-	for i := extent.Size(t, 30, 0); i < len(names); i += extent.Size(t, 41, 1) {
-		name := names[i]
-		if apart(name) != "" {
-			continue
+	eachType(t, 30, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
+		name := l.schema.Name
+		life := kindtest.Life{
+			Sample: l.object(l.properties),
+			Facts:  func(s *kindtest.Subject) { l.bench = placeWith(t, s, types) },
+			Exists: func(*testing.T, *kindtest.Rig) bool { return len(l.double.Identifiers(name)) > 0 },
 		}
-		l, _ := typeLife(t, types, name)
-		if l == nil {
-			continue
+		if edited, what := l.edited(); what != "" {
+			life.Edited = l.object(edited)
 		}
-		lived++
-		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) {
-			life := kindtest.Life{
-				Sample: l.object(l.properties),
-				Facts:  func(s *kindtest.Subject) { l.bench = placeWith(t, s, types) },
-				Exists: func(*testing.T, *kindtest.Rig) bool { return len(l.double.Identifiers(name)) > 0 },
-			}
-			if edited, what := l.edited(); what != "" {
-				life.Edited = l.object(edited)
-			}
-			kindtest.LagInTurn(t, entry, life, lived)
-		})
-	}
-	t.Logf("%d types", lived)
-	if lived < extent.Size(t, 35, 1000) {
-		t.Errorf("%d types live", lived)
-	}
+		kindtest.LagInTurn(t, entry, life, turn)
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
-	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // habitual is a life of a type whose handlers have a habit: it begins with the properties of the life, and each of some others is added and changed.
@@ -58,35 +57,18 @@ var habits = map[string]cloudcontrol.Habit{"empty values": cloudcontrol.StoresEm
 
 // Whatever the handlers of a type store and show for what a client left out, an object stops writing, and can be changed.
 func TestTypes_LiveWithTheHabitsOfHandlers(t *testing.T) {
-	types, err := awstypes.Bundled()
-	must(t, err)
-	names := types.Names()
-	lived := 0
-	for i := extent.Size(t, 10, 0); i < len(names); i += extent.Size(t, 41, 1) {
-		name := names[i]
-		if apart(name) != "" {
-			continue
-		}
-		l, _ := typeLife(t, types, name)
-		if l == nil {
-			continue
-		}
-		lived++
+	eachType(t, 10, func(t *testing.T, types *awstypes.Types, l *anyLife, turn int) {
 		for what, h := range habits {
-			t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", ".")+"/"+what, func(t *testing.T) {
-				l, _ := typeLife(t, types, name)
+			t.Run(what, func(t *testing.T) {
+				l, _ := typeLife(t, types, l.schema.Name)
 				others, _ := l.editable()
 				if h == cloudcontrol.StoresEmpty { // they stand for what was left out
 					l.properties = l.required(t)
 				}
-				l.habitual(t, types, h, some(others, lived))
+				l.habitual(t, types, h, some(others, turn))
 			})
 		}
-	}
-	t.Logf("%d types", lived)
-	if lived < extent.Size(t, 35, 1000) {
-		t.Errorf("%d types live", lived)
-	}
+	})
 }
 
 // some returns two of several properties, others in each turn.

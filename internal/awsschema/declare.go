@@ -4,7 +4,6 @@ package awsschema
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -20,7 +19,7 @@ func (t *Type) declarable(at []string, object map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range object {
 		below := append(slices.Clone(at), name)
-		if value == nil || t.RuleAt(below...).ReadOnly || !t.IsRequired(below...) && t.isDefault(below, value) {
+		if value == nil || t.RuleAt(below...).ReadOnly || !t.IsRequired(below...) && t.IsDefault(value, below...) {
 			continue
 		}
 		members, isObject := value.(map[string]any)
@@ -35,18 +34,10 @@ func (t *Type) declarable(at []string, object map[string]any) map[string]any {
 
 // declarableValue returns a value as it would be declared. Elements of lists are compared as a whole, and keep their defaults.
 func (t *Type) declarableValue(at []string, value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		return t.declarable(at, value)
-	case []any:
-		out := make([]any, len(value))
-		for i, element := range value {
-			out[i] = t.withoutAssigned(append(slices.Clone(at), Every), element)
-		}
-		return out
-	default:
-		return value
+	if object, ok := value.(map[string]any); ok {
+		return t.declarable(at, object)
 	}
+	return t.withoutAssigned(at, value)
 }
 
 // withoutAssigned returns a value without the members that AWS assigns.
@@ -69,12 +60,6 @@ func (t *Type) withoutAssigned(at []string, value any) any {
 	default:
 		return value
 	}
-}
-
-// isDefault reports whether the schema says that a property has the value where nobody declares another.
-func (t *Type) isDefault(at []string, value any) bool {
-	schemas := t.schemasAt(at)
-	return len(schemas) == 1 && schemas[0]["default"] != nil && reflect.DeepEqual(schemas[0]["default"], value)
 }
 
 // RequiredHidden returns the properties that AWS requires, never shows, and that properties do not have, in order: a declaration of an

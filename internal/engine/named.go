@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -119,22 +121,41 @@ func refuseOthersResources(ctx context.Context, sc kind.Scope, o Owner, p Plan, 
 	if sc.OwnersOf == nil || o.Deleting || !p.Writes() || o.ReportsOnly(p) {
 		return nil
 	}
-	named := names()
-	arns := arnsOf(named)
-	if len(arns) == 0 {
-		return nil
-	}
-	tags, err := sc.OwnersOf(ctx, arns)
-	if err != nil {
-		return err
+	named, tags := names(), map[string]map[string]string{}
+	if arns := arnsOf(named); len(arns) > 0 {
+		var err error
+		if tags, err = sc.OwnersOf(ctx, arns); err != nil {
+			return err
+		}
 	}
 	for _, n := range named {
-		if slices.ContainsFunc(n.ARNs, func(arn string) bool { return !o.mayUse(tags[arn]) }) {
-			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: n.Field, Message: fmt.Sprintf(
-				"%s belongs to an object of another namespace: name a resource of this namespace, or have an administrator add the namespace of its owner to --shared-namespaces of the operator", n.Value)}
+		if why := o.whyNotNamed(n, tags); why != "" {
+			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: n.Field, Message: n.Value + " " + why}
 		}
 	}
 	return nil
+}
+
+// whyNotNamed says why the object must not name a resource, by the tags of what it may mean; empty when it may.
+func (o Owner) whyNotNamed(n kind.Naming, tags map[string]map[string]string) string {
+	switch {
+	case slices.ContainsFunc(n.ARNs, func(arn string) bool { return !o.mayUse(tags[arn]) }):
+		return "belongs to an object of another namespace: name a resource of this namespace, or have an administrator add the namespace of its owner to --shared-namespaces of the operator"
+	case len(o.Foreign) == 0 || n.Guessed || slices.ContainsFunc(n.ARNs, func(arn string) bool { return tags[arn][wellknown.TagOwner] != "" }):
+		return ""
+	}
+	arns := n.ARNs
+	if len(arns) == 0 && strings.HasPrefix(n.Value, "arn:") { // of another account
+		arns = []string{n.Value}
+	}
+	allowed := func(arn string) bool {
+		return isOfAWS(arn) || slices.ContainsFunc(o.Foreign, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
+	}
+	if len(arns) == 0 || slices.ContainsFunc(arns, allowed) {
+		return ""
+	}
+	return "shows no object of this namespace as its owner, and --foreign-resources of the operator does not allow " + arns[0] +
+		": refer to an object of this namespace, or have an administrator add the ARN, or a pattern of it"
 }
 
 // arnsOf returns the ARNs of what is named, each once.
@@ -144,4 +165,9 @@ func arnsOf(named []kind.Naming) (out []string) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// isOfAWS reports whether a resource is one that AWS has in every account: a managed policy, or the key of a service.
+func isOfAWS(arn string) bool {
+	return strings.Contains(arn, ":iam::aws:policy/") || strings.Contains(arn, ":alias/aws/")
 }

@@ -42,6 +42,7 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 	subnet := &v1alpha1.Subnet{}
 	subnet.Spec.VPCID = "vpc-0123456789abcdef0"
 	theirs := map[string]string{wellknown.TagOwner: "VPC/other/net", wellknown.TagOwnerUID: "theirs", wellknown.TagCluster: us().Cluster}
+	ours := us().OwnerTags()
 	writes := Plan{Cause: New, Steps: []kind.Step{{Action: "ec2:CreateSubnet"}}}
 	failure := errors.New("throttled")
 	for _, c := range []struct {
@@ -56,6 +57,9 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		{name: "another namespace's", tags: theirs, plan: writes, want: status.ReasonNotPermitted, looks: 1},
 		{name: "nobody's", plan: writes, looks: 1},
 		{name: "of a shared namespace", tags: theirs, plan: writes, edit: func(o *Owner) { o.Shared = []string{"other"} }, looks: 1},
+		{name: "nobody's, of a type that the administrator allows", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:ec2:*:*:vpc/*"} }, looks: 1},
+		{name: "nobody's, of another type", plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} }, want: status.ReasonNotPermitted, looks: 1},
+		{name: "of this namespace, of another type", tags: ours, plan: writes, edit: func(o *Owner) { o.Foreign = []string{"arn:aws:s3:::*"} }, looks: 1},
 		{name: "nothing to write", tags: theirs, plan: Plan{Cause: InSync}},
 		{name: "a deletion", tags: theirs, plan: writes, edit: func(o *Owner) { o.Deleting = true }},
 		{name: "an object that observes", tags: theirs, plan: writes, edit: func(o *Owner) { o.Management = v1alpha1.ManageObserve }},
@@ -79,6 +83,29 @@ func TestDecide_RefusesWhatAnotherNamespaceOwns(t *testing.T) {
 		}
 		if got != c.want || looks != c.looks {
 			t.Errorf("%s: %v after %d looks", c.name, err, looks)
+		}
+	}
+}
+
+// A name that only resembles that of a resource is no reason to refuse an object; the ARN of another account is.
+func TestWhyNotNamed_JudgesWhatIsOutsideOfTheAccount(t *testing.T) {
+	o := us()
+	o.Foreign = []string{"arn:aws:s3:::*"}
+	const elsewhere = "arn:aws:sqs:eu-west-1:999999999999:jobs"
+	for _, c := range []struct {
+		n       kind.Naming
+		refused bool
+	}{
+		{kind.Naming{Value: elsewhere}, true},
+		{kind.Naming{Value: "arn:aws:s3:::code"}, false},
+		{kind.Naming{Value: "local"}, false},
+		{kind.Naming{Value: "arn:aws:iam::aws:policy/ReadOnlyAccess"}, false},
+		{kind.Naming{Value: "alias/aws/s3", ARNs: []string{"arn:aws:kms:eu-west-1:123456789012:alias/aws/s3"}}, false},
+		{kind.Naming{Value: "alias/shop", ARNs: []string{"arn:aws:kms:eu-west-1:123456789012:alias/shop"}}, true},
+		{kind.Naming{Value: "events", ARNs: []string{"arn:aws:logs:eu-west-1:123456789012:log-group:events"}, Guessed: true}, false},
+	} {
+		if why := o.whyNotNamed(c.n, nil); (why != "") != c.refused {
+			t.Errorf("%+v: %q", c.n, why)
 		}
 	}
 }

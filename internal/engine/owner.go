@@ -29,6 +29,8 @@ type Owner struct {
 	// Shared are namespaces whose resources the object may name as it names those of its namespace: NAMESPACE of the cluster, or
 	// CLUSTER-ID/NAMESPACE.
 	Shared []string
+	// Foreign are patterns of ARNs of resources without an owner that the object may name; none allows all.
+	Foreign []string
 
 	// Generation is the object's; SyncedGeneration the last one at which AWS was observed to be as declared.
 	Generation, SyncedGeneration int64

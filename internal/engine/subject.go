@@ -28,6 +28,8 @@ type Facts struct {
 	Previous []string
 	// Shared are namespaces whose resources objects of every namespace may name; see Owner.
 	Shared []string
+	// Foreign are patterns of ARNs of resources without an owner that objects may name; see Owner.
+	Foreign []string
 	// Trusted is true for an object that its capability compiles to exactly this.
 	Trusted bool
 	// Borrowed is true when the provider uses the operator's own identity only because a capability
@@ -91,7 +93,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	spec, st := obj.CommonSpec(), obj.CommonStatus()
 	o := Owner{
 		Kind: e.Name(), Namespace: obj.GetNamespace(), Name: obj.GetName(), UID: string(obj.GetUID()),
-		Cluster: f.Cluster, Previous: f.Previous, Shared: f.Shared,
+		Cluster: f.Cluster, Previous: f.Previous, Shared: f.Shared, Foreign: f.Foreign,
 		Generation: obj.GetGeneration(), SyncedGeneration: st.SyncedGeneration,
 		Deleting: obj.GetDeletionTimestamp() != nil, Deletion: DeletionPolicyOf(obj, e.Meta()),
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,

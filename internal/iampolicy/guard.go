@@ -57,7 +57,7 @@ func CheckPermissions(d Document, partition, account string) error {
 			case strings.Trim(name, "*?") != "":
 			case service == "iam":
 				return errors.New("iam:* allows the role to grant itself any permission: name the actions")
-			case matchesPattern(service, "iam") && s.coversIAM(partition, account):
+			case MatchesPattern(service, "iam") && s.coversIAM(partition, account):
 				return errors.New(`action "*" on resources of IAM allows the role to grant itself any permission: name the actions and the resources`)
 			}
 		}
@@ -72,7 +72,7 @@ func (s Statement) coversIAM(partition, account string) bool {
 	}
 	for _, r := range s.Resource {
 		for _, kind := range []string{"role", "policy", "user", "group"} {
-			if matchesPattern(r, "arn:"+partition+":iam::"+account+":"+kind+"/x") {
+			if MatchesPattern(r, "arn:"+partition+":iam::"+account+":"+kind+"/x") {
 				return true
 			}
 		}
@@ -104,9 +104,9 @@ func CheckPrincipals(d Document) error {
 	return nil
 }
 
-// matchesPattern reports whether a pattern with IAM's wildcards matches: * is any text, ? is one character.
+// MatchesPattern reports whether a pattern with IAM's wildcards matches: * is any text, ? is one character.
 // After a mismatch only the last star is tried again, so the time is at most the product of the lengths.
-func matchesPattern(pattern, s string) bool {
+func MatchesPattern(pattern, s string) bool {
 	p, i, star, mark := 0, 0, -1, 0
 	for i < len(s) {
 		switch {

@@ -107,7 +107,7 @@ func admits(operator, key, issuer string, a ServiceAccount, values Values) bool 
 	case "StringEquals":
 		return slices.Contains(values, want)
 	case "StringLike":
-		return slices.ContainsFunc(values, func(pattern string) bool { return matchesPattern(pattern, want) })
+		return slices.ContainsFunc(values, func(pattern string) bool { return MatchesPattern(pattern, want) })
 	default:
 		return false // any other operator may exclude it: another statement is safer
 	}

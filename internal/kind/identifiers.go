@@ -14,6 +14,8 @@ type Naming struct {
 	Field, Value string
 	// ARNs lists the resources that the value may mean; it is empty where the value means none in the account of the object.
 	ARNs []string
+	// Guessed is true where only the name of a member tells what the value means, so that it may mean nothing in AWS.
+	Guessed bool
 }
 
 // Namer is implemented by kinds whose specs name resources in members of a document.

@@ -30,6 +30,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.StringSliceVar(&o.Types, "types", nil, "AWS resource types that AWSResource objects may manage, by name or by service, such as AWS::Kinesis::*; types of IAM, CloudFormation, "+
 		"Organizations and SSO, types of policies and permissions, and types that have a kind are allowed by their names only; default: none")
 	fs.StringSliceVar(&o.SharedNamespaces, "shared-namespaces", nil, "namespaces whose AWS resources objects of every namespace may name, as NAMESPACE or CLUSTER-ID/NAMESPACE")
+	fs.StringSliceVar(&o.ForeignResources, "foreign-resources", nil, "patterns of ARNs of the resources without an owner that objects may name by identifiers, such as arn:aws:ec2:*:*:subnet/*; default: all")
 	fs.StringSliceVar(&o.PreviousClusterIDs, "previous-cluster-ids", nil, "identities of earlier clusters whose AWS resources this cluster takes over")
 	return quota
 }
@@ -59,6 +60,11 @@ func (o *Options) validateGuards() error {
 	for _, t := range o.Types {
 		if !typePattern.MatchString(t) {
 			errs = append(errs, fmt.Errorf("--types: %q is neither the name of a resource type, such as AWS::Kinesis::Stream, nor the types of a service, such as AWS::Kinesis::*", t))
+		}
+	}
+	for _, p := range o.ForeignResources {
+		if !strings.HasPrefix(p, "arn:") {
+			errs = append(errs, fmt.Errorf("--foreign-resources: %q is no pattern of an ARN, such as arn:aws:ec2:*:*:subnet/*", p))
 		}
 	}
 	return errors.Join(errs...)

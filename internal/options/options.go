@@ -80,6 +80,8 @@ type Options struct {
 	// SharedNamespaces are namespaces whose AWS resources objects of other namespaces may name: NAMESPACE of this cluster, or
 	// CLUSTER-ID/NAMESPACE.
 	SharedNamespaces []string
+	// ForeignResources are patterns of the ARNs of resources without an owner that objects may name; none allows all.
+	ForeignResources []string
 	// PreviousClusterIDs are clusters whose resources may be inherited.
 	PreviousClusterIDs []string
 	// QPS and Burst limit requests to the API server.

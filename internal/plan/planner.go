@@ -35,8 +35,8 @@ import (
 type Operator struct {
 	// Settings apply to capabilities; ClusterID among them marks resources in AWS.
 	capabilityfacts.Settings
-	// PreviousClusterIDs and SharedNamespaces are as in engine.Facts.
-	PreviousClusterIDs, SharedNamespaces []string
+	// PreviousClusterIDs, SharedNamespaces and ForeignResources are as in engine.Facts.
+	PreviousClusterIDs, SharedNamespaces, ForeignResources []string
 	// Types is that of engine.Facts.
 	Types *engine.AllowedTypes
 	// Intents are the settings of security intents.

@@ -206,7 +206,7 @@ func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, truste
 	issuer, noIssuer := l.p.Issuer(ctx)
 	o := l.p.Operator
 	return engine.Facts{
-		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Types: o.Types, Trusted: trusted,
+		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types, Trusted: trusted,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
 		GuardData: trusted && l.obj.GetDeletionTimestamp() != nil && l.entry.Meta().HoldsData,
 		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,

@@ -42,6 +42,7 @@ eks-cluster-name: {{ .Values.aws.eksClusterName | toJson }}
 cluster-id: {{ .Values.aws.clusterID | toJson }}
 previous-cluster-ids: {{ .Values.aws.previousClusterIDs | toJson }}
 shared-namespaces: {{ .Values.aws.sharedNamespaces | toJson }}
+foreign-resources: {{ .Values.aws.foreignResources | toJson }}
 types: {{ .Values.aws.types | toJson }}
 aws-rates: {{ .Values.aws.rates | toJson }}
 capability-namespaces: {{ .Values.tenants.capabilityNamespaces | toJson }}

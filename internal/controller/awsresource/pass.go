@@ -118,7 +118,7 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 	deleting := p.obj.GetDeletionTimestamp() != nil
 	issuer, noIssuer := p.r.Issuer(ctx)
 	return engine.Facts{
-		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, Types: p.r.Types,
+		Cluster: p.r.ClusterID, Previous: p.r.PreviousClusterIDs, Shared: p.r.SharedNamespaces, Foreign: p.r.ForeignResources, Types: p.r.Types,
 		Borrowed: p.r.Sessions.Borrowed(provider), Provider: provider.Spec,
 		Partition: session.Partition, Account: session.Account, Region: session.Region, Issuer: issuer, NoIssuer: noIssuer, OIDCProvider: p.r.oidcProvider(ctx, session, p.obj), EKSCluster: p.r.EKSCluster,
 		Ref: func(kind, name string) (kind.Target, error) {

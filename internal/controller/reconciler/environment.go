@@ -43,6 +43,8 @@ type Environment struct {
 	Types *engine.AllowedTypes
 	// SharedNamespaces are namespaces whose AWS resources objects of every namespace may name; see engine.Owner.
 	SharedNamespaces []string
+	// ForeignResources are patterns of ARNs of resources without an owner that objects may name; see engine.Owner.
+	ForeignResources []string
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.
 	Issuer func(ctx context.Context) (string, error)
 	// EKSCluster is the name of the cluster in EKS; empty while it is not known.

@@ -53,9 +53,9 @@ func (n *namings) collect(at []string, field string, value any) {
 func (n *namings) add(at []string, field, value string) {
 	found := kind.Naming{Field: field, Value: value, ARNs: kind.ARNsByForm(n.sc, value)}
 	if len(found.ARNs) == 0 && !strings.HasPrefix(value, "arn:") {
-		found.ARNs = n.guess(at, value)
+		found.ARNs, found.Guessed = n.guess(at, value), true
 	}
-	if len(found.ARNs) > 0 {
+	if len(found.ARNs) > 0 || strings.HasPrefix(value, "arn:") { // also one of another account
 		n.found = append(n.found, found)
 	}
 }

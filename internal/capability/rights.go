@@ -42,10 +42,11 @@ var Proving = append(slices.Clone(Granting), kindPool, kindCertificate)
 // Prove returns what a child of the kind owns in AWS, with the ID of its node. A child proves something when the
 // capability controls it, it goes through the capability's provider, and the operator recorded its ARN in the
 // status of a resource that the child owned at the last look. Tenants can write such objects but not their
-// status. A resource that has another owner by now proves nothing.
+// status. A resource that has another owner by now proves nothing, nor
+// does a child whose resource was deleted and that only others keep.
 func Prove(c *nexusv1.NexusAICapability, kind string, child awsv1.Resource) (id string, proof Proof, ok bool) {
 	st := child.CommonStatus()
-	if !isChildOf(c, child) || st.ARN == "" || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
+	if !isChildOf(c, child) || awsv1.IsLeftBehind(kind, child) || st.ARN == "" || !st.OwnsResource() || child.CommonSpec().ManagementPolicy == awsv1.ManageObserve || status.IsDisputed(st.Conditions) {
 		return "", Proof{}, false
 	}
 	proof = Proof{ARN: st.ARN, UID: string(child.GetUID())}

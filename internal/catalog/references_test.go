@@ -47,6 +47,8 @@ type target struct {
 	name        string
 	edit        func(spec *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus)
 	role, other bool
+	// deleting objects have a deletion timestamp; theirs are kept by the operator's finalizer, those that are left behind by another.
+	deleting, leftBehind bool
 }
 
 var targets = []target{
@@ -69,6 +71,11 @@ var targets = []target{
 		st.Ownership = v1alpha1.OwnershipDisputed
 		st.Conditions = []metav1.Condition{{Type: status.Ready, Status: metav1.ConditionFalse, Reason: status.ReasonOwnershipUnknown}}
 	}},
+	{name: "in deletion", role: true, other: true, deleting: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
+	{name: "deleted, and kept by another's finalizer", leftBehind: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
+	{name: "observed, deleted, and kept by another's finalizer", leftBehind: true, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+	}},
 	{name: "not looked at yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { *st = v1alpha1.CommonStatus{} }},
 	{name: "created and not read yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.ARN, st.Ownership = "", "" }},
 }
@@ -80,6 +87,14 @@ func stateOf(e engine.Entry, of target) v1alpha1.Resource {
 	st := obj.CommonStatus()
 	st.ID, st.ARN, st.Ownership = "id", "arn:aws:x:::id", v1alpha1.OwnershipOwned
 	of.edit(obj.CommonSpec(), st)
+	if of.deleting || of.leftBehind {
+		now := metav1.Now()
+		obj.SetDeletionTimestamp(&now)
+		obj.SetFinalizers([]string{"example.com/keep"})
+	}
+	if of.deleting {
+		obj.SetFinalizers(append(obj.GetFinalizers(), v1alpha1.FinalizerOf(e.Name())))
+	}
 	return obj
 }
 

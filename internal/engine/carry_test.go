@@ -162,7 +162,7 @@ func (l *machineLife) pass(edits ...func(*Owner)) (Outcome, error) {
 	var intent *Intent
 	if n := len(l.h.committed); n > 0 {
 		intent = &l.h.committed[n-1]
-		l.cr.SetFinalizers([]string{FinalizerOf(l.e.Name())})
+		l.cr.SetFinalizers([]string{v1alpha1.FinalizerOf(l.e.Name())})
 	}
 	o := OwnerOf(l.e, l.cr, intent, l.facts())
 	for _, edit := range edits {

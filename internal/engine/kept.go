@@ -30,6 +30,8 @@ type Kept struct {
 	What string `json:"what,omitempty"`
 	// Until is the time up to which AWS can restore what was deleted. Zero for what stays until a person deletes it.
 	Until time.Time `json:"until,omitzero"`
+	// Elsewhere is true for a record on an object of another namespace, whose readers must not learn what there is in this one.
+	Elsewhere bool `json:"-"`
 }
 
 // Recoverable is implemented by objects whose resource AWS can restore for some days after its deletion.
@@ -41,6 +43,9 @@ type Recoverable interface {
 // Annotation returns the annotation that records what was left.
 func (k Kept) Annotation() (key, value string) {
 	sum := sha256.Sum256([]byte(strings.Join([]string{k.Kind, k.Namespace, k.Name, k.What}, "/")))
+	if k.Elsewhere {
+		k = Kept{Until: k.Until}
+	}
 	text, _ := json.Marshal(k) // texts only
 	return annotationKept + hex.EncodeToString(sum[:8]), string(text)
 }

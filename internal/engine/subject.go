@@ -72,11 +72,6 @@ type Importer interface {
 	ImportID() string
 }
 
-// FinalizerOf is the finalizer that keeps an object of the kind until its AWS resource is dealt with.
-func FinalizerOf(kind string) string {
-	return v1alpha1.GroupName + "/" + strings.ToLower(kind) + "-finalizer"
-}
-
 // DeletionPolicyOf is the deletion policy in force, defaults applied.
 func DeletionPolicyOf(obj v1alpha1.Resource, m kind.Meta) v1alpha1.DeletionPolicy {
 	if d := obj.CommonSpec().DeletionPolicy; d != "" {
@@ -99,7 +94,7 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 		Adoption: spec.AdoptionPolicy, Management: spec.ManagementPolicy, Drift: spec.DriftPolicy,
 		AllowAdoption:  f.Provider.AllowsAdoptionOf(e.Name()) && spec.DeletionPolicy != "",
 		NoCreationTime: e.Meta().NoCreationTime, Unnamed: e.Meta().Identity != kind.ByName,
-		HasFinalizer: slices.Contains(obj.GetFinalizers(), FinalizerOf(e.Name())),
+		HasFinalizer: slices.Contains(obj.GetFinalizers(), v1alpha1.FinalizerOf(e.Name())),
 		Check:        f.Check, Intent: intent, Earlier: readEarlier(obj.GetAnnotations(), string(obj.GetUID())), Known: st.ARN != "" || st.ID != "", ManagedTagKeys: writtenTags(st, intent), ManagedPaths: writtenPaths(obj, intent), Hidden: hiddenPaths(st, intent), Written: st.WrittenVersions, KeyNames: keyNames(obj),
 	}
 	o.Provided, o.Recent.Provided = providedBy(f.Provider), st.Provided
@@ -159,7 +154,7 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 			return kind.Target{}, err
 		}
 	}
-	if target == nil || !Published(target) {
+	if target == nil || !Published(target) || v1alpha1.IsLeftBehind(kindName, target) {
 		return kind.Target{}, &status.Waiting{Reason: status.ReasonWaiting, For: whatIsMissing(id, target), After: 30 * time.Second}
 	}
 	st := target.CommonStatus()
@@ -189,7 +184,7 @@ func refuseObserved(id, kindName string, target v1alpha1.Resource) error {
 
 // whatIsMissing says what a reference to an object waits for.
 func whatIsMissing(id string, target v1alpha1.Resource) string {
-	if target != nil && target.CommonStatus().ID != "" && !mayBeReferredTo(target) {
+	if target != nil && target.GetDeletionTimestamp() == nil && target.CommonStatus().ID != "" && !mayBeReferredTo(target) {
 		return id + " to own its AWS resource: see its conditions, and whether it is paused"
 	}
 	return id + " to exist in AWS"

@@ -171,7 +171,7 @@ func (s *Subject) Owner() engine.Owner {
 func (s *Subject) stored() v1alpha1.Resource {
 	o := s.Object.DeepCopyObject().(v1alpha1.Resource)
 	if s.Intent != nil {
-		o.SetFinalizers([]string{engine.FinalizerOf(s.Entry.Name())})
+		o.SetFinalizers([]string{v1alpha1.FinalizerOf(s.Entry.Name())})
 	}
 	if s.Deleting {
 		now := metav1.NewTime(s.Clock)

@@ -20,11 +20,11 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
-// BenchmarkMemoryOfTenants fills five namespaces with AWS resources, capabilities and pods with the operator's label, each of half a mebibyte
-// or more, which is more than the operator keeps of a namespace, and with plan requests, and judges the resident memory of the operator by the limit that the chart sets. The numbers are small because the
-// API server of the bed shares the machine; both are far above what a namespace is allowed.
+// BenchmarkMemoryOfTenants fills five namespaces with 500 AWS resources of a mebibyte and 500 plan requests, and with capabilities and pods
+// with the operator's label of half a mebibyte or more, which is more than the operator keeps of a namespace, and judges the resident
+// memory of the operator by the limit that the chart sets.
 func BenchmarkMemoryOfTenants(b *testing.B) {
-	const namespaces, objects, requests = 5, 20, 20
+	const namespaces, resources, objects, requests = 5, 100, 20, 100
 	for b.Loop() {
 		court := newCourt(b, "tenants")
 		x := newBench(b, resting, lifted)
@@ -35,11 +35,11 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 			x.Create(x.providerIn(names[i]))
 		}
 		s := x.Op.SampleMemory()
-		inParallel(namespaces*objects, func(i int) { x.make(largeParameters(names[i%namespaces], i)) })
+		inParallel(namespaces*resources, func(i int) { x.make(largeParameters(names[i%namespaces], i)) })
 		inParallel(namespaces*objects, func(i int) { x.make(largeCapability(names[i%namespaces], i)) })
 		inParallel(namespaces*objects, func(i int) { x.make(largePod(names[i%namespaces], i)) })
 		inParallel(namespaces*requests, func(i int) { x.make(x.planOf(names[i%namespaces], i, 15<<10)) })
-		x.Eventually(patience(namespaces), "the requests of each namespace to be answered", func() error {
+		x.Eventually(patience(namespaces*objects/2), "the requests of each namespace to be answered", func() error {
 			list := &nexusv1.PlanRequestList{}
 			if err := x.Client.List(x.Ctx(), list); err != nil {
 				return err
@@ -54,8 +54,8 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 		x.quiet()
 		peak, limit := x.usage().Peak, chartMemoryLimit(b)
 		ready, _ := f.counts()
-		b.Logf("%d of %d requests were planned, of %d objects of a mebibyte", ready, namespaces*requests, namespaces*objects)
-		court.judge("full", namespaces*objects, []figure{{peakMiB, float64(s.Stop()) / mebibyte}, {shareOfLimit, float64(peak) / float64(limit)}})
+		b.Logf("%d of %d requests were planned, beside %d objects of half a mebibyte and more", ready, namespaces*requests, namespaces*(resources+2*objects))
+		court.judge("full", namespaces*(resources+2*objects), []figure{{peakMiB, float64(s.Stop()) / mebibyte}, {shareOfLimit, float64(peak) / float64(limit)}})
 		x.emptied(names)
 		x.Op.Stop()
 	}

@@ -248,6 +248,49 @@ func TestAttack_NobodyActsAsARoleThatItObservedBefore(t *testing.T) {
 	}
 }
 
+// An object that a tenant has deleted, and keeps by a finalizer, has no resource any more: what has its name by now is another's.
+func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	tenant := b.Tenant(b.Namespace)
+	kept := role("kept-by-name")
+	kept.Namespace, kept.Finalizers = b.Namespace, []string{"example.com/keep"}
+	if err := tenant.Create(b.Ctx(), kept); err != nil {
+		t.Fatal(err)
+	}
+	b.Ready(kept)
+	if err := tenant.Delete(b.Ctx(), kept); err != nil {
+		t.Fatal(err)
+	}
+	finalizer := v1alpha1.FinalizerOf("IAMRole")
+	b.Eventually(30*time.Second, "the role to be deleted", func() error {
+		if err := b.Get(kept); err != nil || slices.Contains(kept.Finalizers, finalizer) {
+			return fmt.Errorf("%v: %w", kept.Finalizers, err)
+		}
+		return nil
+	})
+	api := iam.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	trust := `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"Service":"glue.amazonaws.com"},"Action":"sts:AssumeRole"}]}`
+	if _, err := api.CreateRole(t.Context(), &iam.CreateRoleInput{RoleName: aws.String("kept-by-name"), AssumeRolePolicyDocument: &trust}); err != nil {
+		t.Fatal(err)
+	}
+	crawler := &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "crawler"},
+		Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: through("aws"), CrawlerName: "crawler", DatabaseName: "lake", RoleRef: &v1alpha1.ObjectReference{Name: kept.Name},
+			S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://finance/"}}}}
+	if err := tenant.Create(b.Ctx(), crawler); err != nil {
+		t.Fatal(err)
+	}
+	if m := b.Shows(crawler, "Reconciling", metav1.ConditionTrue, "Waiting"); !strings.Contains(m, "IAMRole/"+kept.Name) {
+		t.Error(m)
+	}
+	if inv := b.Inventory(); slices.ContainsFunc(inv["glue"], func(s string) bool { return strings.Contains(s, "crawler") }) {
+		t.Errorf("there is a crawler: %v", inv)
+	}
+	if err := b.as(tenant, kept, func() { kept.Finalizers = nil }); err != nil {
+		t.Error(err)
+	}
+}
+
 // A tenant that can write to a zone can write its owner records: that of an object must be signed by the operator.
 func TestAttack_AnOwnerRecordThatATenantWroteProvesNothing(t *testing.T) {
 	b := newBed(t)

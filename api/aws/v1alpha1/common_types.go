@@ -3,6 +3,9 @@
 package v1alpha1
 
 import (
+	"slices"
+	"strings"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -244,6 +247,17 @@ type Resource interface {
 	CommonSpec() *CommonSpec
 	// CommonStatus returns the object's own common status, never nil.
 	CommonStatus() *CommonStatus
+}
+
+// FinalizerOf is the finalizer that keeps an object of the kind until its AWS resource is dealt with.
+func FinalizerOf(kind string) string {
+	return GroupName + "/" + strings.ToLower(kind) + "-finalizer"
+}
+
+// IsLeftBehind reports whether an object of the kind is kept only by the finalizers of others after its deletion. Whatever its status says,
+// it has no resource any more: by now another owner may have one of the same name.
+func IsLeftBehind(kind string, o Resource) bool {
+	return o.GetDeletionTimestamp() != nil && !slices.Contains(o.GetFinalizers(), FinalizerOf(kind))
 }
 
 // OwnsResource reports whether the resource that the status identifies was this object's when AWS was last looked at. Earlier

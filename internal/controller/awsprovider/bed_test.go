@@ -32,7 +32,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
 	"github.com/nexus-operator/nexus-operator/internal/controller/reconciler"
-	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakeapi"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/fakests"
 )
@@ -212,4 +211,4 @@ func secretOf(name string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: team, Name: name}, Data: map[string][]byte{"AWS_ACCESS_KEY_ID": []byte("AKIAUSER"), "AWS_SECRET_ACCESS_KEY": []byte("secret")}}
 }
 
-var finalizer = engine.FinalizerOf("AWSProvider")
+var finalizer = v1alpha1.FinalizerOf("AWSProvider")

@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, req reconcile.Request) (reco
 	if provider.DeletionTimestamp != nil {
 		return r.release(ctx, provider, was)
 	}
-	if controllerutil.AddFinalizer(provider, engine.FinalizerOf("AWSProvider")) {
+	if controllerutil.AddFinalizer(provider, v1alpha1.FinalizerOf("AWSProvider")) {
 		// Before anything is made through it: a provider must not vanish from under its dependents.
 		if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
 			return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
@@ -239,7 +239,7 @@ const inUsePoll = 10 * time.Second
 // release lets a deleted provider go once nothing depends on it. Until then it is kept fit for use,
 // because its dependents cannot go without it.
 func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSProvider) (reconcile.Result, error) {
-	if !controllerutil.ContainsFinalizer(provider, engine.FinalizerOf("AWSProvider")) {
+	if !controllerutil.ContainsFinalizer(provider, v1alpha1.FinalizerOf("AWSProvider")) {
 		return reconcile.Result{}, nil
 	}
 	users, err := r.Dependents(ctx, provider.Namespace, provider.Name)
@@ -254,7 +254,7 @@ func (r *Reconciler) release(ctx context.Context, provider, was *v1alpha1.AWSPro
 	if err := r.removeSecretFinalizers(ctx, provider.Namespace, provider.UID); err != nil {
 		return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
 	}
-	controllerutil.RemoveFinalizer(provider, engine.FinalizerOf("AWSProvider"))
+	controllerutil.RemoveFinalizer(provider, v1alpha1.FinalizerOf("AWSProvider"))
 	if err := r.Client.Patch(ctx, provider, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{})); err != nil {
 		return r.retries.Failed(client.ObjectKeyFromObject(provider), err)
 	}

@@ -23,7 +23,7 @@ import (
 // addressAtRest returns an ElasticIP that is as declared, whose identifier is its name.
 func addressAtRest(namespace, name, provider string, now time.Time) *v1alpha1.ElasticIP {
 	o := &v1alpha1.ElasticIP{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, Generation: 1,
-		Finalizers: []string{engine.FinalizerOf("ElasticIP")}, Annotations: map[string]string{engine.AnnotationHome: "aws/1/r"}}}
+		Finalizers: []string{v1alpha1.FinalizerOf("ElasticIP")}, Annotations: map[string]string{engine.AnnotationHome: "aws/1/r"}}}
 	o.Spec.ProviderRef.Name, o.Status.ID = provider, name
 	status.Summarize(&o.Status.Conditions, status.Result{Generation: 1, Now: now})
 	return o

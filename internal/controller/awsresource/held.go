@@ -36,7 +36,7 @@ func (r *Reconciler) waitForCapability(ctx context.Context, obj v1alpha1.Resourc
 	}
 	was := obj.DeepCopyObject().(client.Object)
 	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
-	if (recorded || obj.CommonStatus().ARN != "") && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve && controllerutil.AddFinalizer(obj, engine.FinalizerOf(r.Entry.Name())) {
+	if (recorded || obj.CommonStatus().ARN != "") && obj.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve && controllerutil.AddFinalizer(obj, v1alpha1.FinalizerOf(r.Entry.Name())) {
 		err = r.Client.Patch(ctx, obj, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))
 	}
 	return true, client.IgnoreNotFound(err)

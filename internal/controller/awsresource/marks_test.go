@@ -126,7 +126,7 @@ func TestReconcile_ARecordWithoutAFinalizerLeaksNothing(t *testing.T) {
 				}
 				r.pass(o)
 			}
-			if !d.exists || !slices.Contains(o.Finalizers, engine.FinalizerOf("S3Bucket")) {
+			if !d.exists || !slices.Contains(o.Finalizers, v1alpha1.FinalizerOf("S3Bucket")) {
 				t.Fatalf("exists %v, finalizers %q", d.exists, o.Finalizers)
 			}
 			if err := r.client.Delete(t.Context(), o); err != nil {

@@ -221,7 +221,7 @@ func (p *pass) Commit(ctx context.Context, i *engine.Intent) error {
 		return err
 	}
 	was, next := p.metadata(), p.metadata()
-	controllerutil.AddFinalizer(next, engine.FinalizerOf(p.r.Entry.Name()))
+	controllerutil.AddFinalizer(next, v1alpha1.FinalizerOf(p.r.Entry.Name()))
 	all := maps.Clone(next.GetAnnotations())
 	if all == nil {
 		all = map[string]string{}

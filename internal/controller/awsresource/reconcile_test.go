@@ -201,7 +201,7 @@ func (r *room) is(o v1alpha1.Resource, kind string, want metav1.ConditionStatus,
 // bucket is an object whose bucket the operator created and observed.
 func bucket(edits ...func(*v1alpha1.S3Bucket)) *v1alpha1.S3Bucket {
 	o := &v1alpha1.S3Bucket{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "media", UID: "uid-1", Generation: 2,
-		Finalizers: []string{engine.FinalizerOf("S3Bucket")}, Annotations: map[string]string{}}}
+		Finalizers: []string{v1alpha1.FinalizerOf("S3Bucket")}, Annotations: map[string]string{}}}
 	annotations, err := (&engine.Intent{UID: "uid-1", Attempt: 1, Home: "aws/123456789012/eu-central-1"}).Annotations()
 	if err != nil {
 		panic(err)
@@ -318,7 +318,7 @@ func TestReconcile_ProviderThatCannotBeUsed(t *testing.T) {
 			if waits != (err == nil && res.RequeueAfter == awssession.PollInterval) {
 				t.Errorf("%+v, %v", res, err)
 			}
-			if !r.read(o) || !slices.Equal(o.Finalizers, []string{engine.FinalizerOf("S3Bucket")}) {
+			if !r.read(o) || !slices.Equal(o.Finalizers, []string{v1alpha1.FinalizerOf("S3Bucket")}) {
 				t.Fatalf("finalizers %q", o.Finalizers)
 			}
 			if m := r.is(o, status.Reconciling, condition(!tc.stalled), tc.reason); !tc.stalled && !strings.Contains(m, tc.says) {
@@ -449,7 +449,7 @@ func TestReconcile_HeldByItsCapability(t *testing.T) {
 			if writes := r.written(); !slices.Equal(writes, tc.writes) {
 				t.Errorf("wrote %q, want %q", writes, tc.writes)
 			}
-			if r.read(o); !slices.Contains(o.Finalizers, engine.FinalizerOf("S3Bucket")) {
+			if r.read(o); !slices.Contains(o.Finalizers, v1alpha1.FinalizerOf("S3Bucket")) {
 				t.Error("the finalizer is gone")
 			}
 			if len(tc.writes) > 0 && tc.held && tc.writes[0] == "patch status" {

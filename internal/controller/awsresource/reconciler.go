@@ -149,7 +149,7 @@ func (r *Reconciler) hasMarks(obj v1alpha1.Resource) bool {
 		return true
 	}
 	_, recorded := obj.GetAnnotations()[engine.AnnotationHome]
-	return recorded && controllerutil.ContainsFinalizer(obj, engine.FinalizerOf(r.Entry.Name()))
+	return recorded && controllerutil.ContainsFinalizer(obj, v1alpha1.FinalizerOf(r.Entry.Name()))
 }
 
 func (r *Reconciler) interval() time.Duration {
@@ -197,7 +197,7 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 		return err
 	}
 	was, next := p.metadata(), p.metadata()
-	if !controllerutil.RemoveFinalizer(next, engine.FinalizerOf(p.r.Entry.Name())) {
+	if !controllerutil.RemoveFinalizer(next, v1alpha1.FinalizerOf(p.r.Entry.Name())) {
 		return nil
 	}
 	err := p.r.Client.Patch(ctx, next, client.MergeFromWithOptions(was, client.MergeFromWithOptimisticLock{}))

@@ -205,6 +205,7 @@ func (p *pass) recordOn(ctx context.Context, target v1alpha1.Resource, kindName 
 	was.SetUID(target.GetUID())
 	was.SetAnnotations(target.GetAnnotations())
 	next := was.DeepCopy()
+	left.Elsewhere = left.Namespace != target.GetNamespace()
 	annotations := engine.RecordKept(target.GetAnnotations(), left, stays, p.r.Clock.Now())
 	if maps.Equal(annotations, target.GetAnnotations()) {
 		return nil

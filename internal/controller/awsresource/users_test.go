@@ -38,7 +38,7 @@ func existing[T v1alpha1.Resource](o T, namespace, name, id, arn string, edits .
 	o.SetUID(uid)
 	o.SetGeneration(1)
 	o.SetAnnotations(annotations)
-	o.SetFinalizers([]string{engine.FinalizerOf(kindName)})
+	o.SetFinalizers([]string{v1alpha1.FinalizerOf(kindName)})
 	o.CommonSpec().ProviderRef.Name = "aws"
 	o.CommonStatus().ID, o.CommonStatus().ARN = id, arn
 	for _, edit := range edits {
@@ -394,6 +394,31 @@ func TestKeys_RecordIsWrittenBeforeTheObjectGoes(t *testing.T) {
 	r.refuse["patch KMSKey"] = unavailable
 	if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err == nil || !r.read(o) {
 		t.Errorf("the object is gone and the key does not know what it left: %v", err)
+	}
+}
+
+// What stays is recorded on a key of another namespace, too, whose readers learn nothing of the objects of this one.
+func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
+	for _, end := range []func(*v1alpha1.RDSInstance){deleted, func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }} {
+		o, key := database("blog", "posts", names(keyARN), going, end), aKey()
+		o.Spec.FinalSnapshotIdentifier = "posts-final"
+		r := newRoom(t, "RDSInstance", o, key)
+		r.read(o)
+		if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.read(key)
+		if kept := engine.KeptOf(key.Annotations); len(kept) != 1 {
+			t.Errorf("%+v", kept)
+		}
+		for name, value := range key.Annotations {
+			if strings.Contains(name+value, "blog") || strings.Contains(name+value, "posts") {
+				t.Errorf("%s: %s", name, value)
+			}
+		}
+		if reason, message := holdOf(t, "KMSKey", key); reason != lost || !strings.Contains(message, "1 of other namespaces") {
+			t.Errorf("%s: %s", reason, message)
+		}
 	}
 }
 

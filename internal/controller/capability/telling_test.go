@@ -21,7 +21,7 @@ func TestTelling_DropsTheRecordOfTheIntentAlone(t *testing.T) {
 		tells bool
 	}{
 		"the first record, with the finalizer": {func(o *v1alpha1.S3Bucket) {
-			o.Finalizers = []string{engine.FinalizerOf("S3Bucket")}
+			o.Finalizers = []string{v1alpha1.FinalizerOf("S3Bucket")}
 			o.Annotations = map[string]string{"a": "1", engine.AnnotationHome: "aws/1/r", engine.AnnotationIntent: "{}"}
 		}, false},
 		"managed fields":  {func(o *v1alpha1.S3Bucket) { o.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "m"}} }, false},

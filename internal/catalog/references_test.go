@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -41,14 +42,21 @@ func referenceFields(t reflect.Type, path string) (out []string) {
 	return out
 }
 
+// sameAnywhere are the kinds whose ARNs, or identifiers, mean the same in every region and account.
+var sameAnywhere = []string{"Certificate", "KMSKey", "Route53HostedZone", "S3Bucket", "SNSTopic", "SQSQueue"}
+
 // target is the state of an object that a reference names, and whether the reference may lead to its resource: for a role and for
 // every other kind.
 type target struct {
 	name        string
 	edit        func(spec *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus)
 	role, other bool
+	// foreign are the patterns of --foreign-resources; anywhere says that the kinds whose identifiers mean the same everywhere may be
+	// referred to all the same.
+	foreign  []string
+	anywhere bool
 	// deleting objects have a deletion timestamp; theirs are kept by the operator's finalizer, those that are left behind by another.
-	deleting, leftBehind bool
+	deleting, leftBehind, paused bool
 }
 
 var targets = []target{
@@ -76,6 +84,23 @@ var targets = []target{
 	{name: "observed, deleted, and kept by another's finalizer", leftBehind: true, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
 		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
 	}},
+	{name: "in deletion, and paused", deleting: true, paused: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
+	{name: "owned, and paused", role: true, other: true, paused: true, edit: func(*v1alpha1.CommonSpec, *v1alpha1.CommonStatus) {}},
+	{name: "observed, and paused", edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+	}, paused: true},
+	{name: "observed, and no pattern allows it", foreign: []string{"arn:aws:y:*"}, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+	}},
+	{name: "observed, and a pattern allows it", other: true, foreign: []string{"arn:aws:x:*"}, edit: func(s *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		s.ManagementPolicy, st.Ownership = v1alpha1.ManageObserve, v1alpha1.OwnershipObserved
+	}},
+	{name: "in this place", role: true, other: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-1" }},
+	{name: "in another region", role: true, anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/123456789012/eu-west-2" }},
+	{name: "in another account", anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.Home = "aws/999999999999/eu-west-1" }},
+	{name: "in another region, by its ARN", role: true, anywhere: true, edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) {
+		st.ARN = "arn:aws:x:eu-west-2:123456789012:id"
+	}},
 	{name: "not looked at yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { *st = v1alpha1.CommonStatus{} }},
 	{name: "created and not read yet", edit: func(_ *v1alpha1.CommonSpec, st *v1alpha1.CommonStatus) { st.ARN, st.Ownership = "", "" }},
 }
@@ -87,6 +112,9 @@ func stateOf(e engine.Entry, of target) v1alpha1.Resource {
 	st := obj.CommonStatus()
 	st.ID, st.ARN, st.Ownership = "id", "arn:aws:x:::id", v1alpha1.OwnershipOwned
 	of.edit(obj.CommonSpec(), st)
+	if of.paused {
+		obj.SetAnnotations(map[string]string{wellknown.AnnotationPaused: "true"})
+	}
 	if of.deleting || of.leftBehind {
 		now := metav1.Now()
 		obj.SetDeletionTimestamp(&now)
@@ -125,14 +153,17 @@ func TestReferencesLeadOnlyToWhatTheirObjectsOwn(t *testing.T) {
 			for _, of := range targets {
 				rows++
 				may := of.other
-				if kindName == "IAMRole" {
+				switch {
+				case kindName == "IAMRole":
 					may = of.role
+				case of.anywhere:
+					may = slices.Contains(sameAnywhere, kindName)
 				}
-				if got, err := engine.TargetOf(kindName, "x", stateOf(entries[kindName], of)); (err == nil) != may {
+				if got, err := engine.TargetOf(engine.Referrer{Home: "aws/123456789012/eu-west-1", Foreign: of.foreign}, kindName, "x", stateOf(entries[kindName], of)); (err == nil) != may {
 					t.Errorf("%s to %s, %s: %+v, %v", e.Name(), kindName, of.name, got, err)
 				}
 			}
-			if got, err := engine.TargetOf(kindName, "x", nil); err == nil {
+			if got, err := engine.TargetOf(engine.Referrer{}, kindName, "x", nil); err == nil {
 				t.Errorf("%s to an absent %s: %+v", e.Name(), kindName, got)
 			}
 		}

@@ -8,7 +8,7 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 func (d decider[CR, S]) planAbsent() (Plan, error) {
 	switch {
 	case d.o.Deleting:
-		return Plan{Cause: Gone, Reason: kind.Either(d.o.OnlyOwn, nothingOwn, "absent")}, nil
+		return Plan{Cause: Gone, Reason: kind.Either(d.o.OnlyOwn, NothingOwn, "absent")}, nil
 	case d.o.Import != "": // the spec names one resource: no other may take its place
 		return Plan{Cause: Lost}, nil
 	case d.isLost():

@@ -173,6 +173,7 @@ func (a *advance) observeOwn(ctx context.Context) (Plan, error) {
 func (a *advance) observe(ctx context.Context) (Plan, error) {
 	now := a.h.Now()
 	a.o.Recent.Created = a.mem.created(a.settleTime(), now)
+	a.o.Recent.CreatedIn = a.mem.createdIn
 	a.o.Recent.New = a.o.Recent.Created && a.mem.untouched
 	a.o.Recent.Wrote = now.Sub(a.mem.lastWrite()) < wroteFor
 	a.o.Recent.Untagged = a.mem.untagged()
@@ -414,6 +415,9 @@ func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 	a.mem.untouched = err == nil && p.creates() && len(done) == 1
 	for _, s := range done {
 		a.mem.recordWrite(s, p, a.h.Now())
+		if s.Effect == kind.Creates && a.o.Intent != nil {
+			a.mem.createdIn = a.o.Intent.Home
+		}
 		a.recordWritten(s, p)
 	}
 	if len(done) > 0 {

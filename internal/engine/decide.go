@@ -118,7 +118,7 @@ type decider[CR v1alpha1.Resource, S any] struct {
 // Decide reads AWS and returns what to do. It writes neither to AWS nor into cr: plan and drift
 // detection call it as well as the reconciler.
 func Decide[CR v1alpha1.Resource, S any](ctx context.Context, k kind.Kind[CR, S], sc kind.Scope, o Owner, cr CR) (Plan, error) {
-	if err := cmp.Or(sameHome(o.Intent, sc), o.checkEarlier(true)); err != nil {
+	if err := cmp.Or(sameHome(o, sc), o.checkEarlier(true)); err != nil {
 		return Plan{}, err
 	}
 	sc, want, err := desired(ctx, k, sc, cr)
@@ -279,14 +279,21 @@ func (d decider[CR, S]) observedOwnership() v1alpha1.Ownership {
 	}
 }
 
-// sameHome refuses to look for a resource in another account or region than the recorded one.
-func sameHome(i *Intent, sc kind.Scope) error {
+// sameHome refuses to look for a resource in another account or region than the recorded one. The record before a create is in an
+// annotation, which anybody who may edit the object can change; what AWS showed since then counts, too.
+func sameHome(o Owner, sc kind.Scope) error {
 	home := Home(sc.Partition, sc.Account, sc.Region)
-	if !i.MayHaveCreated() || i.Home == home {
-		return nil
+	recorded := []string{cmp.Or(o.Home, home), cmp.Or(o.Recent.CreatedIn, home)}
+	if o.Intent.MayHaveCreated() {
+		recorded = append(recorded, o.Intent.Home)
 	}
-	return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
-		"the resource is in %s and the provider now leads to %s; point the provider back, or delete this object and create another", i.Home, home)}
+	for _, was := range recorded {
+		if was != home {
+			return &status.Stalled{Reason: status.ReasonProviderMoved, Field: "spec.providerRef", Message: fmt.Sprintf(
+				"the resource is in %s and the provider now leads to %s; point the provider back, or delete this object and create another", was, home)}
+		}
+	}
+	return nil
 }
 
 // sameIdentity refuses to look for another resource than the recorded one: a name or a reference that
@@ -371,7 +378,7 @@ func nameOf(want any) string {
 func (d decider[CR, S]) planForeign(why string) (Plan, error) {
 	switch {
 	case d.o.Deleting && d.o.OnlyOwn:
-		return Plan{Cause: Gone, Reason: nothingOwn}, nil
+		return Plan{Cause: Gone, Reason: NothingOwn}, nil
 	case d.o.Deleting:
 		return Plan{Cause: Gone, Reason: "left alone: " + why}, nil
 	case d.seen.Shared && d.isAsDeclared():
@@ -381,9 +388,9 @@ func (d decider[CR, S]) planForeign(why string) (Plan, error) {
 	}
 }
 
-// nothingOwn is the same for an absent resource and for another owner's: an object that nobody vouches for does not find out which
+// NothingOwn is the reason of the end of a deletion, the same for an absent resource and for another owner's: an object that nobody vouches for does not find out which
 // resources exist.
-const nothingOwn = "no resource of this object exists"
+const NothingOwn = "no resource of this object exists"
 
 // isAsDeclared reports whether only the owner of the resource differs.
 func (d decider[CR, S]) isAsDeclared() bool {

@@ -39,6 +39,8 @@ type Memory struct {
 	// createdAt is the time at which AWS acknowledged a create, existsAt that of an answer to a create which proves
 	// only that the resource exists, deletedAt when it acknowledged a delete.
 	createdAt, existsAt, deletedAt time.Time
+	// createdIn is the place of the acknowledged create.
+	createdIn string
 	// deletes counts the acknowledged deletes.
 	deletes int
 	// attempted is true once this process was about to record a create, and attemptAt is the time in its last record;
@@ -172,7 +174,7 @@ func (m *Memory) wasRefused(recorded *Intent) bool {
 // recordFailed forgets the writes of a plan: AWS had accepted them, and failed to carry them out. They may be sent again.
 func (m *Memory) recordFailed(failed *kind.FailedRequest, p Plan) {
 	m.reported = failed.Request
-	m.createdAt, m.existsAt, m.deletedAt, m.deletes = time.Time{}, time.Time{}, time.Time{}, 0
+	m.createdIn, m.createdAt, m.existsAt, m.deletedAt, m.deletes = "", time.Time{}, time.Time{}, time.Time{}, 0
 	for _, c := range p.Diff {
 		delete(m.writes, c.Path)
 	}

@@ -148,10 +148,7 @@ func (o Owner) whyNotNamed(n kind.Naming, tags map[string]map[string]string) str
 	if len(arns) == 0 && strings.HasPrefix(n.Value, "arn:") { // of another account
 		arns = []string{n.Value}
 	}
-	allowed := func(arn string) bool {
-		return isOfAWS(arn) || slices.ContainsFunc(o.Foreign, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
-	}
-	if len(arns) == 0 || slices.ContainsFunc(arns, allowed) {
+	if len(arns) == 0 || slices.ContainsFunc(arns, func(arn string) bool { return allowsForeign(o.Foreign, arn) }) {
 		return ""
 	}
 	return "shows no object of this namespace as its owner, and --foreign-resources of the operator does not allow " + arns[0] +
@@ -165,6 +162,11 @@ func arnsOf(named []kind.Naming) (out []string) {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// allowsForeign reports whether patterns allow a resource that nobody owns; none allow all.
+func allowsForeign(patterns []string, arn string) bool {
+	return len(patterns) == 0 || isOfAWS(arn) || slices.ContainsFunc(patterns, func(pattern string) bool { return iampolicy.MatchesPattern(pattern, arn) })
 }
 
 // isOfAWS reports whether a resource is one that AWS has in every account: a managed policy, or the key of a service.

@@ -45,6 +45,8 @@ type Owner struct {
 	// object cannot choose: for deletions that no capability vouches for, and where the capability that made
 	// the object is gone.
 	OnlyOwn bool
+	// Home is the place that the status gives for a resource of the object; empty when there is none yet.
+	Home string
 	// HasFinalizer is true when the object carries the operator's finalizer.
 	HasFinalizer bool
 	// Intent holds the record that was persisted before the first write to AWS; nil when there was none.
@@ -85,6 +87,8 @@ type Owner struct {
 
 // Recent holds what the process remembers of its last calls for one object.
 type Recent struct {
+	// CreatedIn is the place in which AWS acknowledged the last create; empty while this process knows of none.
+	CreatedIn string
 	// Created is true for the settle time after AWS acknowledged a create that carried the owner tags.
 	Created bool
 	// First is true when nothing suggests that a resource of the object exists, so that the create may come

@@ -46,7 +46,7 @@ func TestTargetOf_GivesWhatItsObjectOwnsOrMayUse(t *testing.T) {
 		role.Status.CommonStatus, vpc.Status.CommonStatus = c.status, c.status
 		for kindName, target := range map[string]v1alpha1.Resource{"IAMRole": role, "VPC": vpc} {
 			want := map[string]string{"IAMRole": c.role, "VPC": c.vpc}[kindName]
-			got, err := TargetOf(kindName, "x", target)
+			got, err := TargetOf(Referrer{}, kindName, "x", target)
 			reason := ""
 			if s, ok := status.AsStalled(err); ok {
 				reason = s.Reason

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -101,6 +102,9 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	if st.CreationTime != nil {
 		o.CreatedAt = st.CreationTime.Time
 	}
+	if st.OwnsResource() {
+		o.Home = st.Home
+	}
 	if s, ok := obj.(interface{ RecreatesOnLoss() bool }); ok {
 		o.RecreateOnLoss = s.RecreatesOnLoss()
 	}
@@ -137,20 +141,31 @@ func isRead(o v1alpha1.Resource) bool {
 // name any resource.
 func mayBeReferredTo(o v1alpha1.Resource) bool {
 	st := o.CommonStatus()
+	if o.GetAnnotations()[wellknown.AnnotationPaused] == "true" && !st.OwnsResource() {
+		return false // nobody looks whether the resource still belongs to nobody
+	}
 	if o.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
 		return st.Ownership == v1alpha1.OwnershipOwned || st.Ownership == v1alpha1.OwnershipObserved
 	}
 	return st.OwnsResource() && !status.IsDisputed(st.Conditions)
 }
 
+// Referrer is the object that refers to others.
+type Referrer struct {
+	// Home is the place of its resource; see Home.
+	Home string
+	// Foreign are patterns of ARNs of resources without an owner that it may use; none allows all.
+	Foreign []string
+}
+
 // TargetOf returns what a reference to an object gives, from the status of that object; nil when there is none.
 // It needs the ID and the ARN in the target's status, that the target owns its resource, or only observes one that nobody else
 // owns, and not its readiness. Errors are *status.Waiting until that is so, and *status.Stalled for an object that must not be
 // referred to.
-func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
+func TargetOf(by Referrer, kindName, name string, target v1alpha1.Resource) (kind.Target, error) {
 	id := kindName + "/" + name
 	if target != nil {
-		if err := refuseObserved(id, kindName, target); err != nil {
+		if err := cmp.Or(refuseObserved(by, id, kindName, target), refuseElsewhere(by, id, kindName, target)); err != nil {
 			return kind.Target{}, err
 		}
 	}
@@ -167,19 +182,48 @@ func TargetOf(kindName, name string, target v1alpha1.Resource) (kind.Target, err
 
 // refuseObserved refuses references to an object that only observes a role, or a resource of another owner. A person who may
 // write objects could observe any role, and have a service act as it, and any network, and use it as their own.
-func refuseObserved(id, kindName string, target v1alpha1.Resource) error {
-	message := ""
+func refuseObserved(by Referrer, id, kindName string, target v1alpha1.Resource) error {
+	message, st := "", target.CommonStatus()
 	switch {
 	case target.CommonSpec().ManagementPolicy != v1alpha1.ManageObserve:
 	case kindName == "IAMRole":
 		message = id + " only observes a role: refer to an IAMRole that manages its role"
-	case target.CommonStatus().Ownership == v1alpha1.OwnershipObservedForeign:
+	case st.Ownership == v1alpha1.OwnershipObservedForeign:
 		message = id + " only observes a resource that belongs to another owner: refer to an object that manages its resource"
+	case st.Ownership == v1alpha1.OwnershipObserved && st.ARN != "" && !allowsForeign(by.Foreign, st.ARN):
+		message = id + " only observes a resource that --foreign-resources of the operator does not allow: refer to an object that manages its resource, or have an administrator add " + st.ARN + ", or a pattern of it"
 	}
 	if message == "" {
 		return nil
 	}
 	return &status.Stalled{Reason: status.ReasonNotPermitted, Message: message}
+}
+
+// sameAnywhere are the kinds whose ARNs, or identifiers, mean the same in every region and account.
+var sameAnywhere = []string{"Certificate", "KMSKey", "Route53HostedZone", "S3Bucket", "SNSTopic", "SQSQueue"}
+
+// refuseElsewhere refuses references to an object whose resource is in another account or region: the name by which it is used would be
+// that of another resource there.
+func refuseElsewhere(by Referrer, id, kindName string, target v1alpha1.Resource) error {
+	here, there := strings.Split(by.Home, "/"), strings.Split(homeOf(target), "/")
+	if len(here) != 3 || len(there) != 3 || slices.Contains(sameAnywhere, kindName) {
+		return nil
+	}
+	if here[0] == there[0] && here[1] == there[1] && (here[2] == there[2] || kindName == "IAMRole") {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonInvalidSpec, Message: fmt.Sprintf("%s is in %s, and this object is in %s: refer to an object whose AWSProvider leads to the same account and region",
+		id, strings.Join(there, "/"), by.Home)}
+}
+
+// homeOf is the place of the resource in the status of an object. Earlier versions recorded only the ARN.
+func homeOf(o v1alpha1.Resource) string {
+	st := o.CommonStatus()
+	arn := strings.SplitN(st.ARN, ":", 6)
+	if st.Home != "" || len(arn) < 6 || arn[3] == "" || arn[4] == "" {
+		return st.Home
+	}
+	return Home(arn[1], arn[4], arn[3])
 }
 
 // whatIsMissing says what a reference to an object waits for.
@@ -201,7 +245,7 @@ func ForgetObserved(obj v1alpha1.Resource) {
 	kept := *st
 	whole := reflect.ValueOf(obj).Elem().FieldByName("Status")
 	whole.SetZero()
-	kept.ID, kept.ARN, kept.Ownership, kept.CreationTime, kept.SyncedGeneration = "", "", "", nil, 0
+	kept.ID, kept.ARN, kept.Home, kept.Ownership, kept.CreationTime, kept.SyncedGeneration = "", "", "", "", nil, 0
 	*st = kept
 }
 
@@ -321,6 +365,9 @@ func Attend(b Binding, sc kind.Scope, obj v1alpha1.Resource) Decider {
 		publish(p, obj)
 		if p.Ownership != "" {
 			obj.CommonStatus().Ownership = p.Ownership
+		}
+		if p.Ownership != "" && p.Ownership != v1alpha1.OwnershipDisputed {
+			obj.CommonStatus().Home = Home(sc.Partition, sc.Account, sc.Region)
 		}
 		sc.Duplicated = sc.Duplicated || len(p.Duplicates) > 0
 		return p, err

@@ -245,7 +245,7 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 	if err != nil {
 		found = nil
 	}
-	t, err := engine.TargetOf(kindName, name, found)
+	t, err := engine.TargetOf(l.referrer(), kindName, name, found)
 	_, waits := status.AsWaiting(err)
 	declared := l.p.declared[keyOf(kindName, l.obj.GetNamespace(), name)]
 	if waits && declared != nil {
@@ -254,6 +254,11 @@ func (l *look) target(ctx context.Context, kindName, name string) (kind.Target, 
 		return kind.Target{ID: placeholder + id + ">", ARN: placeholder + id + ">", Type: typeOf(e, declared)}, nil
 	}
 	return t, err
+}
+
+// referrer describes the object that is planned to those that it refers to.
+func (l *look) referrer() engine.Referrer {
+	return engine.Referrer{Home: engine.Home(l.session.Partition, l.session.Account, l.session.Region), Foreign: l.p.Operator.ForeignResources}
 }
 
 // typeOf returns the AWS resource type of a declared object; empty where its kind says it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,8 +22,8 @@ import (
 )
 
 // BenchmarkMemoryOfTenants fills five namespaces with 500 AWS resources of a mebibyte and 500 plan requests, and with capabilities and pods
-// with the operator's label of half a mebibyte or more, which is more than the operator keeps of a namespace, and judges the resident
-// memory of the operator by the limit that the chart sets.
+// with the operator's label of half a mebibyte or more, which is more than the operator keeps of a namespace, deletes a key that any of them
+// could use, and judges the resident memory of the operator by the limit that the chart sets.
 func BenchmarkMemoryOfTenants(b *testing.B) {
 	const namespaces, resources, objects, requests = 5, 100, 20, 100
 	for b.Loop() {
@@ -34,6 +35,10 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 			names[i] = x.MakeNamespace(fmt.Sprint("team-full-", i))
 			x.Create(x.providerIn(names[i]))
 		}
+		held := &v1alpha1.KMSKey{ObjectMeta: metav1.ObjectMeta{Namespace: names[0], Name: "key"}}
+		held.Spec.ProviderRef.Name, held.Spec.DeletionPolicy = "aws", v1alpha1.DeletionDelete
+		x.Create(held)
+		x.Ready(held)
 		s := x.Op.SampleMemory()
 		inParallel(namespaces*resources, func(i int) { x.make(largeParameters(names[i%namespaces], i)) })
 		inParallel(namespaces*objects, func(i int) { x.make(largeCapability(names[i%namespaces], i)) })
@@ -48,6 +53,15 @@ func BenchmarkMemoryOfTenants(b *testing.B) {
 				if len(list.Items[i].Status.Conditions) == 0 {
 					return fmt.Errorf("%s is not", key(&list.Items[i]))
 				}
+			}
+			return nil
+		})
+		if err := x.Client.Delete(x.Ctx(), held); err != nil { // which looks at every object that may use the key
+			b.Error(err)
+		}
+		x.Eventually(time.Minute, "the key to be gone", func() error {
+			if err := x.Client.Get(x.Ctx(), client.ObjectKeyFromObject(held), held); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("%+v: %w", held.Status.Conditions, err)
 			}
 			return nil
 		})

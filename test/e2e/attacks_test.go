@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/route53"
 	"github.com/aws/aws-sdk-go-v2/service/route53/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/aws/aws-sdk-go-v2/service/sns"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,6 +30,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 )
 
 // The tests of this file make an attack as a tenant: with Kubernetes' role edit in one namespace, and nothing else.
@@ -288,6 +290,46 @@ func TestAttack_NobodyUsesTheNameOfWhatIsDeleted(t *testing.T) {
 	}
 	if err := b.as(tenant, kept, func() { kept.Finalizers = nil }); err != nil {
 		t.Error(err)
+	}
+}
+
+// The record of where a resource is can be edited by whoever may edit the object. What the status says of it cannot.
+func TestAttack_ARewrittenHomeMovesNothing(t *testing.T) {
+	b := newBed(t)
+	b.provider()
+	second := provider("second")
+	second.Spec.Region = "eu-west-1"
+	b.Create(second)
+	b.Ready(second)
+	tenant := b.Tenant(b.Namespace)
+	there := sns.NewFromConfig(aws.Config{Region: "eu-west-1", BaseEndpoint: aws.String(b.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	nobodys, err := there.CreateTopic(b.Ctx(), &sns.CreateTopicInput{Name: aws.String("orders")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	topic := &v1alpha1.SNSTopic{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: "orders"}, Spec: v1alpha1.SNSTopicSpec{CommonSpec: through("aws"), TopicName: "orders"}}
+	if err := tenant.Create(b.Ctx(), topic); err != nil {
+		t.Fatal(err)
+	}
+	b.Ready(topic)
+	for _, annotations := range []map[string]string{{engine.AnnotationHome: "aws/" + homeAccount + "/eu-west-1"}, {engine.AnnotationHome: "", engine.AnnotationIntent: ""}} {
+		err := b.as(tenant, topic, func() {
+			topic.Spec.ProviderRef.Name = "second"
+			for key, value := range annotations {
+				topic.Annotations[key] = value
+				if value == "" {
+					delete(topic.Annotations, key)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Shows(topic, "Stalled", metav1.ConditionTrue, "ProviderMoved")
+	}
+	tags, err := there.ListTagsForResource(b.Ctx(), &sns.ListTagsForResourceInput{ResourceArn: nobodys.TopicArn})
+	if err != nil || len(tags.Tags) > 0 {
+		t.Errorf("the topic of nobody has %+v: %v", tags, err)
 	}
 }
 

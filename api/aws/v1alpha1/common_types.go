@@ -8,6 +8,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // DeletionPolicy decides about the AWS resource when its object is deleted.
@@ -203,6 +205,11 @@ type CommonStatus struct {
 	// ID is the identifier by which AWS knows the resource, once known.
 	// +optional
 	ID string `json:"id,omitempty"`
+	// Home is the place of the resource that Ownership speaks of, as partition/account/region. An object does not look for its resource in
+	// another place, and objects in another place refer only to what means the same there.
+	// +optional
+	// +kubebuilder:validation:MaxLength=128
+	Home string `json:"home,omitempty"`
 	// Ownership says what the last look at AWS showed of the owner of the resource; empty before the first look. What other
 	// objects may refer to, and the roles of a capability get rights on, follows from it.
 	// +optional
@@ -254,10 +261,11 @@ func FinalizerOf(kind string) string {
 	return GroupName + "/" + strings.ToLower(kind) + "-finalizer"
 }
 
-// IsLeftBehind reports whether an object of the kind is kept only by the finalizers of others after its deletion. Whatever its status says,
-// it has no resource any more: by now another owner may have one of the same name.
+// IsLeftBehind reports whether the operator does not look after the deletion of an object of the kind: only the finalizers of others keep it,
+// or it is paused. Whatever its status says, its resource may be gone, and by now another owner may have one of the same name.
 func IsLeftBehind(kind string, o Resource) bool {
-	return o.GetDeletionTimestamp() != nil && !slices.Contains(o.GetFinalizers(), FinalizerOf(kind))
+	paused := o.GetAnnotations()[wellknown.AnnotationPaused] == "true"
+	return o.GetDeletionTimestamp() != nil && (paused || !slices.Contains(o.GetFinalizers(), FinalizerOf(kind)))
 }
 
 // OwnsResource reports whether the resource that the status identifies was this object's when AWS was last looked at. Earlier

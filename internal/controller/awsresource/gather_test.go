@@ -177,7 +177,7 @@ func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPass(newRoom(t, "GlueCrawler", tc.objs...).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
-			target, err := p.resolve(t.Context(), "IAMRole", "role")
+			target, err := p.resolve(t.Context(), engine.Referrer{}, "IAMRole", "role")
 			if got := reasonOf(err); got != tc.want {
 				t.Fatalf("%v, want %q", err, tc.want)
 			}
@@ -188,11 +188,11 @@ func TestResolve_NeedsTheIDAndTheARN(t *testing.T) {
 	}
 	r := newRoom(t, "GlueCrawler")
 	p := newPass(r.Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}})
-	if _, err := p.resolve(t.Context(), "Deployment", "x"); err == nil {
+	if _, err := p.resolve(t.Context(), engine.Referrer{}, "Deployment", "x"); err == nil {
 		t.Error("a reference to a foreign kind is possible")
 	}
 	r.refuse["get IAMRole"] = unavailable
-	if _, err := p.resolve(t.Context(), "IAMRole", "role"); !apierrors.IsServiceUnavailable(err) {
+	if _, err := p.resolve(t.Context(), engine.Referrer{}, "IAMRole", "role"); !apierrors.IsServiceUnavailable(err) {
 		t.Errorf("a role that cannot be read is taken for absent: %v", err)
 	}
 }
@@ -203,7 +203,7 @@ func TestResolve_DoesNotWaitUntilTheTargetIsReady(t *testing.T) {
 	o.Status.ARN, o.Status.ID, o.Status.Ownership = "arn:aws:iam::1:role/role", "role", v1alpha1.OwnershipOwned
 	status.Summarize(&o.Status.Conditions, status.Result{Now: noon, Err: &status.Stalled{Reason: status.ReasonRefusedByAWS, Message: "AWS refuses iam:UpdateRole"}})
 	p := newPass(newRoom(t, "GlueCrawler", o).Reconciler, &v1alpha1.GlueCrawler{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "crawler"}})
-	if target, err := p.resolve(t.Context(), "IAMRole", "role"); err != nil || target.ARN != "arn:aws:iam::1:role/role" {
+	if target, err := p.resolve(t.Context(), engine.Referrer{}, "IAMRole", "role"); err != nil || target.ARN != "arn:aws:iam::1:role/role" {
 		t.Errorf("%+v, %v", target, err)
 	}
 }

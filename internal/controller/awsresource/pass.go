@@ -125,7 +125,7 @@ func (p *pass) facts(ctx context.Context, session *awsclient.Session, provider *
 			if t, ok := recordedTarget(intent, kind, name); deleting && ok {
 				return t, nil
 			}
-			return p.resolve(ctx, kind, name)
+			return p.resolve(ctx, engine.Referrer{Home: engine.Home(session.Partition, session.Account, session.Region), Foreign: p.r.ForeignResources}, kind, name)
 		},
 		OwnersOf: session.OwnersOf, Callers: func() ([]string, error) { return p.r.Sessions.Callers(ctx, session) },
 		Signer: kind.SignerWith(func() ([][]byte, error) { return p.r.Signing.Ensured(ctx) }),
@@ -179,13 +179,13 @@ func recordedTarget(i *engine.Intent, kindName, name string) (kind.Target, bool)
 }
 
 // resolve answers a reference from the status of the referenced object, and records the answer.
-func (p *pass) resolve(ctx context.Context, kindName, name string) (kind.Target, error) {
+func (p *pass) resolve(ctx context.Context, by engine.Referrer, kindName, name string) (kind.Target, error) {
 	id := kindName + "/" + name
 	target, err := p.r.referencedObject(ctx, p.obj.GetNamespace(), kindName, name)
 	if err != nil {
 		return kind.Target{}, err
 	}
-	t, err := engine.TargetOf(kindName, name, target)
+	t, err := engine.TargetOf(by, kindName, name, target)
 	if err != nil {
 		return kind.Target{}, err
 	}

@@ -72,12 +72,12 @@ func (p *pass) heldByUsers(ctx context.Context, neededDays int) error {
 		return nil
 	}
 	u := &users{}
-	err := p.findUsers(ctx, p.r.Client, u, client.InNamespace(p.obj.GetNamespace()), client.UnsafeDisableDeepCopy)
+	err := p.findUsers(ctx, false, u, client.InNamespace(p.obj.GetNamespace()), client.UnsafeDisableDeepCopy)
 	if err != nil || scope == kind.UsersOfNamespace {
 		return cmp.Or(err, p.waitForUsers(u))
 	}
 	if u.none() {
-		if err := p.findUsers(ctx, p.r.Live, u); err != nil {
+		if err := p.findUsers(ctx, true, u); err != nil {
 			return err
 		}
 	}
@@ -87,27 +87,57 @@ func (p *pass) heldByUsers(ctx context.Context, neededDays int) error {
 	return p.waitForDataUsers(u)
 }
 
-// findUsers adds the objects that name the resource.
-func (p *pass) findUsers(ctx context.Context, from client.Reader, u *users, options ...client.ListOption) error {
+// findUsers adds the objects that name the resource, as the API server has them, or the cache.
+func (p *pass) findUsers(ctx context.Context, live bool, u *users, options ...client.ListOption) error {
 	for _, name := range slices.Sorted(maps.Keys(p.r.Kinds)) {
 		e := p.r.Kinds[name]
 		if !engine.MayUse(e.New(), p.r.Entry.Name()) {
 			continue
 		}
-		list := reconciler.NewList(p.r.Client, e)
-		if err := from.List(ctx, list, options...); err != nil {
-			return fmt.Errorf("listing the %s objects that may use it: %w", name, err)
-		}
-		_ = meta.EachListItem(list, func(item runtime.Object) error {
-			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) {
+		err := p.r.eachOf(ctx, live, e, options, func(item runtime.Object) error {
+			if o := item.(v1alpha1.Resource); o.GetUID() != p.obj.GetUID() && engine.Uses(o, p.obj, p.r.Entry.Name()) && mayHold(o, p.obj) {
 				deleting := o.GetDeletionTimestamp() != nil
 				how := kind.Either(deleting, " (being deleted)", kind.Either(engine.UsedEarlier(o, p.obj, p.r.Entry.Name()), " (encrypted with it earlier)", ""))
 				u.add(p.obj.GetNamespace(), o.GetNamespace(), fmt.Sprintf("%s %s/%s", name, o.GetNamespace(), o.GetName())+how, !deleting)
 			}
 			return nil
 		})
+		if err != nil {
+			return fmt.Errorf("listing the %s objects that may use it: %w", name, err)
+		}
 	}
 	return nil
+}
+
+// pageOfObjects limits the objects that are read from the API server at once: each may have more than a mebibyte.
+const pageOfObjects = 25
+
+// eachOf calls do for each object of a kind. Those of the API server itself come in pages, so that it does not matter for the memory of the
+// operator how many there are and how large they are.
+func (r *Reconciler) eachOf(ctx context.Context, live bool, e engine.Entry, options []client.ListOption, do func(runtime.Object) error) error {
+	from := kind.Either[client.Reader](live, r.Live, r.Client)
+	for next := ""; ; {
+		list, asked := reconciler.NewList(r.Client, e), options
+		if live {
+			asked = append(slices.Clone(options), client.Limit(pageOfObjects), client.Continue(next))
+		}
+		if err := from.List(ctx, list, asked...); err != nil {
+			return err
+		}
+		if err := meta.EachListItem(list, do); err != nil {
+			return err
+		}
+		if next = list.GetContinue(); !live || next == "" {
+			return nil
+		}
+	}
+}
+
+// mayHold reports whether an object may hold the deletion of another one. One of another namespace that only names it must show in its
+// status that it owns a resource in AWS: its record is an annotation, which anybody can write who may write the object.
+func mayHold(user, target v1alpha1.Resource) bool {
+	st := user.CommonStatus()
+	return user.GetNamespace() == target.GetNamespace() || (st.ID != "" || st.ARN != "") && st.OwnsResource()
 }
 
 // kept reads what deleted objects left in AWS.
@@ -173,24 +203,20 @@ func (p *pass) waitForDataUsers(u *users) error {
 // is gone. A record of an earlier object of the name ends when nothing is left.
 func (p *pass) recordLeft(ctx context.Context, out engine.Outcome) error {
 	left, ok := engine.LeftBy(p.obj, p.r.Entry.Name(), p.r.Entry.Meta(), isAbandoned(p.obj), p.r.Clock.Now())
-	reader := kind.Either[client.Reader](ok, p.r.Live, p.r.Client) // a record that stays too long can be given up
 	foreign := ok && left.What != "" && out.Plan.Exists
 	for name, e := range p.r.Kinds {
 		if e.Meta().Users != kind.UsersOfCluster || foreign || !engine.NamesAny(p.obj, name) {
 			continue
 		}
-		list := reconciler.NewList(p.r.Client, e)
-		if err := reader.List(ctx, list); err != nil {
-			return fmt.Errorf("listing the %s objects that are needed to read what stays in AWS: %w", name, err)
-		}
-		err := meta.EachListItem(list, func(item runtime.Object) error {
-			if target := item.(v1alpha1.Resource); engine.Uses(p.obj, target, name) {
+		// A record that stays too long can be given up, so that the end of one needs no look at the API server.
+		err := p.r.eachOf(ctx, ok, e, nil, func(item runtime.Object) error {
+			if target := item.(v1alpha1.Resource); engine.Uses(p.obj, target, name) && mayHold(p.obj, target) {
 				return p.recordOn(ctx, target, name, left, ok)
 			}
 			return nil
 		})
 		if err != nil {
-			return err
+			return fmt.Errorf("going through the %s objects that are needed to read what stays in AWS: %w", name, err)
 		}
 	}
 	return nil

@@ -3,12 +3,15 @@
 package awsresource
 
 import (
+	"context"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -40,7 +43,7 @@ func existing[T v1alpha1.Resource](o T, namespace, name, id, arn string, edits .
 	o.SetAnnotations(annotations)
 	o.SetFinalizers([]string{v1alpha1.FinalizerOf(kindName)})
 	o.CommonSpec().ProviderRef.Name = "aws"
-	o.CommonStatus().ID, o.CommonStatus().ARN = id, arn
+	o.CommonStatus().ID, o.CommonStatus().ARN, o.CommonStatus().Ownership = id, arn, v1alpha1.OwnershipOwned
 	for _, edit := range edits {
 		edit(o)
 	}
@@ -397,7 +400,76 @@ func TestKeys_RecordIsWrittenBeforeTheObjectGoes(t *testing.T) {
 	}
 }
 
-// What stays is recorded on a key of another namespace, too, whose readers learn nothing of the objects of this one.
+// An object of another namespace that names a key, and is refused for it, holds nothing and leaves nothing on the key.
+func TestKeys_ForeignNamesHoldNothing(t *testing.T) {
+	for name, edit := range map[string]func(*v1alpha1.RDSInstance){
+		"refused":                func(o *v1alpha1.RDSInstance) { o.Status.CommonStatus = v1alpha1.CommonStatus{} },
+		"refused after it moved": func(o *v1alpha1.RDSInstance) { o.Status.Ownership = v1alpha1.OwnershipDisputed },
+	} {
+		o, key := database("blog", "posts", names("alias/shop"), edit), aKey()
+		if reason, message := holdOf(t, "KMSKey", key, o); reason != "" {
+			t.Errorf("%s: %s: %s", name, reason, message)
+		}
+		going(o)
+		o.Spec.DeletionPolicy = v1alpha1.DeletionRetain
+		r := newRoom(t, "RDSInstance", o, key)
+		r.read(o)
+		if err := newPass(r.Reconciler, o).release(t.Context(), engine.Outcome{Gone: true}); err != nil {
+			t.Fatal(err)
+		}
+		r.read(key)
+		if kept := engine.KeptOf(key.Annotations); len(kept) != 0 {
+			t.Errorf("%s: %+v", name, kept)
+		}
+	}
+}
+
+// paged is an API server that returns the objects of each list one by one, and none without a limit.
+type paged struct {
+	client.Reader
+	t     *testing.T
+	pages int
+}
+
+func (p *paged) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	o := (&client.ListOptions{}).ApplyOptions(options)
+	if o.Limit == 0 || o.Limit > 50 {
+		p.t.Errorf("a list of %T without a limit: the objects of all namespaces would be in memory at once", list)
+	}
+	if err := p.Reader.List(ctx, list); err != nil {
+		return err
+	}
+	items, err := meta.ExtractList(list)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	at, _ := strconv.Atoi(o.Continue)
+	if at+1 < len(items) {
+		list.SetContinue(strconv.Itoa(at + 1))
+	}
+	p.pages++
+	return meta.SetList(list, items[at:at+1])
+}
+
+// Tenants can have as many large objects as the API server takes.
+func TestKeys_ReadUsersByPages(t *testing.T) {
+	key := aKey()
+	r := newRoom(t, "KMSKey", key, database("blog", "a"), database("blog", "b"), database("blog", "c", names(keyARN)))
+	server := &paged{Reader: r.Live, t: t}
+	r.Live = server
+	r.read(key)
+	p := newPass(r.Reconciler, key)
+	err := p.findUsers(t.Context(), true, &users{})
+	if err != nil || server.pages < 3 {
+		t.Errorf("%d pages: %v", server.pages, err)
+	}
+	u := &users{}
+	if err := p.findUsers(t.Context(), true, u); err != nil || u.none() {
+		t.Errorf("the user on the last page is not found: %v", err)
+	}
+}
+
+// A key of another namespace has a record of what stays, too, and its readers learn nothing of the objects of this one.
 func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
 	for _, end := range []func(*v1alpha1.RDSInstance){deleted, func(o *v1alpha1.RDSInstance) { o.Spec.DeletionPolicy = v1alpha1.DeletionRetain }} {
 		o, key := database("blog", "posts", names(keyARN), going, end), aKey()
@@ -416,7 +488,7 @@ func TestKeys_TellNoNamesOfAnotherNamespace(t *testing.T) {
 				t.Errorf("%s: %s", name, value)
 			}
 		}
-		if reason, message := holdOf(t, "KMSKey", key); reason != lost || !strings.Contains(message, "1 of other namespaces") {
+		if reason, message := holdOf(t, "KMSKey", key); reason != status.ReasonDataWouldBeLost || !strings.Contains(message, "1 of other namespaces") {
 			t.Errorf("%s: %s", reason, message)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Names returns what a document names by ARNs and by identifiers whose form tells what they are, and what guess finds in other texts: the
-// ARNs of what the member that a path leads to may name. References and keys of Secrets are judged by the objects that they name.
+// ARNs of what the member that a path leads to may name. What a reference stands for is judged as a text, too, unless it is the ARN of the
+// resource that its object owns: the name of a resource may be that of another one of another type. Where a reference is resolved, its mistakes are reported. The values of Secrets are judged alike.
 func Names(sc kind.Scope, field string, document []byte, guess func(at []string, value string) []string) []kind.Naming {
 	var value any
 	if json.Unmarshal(document, &value) != nil { // the kind refuses what is no JSON
@@ -35,7 +36,12 @@ type namings struct {
 func (n *namings) collect(at []string, field string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
-		if isReference(value) {
+		switch {
+		case isReference(value):
+			n.addReference(at, field, value)
+			return
+		case value[secretName] != nil:
+			n.addSecret(at, field, value)
 			return
 		}
 		for _, name := range kind.SortedKeys(value) {
@@ -47,6 +53,37 @@ func (n *namings) collect(at []string, field string, value any) {
 		}
 	case string:
 		n.add(at, field, value)
+	}
+}
+
+func (n *namings) addReference(at []string, field string, object map[string]any) {
+	r, err := referenceOf(field, object)
+	if err != nil || n.sc.Ref == nil {
+		return
+	}
+	target, err := n.sc.Ref(r.Kind, r.Name)
+	if err != nil {
+		return
+	}
+	if text, err := r.Value(field, target); err == nil && text != target.ARN {
+		n.add(at, field, text)
+	}
+}
+
+// addSecret adds what the value in a Secret names. Nobody is shown the value.
+func (n *namings) addSecret(at []string, field string, object map[string]any) {
+	k, err := secretKeyOf(field, object)
+	if err != nil || n.sc.Secret == nil {
+		return
+	}
+	value, err := n.sc.Secret(k.Name, k.Key)
+	if err != nil {
+		return
+	}
+	before := len(n.found)
+	n.add(at, field, string(value))
+	for i := range n.found[before:] {
+		n.found[before+i].Value = "the resource that key " + k.Key + " of Secret " + k.Name + " names"
 	}
 }
 

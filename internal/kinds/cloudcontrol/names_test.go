@@ -13,6 +13,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
+	"github.com/nexus-operator/nexus-operator/internal/kind/documents"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 )
 
@@ -73,6 +74,55 @@ func TestNames_FindsWhatPropertiesName(t *testing.T) {
 		case c.arn == "" && len(found) > 0, c.arn != "" && (i < 0 || !slices.Contains(found[i].ARNs, c.arn)):
 			t.Errorf("%s %s: %+v, want %s", c.typeName, c.properties, found, c.arn)
 		}
+	}
+}
+
+// The name of a resource may be that of another owner's resource of another type, wherever the name stands.
+func TestNames_JudgesWhatReferencesSpell(t *testing.T) {
+	_, schemaOf := bundledTypes(t)
+	const stream, logs = "arn:aws:kinesis:eu-west-1:123456789012:stream/finance", "arn:aws:logs:eu-west-1:123456789012:log-group:finance"
+	for _, c := range []struct{ typeName, property, kind, field, id, arn string }{
+		{"AWS::Logs::SubscriptionFilter", "LogGroupName", "AWSResource", "status.identifier", "finance", logs},
+		{"AWS::Logs::SubscriptionFilter", "LogGroupName", "SQSQueue", "status.id", "finance", logs},
+		{"AWS::Logs::SubscriptionFilter", "DestinationArn", "AWSResource", "status.arn", "finance", ""},
+		{"AWS::EFS::MountTarget", "SubnetId", "AWSResource", "status.identifier", "subnet-0123abcd", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123abcd"},
+	} {
+		sc := namingScope
+		sc.Prepared = schemaOf(c.typeName)
+		sc.Ref = func(string, string) (kind.Target, error) {
+			return kind.Target{ID: c.id, ARN: stream, Attributes: map[string]string{"identifier": c.id}}, nil
+		}
+		cr := &v1alpha1.AWSResource{}
+		cr.Spec.Properties.Raw = fmt.Appendf(nil, `{%q:{"$ref":"%s/x","field":%q}}`, c.property, c.kind, c.field)
+		found := (*resource)(nil).Names(sc, cr)
+		if c.arn == "" && len(found) > 0 || c.arn != "" && (len(found) != 1 || !slices.Contains(found[0].ARNs, c.arn)) {
+			t.Errorf("%+v: %+v", c, found)
+		}
+	}
+}
+
+// What a Secret names is judged, too, and no message shows its value.
+func TestNames_JudgesWhatSecretsSpell(t *testing.T) {
+	_, schemaOf := bundledTypes(t)
+	for _, c := range []struct{ typeName, property, value, arn string }{
+		{"AWS::Logs::SubscriptionFilter", "LogGroupName", "finance", "arn:aws:logs:eu-west-1:123456789012:log-group:finance"},
+		{"AWS::EFS::MountTarget", "SubnetId", "subnet-0123456789abcdef0", "arn:aws:ec2:eu-west-1:123456789012:subnet/subnet-0123456789abcdef0"},
+		{"AWS::SSM::Parameter", "Value", "correct horse", ""},
+	} {
+		sc := namingScope
+		sc.Prepared = schemaOf(c.typeName)
+		sc.Secret = func(string, string) ([]byte, error) { return []byte(c.value), nil }
+		cr := &v1alpha1.AWSResource{}
+		cr.Spec.Properties.Raw = fmt.Appendf(nil, `{%q:{"$secret":"s","key":"k"}}`, c.property)
+		found := (*resource)(nil).Names(sc, cr)
+		if c.arn == "" && len(found) > 0 || c.arn != "" && (len(found) != 1 || !slices.Contains(found[0].ARNs, c.arn) || strings.Contains(found[0].Value, c.value)) {
+			t.Errorf("%+v: %+v", c, found)
+		}
+	}
+	l := lookups{sc: namingScope, schema: schemaOf("AWS::SSM::Parameter")}
+	l.sc.Secret = func(string, string) ([]byte, error) { return []byte("subnet-0123456789abcdef0"), nil }
+	if _, err := l.SecretOf("spec.properties.Value", documents.SecretKey{Name: "s", Key: "k"}); err == nil {
+		t.Error("an identifier in a Secret is not refused")
 	}
 }
 

@@ -119,9 +119,9 @@ func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(value), "arn:") || roleARN.Match(value) {
+	if strings.HasPrefix(string(value), "arn:") || roleARN.Match(value) || len(kind.ARNsByForm(l.sc, string(value))) > 0 {
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
-			Message: "the value in key " + k.Key + " of Secret " + k.Name + " has an ARN, whose owner has to be judged: declare the ARN in spec.properties"}
+			Message: "the value in key " + k.Key + " of Secret " + k.Name + " has the form of an ARN or an identifier, whose owner has to be judged: declare it in spec.properties"}
 	}
 	text, err := json.Marshal(string(value))
 	return kind.NewWriteOnly(l.sc.UID, string(text)), err

@@ -5,6 +5,7 @@ package route53
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,12 +29,15 @@ func (r *recordSet) refuseNeighbors(ctx context.Context, want RecordSetState) er
 	}
 	for _, name := range names {
 		taken, err := r.isTaken(ctx, want, name)
+		if err == nil && !taken && want.Type == string(types.RRTypeNs) {
+			taken, err = r.delegatesOthers(ctx, want)
+		}
 		if err != nil {
 			return err
 		}
 		if taken {
 			return &status.Stalled{Reason: status.ReasonNotPermitted, Field: "spec.name", Message: fmt.Sprintf(
-				"%s has a record set of another namespace: choose another name, or have an administrator add the namespace of its owner to --shared-namespaces of the operator", strings.TrimSuffix(name, "."))}
+				"%s has a record set of another namespace, or would delegate the name of one: choose another name, or have an administrator add the namespace of its owner to --shared-namespaces of the operator", strings.TrimSuffix(name, "."))}
 		}
 	}
 	return nil
@@ -76,6 +80,19 @@ func (r *recordSet) isTaken(ctx context.Context, want RecordSetState, name strin
 		}
 	}
 	return false, nil
+}
+
+// delegatesOthers reports whether a name below the wanted one has the owner record of an object of a namespace that the wanted one may not
+// use: servers that a record set of type NS names answer for every name below it, whatever the zone has there.
+func (r *recordSet) delegatesOthers(ctx context.Context, want RecordSetState) (bool, error) {
+	below := "." + want.Name
+	sets, err := r.list(ctx, want.ZoneID, want.Name, func(d types.ResourceRecordSet) bool {
+		name := canonicalName(aws.ToString(d.Name))
+		return name == want.Name || strings.HasSuffix(name, below)
+	})
+	return slices.ContainsFunc(sets, func(d types.ResourceRecordSet) bool {
+		return strings.HasPrefix(canonicalName(aws.ToString(d.Name)), ownerLabel) && !want.Ownership.MayUse(tagsIn(&d))
+	}), err
 }
 
 // list returns the record sets of a zone from a name on, as long as they are of a kind.

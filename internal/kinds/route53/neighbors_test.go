@@ -47,6 +47,30 @@ func TestANameOfAnotherNamespaceIsRefused(t *testing.T) {
 	}
 }
 
+// The servers that an NS record names answer for all names below it.
+func TestNamesOfAnotherNamespaceAreNotDelegated(t *testing.T) {
+	for name, c := range map[string]struct {
+		below, owner string
+		refused      bool
+	}{
+		"another namespace's": {"db.app.", "other", true},
+		"deeper":              {"a.b.c.app.", "other", true},
+		"of this namespace":   {"db.app.", kindtest.Namespace, false},
+		"beside":              {"db.myapp.", "other", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, r := recordSubject(t, recordsOf(named("app."+domain), ofType("NS", "ns.example.net.")))
+			tags := engine.Owner{Kind: "Route53RecordSet", Namespace: c.owner, Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()
+			writeOwner(types.ChangeActionCreate, tags, true, named(c.below+domain))(t, r)
+			_, err := s.Settle(t.Context(), nil)
+			st, ok := status.AsStalled(err)
+			if refused := ok && st.Reason == status.ReasonNotPermitted && st.Field == "spec.name"; refused != c.refused || !c.refused && err != nil {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
 func TestAClaimOfAnotherNamespaceIsNotNamed(t *testing.T) {
 	s, r := recordSubject(t, recordsOf())
 	tags := engine.Owner{Kind: "Route53RecordSet", Namespace: "other", Name: "web", UID: "theirs", Cluster: s.Facts().Cluster}.OwnerTags()

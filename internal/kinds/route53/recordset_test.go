@@ -183,9 +183,9 @@ func dropRecords(prefix string) func(*testing.T, *kindtest.Rig) {
 }
 
 // writeOwner writes the owner record of www with the tags.
-func writeOwner(action types.ChangeAction, tags map[string]string, signed bool) func(*testing.T, *kindtest.Rig) {
+func writeOwner(action types.ChangeAction, tags map[string]string, signed bool, edits ...recordEdit) func(*testing.T, *kindtest.Rig) {
 	return changed(func(t *testing.T, r *kindtest.Rig) []types.Change {
-		state := stateOf(recordsOf())
+		state := stateOf(recordsOf(edits...))
 		state.ZoneID = zoneIDOf(zones(t, r)[0].Id)
 		if signed {
 			state.Ownership.Signer = kindtest.Signer

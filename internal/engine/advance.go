@@ -415,9 +415,7 @@ func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 	a.mem.untouched = err == nil && p.creates() && len(done) == 1
 	for _, s := range done {
 		a.mem.recordWrite(s, p, a.h.Now())
-		if s.Effect == kind.Creates && a.o.Intent != nil {
-			a.mem.createdIn = a.o.Intent.Home
-		}
+		a.recordPlace(s)
 		a.recordWritten(s, p)
 	}
 	if len(done) > 0 {
@@ -433,6 +431,13 @@ func (a *advance) run(ctx context.Context, p Plan) (bool, error) {
 		return true, nil
 	}
 	return false, nil
+}
+
+// recordPlace remembers where an acknowledged create was carried out.
+func (a *advance) recordPlace(s kind.Step) {
+	if s.Effect == kind.Creates && a.o.Intent != nil {
+		a.mem.createdIn = a.o.Intent.Home
+	}
 }
 
 // send runs the steps while the host reports how far they are.

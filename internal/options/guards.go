@@ -43,7 +43,7 @@ const maxARN = 2048
 
 // validateGuards checks the flags by which administrators limit what tenants may do.
 func (o *Options) validateGuards() error {
-	var errs []error
+	errs := o.validatePatterns()
 	for _, p := range slices.Concat(o.AmbientNamespaces, o.CapabilityNamespaces, o.WorkloadNamespaces, o.AllowedIngressGroups) {
 		if _, err := path.Match(p, ""); err != nil {
 			errs = append(errs, fmt.Errorf("pattern %q is malformed", p))
@@ -57,6 +57,11 @@ func (o *Options) validateGuards() error {
 	if b := o.DefaultPermissionsBoundary; b != "" && (len(b) > maxARN || !boundaryPattern.MatchString(b)) {
 		errs = append(errs, fmt.Errorf("--default-permissions-boundary: %q is not the ARN of an IAM policy, such as arn:aws:iam::123456789012:policy/boundary", b))
 	}
+	return errors.Join(errs...)
+}
+
+// validatePatterns checks the patterns of types and of ARNs.
+func (o *Options) validatePatterns() (errs []error) {
 	for _, t := range o.Types {
 		if !typePattern.MatchString(t) {
 			errs = append(errs, fmt.Errorf("--types: %q is neither the name of a resource type, such as AWS::Kinesis::Stream, nor the types of a service, such as AWS::Kinesis::*", t))
@@ -67,7 +72,7 @@ func (o *Options) validateGuards() error {
 			errs = append(errs, fmt.Errorf("--foreign-resources: %q is no pattern of an ARN, such as arn:aws:ec2:*:*:subnet/*", p))
 		}
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 // typePattern matches the name of a resource type, and all types of a service.

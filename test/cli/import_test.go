@@ -559,6 +559,17 @@ func TestImport_RefusesWhatAStateHasElsewhere(t *testing.T) {
 	}
 }
 
+func TestImport_SaysWhereAStateHasWhatAWSHasNot(t *testing.T) {
+	x := newTool(t)
+	gone := past{tool: x}
+	gone.made(nil, "", "aws_dynamodb_table", map[string]any{"name": "nowhere", "arn": "arn:aws:dynamodb:ap-southeast-1:123456789012:table/nowhere"})
+	a := x.run(gone.stateFile(x), "import", "--from-terraform", "-")
+	if a.code != 1 || a.out != "" || !strings.Contains(a.err, "does not exist in account 123456789012") ||
+		!strings.Contains(a.err, "although the Terraform state has it as aws_dynamodb_table.x") {
+		t.Errorf("exit code %d\n%s%s", a.code, a.out, a.err)
+	}
+}
+
 func TestImport_SaysWhatAFileIsThatHasNothing(t *testing.T) {
 	x := newTool(t)
 	for name, c := range map[string]struct {

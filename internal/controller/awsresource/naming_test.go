@@ -82,6 +82,24 @@ func TestUsers_AreFoundByEveryFieldThatNamesThem(t *testing.T) {
 	}
 }
 
+// The page on deletion names the kinds whose objects a role waits for.
+func TestUsers_OfRolesAreNamedInTheDocumentation(t *testing.T) {
+	page, err := os.ReadFile("../../../docs/deletion.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(page), "A role is deleted after the ")
+	list, _, ended := strings.Cut(list, "that act as it")
+	if !found || !ended {
+		t.Fatal("no list of the kinds")
+	}
+	for _, e := range catalog.Kinds() {
+		if uses, named := engine.MayUse(e.New(), "IAMRole"), strings.Contains(list, "`"+e.Name()+"`"); uses != named {
+			t.Errorf("objects of %s can hold a role: %v, and the page names them: %v", e.Name(), uses, named)
+		}
+	}
+}
+
 // decode sets one field of an object; it reports whether the object can have it.
 func decode(t *testing.T, set func(any) any, s apiextensionsv1.JSONSchemaProps, into any) bool {
 	t.Helper()

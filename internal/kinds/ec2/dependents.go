@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -96,6 +97,48 @@ func egressOnlyGateways(ctx context.Context, api *ec2.Client, filters []types.Fi
 	return counted("egress-only internet gateways", idsOf(attached, func(g types.EgressOnlyInternetGateway) *string { return g.EgressOnlyInternetGatewayId }), false), err
 }
 
+// carrierGateways counts those of a VPC, which reaches its subnets in Wavelength Zones by them.
+func carrierGateways(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+	out, err := api.DescribeCarrierGateways(ctx, &ec2.DescribeCarrierGatewaysInput{Filters: filters, MaxResults: aws.Int32(maxCounted)})
+	if err != nil {
+		return found{}, err
+	}
+	left := slices.DeleteFunc(out.CarrierGateways, func(g types.CarrierGateway) bool { return g.State == types.CarrierGatewayStateDeleted })
+	return counted("carrier gateways", idsOf(left, func(g types.CarrierGateway) *string { return g.CarrierGatewayId }), out.NextToken != nil), nil
+}
+
+// endedPeerings are the states of peering connections that keep no VPC. Read only.
+// https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-basics.html
+var endedPeerings = []types.VpcPeeringConnectionStateReasonCode{types.VpcPeeringConnectionStateReasonCodeDeleted, types.VpcPeeringConnectionStateReasonCodeDeleting,
+	types.VpcPeeringConnectionStateReasonCodeExpired, types.VpcPeeringConnectionStateReasonCodeFailed, types.VpcPeeringConnectionStateReasonCodeRejected}
+
+// peerings counts those of a VPC on either side, for which EC2 has no common filter. A request from another account, for one, keeps
+// the VPC until it is rejected. https://docs.aws.amazon.com/vpc/latest/peering/delete-vpc-peering-connection.html
+func peerings(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+	in := &ec2.DescribeVpcPeeringConnectionsInput{}
+	all, err := kind.Pages(ctx, api.DescribeVpcPeeringConnections, in, &in.NextToken, func(out *ec2.DescribeVpcPeeringConnectionsOutput) ([]types.VpcPeeringConnection, *string) {
+		return out.VpcPeeringConnections, out.NextToken
+	})
+	id := filters[0].Values[0]
+	left := slices.DeleteFunc(all, func(c types.VpcPeeringConnection) bool {
+		ofVPC := aws.ToString(kind.NonNil(c.RequesterVpcInfo).VpcId) == id || aws.ToString(kind.NonNil(c.AccepterVpcInfo).VpcId) == id
+		return !ofVPC || slices.Contains(endedPeerings, kind.NonNil(c.Status).Code)
+	})
+	return counted("VPC peering connections", idsOf(left, func(c types.VpcPeeringConnection) *string { return c.VpcPeeringConnectionId }), false), err
+}
+
+// ifAllowed counts nothing where EC2 refuses the read: a region may have no such resources, and a policy that an earlier version printed
+// does not allow the action. EC2 itself keeps what is in use, and its own words are reported then.
+func ifAllowed(d dependent) dependent {
+	return dependent{d.action, d.filter, func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
+		f, err := d.find(ctx, api, filters)
+		if awsclient.Is(err, awsclient.Denied) || awsclient.Is(err, awsclient.Invalid) {
+			return found{}, nil
+		}
+		return f, err
+	}}
+}
+
 // dependentsOfVPC is read only. EC2 deletes the default security group and the main route table with the VPC.
 // https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html
 var dependentsOfVPC = []dependent{
@@ -132,6 +175,8 @@ var dependentsOfVPC = []dependent{
 		}
 		return counted("VPN gateways", idsOf(out.VpnGateways, func(g types.VpnGateway) *string { return g.VpnGatewayId }), false), nil
 	}},
+	ifAllowed(dependent{"ec2:DescribeCarrierGateways", "vpc-id", carrierGateways}),
+	ifAllowed(dependent{"ec2:DescribeVpcPeeringConnections", "vpc-id", peerings}),
 	{"ec2:DescribeNetworkAcls", "vpc-id", func(ctx context.Context, api *ec2.Client, filters []types.Filter) (found, error) {
 		others := append(slices.Clone(filters), types.Filter{Name: aws.String("default"), Values: []string{"false"}})
 		out, err := api.DescribeNetworkAcls(ctx, &ec2.DescribeNetworkAclsInput{Filters: others, MaxResults: aws.Int32(maxCounted)})

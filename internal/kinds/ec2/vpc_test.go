@@ -366,59 +366,127 @@ func TestVPCIsCreatedAgainOnlyAfterVerifiedAbsence(t *testing.T) {
 }
 
 // The contents are counted only once EC2 has refused the deletion.
+// networked makes a VPC whose network has one of each resource that keeps it, and two subnets. It returns a function that removes them.
+func networked(t *testing.T, r *kindtest.Rig, id string) (remove func()) {
+	t.Helper()
+	vpc, call := aws.String(id), api(r)
+	subnets := make([]*string, 2)
+	for i := range subnets {
+		out, err := call.CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: vpc, CidrBlock: aws.String(fmt.Sprintf("10.20.%d.0/24", i+1))})
+		must(t, err)
+		subnets[i] = out.Subnet.SubnetId
+	}
+	gateway, err := call.CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{})
+	must(t, err)
+	_, err = call.AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+	must(t, err)
+	group, err := call.CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: vpc, GroupName: aws.String("web"), Description: aws.String("web")})
+	must(t, err)
+	endpoint, err := call.CreateVpcEndpoint(t.Context(), &ec2.CreateVpcEndpointInput{VpcId: vpc, ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway})
+	must(t, err)
+	egress, err := call.CreateEgressOnlyInternetGateway(t.Context(), &ec2.CreateEgressOnlyInternetGatewayInput{VpcId: vpc})
+	must(t, err)
+	vpn, err := call.CreateVpnGateway(t.Context(), &ec2.CreateVpnGatewayInput{Type: types.GatewayTypeIpsec1})
+	must(t, err)
+	_, err = call.AttachVpnGateway(t.Context(), &ec2.AttachVpnGatewayInput{VpcId: vpc, VpnGatewayId: vpn.VpnGateway.VpnGatewayId})
+	must(t, err)
+	carrier, err := call.CreateCarrierGateway(t.Context(), &ec2.CreateCarrierGatewayInput{VpcId: vpc})
+	must(t, err)
+	acl, err := call.CreateNetworkAcl(t.Context(), &ec2.CreateNetworkAclInput{VpcId: vpc})
+	must(t, err)
+	return func() {
+		for _, id := range subnets {
+			_, err := call.DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: id})
+			must(t, err)
+		}
+		_, err := call.DetachInternetGateway(t.Context(), &ec2.DetachInternetGatewayInput{VpcId: vpc, InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
+		must(t, err)
+		_, err = call.DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: group.GroupId})
+		must(t, err)
+		_, err = call.DeleteVpcEndpoints(t.Context(), &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{*endpoint.VpcEndpoint.VpcEndpointId}})
+		must(t, err)
+		_, err = call.DeleteEgressOnlyInternetGateway(t.Context(), &ec2.DeleteEgressOnlyInternetGatewayInput{EgressOnlyInternetGatewayId: egress.EgressOnlyInternetGateway.EgressOnlyInternetGatewayId})
+		must(t, err)
+		_, err = call.DetachVpnGateway(t.Context(), &ec2.DetachVpnGatewayInput{VpcId: vpc, VpnGatewayId: vpn.VpnGateway.VpnGatewayId})
+		must(t, err)
+		_, err = call.DeleteCarrierGateway(t.Context(), &ec2.DeleteCarrierGatewayInput{CarrierGatewayId: carrier.CarrierGateway.CarrierGatewayId})
+		must(t, err)
+		_, err = call.DeleteNetworkAcl(t.Context(), &ec2.DeleteNetworkAclInput{NetworkAclId: acl.NetworkAcl.NetworkAclId})
+		must(t, err)
+	}
+}
+
+var namesEachDependent = regexp.MustCompile(`subnets: 2 \(subnet-\w+, subnet-\w+\), internet gateways: 1 \(igw-\w+\), security groups: 1 \(sg-\w+\), VPC endpoints: 1 \(vpce-\w+\), ` +
+	`egress-only internet gateways: 1 \(eigw-\w+\), VPN gateways: 1 \(vgw-\w+\), carrier gateways: 1 \(cagw-\w+\), network ACLs: 1 \(acl-\w+\);`)
+
 func TestDependentsHoldADeletionAndAreCounted(t *testing.T) {
 	s, r := subject(t, vpcOf())
 	kindtest.Settled(t, s)
-	var subnets []*string
-	for _, block := range []string{"10.20.1.0/24", "10.20.2.0/24"} {
-		out, err := api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: aws.String(statusOf(s).ID), CidrBlock: &block})
-		must(t, err)
-		subnets = append(subnets, out.Subnet.SubnetId)
-	}
-	gateway, err := api(r).CreateInternetGateway(t.Context(), &ec2.CreateInternetGatewayInput{})
-	must(t, err)
-	_, err = api(r).AttachInternetGateway(t.Context(), &ec2.AttachInternetGatewayInput{VpcId: aws.String(statusOf(s).ID), InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
-	must(t, err)
-	_, err = api(r).CreateSecurityGroup(t.Context(), &ec2.CreateSecurityGroupInput{VpcId: aws.String(statusOf(s).ID), GroupName: aws.String("web"), Description: aws.String("web")})
-	must(t, err)
-	endpoint, err := api(r).CreateVpcEndpoint(t.Context(), &ec2.CreateVpcEndpointInput{VpcId: aws.String(statusOf(s).ID), ServiceName: aws.String("com.amazonaws." + kindtest.Region + ".s3"), VpcEndpointType: types.VpcEndpointTypeGateway})
-	must(t, err)
-	acl, err := api(r).CreateNetworkAcl(t.Context(), &ec2.CreateNetworkAclInput{VpcId: aws.String(statusOf(s).ID)})
-	must(t, err)
+	remove := networked(t, r, statusOf(s).ID)
 	s.Deleting = true
 	mark := r.AWS.Mark()
 	for range 2 {
 		_, err := s.Pass(t.Context(), nil)
 		w, ok := status.AsWaiting(err)
-		if !ok || w.Reason != status.ReasonInUse || !regexp.MustCompile(`subnets: 2 \(subnet-\w+, subnet-\w+\), internet gateways: 1 \(igw-\w+\), security groups: 1 \(sg-\w+\), VPC endpoints: 1 \(vpce-\w+\), network ACLs: 1 \(acl-\w+\);`).MatchString(w.For) || !strings.Contains(w.For, "deletionPolicy: Retain") {
+		if !ok || w.Reason != status.ReasonInUse || !namesEachDependent.MatchString(w.For) || !strings.Contains(w.For, "deletionPolicy: Retain") {
 			t.Fatalf("%v", err)
 		}
 	}
 	if n := r.AWS.Since(mark).Writes().Count(); n != 1 {
 		t.Errorf("%d attempts to delete a VPC that holds resources:\n%s", n, r.AWS.Since(mark))
 	}
-	_, err = api(r).DeleteVpcEndpoints(t.Context(), &ec2.DeleteVpcEndpointsInput{VpcEndpointIds: []string{*endpoint.VpcEndpoint.VpcEndpointId}})
-	must(t, err)
-	_, err = api(r).DeleteNetworkAcl(t.Context(), &ec2.DeleteNetworkAclInput{NetworkAclId: acl.NetworkAcl.NetworkAclId})
-	must(t, err)
-	for _, id := range subnets {
-		_, err := api(r).DeleteSubnet(t.Context(), &ec2.DeleteSubnetInput{SubnetId: id})
-		must(t, err)
-	}
-	_, err = api(r).DetachInternetGateway(t.Context(), &ec2.DetachInternetGatewayInput{VpcId: aws.String(statusOf(s).ID), InternetGatewayId: gateway.InternetGateway.InternetGatewayId})
-	must(t, err)
-	groups, err := api(r).DescribeSecurityGroups(t.Context(), &ec2.DescribeSecurityGroupsInput{})
-	must(t, err)
-	for _, g := range groups.SecurityGroups {
-		if aws.ToString(g.GroupName) == "web" {
-			_, err := api(r).DeleteSecurityGroup(t.Context(), &ec2.DeleteSecurityGroupInput{GroupId: g.GroupId})
-			must(t, err)
-		}
-	}
+	remove()
 	kindtest.Settled(t, s)
 	if exists(t, r) {
 		t.Error("the VPC was left behind")
 	}
+}
+
+// https://docs.aws.amazon.com/vpc/latest/peering/delete-vpc-peering-connection.html
+func TestPeeringsOfEitherSideHoldADeletion(t *testing.T) {
+	s, r := subject(t, vpcOf())
+	kindtest.Settled(t, s)
+	own, others := statusOf(s).ID, make([]string, 3)
+	for i := range others {
+		out, err := api(r).CreateVpc(t.Context(), &ec2.CreateVpcInput{CidrBlock: aws.String(fmt.Sprintf("10.%d.0.0/16", 30+i))})
+		must(t, err)
+		others[i] = *out.Vpc.VpcId
+	}
+	peer := func(requester, accepter string) *string {
+		out, err := api(r).CreateVpcPeeringConnection(t.Context(), &ec2.CreateVpcPeeringConnectionInput{VpcId: &requester, PeerVpcId: &accepter})
+		must(t, err)
+		return out.VpcPeeringConnection.VpcPeeringConnectionId
+	}
+	asked, accepted, rejected := peer(own, others[0]), peer(others[1], own), peer(own, others[2])
+	peer(others[0], others[1])
+	_, err := api(r).AcceptVpcPeeringConnection(t.Context(), &ec2.AcceptVpcPeeringConnectionInput{VpcPeeringConnectionId: accepted})
+	must(t, err)
+	_, err = api(r).RejectVpcPeeringConnection(t.Context(), &ec2.RejectVpcPeeringConnectionInput{VpcPeeringConnectionId: rejected})
+	must(t, err)
+	_, err = api(r).CreateSubnet(t.Context(), &ec2.CreateSubnetInput{VpcId: &own, CidrBlock: aws.String("10.20.1.0/24")})
+	must(t, err)
+	s.Deleting = true
+	both := []string{*asked, *accepted}
+	slices.Sort(both)
+	heldBy(t, s, "VPC peering connections: 2 ("+strings.Join(both, ", ")+")")
+
+	// What the operator may not count is left out: EC2 itself keeps what is in use.
+	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeVpcPeeringConnections"}, awsproxy.Fail(403, "UnauthorizedOperation", "You are not authorized to perform this operation."))
+	r.AWS.Fault(awsproxy.Match{Service: "ec2", Op: "DescribeCarrierGateways"}, awsproxy.Fail(400, "UnsupportedOperation", "The functionality you requested is not available in this region."))
+	if message := heldBy(t, s, "subnets: 1 (subnet-"); strings.Contains(message, "peering") {
+		t.Error(message)
+	}
+}
+
+// heldBy runs a pass, whose hold is to have a text.
+func heldBy(t *testing.T, s *kindtest.Subject, text string) string {
+	t.Helper()
+	_, err := s.Pass(t.Context(), nil)
+	w, ok := status.AsWaiting(err)
+	if !ok || w.Reason != status.ReasonInUse || !strings.Contains(w.For, text) {
+		t.Fatalf("%v, want %q", err, text)
+	}
+	return w.For
 }
 
 func TestVPCCosts(t *testing.T) {

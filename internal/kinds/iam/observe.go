@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ func (r *role) describe(ctx context.Context, want RoleState, look kind.Look) (ki
 		return absent, err
 	}
 	seen := kind.Seen[RoleState]{Exists: true, State: have, Created: aws.ToTime(out.Role.CreateDate),
-		Tags: kind.TagMap(out.Role.Tags)}
+		Tags: keyedAs(want.Tags, kind.TagMap(out.Role.Tags))}
 	if len(have.FoundProfiles) > 1 {
 		seen.Omitted = append(seen.Omitted, "the instance profiles of the role ("+joinNames(have.FoundProfiles)+"): an IAMRole declares one")
 	}
@@ -49,6 +50,22 @@ func (r *role) describe(ctx context.Context, want RoleState, look kind.Look) (ki
 		seen.Notes = []kind.Note{*want.OIDC}
 	}
 	return seen, nil
+}
+
+// keyedAs returns the tags of a role by the keys of the wanted ones, where they differ in case only: IAM takes them for the same, so that
+// a tag of another case is replaced by the one that is wanted, and must not be removed after it.
+// https://docs.aws.amazon.com/IAM/latest/UserGuide/id_tags.html
+func keyedAs(want, have map[string]string) map[string]string {
+	out := maps.Clone(have)
+	for key := range want {
+		for other, value := range have {
+			if _, exact := have[key]; !exact && strings.EqualFold(other, key) {
+				delete(out, other)
+				out[key] = value
+			}
+		}
+	}
+	return out
 }
 
 func fromRole(name string, in *types.Role) (RoleState, error) {

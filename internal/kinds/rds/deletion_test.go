@@ -58,6 +58,26 @@ func TestASecondLifeEndsWithAnotherFinalSnapshot(t *testing.T) {
 	}
 }
 
+// RDS gives a restored instance the tags of the instance that the snapshot was made of, those of the owner among them:
+// https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBInstanceFromDBSnapshot.html
+func TestAnInstanceThatAPersonRestoresIsTakenUp(t *testing.T) {
+	s, r := subjectOf(t, instanceOf())
+	settled(t, s)
+	_, err := api(r).CreateDBSnapshot(t.Context(), &rds.CreateDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
+	must(t, err)
+	removeInstance(t, r)
+	_, err = s.Settle(t.Context(), nil)
+	if stalled, ok := status.AsStalled(err); !ok || stalled.Reason != status.ReasonMissing {
+		t.Fatalf("%v", err)
+	}
+	_, err = api(r).RestoreDBInstanceFromDBSnapshot(t.Context(), &rds.RestoreDBInstanceFromDBSnapshotInput{DBInstanceIdentifier: aws.String(id), DBSnapshotIdentifier: aws.String("backup")})
+	must(t, err)
+	settled(t, s)
+	if n := r.AWS.Calls().Match("rds", "CreateDBInstance", "").Count(); n != 1 {
+		t.Errorf("%d instances were created", n)
+	}
+}
+
 // "The final snapshot can't be created when deleting a read replica":
 // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html
 func TestAReadReplicaIsDeletedWithoutASnapshot(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	"github.com/aws/aws-sdk-go-v2/service/rds/types"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -528,8 +529,10 @@ func TestParametersThatWaitForARebootAreShown(t *testing.T) {
 	if len(notes) != 1 || notes[0].True || !strings.Contains(notes[0].Message, "tuned") || !strings.Contains(notes[0].Message, "reboot-db-instance --db-instance-identifier orders") {
 		t.Errorf("%+v", notes)
 	}
-	if notes := parametersNote(group("in-sync")); len(notes) != 1 || !notes[0].True {
-		t.Errorf("%+v", notes)
+	s, _ := subjectOf(t, instanceOf())
+	settled(t, s)
+	if c := meta.FindStatusCondition(s.Object.CommonStatus().Conditions, v1alpha1.ConditionParametersInUse); c == nil || c.Status != metav1.ConditionTrue {
+		t.Errorf("%+v", s.Object.CommonStatus().Conditions)
 	}
 }
 

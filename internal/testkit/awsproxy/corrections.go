@@ -57,6 +57,7 @@ var corrections = []correction{
 	{name: "role to be assumed", service: "sts", ops: []string{"AssumeRole"}, before: checkAssumedRole},
 	{name: "role to be assumed with a token", service: "sts", ops: []string{"AssumeRoleWithWebIdentity"}, before: assumeWithToken},
 
+	{name: "tags of roles", service: "iam", ops: []string{"TagRole", "UntagRole"}, before: dropRoleTags},
 	{name: "audiences of OIDC providers", service: "iam", ops: []string{"AddClientIDToOpenIDConnectProvider", "RemoveClientIDFromOpenIDConnectProvider"}, before: changeAudiences},
 
 	{name: "tables take their time: changes", service: "dynamodb", before: tableNotReady},

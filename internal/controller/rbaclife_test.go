@@ -434,7 +434,7 @@ func TestSecretsAreReadOnlyWhereAnAdministratorBoundTheRight(t *testing.T) {
 	h.remove(absent)
 
 	// What the message says helps, in that namespace and at once.
-	command := "kubectl create rolebinding nexus-operator-secrets -n unbound --clusterrole=nexus-operator-secrets --serviceaccount=nexus-system:nexus-operator"
+	command := "kubectl create rolebinding nexus-operator-secrets -n unbound --clusterrole=nexus-operator-secrets --serviceaccount=nexus-system:nexus-operator; this is noticed within a minute"
 	if !strings.Contains(message, command) {
 		t.Errorf("the message does not say how to help: %s", message)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
@@ -45,6 +46,9 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 		"a missing provider stops everything": {node("S3Bucket/b", Waiting, "ProviderMissing", "", used(node("AWSProvider/p", Missing, "Missing", ""))), "S3Bucket/b AWSProvider/p", "kubectl get awsproviders -n ns"},
 		"a pod tells why a Deployment fails": {node("NexusAICapability/c", Failed, "ProbeFailing", "", node("Deployment/d", Failed, "ProbeFailing", "", node("Pod/a", Ready, "", ""), node("Pod/b", Progressing, "ProbeFailing", ""))),
 			"NexusAICapability/c Deployment/d Pod/b", "kubectl logs -n ns b"},
+		"a dead node tells why a pod is not ready": {node("NexusAICapability/c", Failed, status.ReasonNodeNotReady, "Deployment/d: node n is not ready", node("Deployment/d", Progressing, status.ReasonNodeNotReady, "node n is not ready",
+			node("Pod/a", Ready, "", ""), node("Pod/b", Progressing, status.ReasonProgressing, "the pod is starting", used(node("Node/n", Failed, status.ReasonNodeNotReady, "")))), node("S3Bucket/b", Progressing, "Busy", "")),
+			"NexusAICapability/c Deployment/d Pod/b Node/n", "kubectl describe node n"},
 		"a failure of the object itself": {node("NexusAICapability/c", Failed, "NameConflict", "", node("S3Bucket/b", Progressing, "Progressing", "")), "NexusAICapability/c", "kubectl edit ncap/c -n ns"},
 		"what the status reports comes before other failures": {node("NexusAICapability/c", Failed, "NotPermitted", "Namespace/x: no", used(node("AWSProvider/p", Missing, "Missing", "")), node("Namespace/x", Failed, "NotPermitted", "")),
 			"NexusAICapability/c Namespace/x", "kubectl edit ncap/c -n ns"},
@@ -65,6 +69,26 @@ func TestExplain_PathLeadsToTheCause(t *testing.T) {
 		}
 		if len(e.Commands) == 0 || e.Commands[0] != tc.command {
 			t.Errorf("%s: commands %q, want %q first", name, e.Commands, tc.command)
+		}
+	}
+}
+
+// A pod that nobody deletes stays as it is on a node that died, for the five minutes that it tolerates that.
+func TestExplain_ReadsTheDeadNodeOfALivingPod(t *testing.T) {
+	r, _, _, pod := leaving(t)
+	pod.DeletionTimestamp, pod.Finalizers = nil, nil
+	for ready, want := range map[corev1.ConditionStatus]string{corev1.ConditionFalse: "Pod/web-1 Node/n1", corev1.ConditionTrue: ""} {
+		pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}
+		root, err := r.grow(t.Context(), corev1.SchemeGroupVersion.WithKind("Pod"), pod)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := explain(root)
+		if pathOf(e) != want {
+			t.Errorf("ready %s: path %q, want %q", ready, pathOf(e), want)
+		}
+		if want != "" && (e.Commands[0] != "kubectl describe node n1" || !strings.Contains(e.Cause.Message, "Kubelet stopped posting node status.")) {
+			t.Errorf("%q, commands %q", e.Cause.Message, e.Commands)
 		}
 	}
 }

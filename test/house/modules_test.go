@@ -52,6 +52,16 @@ func TestTheTestBedSharesTheVersionsOfTheOperator(t *testing.T) {
 	}
 }
 
+// A program that is linked with the libraries of the machine that built it does not start in the image of the operator, which has none.
+func TestBuild_LinksNoLibraries(t *testing.T) {
+	show := exec.Command("make", "-s", "-C", "../..", "--no-print-directory", "--eval", "print-cgo: ; @printenv CGO_ENABLED", "print-cgo")
+	show.Env = append(os.Environ(), "CGO_ENABLED=1")
+	got, err := show.Output()
+	if err != nil || strings.TrimSpace(string(got)) != "0" {
+		t.Errorf("make builds with CGO_ENABLED=%q, %v", got, err)
+	}
+}
+
 // A program that does not know its version cannot name its image: nexusctl deploy, and status, which compares the two.
 func TestBuild_StampsTheVersionOfTheChart(t *testing.T) {
 	chart, err := os.ReadFile("../../charts/nexus-operator/Chart.yaml")

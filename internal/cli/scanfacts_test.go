@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/nexus-operator/nexus-operator/internal/catalog"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/enginecrds"
+)
+
+// scannerOf is a scan without a cluster's name and without AWS.
+func scannerOf(c client.Client) *scanner {
+	return &scanner{shared: &shared{Program: Program{Clock: clock.RealClock{}, Engines: catalog.Engines}}, scanFlags: &scanFlags{}, client: c}
+}
+
+// builtIn is a scheme of Kubernetes' own kinds, to which the fake client may add others.
+func builtIn(t *testing.T) *runtime.Scheme {
+	t.Helper()
+	s := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// check returns a check by the beginning of its title.
+func (x *scanner) check(t *testing.T, title string) checkResult {
+	t.Helper()
+	for _, c := range x.report.Checks {
+		if strings.HasPrefix(c.Title, title) {
+			return c
+		}
+	}
+	t.Fatalf("no check %q among %+v", title, x.report.Checks)
+	return checkResult{}
+}
+
+// Each row is a cluster as its owner finds it before the operator is installed.
+func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
+	first := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "kubernetes"}, Spec: corev1.ServiceSpec{ClusterIP: "10.100.0.1"}}
+	node := func(name, compute string) *corev1.Node {
+		return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"eks.amazonaws.com/compute-type": compute}}}
+	}
+	on := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "amazon-vpc-cni"}, Data: map[string]string{"enable-network-policy-controller": "true"}}
+	const nodes, dns, enforced = "the sort of nodes", "the cluster's DNS", "NetworkPolicies are enforced"
+	type seen struct {
+		outcome       outcome
+		evidence, fix string
+	}
+	for name, tc := range map[string]struct {
+		objects []client.Object
+		want    map[string]seen
+	}{
+		"Auto Mode": {[]client.Object{node("auto", "auto")}, map[string]seen{
+			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
+			dns:      {outcomePass, "10.100.0.10", ""},
+			enforced: {outcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni", "do what the message says"},
+		}},
+		"Auto Mode with network policies": {[]client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {outcomePass, "by EKS Auto Mode", ""}}},
+		"no DNS": {[]client.Object{node("plain", "")}, map[string]seen{
+			nodes:    {outcomePass, "0 nodes of EKS Auto Mode, 1 others; Services have IPv4; no ready EKS Pod Identity Agent", ""},
+			dns:      {outcomeWarn, "Service kube-system/kube-dns does not exist", "--cluster-dns-service"},
+			enforced: {outcomeWarn, "nothing found that enforces NetworkPolicies", "no intent is Enforced by a NetworkPolicy"},
+		}},
+		"both sorts of nodes": {[]client.Object{node("auto", "auto"), node("plain", ""), on}, map[string]seen{
+			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
+			dns:      {outcomeWarn, "install CoreDNS for node plain", "--cluster-dns-service"},
+			enforced: {outcomeWarn, "only EKS Auto Mode enforces NetworkPolicies, on its nodes", "do what the message says"},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithObjects(append(tc.objects, first)...).Build())
+			if err := x.scanFacts(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for title, want := range tc.want {
+				if got := x.check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
+	}
+}
+
+// A Kyverno of today serves its policies in CEL only.
+func TestScanEngines_KnowsEachReleaseOfKyverno(t *testing.T) {
+	for engine, want := range map[string]string{enginecrds.Kyverno: "present", enginecrds.KyvernoCEL: "present", enginecrds.KubeArmor: "absent"} {
+		mapper := meta.NewDefaultRESTMapper(nil)
+		for _, d := range enginecrds.Definitions(t, engine) {
+			spec := d.Object["spec"].(map[string]any)
+			kind := spec["names"].(map[string]any)["kind"].(string)
+			for _, v := range spec["versions"].([]any) {
+				mapper.Add(schema.GroupVersionKind{Group: spec["group"].(string), Version: v.(map[string]any)["name"].(string), Kind: kind}, meta.RESTScopeNamespace)
+			}
+		}
+		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(mapper).Build())
+		if err := x.scanEngines(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		evidence := x.check(t, "policy engines").Evidence
+		present, absent, _ := strings.Cut(evidence, "; absent: ")
+		if got := map[bool]string{true: "present", false: "absent"}[strings.Contains(present, "Kyverno")]; got != want || strings.Contains(absent, "Kyverno") == (want == "present") {
+			t.Errorf("with the kinds of %s: %s", engine, evidence)
+		}
+	}
+}

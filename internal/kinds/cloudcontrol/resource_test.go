@@ -309,40 +309,6 @@ func TestResource_IsAdoptedByItsIdentifier(t *testing.T) {
 	}
 }
 
-// A request that AWS accepted may fail: the object says why, and the operator sends it again.
-func TestStream_FailuresOfHandlers(t *testing.T) {
-	for code, reason := range map[string]string{
-		"InvalidRequest": status.ReasonRefusedByAWS, "AccessDenied": status.ReasonAccessDenied, "NotUpdatable": status.ReasonRefusedByAWS, "ServiceLimitExceeded": status.ReasonLimitExceeded,
-		"NotStabilized": "", "Throttling": "", "ServiceTimeout": "", "NetworkFailure": "", "ServiceInternalError": "", "InternalFailure": "", "GeneralServiceException": "", "ResourceConflict": "",
-	} {
-		for _, operation := range []string{"CREATE", "UPDATE", "DELETE"} {
-			t.Run(operation+" "+code, func(t *testing.T) { failsOnce(t, operation, code, reason) })
-		}
-	}
-}
-
-func failsOnce(t *testing.T, operation, code, reason string) {
-	b := newBench(t, resourceOf(stream, eventsStream))
-	b.double.SetDuration(2 * time.Second)
-	if operation != "CREATE" {
-		kindtest.Settled(t, b.Subject)
-		b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
-	}
-	b.Deleting = operation == "DELETE"
-	b.double.Fail(operation, double.Failure{Code: code, Message: "the handler says why", Leaves: code == "NotStabilized" && operation == "CREATE"})
-	if reason != "" {
-		b.stalls(reason)
-	}
-	kindtest.Settled(t, b.Subject)
-	want := []string{"events"}
-	if b.Deleting {
-		want = nil
-	}
-	if have := b.double.Identifiers(stream); !slices.Equal(have, want) {
-		t.Errorf("%v", have)
-	}
-}
-
 // AWS shows no write-only value, and forgets those that an update does not repeat.
 func TestSecret_WriteOnlyValuesAreRepeated(t *testing.T) {
 	b := newBench(t, resourceOf(secret, `{"Name":"keys","SecretString":"one"}`))

@@ -309,6 +309,24 @@ func TestResource_IsAdoptedByItsIdentifier(t *testing.T) {
 	}
 }
 
+// Cloud Control API has identifiers of up to 1024 characters.
+func TestResource_IsAdoptedByALongIdentifier(t *testing.T) {
+	group, name := strings.Repeat("g", 511), strings.Repeat("f", 512)
+	properties := strings.NewReplacer(`"shop","F`, `"`+group+`","F`, `"errors","L`, `"`+name+`","L`).Replace(errorsFilter)
+	b := newBench(t, resourceOf(metricFilter, properties))
+	existing(t, b.Rig, metricFilter, properties)
+	spec := &b.resource().Spec
+	spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.ProviderRef.Name = group+"|"+name, v1alpha1.AdoptAlways, v1alpha1.DeletionRetain, "provider"
+	b.AllowAdoption = true
+	kindtest.Settled(t, b.Subject)
+	if st := b.resource().Status; len(st.ID) != 1024 || st.Ownership != v1alpha1.OwnershipOwned {
+		t.Errorf("%+v", st)
+	}
+	spec = &b.resource().Spec
+	spec.ImportID += "f"
+	b.stalls(status.ReasonInvalidSpec)
+}
+
 // AWS shows no write-only value, and forgets those that an update does not repeat.
 func TestSecret_WriteOnlyValuesAreRepeated(t *testing.T) {
 	b := newBench(t, resourceOf(secret, `{"Name":"keys","SecretString":"one"}`))

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	double "github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
@@ -119,4 +120,57 @@ func (b *bench) reported() shown {
 	}
 	b.t.Fatal("no failure is reported")
 	return shown{}
+}
+
+const resolverRule = "AWS::Route53Resolver::ResolverRule"
+
+// AWS decides by the state of a resource, or by the value, whether some properties can be changed.
+func TestResolverRule_ChangesThatAWSRefusesAreImmutable(t *testing.T) {
+	declared := func(domain, name string) string {
+		return `{"RuleType":"FORWARD","DomainName":"` + domain + `","Name":"` + name + `"}`
+	}
+	for name, c := range map[string]struct {
+		failure double.Failure
+		reason  string
+	}{
+		"NotUpdatable that names it":        {double.Failure{Code: "NotUpdatable", Message: "DomainName cannot be updated while VPCs use the rule"}, status.ReasonImmutable},
+		"NotUpdatable without a name":       {double.Failure{Code: "NotUpdatable", Message: "the update requires a replacement"}, status.ReasonImmutable},
+		"InvalidRequest that names it":      {double.Failure{Code: "InvalidRequest", Message: "Value for domainName is not valid (Request ID: 1234)"}, status.ReasonImmutable},
+		"InvalidRequest for another reason": {double.Failure{Code: "InvalidRequest", Message: "no more than 200 rules"}, status.ReasonRefusedByAWS},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, resourceOf(resolverRule, declared("example.com", "a")))
+			kindtest.Settled(t, b.Subject)
+			b.double.Fix(resolverRule, "/properties/DomainName", c.failure)
+			b.edit(declared("example.org", "b"))
+			for range 2 { // and sends it again, because AWS may let it be changed in another state
+				text := b.stalls(c.reason)
+				if !strings.Contains(text, c.failure.Message[:20]) || c.reason == status.ReasonImmutable &&
+					(!strings.HasPrefix(text, "spec.properties.DomainName: ") || !strings.Contains(text, "have example.com")) {
+					t.Error(text)
+				}
+				b.Clock = b.Clock.Add(time.Hour)
+			}
+			if n := b.Rig.AWS.Calls().Match("cloudformation", "UpdateResource", "*").Count(); n != 2 {
+				t.Errorf("%d updates:\n%s", n, b.Rig.AWS.Calls())
+			}
+			b.edit(declared("example.com", "b"))
+			kindtest.Settled(t, b.Subject)
+			if have := b.double.Properties(resolverRule, b.resource().Status.ID); have["Name"] != "b" {
+				t.Errorf("%v", have)
+			}
+		})
+	}
+}
+
+// A change that AWS allows is carried out, and a plan says before that AWS may refuse it.
+func TestResolverRule_ChangesThatAWSAllowsAreMade(t *testing.T) {
+	b := newBench(t, resourceOf(resolverRule, `{"RuleType":"FORWARD","DomainName":"example.com"}`))
+	kindtest.Settled(t, b.Subject)
+	b.edit(`{"RuleType":"FORWARD","DomainName":"example.org"}`)
+	p, err := b.Decide(t.Context())
+	if err != nil || len(p.Diff) != 1 || p.Diff[0].Mode != kind.Conditional || !p.Writes() {
+		t.Errorf("%v, %+v", err, p.Diff)
+	}
+	kindtest.Settled(t, b.Subject)
 }

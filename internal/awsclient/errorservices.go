@@ -290,6 +290,8 @@ var otherRows = []row{
 	{service: "route53", code: "DelegationSetNotAvailable", class: Limit},
 	// The errors of the API, and the codes of handlers with which requests fail later:
 	// https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-type-test-contract-errors.html
+	// An update gives a resource what identifies another one.
+	{service: "cloudcontrol", operation: "UpdateResource", code: "AlreadyExists", class: Invalid},
 	{service: "cloudcontrol", code: "AlreadyExists", class: Exists},
 	{service: "cloudcontrol", code: "ResourceNotFound|NotFound|RequestTokenNotFound", class: NotFound},
 	{service: "cloudcontrol", code: "ConcurrentOperation|ResourceConflict", class: Busy},

@@ -398,6 +398,7 @@ var answers = []struct {
 	{"CloudControl", "UpdateResource", "ConcurrentOperationException", "", 400, Busy},
 	{"CloudControl", "UpdateResource", "ResourceConflict", "", 0, Busy},
 	{"CloudControl", "CreateResource", "ClientTokenConflictException", "", 400, Conflict},
+	{"CloudControl", "UpdateResource", "AlreadyExists", "", 0, Invalid},
 	{"CloudControl", "UpdateResource", "NotUpdatable", "", 0, Invalid},
 	{"CloudControl", "UpdateResource", "ValidationException", "[REMOVE Operation] noSuchPath in source, path provided : //Entries", 400, Conflict},
 	{"CloudControl", "CreateResource", "InvalidCredentials", "", 0, Unauthenticated},

@@ -32,8 +32,8 @@ const (
 
 // unjudged are the fields that look so and name nothing that another object could own, by kind and path, with the reason.
 var unjudged = map[string]string{
-	"AWSResource.typeName": "a type of AWS",
-	"S3Bucket.bucketName":  theObjects, "DynamoDBTable.tableName": theObjects, "IAMRole.roleName": theObjects, "IAMRole.path": theObjects,
+	"AWSResource.typeName": "a type of AWS", "AWSResource.importID": theObjects,
+	"S3Bucket.bucketName": theObjects, "DynamoDBTable.tableName": theObjects, "IAMRole.roleName": theObjects, "IAMRole.path": theObjects,
 	"IAMRole.instanceProfile.name": theObjects, "GlueDatabase.databaseName": theObjects, "GlueTable.tableName": theObjects,
 	"GlueCrawler.crawlerName": theObjects, "SSMParameterSet.path": theObjects, "SecretsManagerSecret.secretName": theObjects,
 	"SQSQueue.queueName": theObjects, "SNSTopic.topicName": theObjects, "CognitoUserPool.poolName": theObjects,

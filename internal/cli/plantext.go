@@ -96,8 +96,16 @@ func writeFields(b *strings.Builder, indent string, fields []plan.Field, form fu
 			writeStatements(b, indent+"    ", f.Statements)
 			continue
 		}
-		fmt.Fprintf(b, "%s%s: %s\n", indent, f.Path, form(f))
+		fmt.Fprintf(b, "%s%s: %s%s\n", indent, f.Path, form(f), fieldNote(f))
 	}
+}
+
+// fieldNote returns what may keep a value from changing, in parentheses.
+func fieldNote(f plan.Field) string {
+	if f.Note == "" {
+		return ""
+	}
+	return " (" + f.Note + ")"
 }
 
 // writeStatements prints what a policy document gains and loses: an added or removed statement on one line, and below a changed one

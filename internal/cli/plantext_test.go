@@ -30,6 +30,8 @@ var mixed = plan.Of([]plan.Item{
 		Fields: []plan.Field{{Path: "Inline[app]", Have: "{}", Want: "{}", Statements: []iampolicy.StatementChange{{Change: iampolicy.StatementChanged, Sid: "Tables", Effect: "Allow",
 			Elements: []iampolicy.ElementChange{{Element: "Resource", Removed: []string{"arn:a"}}}}, {Change: iampolicy.StatementRemoved, Effect: "Deny", Widens: true}}}},
 		Calls: []plan.Call{{Action: "iam:PutRolePolicy", Count: 1, Risk: plan.Safe}}}},
+	{Kind: "AWSResource", Namespace: "team-a", Name: "names", Action: plan.None, AWS: &plan.Resource{Account: "123456789012", Region: "eu-west-1", Action: plan.Update, Risk: plan.Safe,
+		Fields: []plan.Field{{Path: "Properties.DomainName", Have: "example.com", Want: "example.org", Note: "AWS may refuse to change it"}}, Calls: []plan.Call{{Action: "cloudformation:UpdateResource", Count: 1, Risk: plan.Safe}}}},
 	{Kind: "GlueTable", Namespace: "team-a", Name: "calls", Action: plan.Create, Waits: "GlueDatabase/calls to exist in AWS"},
 })
 

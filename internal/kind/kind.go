@@ -481,6 +481,8 @@ const (
 	Mutable   Mode = ""
 	Immutable Mode = "immutable"
 	Secret    Mode = "secret"
+	// Conditional is that of a field that AWS lets be changed in some states, or to some values.
+	Conditional Mode = "conditional"
 )
 
 // Change is one field where AWS is not as wanted.

@@ -208,6 +208,9 @@ func fieldsIn(diff kind.Diff) []Field {
 			want = ""
 		}
 		out[i] = fieldOf(c.Path, c.Have, want)
+		if c.Mode == kind.Conditional {
+			out[i].Note = "AWS may refuse to change it"
+		}
 	}
 	return out
 }

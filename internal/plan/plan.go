@@ -107,6 +107,8 @@ type Field struct {
 	Want string `json:"want,omitempty"`
 	// Statements lists the statements that a policy document gains and loses.
 	Statements []iampolicy.StatementChange `json:"statements,omitempty"`
+	// Note says what may keep the value from changing; empty where nothing is known.
+	Note string `json:"note,omitempty"`
 }
 
 // Call is an AWS call, by its IAM action.

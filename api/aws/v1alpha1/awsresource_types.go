@@ -11,10 +11,18 @@ import (
 
 // AWSResourceSpec declares a resource of a type that AWS offers through Cloud Control API.
 // +kubebuilder:validation:XValidation:rule="!has(self.importID) || !self.importID.contains('*')",message="importID names one resource"
+// +kubebuilder:validation:XValidation:rule="has(self.importID) == has(oldSelf.importID) && (!has(self.importID) || self.importID == oldSelf.importID)",message="importID is immutable"
 type AWSResourceSpec struct {
 	CommonSpec `json:",inline"`
-	ImportSpec `json:",inline"`
 
+	// ImportID is the primary identifier of an existing resource that this object adopts instead of creating one, its parts joined by |. It
+	// needs adoptionPolicy Always, an explicit deletionPolicy and AWSResource in adoptableKinds of the provider, unless the resource carries
+	// the tags of an earlier object of this name. Absent: the operator creates a resource. Immutable. At most 1024 characters, the limit of
+	// Cloud Control API: https://docs.aws.amazon.com/cloudcontrolapi/latest/APIReference/API_GetResource.html
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	ImportID string `json:"importID,omitempty"`
 	// TypeName is the name of the resource type, such as AWS::Kinesis::Stream. An administrator allows types with --types of the
 	// operator, and the provider may allow fewer of them. Immutable.
 	// +kubebuilder:validation:Pattern=`^AWS::[A-Za-z0-9]{1,64}::[A-Za-z0-9]{1,64}$`

@@ -237,7 +237,6 @@ func (in *AWSResourceRequest) DeepCopy() *AWSResourceRequest {
 func (in *AWSResourceSpec) DeepCopyInto(out *AWSResourceSpec) {
 	*out = *in
 	in.CommonSpec.DeepCopyInto(&out.CommonSpec)
-	out.ImportSpec = in.ImportSpec
 	in.Properties.DeepCopyInto(&out.Properties)
 	if in.Ignore != nil {
 		in, out := &in.Ignore, &out.Ignore

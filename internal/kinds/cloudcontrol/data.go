@@ -21,8 +21,11 @@ var stores = []string{
 
 // others are types that hold data without such a name.
 var others = []string{
-	"AWS::ACMPCA::CertificateAuthority", "AWS::Connect::Instance", "AWS::Events::Archive", "AWS::FinSpace::Environment", "AWS::Lightsail::Instance", "AWS::SageMaker::MlflowTrackingServer", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::PaymentCryptography::Key", "AWS::RedshiftServerless::Namespace",
-	"AWS::S3Tables::Namespace", "AWS::SES::MailManagerArchive", "AWS::SSM::Parameter",
+	"AWS::ACMPCA::CertificateAuthority", "AWS::AIOps::InvestigationGroup", "AWS::AgentRegistry::Registry", "AWS::Bedrock::Session", "AWS::Connect::Instance",
+	"AWS::CustomerProfiles::ObjectType", "AWS::EC2::Instance", "AWS::EVS::Environment", "AWS::Events::Archive", "AWS::EventsV2::EventBus", "AWS::FinSpace::Environment",
+	"AWS::Glue::Registry", "AWS::KMS::Key", "AWS::KMS::ReplicaKey", "AWS::Lightsail::Instance", "AWS::Location::Tracker", "AWS::MWAA::Environment",
+	"AWS::PaymentCryptography::Key", "AWS::QBusiness::Application", "AWS::S3Tables::Namespace", "AWS::SES::MailManagerArchive",
+	"AWS::SSM::Parameter", "AWS::SageMaker::MlflowTrackingServer", "AWS::SageMaker::PartnerApp", "AWS::StorageGateway::Tape",
 }
 
 // withoutData are types with such a name that hold none.

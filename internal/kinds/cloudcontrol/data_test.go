@@ -4,6 +4,8 @@ package cloudcontrol
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,48 @@ func TestHoldsData_ByNameOrBySchema(t *testing.T) {
 		must(t, err)
 		if holdsData(schema) != want {
 			t.Errorf("%s: %v", schema.Name, !want)
+		}
+	}
+}
+
+// keepsData matches the names of properties of what is kept: encrypted at rest, for a time, in an amount, or copied.
+var keepsData = regexp.MustCompile(`(?i)kms|encrypt|customermanagedkey|retention|backup|snapshot|storage(capacity|size|type|mode|configuration)?$`)
+
+// A type whose schema looks like that of a store is guarded, or a person found that it holds no data and the file has it, with the properties that
+// look so. The next type that AWS publishes is neither, and fails the test.
+func TestHoldsData_OfEveryTypeThatLooksLikeAStore(t *testing.T) {
+	all, schemaOf := bundledTypes(t)
+	var unguarded []string
+	guarded := 0
+	for _, name := range all.Names() {
+		schema := schemaOf(name)
+		looksSo := slices.DeleteFunc(schema.Properties(), func(property string) bool { return !keepsData.MatchString(property) })
+		switch {
+		case schema.Unmanageable() != "" || len(looksSo) == 0:
+		case holdsData(schema):
+			guarded++
+		default:
+			unguarded = append(unguarded, name+" "+strings.Join(looksSo, " "))
+		}
+	}
+	checkList(t, "types-without-data.txt", unguarded, "add a type that holds data to others in data.go")
+	if guarded < 100 {
+		t.Errorf("only %d types that look like stores are guarded", guarded)
+	}
+}
+
+// The lists name types that AWS publishes, and none twice.
+func TestHoldsData_ListsTypesThatExist(t *testing.T) {
+	all, schemaOf := bundledTypes(t)
+	names := all.Names()
+	for _, name := range slices.Concat(others, withoutData) {
+		if !slices.Contains(names, name) {
+			t.Errorf("AWS has no type %s", name)
+		}
+	}
+	for _, name := range others {
+		if slices.ContainsFunc(stores, func(word string) bool { return strings.HasSuffix(name, word) }) || schemaOf(name).IsProtectable() {
+			t.Errorf("%s is guarded without being listed", name)
 		}
 	}
 }

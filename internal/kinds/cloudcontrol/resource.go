@@ -136,7 +136,7 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	secrets := secretsIn(nil, properties)
 	return &kind.Document{Value: hidden, Rule: func(at []string) kind.DocumentRule {
 		rule := schema.RuleAt(at...)
-		mode := kind.Either(rule.CreateOnly, kind.Immutable, kind.Mutable)
+		mode := modeOf(rule)
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
@@ -144,6 +144,18 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
 			Omitted: func(want any) bool { return !rule.WriteOnly && schema.IsDefault(want, at...) }}
 	}}
+}
+
+// modeOf says whether a property can be changed.
+func modeOf(rule awsschema.Rule) kind.Mode {
+	switch {
+	case rule.CreateOnly:
+		return kind.Immutable
+	case rule.Conditionally:
+		return kind.Conditional
+	default:
+		return kind.Mutable
+	}
 }
 
 // sameBy returns what asks a transform whether AWS shows a value of properties as it was written; nil without one. A value with parts that AWS hides
@@ -312,9 +324,9 @@ func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
 }
 
 // Refuse implements kind.Refuser.
-func (*resource) Refuse(want State, _ kind.Seen[State], diff kind.Diff) error {
+func (*resource) Refuse(want State, seen kind.Seen[State], diff kind.Diff) error {
 	if want.schema.Supports(awsschema.Update) {
-		return refuseRemoval(want.schema, diff)
+		return cmp.Or(refuseRemoval(want.schema, diff), want.unchangeable(seen.Failed, diff))
 	}
 	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName +
 		"; declare what exists, or delete this object and create another"}
@@ -374,7 +386,8 @@ func (r *resource) update(ctx context.Context, want State, seen kind.Seen[State]
 	}
 	out, err := r.api.UpdateResource(ctx, &cloudcontrol.UpdateResourceInput{TypeName: &want.TypeName, Identifier: &seen.State.Identifier, PatchDocument: aws.String(string(text))})
 	if err != nil {
-		return kind.Accepted{}, want.explained(want.withoutSecrets(names[types.OperationUpdate], err))
+		err = want.explained(want.withoutSecrets(names[types.OperationUpdate], err))
+		return kind.Accepted{}, cmp.Or(want.immutable(err, diff), err)
 	}
 	return want.accepted(out.ProgressEvent), nil
 }

@@ -309,38 +309,22 @@ func TestResource_IsAdoptedByItsIdentifier(t *testing.T) {
 	}
 }
 
-// A request that AWS accepted may fail: the object says why, and the operator sends it again.
-func TestStream_FailuresOfHandlers(t *testing.T) {
-	for code, reason := range map[string]string{
-		"InvalidRequest": status.ReasonRefusedByAWS, "AccessDenied": status.ReasonAccessDenied, "NotUpdatable": status.ReasonRefusedByAWS, "ServiceLimitExceeded": status.ReasonLimitExceeded,
-		"NotStabilized": "", "Throttling": "", "ServiceTimeout": "", "NetworkFailure": "", "ServiceInternalError": "", "InternalFailure": "", "GeneralServiceException": "", "ResourceConflict": "",
-	} {
-		for _, operation := range []string{"CREATE", "UPDATE", "DELETE"} {
-			t.Run(operation+" "+code, func(t *testing.T) { failsOnce(t, operation, code, reason) })
-		}
-	}
-}
-
-func failsOnce(t *testing.T, operation, code, reason string) {
-	b := newBench(t, resourceOf(stream, eventsStream))
-	b.double.SetDuration(2 * time.Second)
-	if operation != "CREATE" {
-		kindtest.Settled(t, b.Subject)
-		b.edit(`{"Name":"events","RetentionPeriodHours":72}`)
-	}
-	b.Deleting = operation == "DELETE"
-	b.double.Fail(operation, double.Failure{Code: code, Message: "the handler says why", Leaves: code == "NotStabilized" && operation == "CREATE"})
-	if reason != "" {
-		b.stalls(reason)
-	}
+// Cloud Control API has identifiers of up to 1024 characters.
+func TestResource_IsAdoptedByALongIdentifier(t *testing.T) {
+	group, name := strings.Repeat("g", 511), strings.Repeat("f", 512)
+	properties := strings.NewReplacer(`"shop","F`, `"`+group+`","F`, `"errors","L`, `"`+name+`","L`).Replace(errorsFilter)
+	b := newBench(t, resourceOf(metricFilter, properties))
+	existing(t, b.Rig, metricFilter, properties)
+	spec := &b.resource().Spec
+	spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy, spec.ProviderRef.Name = group+"|"+name, v1alpha1.AdoptAlways, v1alpha1.DeletionRetain, "provider"
+	b.AllowAdoption = true
 	kindtest.Settled(t, b.Subject)
-	want := []string{"events"}
-	if b.Deleting {
-		want = nil
+	if st := b.resource().Status; len(st.ID) != 1024 || st.Ownership != v1alpha1.OwnershipOwned {
+		t.Errorf("%+v", st)
 	}
-	if have := b.double.Identifiers(stream); !slices.Equal(have, want) {
-		t.Errorf("%v", have)
-	}
+	spec = &b.resource().Spec
+	spec.ImportID += "f"
+	b.stalls(status.ReasonInvalidSpec)
 }
 
 // AWS shows no write-only value, and forgets those that an update does not repeat.

@@ -48,6 +48,7 @@ type Double struct {
 	clients   map[string]*request // by region and client token
 	failures  map[string]Failure  // by operation
 	returning map[string]map[string]any
+	fixed     []fixed
 	refuses   func(accessKey string, need Need) string
 }
 
@@ -352,7 +353,13 @@ func (d *Double) update(m *model, in input) (any, *refusal) {
 	}
 	r := &request{operation: "UPDATE", typeName: in.TypeName, identifier: in.Identifier, key: in.key(in.Identifier), fingerprint: in.body,
 		denied: d.refused(m, in.errand(m, "update", found.properties, wanted))}
-	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(*request) { found.properties = d.stored(m, d.asShown(m, in.region, wanted)) })}, nil
+	return map[string]any{"ProgressEvent": d.begin(r, in.client(), func(r *request) {
+		if f := d.refusedChange(in.TypeName, before, wanted); f != nil {
+			r.fail(f.Code, f.Message)
+			return
+		}
+		found.properties = d.stored(m, d.asShown(m, in.region, wanted))
+	})}, nil
 }
 
 // patched applies a JSON patch (RFC 6902) to a copy of properties.

@@ -30,6 +30,30 @@ func (d *Double) SetHabit(h Habit) {
 	d.habit = h
 }
 
+// fixed is a property that the handlers of a type refuse to change.
+type fixed struct {
+	typeName, pointer string
+	failure           Failure
+}
+
+// Fix lets the requests fail that change the property of a type at a pointer, such as /properties/DomainName. Handlers refuse so what the schema
+// lists in conditionalCreateOnlyProperties, by the state of the resource or by the value.
+func (d *Double) Fix(typeName, pointer string, f Failure) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fixed = append(d.fixed, fixed{typeName, pointer, f})
+}
+
+// refusedChange returns the failure of an update that changes a fixed property; nil for none.
+func (d *Double) refusedChange(typeName string, before, after map[string]any) *Failure {
+	for _, f := range d.fixed {
+		if f.typeName == typeName && len(differing(before, after, []string{f.pointer})) > 0 {
+			return &f.failure
+		}
+	}
+	return nil
+}
+
 // stored returns properties as the handlers store them.
 func (d *Double) stored(m *model, properties map[string]any) map[string]any {
 	out := clone(properties)

@@ -161,5 +161,12 @@ func (t *Type) Timeout(operation Operation) time.Duration {
 	return defaultTimeout
 }
 
-// ReplacementStrategy returns in which order CloudFormation replaces a resource of the type; empty for the usual one, create first.
+// The orders in which a resource can be replaced by another.
+const (
+	DeleteThenCreate = "delete_then_create"
+	CreateThenDelete = "create_then_delete"
+)
+
+// ReplacementStrategy returns in which order a resource of the type has to be replaced; empty where the schema does not say it, and
+// CloudFormation tries to create first.
 func (t *Type) ReplacementStrategy() string { return t.replacement }

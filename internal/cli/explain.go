@@ -119,6 +119,7 @@ func resourceText(r *inspect.Resource, now time.Time) string {
 		line("Drift", fmt.Sprintf("%s is %s, declared is %s", d.Path, d.Have, d.Want))
 	}
 	line("Ignored", strings.Join(r.Ignored, ", "))
+	line("Deprecated", r.Deprecated)
 	return b.String()
 }
 

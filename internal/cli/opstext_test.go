@@ -77,8 +77,9 @@ func TestExplainPrintsCauseEvidenceAndCommands(t *testing.T) {
 	golden.Check(t, "explain.txt", textOfExplanation(e, noon))
 	stream := &inspect.Node{Kind: "AWSResource", Namespace: "team-a", Name: "events", Health: inspect.Ready, Resource: &inspect.Resource{
 		Type: "AWS::Kinesis::Stream", Identifier: "team-a-events", ARN: "arn:aws:kinesis:eu-west-1:123456789012:stream/team-a-events", Ignored: []string{"/ShardCount"},
-		Request: &v1alpha1.AWSResourceRequest{Operation: "UPDATE", Token: "0f1e", Since: &metav1.Time{Time: noon.Add(-5 * time.Second)}},
-		Drift:   []v1alpha1.DriftEntry{{Path: "Properties.RetentionPeriodHours", Want: "48", Have: "24"}}}}
+		Deprecated: "AWS deprecates spec.properties.Shards: it may ignore what is declared there, or not show it",
+		Request:    &v1alpha1.AWSResourceRequest{Operation: "UPDATE", Token: "0f1e", Since: &metav1.Time{Time: noon.Add(-5 * time.Second)}},
+		Drift:      []v1alpha1.DriftEntry{{Path: "Properties.RetentionPeriodHours", Want: "48", Have: "24"}}}}
 	golden.Check(t, "explain-any-type.txt", textOfExplanation(&inspect.Explanation{Object: stream, Ready: true}, noon))
 	if got := textOfExplanation(&inspect.Explanation{Object: sickTree.Children[0], Ready: true}, noon); got != "AWSProvider team-a/aws is ready.\n" {
 		t.Errorf("%q", got)

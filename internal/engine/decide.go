@@ -193,6 +193,9 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	if verdict == Ours || verdict == TakeOver {
 		d.publish(p)
 	}
+	if !p.Exists {
+		p.Notes = d.seen.Notes
+	}
 	p.Ownership = d.ownership(verdict)
 	p.Provided = d.o.Provided
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
@@ -538,7 +541,7 @@ func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 	for _, c := range p.Diff {
 		if c.Mode == kind.Immutable {
 			return p, &status.Stalled{Reason: status.ReasonImmutable, Message: fmt.Sprintf(
-				"%s cannot be changed in place: want %s, have %s; declare what exists, or delete this object and create another", c.Path, c.Want, c.Have)}
+				"%s cannot be changed in place: want %s, have %s; %s", c.Path, c.Want, c.Have, d.howToReplace())}
 		}
 	}
 	if r, ok := d.k.(kind.Refuser[S]); ok {
@@ -548,6 +551,16 @@ func (d decider[CR, S]) planConverge(v Verdict) (Plan, error) {
 	}
 	p.Steps, p.Later = d.k.Converge(d.want, d.seen, p.Diff), d.afterEdit(p.Diff)
 	return p, checkCovered(p)
+}
+
+// howToReplace says what a person has to do where a field cannot be changed.
+func (d decider[CR, S]) howToReplace() string {
+	if r, ok := d.k.(kind.Replacer[S]); ok {
+		if text := r.HowToReplace(d.want); text != "" {
+			return text
+		}
+	}
+	return "declare what exists, or delete this object and create another"
 }
 
 // checkCovered refuses a plan in which no step, or more than one, settles a difference: such a reconcile

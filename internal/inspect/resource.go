@@ -3,6 +3,8 @@
 package inspect
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
@@ -20,6 +22,8 @@ type Resource struct {
 	// Drift lists where AWS differs from what is declared, and Ignored what the object leaves alone.
 	Drift   []v1alpha1.DriftEntry `json:"drift,omitempty"`
 	Ignored []string              `json:"ignored,omitempty"`
+	// Deprecated says which declared properties AWS deprecates; empty for none.
+	Deprecated string `json:"deprecated,omitempty"`
 }
 
 // resourceOf returns what an object says of its resource of any type; nil for an object of another kind.
@@ -29,5 +33,12 @@ func resourceOf(o client.Object) *Resource {
 		return nil
 	}
 	st := r.Status
-	return &Resource{Type: r.Spec.TypeName, Identifier: st.Identifier, ARN: st.ARN, Request: st.Request, Drift: st.Drift, Ignored: r.Spec.Ignore}
+	return &Resource{Type: r.Spec.TypeName, Identifier: st.Identifier, ARN: st.ARN, Request: st.Request, Drift: st.Drift, Ignored: r.Spec.Ignore, Deprecated: deprecatedIn(st.Conditions)}
+}
+
+func deprecatedIn(conditions []metav1.Condition) string {
+	if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionPropertiesCurrent); c != nil && c.Status == metav1.ConditionFalse {
+		return c.Message
+	}
+	return ""
 }

@@ -150,7 +150,7 @@ type Seen[S any] struct {
 	Failed *FailedRequest
 	// Holds are reasons why AWS would refuse, or the operator must refuse, to delete the resource now.
 	Holds []Hold
-	// Notes become conditions of the object beside Ready, such as SecretsPopulated.
+	// Notes become conditions of the object beside Ready, such as SecretsPopulated. Those on what is declared may come without a resource.
 	Notes []Note
 	// Duplicates are identifiers of further resources that carry the object's UID in their owner tags.
 	Duplicates []string
@@ -199,6 +199,12 @@ type Refuser[S any] interface {
 	// Refuse returns a *status.Stalled that names the field and the remedy when the differences must not be settled,
 	// and nil otherwise. It is asked only about a resource that belongs to the object, and never while deleting.
 	Refuse(want S, seen Seen[S], diff Diff) error
+}
+
+// Replacer is implemented by kinds that know how a resource is replaced of which a field cannot be changed.
+type Replacer[S any] interface {
+	// HowToReplace says what a person has to do for another value of such a field, instead of the usual remedy; empty for that. Pure.
+	HowToReplace(want S) string
 }
 
 // Adopter is implemented by kinds whose resources have rights that an adoption would bring along.

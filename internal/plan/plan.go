@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // APIVersion is that of a plan as JSON or YAML.
@@ -195,6 +196,15 @@ func (it *Item) addNote(text string) {
 		it.Note += "; "
 	}
 	it.Note += text
+}
+
+// addNotes adds what the operator reports of a resource beside what it does, where a person should know it.
+func (it *Item) addNotes(notes []kind.Note) {
+	for _, n := range notes {
+		if !n.True && !n.Unknown {
+			it.addNote(n.Message)
+		}
+	}
 }
 
 // Changes reports whether anything happens to the item.

@@ -44,6 +44,14 @@ func TestSummary_CountsEachItemOnce(t *testing.T) {
 	}
 }
 
+func TestNotes_AreThoseThatAPersonShouldKnow(t *testing.T) {
+	it := Item{}
+	it.addNotes([]kind.Note{{Message: "all is well", True: true}, {Message: "it may not be read", Unknown: true}, {Message: "AWS deprecates spec.properties.A"}, {Message: "a later version runs"}})
+	if it.Note != "AWS deprecates spec.properties.A; a later version runs" {
+		t.Errorf("%q", it.Note)
+	}
+}
+
 func TestEmptyPlansAreListsInJSON(t *testing.T) {
 	if Of(nil).Items == nil {
 		t.Error("items is null")

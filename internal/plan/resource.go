@@ -181,6 +181,7 @@ func (l *look) decide(ctx context.Context, it *Item, provider *v1alpha1.AWSProvi
 		return problemOf(it, waits)
 	}
 	it.AWS = l.outcome(owner, decided)
+	it.addNotes(decided.Notes)
 	if err == nil && decided.Cause == engine.Lost {
 		err = owner.ExplainLoss()
 	}

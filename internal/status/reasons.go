@@ -76,6 +76,7 @@ const (
 	ReasonNameConflict            = "NameConflict"
 	ReasonPlaceholdersEmpty       = "PlaceholdersEmpty"
 	ReasonPopulated               = "Populated"
+	ReasonDeprecated              = "Deprecated"
 	ReasonSkipped                 = "Skipped"
 	ReasonNotStarted              = "NotStarted"
 	ReasonImageRunsAsRoot         = "ImageRunsAsRoot"

@@ -156,6 +156,9 @@ func (o *AWSResource) ManagedPaths() []string { return o.Status.ManagedPaths }
 // RecordPaths replaces the paths of the properties that the operator wrote.
 func (o *AWSResource) RecordPaths(paths []string) { o.Status.ManagedPaths = paths }
 
+// ConditionPropertiesCurrent is False while an AWSResource declares properties that AWS deprecates.
+const ConditionPropertiesCurrent = "PropertiesCurrent"
+
 // AWSResourceList is a list of AWSResource.
 // +kubebuilder:object:root=true
 type AWSResourceList struct {

@@ -50,6 +50,7 @@ type State struct {
 	schema   *awsschema.Type
 	recorded func(id string) bool
 	declared []string // the texts in the declared properties
+	notes    []kind.Note
 	// isRead is set once a look showed the resource: a create may have failed until then.
 	isRead bool
 }
@@ -125,6 +126,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		want.Guarded = holdsData(schema) && !sc.MayDeleteData
 		return want, nil
 	}
+	want.notes = notesOn(schema, declared)
 	want.Properties = documentOf(schema, sc.UID, declared, awsschema.PathsOf(cr.Spec.Ignore))
 	return want, checkDeclared(sc, cr, want, declared)
 }
@@ -218,9 +220,9 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	}
 	found, duplicates, err := r.find(ctx, want)
 	if err != nil || found == nil {
-		return kind.Seen[State]{Failed: want.failureOf(event)}, err
+		return kind.Seen[State]{Failed: want.failureOf(event), Notes: want.notes}, err
 	}
-	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: want.failureOf(event), State: want.stateOf(found), Holds: holds(want)}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: want.failureOf(event), State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
 	switch proven := want.isProven(event); {
 	case want.schema.TagsOnCreate():
 	case !proven && !want.hasTags() && failedAsExisting(event):

@@ -15,13 +15,19 @@ var guardedEnds = []string{
 	"Policy", "Permission", "Permissions", "Grant", "Grants", "PolicyGrant", "PolicyStatement", "PortfolioShare", "PrincipalAssociation", "PrincipalAttachment",
 }
 
-// guardedTypes are such types with other names.
+// guardedTypes are such types with other names, and types that act on whatever in the account has certain tags, or is of a type: their
+// resources run commands on the instances of others, or copy, keep, scale or change what others own.
 var guardedTypes = []string{
 	"AWS::EC2::SnapshotBlockPublicAccess", "AWS::EMR::StudioSessionMapping", "AWS::QuickSight::Assignment", "AWS::Redshift::EndpointAuthorization", "AWS::Shield::DRTAccess",
+
+	"AWS::AutoScalingPlans::ScalingPlan", "AWS::Backup::BackupSelection", "AWS::Budgets::BudgetsAction", "AWS::CodeDeploy::DeploymentGroup",
+	"AWS::ComputeOptimizer::AutomationRule", "AWS::Config::RemediationConfiguration",
+	"AWS::FIS::ExperimentTemplate", "AWS::FIS::TargetAccountConfiguration", "AWS::Rbin::Rule", "AWS::ResourceGroups::TagSyncTask", "AWS::SSM::Association",
+	"AWS::SSM::MaintenanceWindowTarget", "AWS::SSM::MaintenanceWindowTask",
 }
 
-// IsGuardedType reports whether only the exact name of a resource type allows it: the type gives rights, or is that of a policy of a
-// resource.
+// IsGuardedType reports whether only the exact name of a resource type allows it: the type gives rights, is that of a policy of a
+// resource, or acts on resources of others by their tags.
 func IsGuardedType(typeName string) bool {
 	parts := strings.Split(typeName, "::")
 	return len(parts) == 3 && (slices.Contains(guardedServices, parts[1]) || slices.Contains(guardedTypes, typeName) ||

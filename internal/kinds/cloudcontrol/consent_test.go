@@ -35,6 +35,8 @@ func TestConsent_IsTheAdministrators(t *testing.T) {
 		{"a policy of a resource", "AWS::Kinesis::ResourcePolicy", list("AWS::Kinesis::*"), nil, "exact name"},
 		{"a policy of a bucket", "AWS::S3::BucketPolicy", list("AWS::S3::*"), nil, "exact name"},
 		{"a permission of a function", "AWS::Lambda::Permission", list("AWS::Lambda::*"), nil, "exact name"},
+		{"commands on instances by their tags", "AWS::SSM::Association", list("AWS::SSM::*"), nil, "exact name"},
+		{"backups by tags", "AWS::Backup::BackupSelection", list("AWS::Backup::*"), nil, "exact name"},
 		{"a type with a kind", "AWS::S3::Bucket", list("AWS::S3::*"), nil, "kind S3Bucket"},
 		{"a type with a kind by name", "AWS::S3::Bucket", list("AWS::S3::Bucket"), nil, ""},
 	} {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
@@ -156,6 +157,36 @@ func TestHoldsData_OfEveryTypeThatLooksLikeAStore(t *testing.T) {
 	checkList(t, "types-without-data.txt", unguarded, "add a type that holds data to others in data.go")
 	if guarded < 100 {
 		t.Errorf("only %d types that look like stores are guarded", guarded)
+	}
+}
+
+// byTags matches what schemas call the tags, or the filters, by which a resource finds others.
+var byTags = regexp.MustCompile(`"[A-Za-z0-9]*(TagFilter|TagSet|ListOfTags|ResourceTag|TargetTag|TagCondition|TagSelector|Targets)[A-Za-z]*" *:`)
+
+// A type whose resources find others by tags, or by targets, is guarded, or a person found that it only describes or counts them, or
+// that its targets are named, and the file has it.
+func TestTypes_ThatFindOthersAreGuarded(t *testing.T) {
+	all, schemaOf := bundledTypes(t)
+	var unguarded []string
+	guarded := 0
+	for _, name := range all.Names() {
+		text, err := all.Schema(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := byTags.FindAllString(string(text), -1)
+		switch {
+		case len(found) == 0 || schemaOf(name).Unmanageable() != "":
+		case kind.IsGuardedType(name):
+			guarded++
+		default:
+			slices.Sort(found)
+			unguarded = append(unguarded, name+" "+strings.NewReplacer(`"`, "", ":", "", " ", "").Replace(strings.Join(slices.Compact(found), ",")))
+		}
+	}
+	checkList(t, "types-with-targets.txt", unguarded, "guard a type that acts on what others own in package kind")
+	if guarded < 10 {
+		t.Errorf("only %d types that find others are guarded", guarded)
 	}
 }
 

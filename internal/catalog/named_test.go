@@ -3,10 +3,16 @@
 package catalog_test
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
@@ -128,5 +134,69 @@ func TestFieldsThatNameResourcesAreJudged(t *testing.T) {
 		if !used[path] {
 			t.Errorf("%s: no such field", path)
 		}
+	}
+}
+
+// freeTexts lists the paths of the fields of a schema that take any text, or any of a pattern, and whose names say nothing of resources.
+func freeTexts(s *apiextensionsv1.JSONSchemaProps, path, name string, out *[]string) {
+	if s.Type == "string" && len(s.Enum) == 0 && !naming.MatchString(name) {
+		*out = append(*out, path)
+	}
+	for property, below := range s.Properties {
+		if !strings.HasSuffix(property, "Ref") && !strings.HasSuffix(property, "Refs") { // objects of the same namespace
+			freeTexts(&below, path+"."+property, property, out)
+		}
+	}
+	if s.Items != nil && s.Items.Schema != nil {
+		freeTexts(s.Items.Schema, path, name, out)
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil {
+		freeTexts(s.AdditionalProperties.Schema, path, name, out)
+	}
+}
+
+// judgedTexts are fields whose names say nothing of resources and that are judged by their tag, or by what the provider demands.
+var judgedTexts = map[string]bool{"LambdaFunction.layers": true, "IAMRole.permissionsBoundary": true}
+
+// Fields that take texts, and that neither a tag nor their name makes a reference, are in a list that a person has read: none of them
+// makes AWS use a resource that another object could own. A new field is not in the list.
+func TestFieldsOfFreeTextNameNoResources(t *testing.T) {
+	files, err := filepath.Glob("../../config/crd/bases/aws-infra-operator.runner.codes_*.yaml")
+	if err != nil || len(files) < 30 {
+		t.Fatal(len(files), err)
+	}
+	var have []string
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(text, crd); err != nil {
+			t.Fatal(err)
+		}
+		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		freeTexts(&spec, crd.Spec.Names.Kind, "", &have)
+	}
+	have = slices.DeleteFunc(have, func(path string) bool { return judgedTexts[path] || strings.HasPrefix(path, "AWSProvider.") })
+	slices.Sort(have)
+	path := filepath.Join("testdata", "free-texts.txt")
+	if os.Getenv("NEXUS_UPDATE") != "" {
+		if err := os.WriteFile(path, []byte(strings.Join(have, "\n")+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := strings.Split(strings.TrimSuffix(string(want), "\n"), "\n")
+	for _, field := range have {
+		if !slices.Contains(listed, field) {
+			t.Errorf("%s takes texts: give it the tag names if it can name a resource, or run the test with NEXUS_UPDATE=1", field)
+		}
+	}
+	if len(listed) != len(have) {
+		t.Errorf("%s lists %d fields, and there are %d: run the test with NEXUS_UPDATE=1", path, len(listed), len(have))
 	}
 }

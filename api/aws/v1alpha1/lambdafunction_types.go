@@ -95,7 +95,7 @@ type LambdaFunctionSpec struct {
 	// +kubebuilder:validation:MaxItems=5
 	// +kubebuilder:validation:items:MaxLength=140
 	// +kubebuilder:validation:items:Pattern=`^arn:[a-z-]+:lambda:[a-z0-9-]+:[0-9]{12}:layer:[A-Za-z0-9_-]+:[0-9]+$`
-	Layers *[]string `json:"layers,omitempty"`
+	Layers *[]string `json:"layers,omitempty" names:"arn"`
 	// DeadLetterConfig names the target for events that Lambda could not process. Absent: not managed.
 	// +optional
 	DeadLetterConfig *LambdaDeadLetterConfig `json:"deadLetterConfig,omitempty"`

@@ -148,7 +148,7 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	}}
 }
 
-// modeOf says whether a property can be changed.
+// modeOf reports whether a property can be changed.
 func modeOf(rule awsschema.Rule) kind.Mode {
 	switch {
 	case rule.CreateOnly:

@@ -119,7 +119,7 @@ func (l lookups) SecretOf(field string, k documents.SecretKey) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(string(value), "arn:") || roleARN.Match(value) {
+	if strings.HasPrefix(string(value), "arn:") || roleARN.MatchString(unescaped(string(value))) {
 		return nil, &status.Stalled{Reason: status.ReasonNotPermitted, Field: field,
 			Message: "the value in key " + k.Key + " of Secret " + k.Name + " has an ARN, whose owner has to be judged: declare the ARN in spec.properties"}
 	}

@@ -68,3 +68,64 @@ func TestAdoption_BringsNoRoleAlongWithoutAWrite(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// Roles and instance profiles are found in options, by the names of these, and their ARNs in every text.
+func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
+	const environment, template, machine, launch = "AWS::ElasticBeanstalk::Environment", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::StepFunctions::StateMachine", "AWS::EC2::LaunchTemplate"
+	const account = "arn:aws:iam::123456789012:"
+	_, schemaOf := bundledTypes(t)
+	secret := kind.NewWriteOnly("uid", `"IamInstanceProfile"`)
+	option := func(namespace string, name, value any) map[string]any {
+		return map[string]any{"OptionSettings": []any{map[string]any{"Namespace": namespace, "OptionName": name, "Value": value}}}
+	}
+	launching := func(name, value any) map[string]any {
+		return option("aws:autoscaling:launchconfiguration", name, value)
+	}
+	serving := func(value any) map[string]any {
+		return option("aws:elasticbeanstalk:environment", "ServiceRole", value)
+	}
+	defined := func(text string) map[string]any {
+		return map[string]any{"RoleArn": passedRole("r"), "DefinitionString": text}
+	}
+	for name, c := range map[string]struct {
+		typeName   string
+		properties map[string]any
+		path       string
+		refused    string
+	}{
+		"a profile by its name":                      {environment, launching("IamInstanceProfile", "admin"), "/team/", "OptionSettings[*].Value: names instance profile admin"},
+		"a profile by its name in a template":        {template, launching("IamInstanceProfile", "admin"), "/team/", "names instance profile admin"},
+		"a profile in other letters":                 {environment, launching("iaminstanceprofile", "admin"), "/team/", "names instance profile admin"},
+		"a profile by its ARN":                       {environment, launching("IamInstanceProfile", account+"instance-profile/admin"), "/team/", "names instance profile " + account},
+		"a profile where every role may be passed":   {environment, launching("IamInstanceProfile", "admin"), "/", ""},
+		"a profile of an IAMRole":                    {environment, launching("IamInstanceProfile", passedProfile("worker")), "/team/", ""},
+		"the name of a role for that of a profile":   {environment, launching("IamInstanceProfile", passedRole("worker")), "/team/", "names instance profile worker"},
+		"a profile in a Secret":                      {environment, launching("IamInstanceProfile", secret), "/team/", "cannot be in a Secret"},
+		"an option whose name is in a Secret":        {environment, launching(secret, "admin"), "/team/", "names instance profile admin"},
+		"a role by its name":                         {template, serving("admin"), "/team/", "names role admin"},
+		"a role by its name with its path":           {template, serving("team/a"), "/team/", ""},
+		"a role by its ARN":                          {environment, serving(account + "role/admin"), "/team/", "names role " + account},
+		"a role of another account":                  {environment, serving("arn:aws:iam::999999999999:role/team/a"), "/team/", "is in account 999999999999"},
+		"a role without a prefix":                    {environment, serving("team/a"), "", "rolePathPrefix"},
+		"a role of managed updates":                  {environment, option("aws:elasticbeanstalk:managedactions", "ServiceRoleForManagedUpdates", "admin"), "/team/", "names role admin"},
+		"a role of an IAMRole":                       {environment, serving(passedRole("worker")), "/team/", ""},
+		"a variable of the application":              {environment, option("aws:elasticbeanstalk:application:environment", "DATABASE_ROLE", "reader"), "/team/", ""},
+		"another option":                             {environment, launching("InstanceType", "t3.micro"), "/team/", ""},
+		"a role in JSON":                             {machine, defined(`{"R":"` + account + `role/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON with escapes":                {machine, defined(`{"R":"` + account + `role\/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON with the numbers of letters": {machine, defined(`{"R":"\u0061rn:aws:iam::123456789012:role/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON within JSON":                 {machine, defined(`{"R":"{\"S\":\"` + account + `role\\/admin\"}"}`), "/team/", "DefinitionString: names role " + account},
+		"a role as the name of a member":             {machine, map[string]any{"DefinitionSubstitutions": map[string]any{account + "role/admin": "x"}}, "/team/", "names role " + account},
+		"a profile of a launch template by its name": {launch, map[string]any{"LaunchTemplateData": map[string]any{"IamInstanceProfile": map[string]any{"Name": "admin"}}}, "/team/", "names instance profile admin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := kind.Scope{Partition: "aws", Account: "123456789012", RolePath: c.path}
+			switch err := checkRoles(sc, schemaOf(c.typeName), c.properties); {
+			case c.refused == "" && err != nil:
+				t.Error(err)
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)):
+				t.Errorf("got %v, want %s", err, c.refused)
+			}
+		})
+	}
+}

@@ -84,6 +84,15 @@ func (t *Type) isMissingHidden(p Problem) bool {
 	return p.Text == isRequired && t.RuleAt(PathOf(p.At)...).WriteOnly
 }
 
+// NeverShown returns the paths of the properties that AWS never shows, and of such members of others, in the order of the schema.
+func (t *Type) NeverShown() [][]string {
+	out := make([][]string, len(t.write))
+	for i, p := range t.write {
+		out[i] = p
+	}
+	return out
+}
+
 // Hidden returns the names of the properties that AWS never shows, in order.
 func (t *Type) Hidden() []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.properties())), func(name string) bool { return !t.RuleAt(name).WriteOnly })

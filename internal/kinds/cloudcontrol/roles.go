@@ -200,7 +200,38 @@ func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have Stat
 				awsschema.Text(a.at), why), nil
 		}
 	}
-	return "", nil
+	return want.whyUnseen(sc), nil
+}
+
+// shownElsewhere are properties that AWS never shows and that give no rights: the role is that which the service has for itself.
+var shownElsewhere = []string{"AWS::ApplicationAutoScaling::ScalableTarget RoleARN"}
+
+// whyUnseen says why a resource must not be adopted whose role AWS never shows, unless the object declares it; empty when it may.
+func (s State) whyUnseen(sc kind.Scope) string {
+	if sc.Deleting || sc.Observing || sc.Boundary == "" && sc.RolePath == "/" {
+		return ""
+	}
+	for _, at := range s.schema.NeverShown() {
+		mayName := namesRole(s.schema, at) || namesProfile(s.schema, at) || lastName(at) == "OptionName"
+		if mayName && !slices.Contains(shownElsewhere, s.TypeName+" "+awsschema.Text(at)) && !s.declares(at) {
+			return fmt.Sprintf("AWS never shows %s of the resource, which may name a role, and an adoption would give the rights of that role to this namespace: declare it, or observe the resource",
+				awsschema.Text(at))
+		}
+	}
+	return ""
+}
+
+// declares reports whether the properties have a value at a path, which replaces that of AWS. Elements of lists may be others in AWS.
+func (s State) declares(at []string) bool {
+	if s.Properties == nil {
+		return false
+	}
+	var value any = s.Properties.Value
+	for _, name := range at {
+		members, _ := value.(map[string]any)
+		value = members[name]
+	}
+	return value != nil
 }
 
 // roles returns the roles as which a resource acts, or will.

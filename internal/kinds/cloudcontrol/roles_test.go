@@ -129,3 +129,38 @@ func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
 		})
 	}
 }
+
+// A role that AWS never shows cannot be judged, unless the object declares another.
+func TestAdoption_BringsNoHiddenRoleAlong(t *testing.T) {
+	const vocabulary, environment, target = "AWS::Transcribe::Vocabulary", "AWS::ElasticBeanstalk::Environment", "AWS::ApplicationAutoScaling::ScalableTarget"
+	const role = `"DataAccessRoleArn":"arn:aws:iam::123456789012:role/`
+	named := func(more string) string { return `{"LanguageCode":"en-US","VocabularyName":"v"` + more + "}" }
+	options := `,"OptionSettings":[{"Namespace":"aws:autoscaling:launchconfiguration","OptionName":"IamInstanceProfile","Value":"admin"}]`
+	scaled := `{"MaxCapacity":2,"MinCapacity":1,"ResourceId":"service/shop/web","ScalableDimension":"ecs:service:DesiredCount","ServiceNamespace":"ecs"}`
+	for name, c := range map[string]struct{ typeName, have, want, path, refused string }{
+		"a role":                          {vocabulary, named("," + role + `admin"`), named(""), "/team/", "AWS never shows DataAccessRoleArn"},
+		"a role that the object declares": {vocabulary, named("," + role + `admin"`), named("," + role + `team/a"`), "/team/", ""},
+		"a role where all may be passed":  {vocabulary, named("," + role + `admin"`), named(""), "/", ""},
+		"an option":                       {environment, `{"ApplicationName":"shop","EnvironmentName":"shop-web"` + options + "}", `{"ApplicationName":"shop","EnvironmentName":"shop-web"}`, "/team/", "AWS never shows OptionSettings"},
+		"a role that the service has":     {target, scaled, scaled, "/team/", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			types, _ := bundledTypes(t)
+			b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(c.typeName, c.want)), types)
+			existing(t, b.Rig, c.typeName, c.have)
+			spec := &b.resource().Spec
+			spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy = b.double.Identifiers(c.typeName)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
+			b.AllowAdoption, b.RolePath = true, c.path
+			if c.refused == "" {
+				kindtest.Settled(t, b.Subject)
+				return
+			}
+			if text := b.stalls(status.ReasonNotPermitted); !strings.Contains(text, c.refused) {
+				t.Error(text)
+			}
+			if b.updates() > 0 {
+				t.Error("the resource has an owner")
+			}
+		})
+	}
+}

@@ -67,21 +67,26 @@ func (t *Type) withoutAssigned(at []string, value any) any {
 func (t *Type) RequiredHidden(properties map[string]any) []string {
 	var out []string
 	for _, p := range t.Problems(properties, nil) {
-		if t.isMissingHidden(p) {
-			out = append(out, p.At)
+		if p.unseen != "" {
+			out = append(out, p.unseen)
 		}
 	}
 	return slices.Compact(slices.Sorted(slices.Values(out)))
 }
 
 // OfExisting leaves out of the problems of a declaration those of an existing resource that only its creation has: a required property that
-// AWS never shows.
+// AWS never shows, also where it is required in one of several forms, or with another property.
 func (t *Type) OfExisting(problems []Problem) []Problem {
-	return slices.DeleteFunc(slices.Clone(problems), t.isMissingHidden)
+	return slices.DeleteFunc(slices.Clone(problems), func(p Problem) bool { return p.unseen != "" })
 }
 
-func (t *Type) isMissingHidden(p Problem) bool {
-	return p.Text == isRequired && t.RuleAt(PathOf(p.At)...).WriteOnly
+// NeverShown returns the paths of the properties that AWS never shows, and of such members of others, in the order of the schema.
+func (t *Type) NeverShown() [][]string {
+	out := make([][]string, len(t.write))
+	for i, p := range t.write {
+		out[i] = p
+	}
+	return out
 }
 
 // Hidden returns the names of the properties that AWS never shows, in order.

@@ -44,6 +44,49 @@ func TestDeclarable_LeavesOutWhatNobodyDeclares(t *testing.T) {
 	}
 }
 
+const formsType = `{"typeName": "AWS::Test::Forms", "primaryIdentifier": ["/properties/Name"], "required": ["Name"],
+	"writeOnlyProperties": ["/properties/Arn", "/properties/Actions/*/Secret", "/properties/Token", "/properties/Pin"],
+	"oneOf": [{"required": ["Name", "Type"]}, {"required": ["Name", "Arn"]}], "dependencies": {"User": ["Token"], "Door": ["Token", "Pin"], "Gate": ["Token", "Type"]},
+	"properties": {"Name": {"type": "string"}, "Type": {"type": "string"}, "Arn": {"type": "string"}, "User": {"type": "string"}, "Door": {"type": "string"}, "Gate": {"type": "string"},
+		"Token": {"type": "string"}, "Pin": {"type": "string"},
+		"Actions": {"type": "array", "items": {"type": "object", "anyOf": [{"required": ["Secret"]}, {"required": ["Existing"]}],
+			"properties": {"Secret": {"type": "string"}, "Existing": {"type": "boolean"}, "Port": {"type": "integer"}}}}}}`
+
+// A value that has a form of the schema apart from what AWS never shows is no breach of an existing resource, and of a new one it is.
+func TestOfExisting_SparesWhatAFormNeedsAndAWSNeverShows(t *testing.T) {
+	thing, err := Parse([]byte(formsType))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shown, want := range map[string]struct {
+		hidden, left []string
+	}{
+		`{"Name":"a","Type":"t"}`: {},
+		`{"Name":"a"}`:            {hidden: []string{"Arn"}},
+		`{"Name":"a","Type":"t","Actions":[{"Port":1}]}`:        {hidden: []string{"Actions[0].Secret"}},
+		`{"Name":"a","Type":"t","Actions":[{"Existing":true}]}`: {},
+		`{"Name":"a","Type":"t","Actions":[{"Port":"1"}]}`:      {hidden: []string{"Actions[0].Secret"}, left: []string{"Actions[0].Port"}},
+		`{"Name":"a","Actions":[{"Port":1}]}`:                   {hidden: []string{"Actions[0].Secret", "Arn"}},
+		`{"Name":"a","Type":"t","User":"u"}`:                    {hidden: []string{"Token"}},
+		`{"Name":"a","Type":"t","Door":"d"}`:                    {hidden: []string{"Token and Pin"}},
+		`{"Name":"a","Arn":"arn:a","Gate":"g"}`:                 {left: []string{""}},
+		`{"Name":"a","Type":"t","Arn":"arn:a"}`:                 {left: []string{""}},
+	} {
+		properties := map[string]any{}
+		if err := json.Unmarshal([]byte(shown), &properties); err != nil {
+			t.Fatal(err)
+		}
+		var left []string
+		all := thing.Problems(properties, nil)
+		for _, p := range thing.OfExisting(all) {
+			left = append(left, p.At)
+		}
+		if got := thing.RequiredHidden(properties); !slices.Equal(got, want.hidden) || !slices.Equal(left, want.left) || len(all) != len(want.hidden)+len(want.left) {
+			t.Errorf("%s: hidden %v, left %v of %+v", shown, got, left, all)
+		}
+	}
+}
+
 func TestIgnoreProblem_NamesWhatCannotBeLeftAlone(t *testing.T) {
 	thing, err := Parse([]byte(declaredType))
 	if err != nil {

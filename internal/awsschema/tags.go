@@ -28,18 +28,35 @@ func (t *Type) taggingOf(d document) tagging {
 }
 
 // TagProperty returns the name of the property that has the tags; empty for a type whose resources have none that Cloud Control sets and
-// shows, that cannot be changed, or that cannot name an owner.
+// shows, or that cannot name an owner.
 func (t *Type) TagProperty() string {
 	name := strings.TrimPrefix(t.tagging.TagProperty, "/properties/")
-	says := func(word *bool) bool { return word == nil || *word }
 	switch {
-	case !says(t.tagging.Taggable) || !says(t.tagging.TagUpdatable) || !t.Has(name) || t.tagForm(name) == noTags:
+	case !says(t.tagging.Taggable) || !t.Has(name) || t.tagForm(name) == noTags:
+		return ""
+	case !says(t.tagging.TagOnCreate) && !t.changesTags(name):
 		return ""
 	case anyContains(t.readOnly, path{name}) || anyContains(t.write, path{name}) || !t.allowsTagKey(name):
 		return ""
 	default:
 		return name
 	}
+}
+
+// says returns a word of a schema, which is true where the schema does not have it.
+func says(word *bool) bool { return word == nil || *word }
+
+// TagsAreFixed reports whether the tags are those that the create gave: no update changes them.
+func (t *Type) TagsAreFixed() bool {
+	name := t.TagProperty()
+	return name != "" && !t.changesTags(name)
+}
+
+// changesTags reports whether an update can change the property that has the tags. Of some types a schema says so, and lists the property, or
+// its members, among those that are fixed.
+func (t *Type) changesTags(name string) bool {
+	isFixed := slices.ContainsFunc(t.createOnly, func(p path) bool { return p[0] == name })
+	return says(t.tagging.TagUpdatable) && !isFixed && t.Supports(Update)
 }
 
 // keyOfOwner has the form of the keys of tags that name an owner.
@@ -65,7 +82,7 @@ func (t *Type) allowsTagKey(name string) bool {
 
 // TagsOnCreate reports whether a create sets the tags.
 func (t *Type) TagsOnCreate() bool {
-	return t.TagProperty() != "" && (t.tagging.TagOnCreate == nil || *t.tagging.TagOnCreate)
+	return t.TagProperty() != "" && says(t.tagging.TagOnCreate)
 }
 
 // TagPermissions returns the IAM actions that reading and writing tags use, in order.

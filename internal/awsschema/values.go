@@ -23,6 +23,10 @@ type Problem struct {
 	At string
 	// Text continues a sentence that begins with the path, such as "is required".
 	Text string
+
+	// unseen is the path of the property without which the value has the problem, and that AWS never shows; empty for every other problem. Of
+	// several such properties, their paths are joined by "and".
+	unseen string
 }
 
 // isRequired is the text of a problem with a property that is not there.
@@ -103,24 +107,33 @@ func compilePattern(pattern string) (jsonschema.Regexp, error) {
 func (t *Type) Problems(properties map[string]any, isUnknown func(any) bool) []Problem {
 	out := t.namesAt(properties)
 	if at := t.declaredReadOnly(nil, properties); at != "" {
-		out = append(out, Problem{at, "is assigned by AWS and cannot be declared"})
+		out = append(out, Problem{At: at, Text: "is assigned by AWS and cannot be declared"})
 	}
 	if name := t.TagProperty(); name != "" && properties[name] != nil {
-		out = append(out, Problem{name, "declares tags, which the operator merges with those of the owner: declare them in spec.tags"})
+		out = append(out, Problem{At: name, Text: "declares tags, which the operator merges with those of the owner: declare them in spec.tags"})
 	}
 	for _, name := range t.required {
 		if properties[name] == nil && name != t.TagProperty() && !anyContains(t.readOnly, path{name}) {
-			out = append(out, Problem{name, isRequired})
+			out = append(out, t.missingAt(name))
 		}
 	}
 	return append(out, t.wrongValues(properties, isUnknown)...)
+}
+
+// missingAt returns the problem of a required property that is not there.
+func (t *Type) missingAt(at string) Problem {
+	p := Problem{At: at, Text: isRequired}
+	if t.RuleAt(PathOf(at)...).WriteOnly {
+		p.unseen = at
+	}
+	return p
 }
 
 func (t *Type) namesAt(properties map[string]any) []Problem {
 	var out []Problem
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		if !t.Has(name) {
-			out = append(out, Problem{name, "is no property of " + t.Name + "; it has " + strings.Join(t.Properties(), ", ")})
+			out = append(out, Problem{At: name, Text: "is no property of " + t.Name + "; it has " + strings.Join(t.Properties(), ", ")})
 		}
 	}
 	return out
@@ -137,9 +150,9 @@ func (t *Type) wrongValues(properties map[string]any, isUnknown func(any) bool) 
 	case err == nil:
 		return nil
 	case !errors.As(err, &invalid):
-		return []Problem{{"", "cannot be read: " + err.Error()}}
+		return []Problem{{Text: "cannot be read: " + err.Error()}}
 	}
-	f := &finder{known: known, given: withoutNulls(properties), isUnknown: isUnknown}
+	f := &finder{t: t, known: known, given: withoutNulls(properties), isUnknown: isUnknown}
 	f.find(invalid)
 	slices.SortStableFunc(f.found, func(a, b Problem) int { return strings.Compare(a.At, b.At) })
 	return slices.Compact(f.found)
@@ -243,6 +256,7 @@ func withoutNulls(value any) any { return known(value, nil) }
 
 // finder translates what the validator says.
 type finder struct {
+	t            *Type
 	known, given any
 	isUnknown    func(any) bool
 	found        []Problem
@@ -256,9 +270,11 @@ func (f *finder) find(invalid *jsonschema.ValidationError) {
 	case *kind.Required:
 		if len(at) > 0 { // those of the type itself are known
 			for _, name := range what.Missing {
-				f.add(append(slices.Clone(at), name), isRequired)
+				f.found = append(f.found, f.t.missingAt(f.locateMember(at, name)))
 			}
 		}
+	case *kind.Dependency:
+		f.found = append(f.found, Problem{locate(f.given, at), missing(what.Missing), f.unseenIn(invalid)})
 	case *kind.AdditionalProperties:
 		if len(at) > 0 {
 			f.add(at, "has no property "+strings.Join(what.Properties, ", "))
@@ -279,12 +295,54 @@ func (f *finder) findForm(invalid *jsonschema.ValidationError) {
 	case meant != nil:
 		f.find(meant)
 	case !f.hasUnknown(invalid.InstanceLocation):
-		f.add(invalid.InstanceLocation, alternatives(invalid.ErrorKind, invalid.Causes))
+		at := locate(f.given, invalid.InstanceLocation)
+		f.found = append(f.found, Problem{at, alternatives(invalid.ErrorKind, invalid.Causes), f.unseenIn(invalid)})
 	}
 }
 
+// unseenIn returns the paths of the properties that AWS never shows and that alone a value lacks, or one of the forms that it may have; empty
+// where something else is wrong with it, too.
+func (f *finder) unseenIn(invalid *jsonschema.ValidationError) string {
+	switch what := invalid.ErrorKind.(type) {
+	case *kind.OneOf, *kind.AnyOf:
+		for _, form := range invalid.Causes {
+			if at := f.unseenIn(form); at != "" {
+				return at
+			}
+		}
+		return ""
+	case *kind.Required:
+		return f.unseenOf(invalid.InstanceLocation, what.Missing)
+	case *kind.Dependency:
+		return f.unseenOf(invalid.InstanceLocation, what.Missing)
+	default:
+		return allOf(invalid.Causes, f.unseenIn)
+	}
+}
+
+// unseenOf returns the paths of the members of an object if AWS shows none of them.
+func (f *finder) unseenOf(at, names []string) string {
+	return allOf(names, func(name string) string { return f.t.missingAt(f.locateMember(at, name)).unseen })
+}
+
+// allOf joins what a function returns for each element; empty where it returns nothing for one.
+func allOf[E any](elements []E, text func(E) string) string {
+	out := make([]string, len(elements))
+	for i, e := range elements {
+		if out[i] = text(e); out[i] == "" {
+			return ""
+		}
+	}
+	return strings.Join(out, " and ")
+}
+
+// locateMember returns the path of a member of an object that need not have it.
+func (f *finder) locateMember(at []string, name string) string {
+	return locate(f.given, append(slices.Clone(at), name))
+}
+
 func (f *finder) add(at []string, text string) {
-	f.found = append(f.found, Problem{locate(f.given, at), text})
+	f.found = append(f.found, Problem{At: locate(f.given, at), Text: text})
 }
 
 // hasUnknown reports whether a value is, or contains, one that is not known yet.

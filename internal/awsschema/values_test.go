@@ -169,6 +169,23 @@ func TestIsRequired_OnlyInEveryForm(t *testing.T) {
 	}
 }
 
+// Tags that only a create gives are fixed: where the schema says so, where it lists the property or its members among the fixed ones, and where there is no
+// update. A type that can be given none has none.
+func TestTagsAreFixed_WhereNoUpdateChangesThem(t *testing.T) {
+	for name, want := range map[string]struct {
+		property string
+		fixed    bool
+	}{
+		"AWS::Kinesis::Stream": {"Tags", false}, "AWS::CE::AnomalyMonitor": {"ResourceTags", true}, "AWS::S3::AccessGrant": {"Tags", true}, "AWS::RefactorSpaces::Service": {"Tags", true},
+		"AWS::RedshiftServerless::Snapshot": {"Tags", true}, "AWS::Kinesis::StreamConsumer": {"Tags", true}, "AWS::Route53RecoveryControl::SafetyRule": {"Tags", false}, "AWS::Logs::MetricFilter": {"", false},
+	} {
+		of := typeOf(t, name)
+		if of.TagProperty() != want.property || of.TagsAreFixed() != want.fixed || want.fixed && !of.TagsOnCreate() {
+			t.Errorf("%s has tags in %q, fixed: %t", name, of.TagProperty(), of.TagsAreFixed())
+		}
+	}
+}
+
 // The tags of some types cannot have the keys of an owner, or are never shown: their resources have no tags of an owner.
 func TestTagProperty_CanNameAnOwner(t *testing.T) {
 	for name, want := range map[string]string{

@@ -47,7 +47,7 @@ func problemsOfType(b *bundled.Bundle, t *awsschema.Type, r *v1alpha1.AWSResourc
 		out = append(out, status.Invalid("spec.typeName", "%s", why))
 	}
 	if t.TagProperty() == "" && len(r.Spec.Tags) > 0 {
-		out = append(out, status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", t.Name))
+		out = append(out, status.Invalid("spec.tags", "%s has no tags that Cloud Control API can set", t.Name))
 	}
 	for i, pointer := range r.Spec.Ignore {
 		if text := t.IgnoreProblem(pointer); text != "" {

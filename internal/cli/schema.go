@@ -19,6 +19,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/crdschema/manifest"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/inspect"
+	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
 // formatEditor is the format for editors.
@@ -102,10 +103,12 @@ type typeReport struct {
 	OwnKind    string   `json:"ownKind,omitempty"`
 	Identifier []string `json:"identifier"`
 	// AssignsIdentifier is true where AWS assigns the identifier.
-	AssignsIdentifier bool                `json:"assignsIdentifier,omitempty"`
-	Tags              string              `json:"tags,omitempty"`
-	Properties        []fieldReport       `json:"properties"`
-	Permissions       map[string][]string `json:"permissions,omitempty"`
+	AssignsIdentifier bool   `json:"assignsIdentifier,omitempty"`
+	Tags              string `json:"tags,omitempty"`
+	// TagsAreFixed is true where only a create gives the tags.
+	TagsAreFixed bool                `json:"tagsAreFixed,omitempty"`
+	Properties   []fieldReport       `json:"properties"`
+	Permissions  map[string][]string `json:"permissions,omitempty"`
 }
 
 // fieldReport describes a property, or a member of one.
@@ -125,7 +128,7 @@ type fieldReport struct {
 
 func (s *shared) printType(b *bundled.Bundle, t *awsschema.Type, depth int, output string) error {
 	r := typeReport{APIVersion: inspect.APIVersion, Kind: "ResourceType", TypeName: t.Name, Date: b.Date, Refused: t.Unmanageable(), OwnKind: engine.TypesOf(nil, s.Kinds()).Kinds[t.Name],
-		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), Permissions: map[string][]string{}}
+		Identifier: t.IdentifiedBy(), AssignsIdentifier: !t.IsNamed(), Tags: t.TagProperty(), TagsAreFixed: t.TagsAreFixed(), Permissions: map[string][]string{}}
 	for _, operation := range []awsschema.Operation{awsschema.Create, awsschema.Read, awsschema.Update, awsschema.Delete} {
 		if actions := t.Permissions(operation); len(actions) > 0 {
 			r.Permissions[string(operation)] = actions
@@ -158,7 +161,7 @@ func (r typeReport) text() string {
 	}
 	fmt.Fprintf(&b, "Identifier:   %s, %s\n", strings.Join(r.Identifier, "|"), by)
 	if r.Tags != "" {
-		fmt.Fprintf(&b, "Tags:         spec.tags, which property %s gets\n", r.Tags)
+		fmt.Fprintf(&b, "Tags:         spec.tags, which property %s gets%s\n", r.Tags, kind.Either(r.TagsAreFixed, " at the creation, and which cannot be changed", ""))
 	} else {
 		b.WriteString("Tags:         none\n")
 	}

@@ -187,7 +187,7 @@ func (d decider[CR, S]) reportFailed(p Plan) error {
 // complete adds to a plan what the look showed and what the object's records are to say.
 func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.Exists, p.TakesOver, p.HoldsData = d.seen.Exists, verdict == TakeOver, d.holdsData()
-	if verdict == Adopt && p.Cause == InSync && refused == nil { // it carries no tags that the adoption would have to write
+	if takes := verdict == Adopt || verdict == TakeOver && d.seen.TagsFixed; takes && p.Cause == InSync && refused == nil { // no tags have to be written
 		verdict = Ours
 	}
 	if verdict == Ours || verdict == TakeOver {
@@ -328,7 +328,7 @@ func (d decider[CR, S]) plan() (Plan, Verdict, error) {
 		return p, Ours, err
 	}
 	o := d.o.ofMember(d.seen.Member)
-	o.Proven = d.seen.Proven
+	o.Proven, o.TagsFixed = d.seen.Proven, d.seen.TagsFixed
 	verdict, why := Judge(o, d.seen.Tags, d.seen.Created)
 	if m := d.seen.Member; m != nil {
 		why += " (" + m.Name + ")"
@@ -523,7 +523,7 @@ func (d decider[CR, S]) planOrphan() Plan {
 			diff = append(diff, kind.Change{Path: "Tags[" + key + "]", Want: unset, Have: v, Gone: true, Sum: sumOf(unset)})
 		}
 	}
-	if len(diff) == 0 {
+	if len(diff) == 0 || d.seen.TagsFixed {
 		return Plan{Cause: Gone, Reason: "orphaned"}
 	}
 	return Plan{Cause: Deleting, Diff: diff, Steps: d.k.Converge(d.want, d.seen, diff)}

@@ -62,9 +62,9 @@ type Owner struct {
 	NoCreationTime bool
 	// Unnamed is true of kinds whose identifiers AWS assigns: another name is no remedy.
 	Unnamed bool
-	// Proven is that of kind.Seen.
-	Proven         bool
-	RecreateOnLoss bool
+	// Proven and TagsFixed are those of kind.Seen.
+	Proven, TagsFixed bool
+	RecreateOnLoss    bool
 	// Import is the identifier of the resource that the spec imports; empty for none.
 	Import string
 	// ManagedTagKeys are the tag keys that were written so far, or were about to be.
@@ -204,7 +204,7 @@ func Judge(o Owner, tags map[string]string, created time.Time) (Verdict, string)
 	}
 	uid := tags[wellknown.TagOwnerUID]
 	switch {
-	case uid == o.UID:
+	case uid == o.UID, o.TagsFixed && o.Proven:
 		return Ours, ""
 	case uid == "" || tags[wellknown.TagOwner] == "" || tags[wellknown.TagCluster] == "":
 		return judgeUntagged(o, created)

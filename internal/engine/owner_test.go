@@ -37,6 +37,9 @@ func TestJudge(t *testing.T) {
 		{name: "no tags on what shows in another way that it is ours", o: with(func(o *Owner) { o.Proven = true }), want: Ours},
 		{name: "another object's tags on what we made", o: with(func(o *Owner) { o.Proven = true }), tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "an earlier object of the name", o: us, tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "an earlier object's tags that nothing can change, on what we took over", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Ours},
+		{name: "an earlier object's tags that nothing can change", o: with(func(o *Owner) { o.TagsFixed = true }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: TakeOver},
+		{name: "another object's tags that nothing can change", o: with(func(o *Owner) { o.Proven, o.TagsFixed = true, true }), tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "an earlier object, adoption refused", o: with(func(o *Owner) { o.Adoption = v1alpha1.AdoptNever }), tags: tags(map[string]string{wellknown.TagOwnerUID: "u0"}), want: Foreign},
 		{name: "another object", o: us, tags: tags(map[string]string{wellknown.TagOwner: "S3Bucket/ns/other"}), want: Foreign},
 		{name: "another object, adoption always", o: with(func(o *Owner) {

@@ -25,7 +25,7 @@ import (
 )
 
 // typesOfAttacks are generous: the services of the attacked types are allowed by patterns.
-const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*"
+const typesOfAttacks = "--types=AWS::Kinesis::*,AWS::Logs::*,AWS::SSM::Parameter,AWS::StepFunctions::*,AWS::IAM::*,AWS::S3::*,AWS::Lambda::*,AWS::ElasticBeanstalk::*,AWS::EC2::LaunchTemplate"
 
 const (
 	streamProperties = "properties: {Name: victims-events}\n"
@@ -50,6 +50,13 @@ func valued(value string) string {
 	return ofParameter + "properties: {Name: /team/NAME, Type: String, Value: " + value + "}\n"
 }
 
+// withOption is an environment of Elastic Beanstalk with an option.
+func withOption(namespace, name, value string) string {
+	return "typeName: \"AWS::ElasticBeanstalk::Environment\"\nproperties: {ApplicationName: NAME, EnvironmentName: NAME, OptionSettings: [{Namespace: \"" + namespace + "\", OptionName: " + name + ", Value: " + value + "}]}\n"
+}
+
+const launching, running = "aws:autoscaling:launchconfiguration", "aws:elasticbeanstalk:environment"
+
 var attacksByAnyType = []attack{
 	{wants: "a user of IAM, where its service is allowed", kind: "AWSResource", spec: "typeName: \"AWS::IAM::User\"\nproperties: {UserName: NAME}", reason: "NotPermitted", says: []string{"exact name"}},
 	{wants: "a managed policy of IAM", kind: "AWSResource", spec: "typeName: \"AWS::IAM::ManagedPolicy\"\nproperties: {PolicyDocument: {}}", reason: "NotPermitted", says: []string{"exact name"}},
@@ -71,6 +78,19 @@ var attacksByAnyType = []attack{
 		reason: "NotPermitted", says: []string{"spec.properties.DefinitionString", "/team/"}},
 	{wants: "a machine to act as a role that a Secret names", kind: "AWSResource", spec: actsAs(`{$secret: own, key: role}`), reason: "NotPermitted", says: []string{"spec.properties.RoleArn"}},
 	{wants: "a machine to act as a role that it only observes", kind: "AWSResource", spec: actsAs(`{$ref: IAMRole/observed, field: status.arn}`), reason: "NotPermitted", says: []string{"IAMRole/observed", "only observes"}},
+	{wants: "a machine to act as a role that its definition spells in another way", kind: "AWSResource", spec: ofMachine + `properties: {RoleArn: "arn:aws:iam::123456789012:role/team/a", DefinitionString: '{"R":"arn:aws:iam::123456789012:role\/finance-admin"}'}` + "\n" + throughPath,
+		reason: "NotPermitted", says: []string{"spec.properties.DefinitionString", "/team/"}},
+	{wants: "instances with the profile of another", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", "finance-admin"), reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
+	{wants: "instances with the profile of another, through a path", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", `"arn:aws:iam::123456789012:instance-profile/team/a"`) + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance-profile/team/a"}},
+	{wants: "instances with a profile that a Secret names", kind: "AWSResource", spec: withOption(launching, "IamInstanceProfile", `{$secret: own, key: profile}`) + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "cannot be in a Secret"}},
+	{wants: "instances with a profile, by an option that a Secret names", kind: "AWSResource", spec: withOption(launching, `{$secret: own, key: option}`, "finance-admin") + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "instance profile finance-admin"}},
+	{wants: "an environment to act as a role", kind: "AWSResource", spec: withOption(running, "ServiceRole", "finance-admin") + throughPath, reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "names role finance-admin"}},
+	{wants: "a template of environments that act as a role", kind: "AWSResource", spec: "typeName: \"AWS::ElasticBeanstalk::ConfigurationTemplate\"\nproperties: {ApplicationName: NAME, OptionSettings: [{Namespace: \"" + running + "\", OptionName: ServiceRole, Value: finance-admin}]}\n" + bounded,
+		reason: "NotPermitted", says: []string{"spec.properties.OptionSettings", "bounds every role"}},
+	{wants: "a launch template with the profile of another", kind: "AWSResource", spec: "typeName: \"AWS::EC2::LaunchTemplate\"\nproperties: {LaunchTemplateName: NAME, LaunchTemplateData: {IamInstanceProfile: {Name: finance-admin}}}\n" + throughPath,
+		reason: "NotPermitted", says: []string{"spec.properties.LaunchTemplateData.IamInstanceProfile.Name", "instance profile finance-admin"}},
+	{wants: "a Secret that exists only elsewhere, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
+	{wants: "another namespace's Secret by a path, by observing", kind: "AWSResource", spec: "managementPolicy: Observe\n" + valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
 	{wants: "a Secret that exists only elsewhere, in a property", kind: "AWSResource", spec: valued(`{$secret: token, key: value}`), reason: "CredentialsMissing", says: []string{"NAMESPACE/token"}},
 	{wants: "another namespace's Secret by a path, in a property", kind: "AWSResource", spec: valued(`{$secret: victim-dev/token, key: value}`), reason: "InvalidSpec", says: []string{"spec.properties.Value"}},
 	{wants: "another namespace's stream by a reference", kind: "AWSResource", spec: encryptedWith(`{$ref: AWSResource/victims-events, field: status.arn}`), condition: "Reconciling", reason: "Waiting", says: []string{"AWSResource/victims-events"}},
@@ -112,7 +132,7 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 	b.guards(b.MakeNamespace("keeper"))
 	narrowed := provider("narrowed")
 	narrowed.Spec.Types = []v1alpha1.TypePattern{"AWS::Logs::*"}
-	b.Create(narrowed, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "own"}, StringData: map[string]string{"role": "arn:aws:iam::123456789012:role/finance-admin"}})
+	b.Create(narrowed, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "own"}, StringData: map[string]string{"role": "arn:aws:iam::123456789012:role/finance-admin", "profile": "finance-admin", "option": "IamInstanceProfile"}})
 	b.Ready(narrowed)
 	theirs := attack{kind: "AWSResource", spec: streamProperties, meta: `name: victims-events`}.object(t, 0, "victim-dev", nil)
 	logs := attack{kind: "AWSResource", spec: "typeName: \"AWS::Logs::LogGroup\"\nproperties: {LogGroupName: victims-logs}", meta: `name: victims-logs`}.object(t, 0, "victim-dev", nil)
@@ -156,7 +176,7 @@ func TestAttack_NobodyReachesOthersThroughAnyType(t *testing.T) {
 func (b *bed) everyResource(d *double.Double) string {
 	b.Helper()
 	all := map[string]any{}
-	for _, typeName := range []string{"AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
+	for _, typeName := range []string{"AWS::EC2::LaunchTemplate", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::ElasticBeanstalk::Environment", "AWS::Kinesis::Stream", "AWS::Logs::LogGroup", "AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter", "AWS::SSM::Parameter", "AWS::StepFunctions::StateMachine"} {
 		for _, id := range d.Identifiers(typeName) {
 			all[typeName+" "+id] = d.Properties(typeName, id)
 		}

@@ -189,6 +189,7 @@ func TestReferences_SmuggleNoRole(t *testing.T) {
 		"a Secret":                    {of(`{"$secret":"login","key":"role"}`), status.ReasonNotPermitted},
 		"a Secret with a name":        {of(`{"$secret":"login","key":"name"}`), status.ReasonNotPermitted},
 		"a Secret with a document":    {`{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"},"DefinitionString":{"$secret":"login","key":"document"}}`, status.ReasonNotPermitted},
+		"a Secret with escapes":       {`{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"},"DefinitionString":{"$secret":"login","key":"escaped"}}`, status.ReasonNotPermitted},
 		"a Secret with another ARN":   {`{"RoleArn":{"$ref":"IAMRole/worker","field":"status.arn"},"DefinitionString":{"$secret":"login","key":"queue"}}`, status.ReasonNotPermitted},
 	} {
 		b := newBench(t, resourceOf(machine, c.properties))
@@ -197,7 +198,7 @@ func TestReferences_SmuggleNoRole(t *testing.T) {
 			"IAMRole/worker":       {ID: "worker", ARN: "arn:aws:iam::123456789012:role/worker"},
 			"AWSResource/observed": {ID: "admin", ARN: adminRole, Attributes: map[string]string{"properties.Role": adminRole}},
 		}
-		b.Secrets = map[string]string{"login/role": adminRole, "login/name": "admin", "login/document": `{"Role": "` + adminRole + `"}`, "login/queue": "arn:aws:sqs:ap-southeast-1:123456789012:finance"}
+		b.Secrets = map[string]string{"login/role": adminRole, "login/name": "admin", "login/document": `{"Role": "` + adminRole + `"}`, "login/escaped": `{"Role": "` + strings.Replace(adminRole, "/", `\/`, 1) + `"}`, "login/queue": "arn:aws:sqs:ap-southeast-1:123456789012:finance"}
 		_, err := b.Settle(t.Context(), nil)
 		s, refused := status.AsStalled(err)
 		if refused != (c.reason != "") || refused && (s.Reason != c.reason || strings.HasPrefix(name, "a Secret") && strings.Contains(s.Error(), "admin")) || err != nil && !refused {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +48,8 @@ type State struct {
 	Properties *kind.Document
 	Tags       map[string]string `drift:"tags"`
 
+	// given are the tags that a create gives the resource.
+	given    map[string]string
 	schema   *awsschema.Type
 	recorded func(id string) bool
 	declared []string // the texts in the declared properties
@@ -119,9 +122,7 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 		want.Name = schema.Identify(declared)
 	}
 	want.Identifier = cmp.Or(sc.ID, want.Name)
-	if want.hasTags() {
-		want.Tags = sc.Tags
-	}
+	want.setTags(sc, cr)
 	if sc.Deleting {
 		want.Guarded = holdsData(schema) && !sc.MayDeleteData
 		return want, nil
@@ -129,6 +130,32 @@ func (*resource) Desired(sc kind.Scope, cr *v1alpha1.AWSResource) (State, error)
 	want.notes = notesOn(schema, declared)
 	want.Properties = documentOf(schema, sc.UID, declared, awsschema.PathsOf(cr.Spec.Ignore))
 	return want, checkDeclared(sc, cr, want, declared)
+}
+
+// setTags sets the tags that the resource is to have. Where no update can change them, only those of the spec are compared: those of the owner and of
+// the provider are what they were when the resource was created, or what it had when it was adopted.
+func (s *State) setTags(sc kind.Scope, cr *v1alpha1.AWSResource) {
+	if !s.hasTags() {
+		return
+	}
+	s.Tags, s.given = sc.Tags, sc.Tags
+	if s.schema.TagsAreFixed() {
+		s.Tags = kind.Only(sc.Tags, kind.SortedKeys(cr.Spec.Tags))
+	}
+}
+
+// comparedTags returns those of the tags of the resource that are compared with the wanted ones.
+func (s State) comparedTags(tags map[string]string) map[string]string {
+	if !s.schema.TagsAreFixed() {
+		return tags
+	}
+	out := maps.Clone(tags)
+	maps.DeleteFunc(out, func(key, _ string) bool {
+		_, isDeclared := s.Tags[key]
+		_, isGiven := s.given[key]
+		return isGiven && !isDeclared
+	})
+	return out
 }
 
 // documentOf returns declared properties with the rules of the schema, and without those that are ignored.
@@ -142,8 +169,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 		if slices.ContainsFunc(secrets, func(secret []string) bool { return slices.Equal(secret, at) }) {
 			mode = kind.Secret // AWS may show it
 		}
-		isIgnored := ignored.Contain(at)
-		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
+		isIgnored, isTags := ignored.Contain(at), len(at) > 0 && at[0] == schema.TagProperty()
+		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored || isTags, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
 			Omitted: func(want any) bool { return !rule.WriteOnly && schema.IsDefault(want, at...) }}
 	}}
 }
@@ -187,7 +214,7 @@ func checkDeclared(sc kind.Scope, cr *v1alpha1.AWSResource, want State, properti
 		return err
 	}
 	if !want.hasTags() && len(cr.Spec.Tags) > 0 {
-		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can change", want.TypeName)
+		return status.Invalid("spec.tags", "%s has no tags that Cloud Control API can set", want.TypeName)
 	}
 	if id := cr.Spec.ImportID; id != "" && want.Name != "" && id != want.Name {
 		return status.Invalid("spec.importID", "is %q, and the properties name %q", id, want.Name)
@@ -222,8 +249,11 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	if err != nil || found == nil {
 		return kind.Seen[State]{Failed: want.failureOf(event), Notes: want.notes}, err
 	}
-	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), Duplicates: duplicates, Failed: want.failureOf(event), State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
+	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), TagsFixed: want.schema.TagsAreFixed(), Duplicates: duplicates, Failed: want.failureOf(event),
+		State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
 	switch proven := want.isProven(event); {
+	case seen.TagsFixed:
+		seen.Proven = proven
 	case want.schema.TagsOnCreate():
 	case !proven && !want.hasTags() && failedAsExisting(event):
 		return r.untaggedConflict(want, look)
@@ -311,7 +341,7 @@ func (r *resource) search(ctx context.Context, typeName string, tags map[string]
 
 // stateOf returns the state that AWS shows.
 func (s State) stateOf(f *found) State {
-	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), Tags: s.schema.ReadTags(f.properties), schema: s.schema,
+	return State{TypeName: s.TypeName, Name: s.Name, Identifier: f.identifier, ARN: arnOf(f), Tags: s.comparedTags(s.schema.ReadTags(f.properties)), schema: s.schema,
 		Properties: &kind.Document{Value: f.properties}, Assigned: s.assigned(f.properties)}
 }
 
@@ -328,10 +358,20 @@ func (*resource) Publish(cr *v1alpha1.AWSResource, s State) {
 // Refuse implements kind.Refuser.
 func (*resource) Refuse(want State, seen kind.Seen[State], diff kind.Diff) error {
 	if want.schema.Supports(awsschema.Update) {
-		return cmp.Or(refuseRemoval(want.schema, diff), want.unchangeable(seen.Failed, diff))
+		return cmp.Or(want.refuseTags(diff), refuseRemoval(want.schema, diff), want.unchangeable(seen.Failed, diff))
 	}
 	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName +
 		"; declare what exists, or delete this object and create another"}
+}
+
+// refuseTags refuses to change tags that only a create gives.
+func (s State) refuseTags(diff kind.Diff) error {
+	i := slices.IndexFunc(diff, func(c kind.Change) bool { return c.At("Tags") })
+	if i < 0 || !s.schema.TagsAreFixed() {
+		return nil
+	}
+	return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.tags", Message: fmt.Sprintf("%s cannot be changed: want %s, have %s, and AWS gives a %s its tags only when it creates it; "+
+		"declare the tags that exist, or delete this object and create another", diff[i].Path, diff[i].Want, diff[i].Have, s.TypeName)}
 }
 
 // refuseRemoval refuses to remove a property without which AWS would refuse the resource.
@@ -360,7 +400,7 @@ func (r *resource) Converge(want State, seen kind.Seen[State], diff kind.Diff) [
 func (r *resource) create(ctx context.Context, want State, token string) (kind.Accepted, error) {
 	properties := documents.Plain(want.Properties.Value)
 	if want.schema.TagsOnCreate() {
-		properties[want.schema.TagProperty()] = want.schema.WriteTags(want.Tags)
+		properties[want.schema.TagProperty()] = want.schema.WriteTags(want.given)
 	}
 	text, err := json.Marshal(properties)
 	if err != nil {

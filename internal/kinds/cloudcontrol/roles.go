@@ -8,6 +8,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/nexus-operator/nexus-operator/internal/awsschema"
@@ -24,7 +25,14 @@ var (
 	otherRoles = []string{"ApproverRoles", "AudioDashRoles", "CaptionDashRoles"}
 	// profileName matches the names of properties that name an instance profile, or contain its name or its ARN.
 	profileName = regexp.MustCompile(`InstanceProfile(Arn|ARN|Name)?$`)
+	// roleOption and profileOption match the names of options of Elastic Beanstalk that name a role or an instance profile.
+	roleOption, profileOption = regexp.MustCompile(`(?i)role`), regexp.MustCompile(`(?i)instanceprofile`)
+	// escaped finds the characters that JSON within a text may write in another way, however deep it is.
+	escaped = regexp.MustCompile(`\\+(/|u[0-9A-Fa-f]{4})`)
 )
+
+// variables begin the names of the namespaces whose options have names of the user's choice.
+const variables = "aws:elasticbeanstalk:application:environment"
 
 // acting is a role, or an instance profile, as which a resource acts.
 type acting struct {
@@ -35,15 +43,18 @@ type acting struct {
 	isHidden bool
 }
 
-// actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties that the schema names after a role or
+// actingAs returns the roles in a value: their ARNs wherever they are, and the values of properties and options that are named after a role or
 // an instance profile. A passedRole and a passedProfile are none of them; a profile with the name of a role may have another one.
 func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 	var out []acting
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			out = append(out, actingAs(schema, append(slices.Clone(at), name), value[name])...)
+			below := append(slices.Clone(at), name)
+			out = append(out, arnsIn(below, name)...)
+			out = append(out, actingAs(schema, below, value[name])...)
 		}
+		out = append(out, actingByOption(at, value)...)
 	case []any:
 		for _, element := range value {
 			out = append(out, actingAs(schema, append(slices.Clone(at), awsschema.Every), element)...)
@@ -64,14 +75,67 @@ func actingAs(schema *awsschema.Type, at []string, value any) []acting {
 
 // rolesIn returns the roles that a text names.
 func rolesIn(schema *awsschema.Type, at []string, text string) []acting {
-	var out []acting
-	for _, arn := range roleARN.FindAllString(text, -1) {
-		out = append(out, acting{at: at, name: arn, isProfile: strings.Contains(arn, ":instance-profile/")})
-	}
+	out := arnsIn(at, text)
 	if isProfile := namesProfile(schema, at); len(out) == 0 && text != "" && (isProfile || namesRole(schema, at)) {
 		out = append(out, acting{at: at, name: text, isProfile: isProfile})
 	}
 	return out
+}
+
+// arnsIn returns the roles and instance profiles whose ARNs a text has, also within JSON.
+func arnsIn(at []string, text string) []acting {
+	var out []acting
+	for _, arn := range roleARN.FindAllString(unescaped(text), -1) {
+		out = append(out, acting{at: at, name: arn, isProfile: strings.Contains(arn, ":instance-profile/")})
+	}
+	return out
+}
+
+// unescaped returns a text with the characters that JSON within it may write in another way.
+func unescaped(text string) string {
+	return escaped.ReplaceAllStringFunc(text, func(written string) string {
+		written = strings.TrimLeft(written, `\`)
+		if written == "/" {
+			return written
+		}
+		code, _ := strconv.ParseUint(written[1:], 16, 16) // four digits
+		return string(rune(code))
+	})
+}
+
+// actingByOption returns the role, or the instance profile, that an option of Elastic Beanstalk names: {Namespace, OptionName, Value}. An ARN in the
+// value is judged as every other one.
+// https://docs.aws.amazon.com/elasticbeanstalk/latest/dg/command-options-general.html
+func actingByOption(at []string, option map[string]any) []acting {
+	names, isProfile := optionOf(option)
+	a := acting{at: append(slices.Clone(at), "Value"), isProfile: isProfile}
+	switch value := option["Value"].(type) {
+	case *kind.WriteOnly:
+		a.isHidden = true
+	case passedRole:
+		a.name = string(value)
+		names = names && isProfile
+	case string:
+		a.name = value
+		names = names && value != "" && len(arnsIn(at, value)) == 0
+	default:
+		return nil
+	}
+	if !names {
+		return nil
+	}
+	return []acting{a}
+}
+
+// optionOf reports whether the value of an option names a role or an instance profile. What a Secret names may be any option.
+func optionOf(option map[string]any) (names, isProfile bool) {
+	name, _ := option["OptionName"].(string)
+	namespace, _ := option["Namespace"].(string)
+	if strings.HasPrefix(namespace, variables) {
+		return false, false
+	}
+	isProfile = isHidden(option["OptionName"]) || isHidden(option["Namespace"]) || profileOption.MatchString(name)
+	return isProfile || roleOption.MatchString(name), isProfile
 }
 
 // namesRole reports whether a property is named after a role and may have any value.
@@ -136,7 +200,38 @@ func (*resource) WhyNotAdopted(_ context.Context, sc kind.Scope, want, have Stat
 				awsschema.Text(a.at), why), nil
 		}
 	}
-	return "", nil
+	return want.whyUnseen(sc), nil
+}
+
+// shownElsewhere are properties that AWS never shows and that give no rights: the role is that which the service has for itself.
+var shownElsewhere = []string{"AWS::ApplicationAutoScaling::ScalableTarget RoleARN"}
+
+// whyUnseen says why a resource must not be adopted whose role AWS never shows, unless the object declares it; empty when it may.
+func (s State) whyUnseen(sc kind.Scope) string {
+	if sc.Deleting || sc.Observing || sc.Boundary == "" && sc.RolePath == "/" {
+		return ""
+	}
+	for _, at := range s.schema.NeverShown() {
+		mayName := namesRole(s.schema, at) || namesProfile(s.schema, at) || lastName(at) == "OptionName"
+		if mayName && !slices.Contains(shownElsewhere, s.TypeName+" "+awsschema.Text(at)) && !s.declares(at) {
+			return fmt.Sprintf("AWS never shows %s of the resource, which may name a role, and an adoption would give the rights of that role to this namespace: declare it, or observe the resource",
+				awsschema.Text(at))
+		}
+	}
+	return ""
+}
+
+// declares reports whether the properties have a value at a path, which replaces that of AWS. Elements of lists may be others in AWS.
+func (s State) declares(at []string) bool {
+	if s.Properties == nil {
+		return false
+	}
+	var value any = s.Properties.Value
+	for _, name := range at {
+		members, _ := value.(map[string]any)
+		value = members[name]
+	}
+	return value != nil
 }
 
 // roles returns the roles as which a resource acts, or will.

@@ -68,3 +68,99 @@ func TestAdoption_BringsNoRoleAlongWithoutAWrite(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 }
+
+// Roles and instance profiles are found in options, by the names of these, and their ARNs in every text.
+func TestCheckRoles_FindsThemWhereverTheyAre(t *testing.T) {
+	const environment, template, machine, launch = "AWS::ElasticBeanstalk::Environment", "AWS::ElasticBeanstalk::ConfigurationTemplate", "AWS::StepFunctions::StateMachine", "AWS::EC2::LaunchTemplate"
+	const account = "arn:aws:iam::123456789012:"
+	_, schemaOf := bundledTypes(t)
+	secret := kind.NewWriteOnly("uid", `"IamInstanceProfile"`)
+	option := func(namespace string, name, value any) map[string]any {
+		return map[string]any{"OptionSettings": []any{map[string]any{"Namespace": namespace, "OptionName": name, "Value": value}}}
+	}
+	launching := func(name, value any) map[string]any {
+		return option("aws:autoscaling:launchconfiguration", name, value)
+	}
+	serving := func(value any) map[string]any {
+		return option("aws:elasticbeanstalk:environment", "ServiceRole", value)
+	}
+	defined := func(text string) map[string]any {
+		return map[string]any{"RoleArn": passedRole("r"), "DefinitionString": text}
+	}
+	for name, c := range map[string]struct {
+		typeName   string
+		properties map[string]any
+		path       string
+		refused    string
+	}{
+		"a profile by its name":                      {environment, launching("IamInstanceProfile", "admin"), "/team/", "OptionSettings[*].Value: names instance profile admin"},
+		"a profile by its name in a template":        {template, launching("IamInstanceProfile", "admin"), "/team/", "names instance profile admin"},
+		"a profile in other letters":                 {environment, launching("iaminstanceprofile", "admin"), "/team/", "names instance profile admin"},
+		"a profile by its ARN":                       {environment, launching("IamInstanceProfile", account+"instance-profile/admin"), "/team/", "names instance profile " + account},
+		"a profile where every role may be passed":   {environment, launching("IamInstanceProfile", "admin"), "/", ""},
+		"a profile of an IAMRole":                    {environment, launching("IamInstanceProfile", passedProfile("worker")), "/team/", ""},
+		"the name of a role for that of a profile":   {environment, launching("IamInstanceProfile", passedRole("worker")), "/team/", "names instance profile worker"},
+		"a profile in a Secret":                      {environment, launching("IamInstanceProfile", secret), "/team/", "cannot be in a Secret"},
+		"an option whose name is in a Secret":        {environment, launching(secret, "admin"), "/team/", "names instance profile admin"},
+		"a role by its name":                         {template, serving("admin"), "/team/", "names role admin"},
+		"a role by its name with its path":           {template, serving("team/a"), "/team/", ""},
+		"a role by its ARN":                          {environment, serving(account + "role/admin"), "/team/", "names role " + account},
+		"a role of another account":                  {environment, serving("arn:aws:iam::999999999999:role/team/a"), "/team/", "is in account 999999999999"},
+		"a role without a prefix":                    {environment, serving("team/a"), "", "rolePathPrefix"},
+		"a role of managed updates":                  {environment, option("aws:elasticbeanstalk:managedactions", "ServiceRoleForManagedUpdates", "admin"), "/team/", "names role admin"},
+		"a role of an IAMRole":                       {environment, serving(passedRole("worker")), "/team/", ""},
+		"a variable of the application":              {environment, option("aws:elasticbeanstalk:application:environment", "DATABASE_ROLE", "reader"), "/team/", ""},
+		"another option":                             {environment, launching("InstanceType", "t3.micro"), "/team/", ""},
+		"a role in JSON":                             {machine, defined(`{"R":"` + account + `role/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON with escapes":                {machine, defined(`{"R":"` + account + `role\/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON with the numbers of letters": {machine, defined(`{"R":"\u0061rn:aws:iam::123456789012:role/admin"}`), "/team/", "DefinitionString: names role " + account},
+		"a role in JSON within JSON":                 {machine, defined(`{"R":"{\"S\":\"` + account + `role\\/admin\"}"}`), "/team/", "DefinitionString: names role " + account},
+		"a role as the name of a member":             {machine, map[string]any{"DefinitionSubstitutions": map[string]any{account + "role/admin": "x"}}, "/team/", "names role " + account},
+		"a profile of a launch template by its name": {launch, map[string]any{"LaunchTemplateData": map[string]any{"IamInstanceProfile": map[string]any{"Name": "admin"}}}, "/team/", "names instance profile admin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sc := kind.Scope{Partition: "aws", Account: "123456789012", RolePath: c.path}
+			switch err := checkRoles(sc, schemaOf(c.typeName), c.properties); {
+			case c.refused == "" && err != nil:
+				t.Error(err)
+			case c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)):
+				t.Errorf("got %v, want %s", err, c.refused)
+			}
+		})
+	}
+}
+
+// A role that AWS never shows cannot be judged, unless the object declares another.
+func TestAdoption_BringsNoHiddenRoleAlong(t *testing.T) {
+	const vocabulary, environment, target = "AWS::Transcribe::Vocabulary", "AWS::ElasticBeanstalk::Environment", "AWS::ApplicationAutoScaling::ScalableTarget"
+	const role = `"DataAccessRoleArn":"arn:aws:iam::123456789012:role/`
+	named := func(more string) string { return `{"LanguageCode":"en-US","VocabularyName":"v"` + more + "}" }
+	options := `,"OptionSettings":[{"Namespace":"aws:autoscaling:launchconfiguration","OptionName":"IamInstanceProfile","Value":"admin"}]`
+	scaled := `{"MaxCapacity":2,"MinCapacity":1,"ResourceId":"service/shop/web","ScalableDimension":"ecs:service:DesiredCount","ServiceNamespace":"ecs"}`
+	for name, c := range map[string]struct{ typeName, have, want, path, refused string }{
+		"a role":                          {vocabulary, named("," + role + `admin"`), named(""), "/team/", "AWS never shows DataAccessRoleArn"},
+		"a role that the object declares": {vocabulary, named("," + role + `admin"`), named("," + role + `team/a"`), "/team/", ""},
+		"a role where all may be passed":  {vocabulary, named("," + role + `admin"`), named(""), "/", ""},
+		"an option":                       {environment, `{"ApplicationName":"shop","EnvironmentName":"shop-web"` + options + "}", `{"ApplicationName":"shop","EnvironmentName":"shop-web"}`, "/team/", "AWS never shows OptionSettings"},
+		"a role that the service has":     {target, scaled, scaled, "/team/", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			types, _ := bundledTypes(t)
+			b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf(c.typeName, c.want)), types)
+			existing(t, b.Rig, c.typeName, c.have)
+			spec := &b.resource().Spec
+			spec.ImportID, spec.AdoptionPolicy, spec.DeletionPolicy = b.double.Identifiers(c.typeName)[0], v1alpha1.AdoptAlways, v1alpha1.DeletionRetain
+			b.AllowAdoption, b.RolePath = true, c.path
+			if c.refused == "" {
+				kindtest.Settled(t, b.Subject)
+				return
+			}
+			if text := b.stalls(status.ReasonNotPermitted); !strings.Contains(text, c.refused) {
+				t.Error(text)
+			}
+			if b.updates() > 0 {
+				t.Error("the resource has an owner")
+			}
+		})
+	}
+}

@@ -5,7 +5,10 @@ package cloudcontrol
 import (
 	_ "embed"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,7 +64,7 @@ func (l *anyLife) whyNotAdopted(t *testing.T) string {
 	s := l.imported(t, true)
 	p, err := s.Decide(t.Context())
 	p.Diff = slices.DeleteFunc(p.Diff, kind.Change.MarksOwner)
-	if isTagged := l.schema.TagProperty() != ""; err != nil || len(p.Diff) > 0 || p.Writes() != isTagged {
+	if isTagged := l.schema.TagProperty() != "" && !l.schema.TagsAreFixed(); err != nil || len(p.Diff) > 0 || p.Writes() != isTagged {
 		return fmt.Sprintf("the plan of an adoption: %v, %s %+v, writes %t", err, p.Cause, p.Diff, p.Writes())
 	}
 	if _, err := s.Settle(t.Context(), nil); err != nil || s.Object.CommonStatus().Ownership != v1alpha1.OwnershipOwned {
@@ -87,4 +90,45 @@ func TestTypes_AreImportedWithAnEmptyPlan(t *testing.T) {
 			t.Errorf("%s, the list says %q\n%s", why, listed, text)
 		}
 	})
+}
+
+// documented has the words of docs/any-type.md for each reason of the list.
+var documented = map[string]string{
+	"only observed: a required property is never shown":                              "a required property that AWS never shows, also in one of several forms (%d types",
+	"only observed: it acts as a role that AWS shows and its provider does not pass": "a role that AWS shows and the provider does not pass, in the tests (%d types)",
+	"not imported: the identifier that the tests generate has a *":                   "an identifier with a `*`, in the tests (%d types)",
+}
+
+// The page counts the types of the list, and all of them add up.
+func TestTypesNotAdopted_AreCountedInTheDocs(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/any-type.md")
+	must(t, err)
+	page, of := string(text), map[string]int{}
+	observed, left := 0, 0
+	for line := range strings.Lines(typesNotAdopted) {
+		_, why, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		of[why]++
+		if strings.HasPrefix(why, "only observed: ") {
+			observed++
+		} else {
+			left++
+		}
+	}
+	for why, n := range of {
+		if words := documented[why]; words == "" || !strings.Contains(page, fmt.Sprintf(words, n)) {
+			t.Errorf("docs/any-type.md does not say %q", fmt.Sprintf(documented[why], n)+" of: "+why)
+		}
+	}
+	sentence := regexp.MustCompile(`Of the ([0-9,]+) types, ([0-9,]+) are imported and adopted in the tests with tags of the owner alone, ([0-9,]+) are imported and can only be observed, and ([0-9,]+) are not imported`).FindStringSubmatch(page)
+	if sentence == nil {
+		t.Fatal("docs/any-type.md does not count the types that are imported")
+	}
+	var numbers [4]int
+	for i := range numbers {
+		numbers[i], err = strconv.Atoi(strings.ReplaceAll(sentence[i+1], ",", ""))
+		must(t, err)
+	}
+	if numbers[2] != observed || numbers[3] != left || numbers[1]+observed+left != numbers[0] {
+		t.Errorf("docs/any-type.md has %v, and the list %d types that are only observed and %d that are not imported", numbers, observed, left)
+	}
 }

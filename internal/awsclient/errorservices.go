@@ -56,6 +56,9 @@ var dynamoRows = []row{
 	{service: "dynamodb", code: "LimitExceeded", message: "limited to once in", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", code: "LimitExceeded", message: "decreases are limited", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", code: "Validation", message: "protected against deletion", class: Protected},
+	// For 24 hours after a replica was made of the table.
+	// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/globaltables_HowItWorks.html
+	{service: "dynamodb", operation: "DeleteTable", code: "Validation", message: "source region for new replica", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "within a fixed interval", class: Busy, after: 10 * time.Minute},
 	{service: "dynamodb", operation: "UpdateTimeToLive", code: "Validation", message: "timetolive is already", class: Exists},
 	// What UpdateTable asks for is so already, although a read that lags does not show it.

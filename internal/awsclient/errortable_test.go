@@ -87,6 +87,7 @@ var answers = []struct {
 	{"DynamoDB", "UpdateTable", "LimitExceededException", "Too many operations for a given subscriber", 400, Throttled},
 	{"DynamoDB", "CreateTable", "LimitExceededException", "Subscriber limit exceeded: There is a limit of 2500 tables per subscriber", 400, Limit},
 	{"DynamoDB", "DeleteTable", "ValidationException", "Resource cannot be deleted as it is currently protected against deletion. Disable deletion protection first.", 400, Protected},
+	{"DynamoDB", "DeleteTable", "ValidationException", "Replica cannot be deleted because it has acted as a source region for new replica(s) being added to the table in the last 24 hours.", 400, Busy},
 	{"DynamoDB", "UpdateTimeToLive", "ValidationException", "Time to live has been modified multiple times within a fixed interval", 400, Busy},
 	{"DynamoDB", "UpdateTimeToLive", "ValidationException", "TimeToLive is already enabled", 400, Exists},
 	{"DynamoDB", "UpdateTable", "ValidationException", "The provisioned throughput for the table will not change. The requested value equals the current value", 400, Exists},

@@ -39,7 +39,7 @@ func TestKindsThatNameKeysKeepThemForEarlierData(t *testing.T) {
 		keys, answered := earlierKeys[name]
 		switch names := engine.MayUse(e.New(), "KMSKey") || name == "KMSKey"; {
 		case names && !answered:
-			t.Errorf("%s names keys: does anything stay encrypted with a key when it gets another one? Say so here, and in KeepsEarlierKeys of its Meta", name)
+			t.Errorf("%s names keys: does anything stay encrypted with a key when it gets another one? Say so here, and in its Meta", name)
 		case answered && !names:
 			t.Errorf("%s names no keys", name)
 		case e.Meta().KeepsEarlierKeys != keys.needed:

@@ -34,7 +34,7 @@ func ExportOf(ctx context.Context, e engine.Entry, b engine.Binding, sc kind.Sco
 	identified := obj.DeepCopyObject().(v1alpha1.Resource)
 	out := Export{kindName: e.Name(), recording: &answers.Recording{}}
 	out.read = func(ctx context.Context) answers.Result {
-		return resultOf(ctx, b, sc, identified.DeepCopyObject().(v1alpha1.Resource))
+		return resultOf(ctx, e.Name(), b, sc, identified.DeepCopyObject().(v1alpha1.Resource))
 	}
 	var err error
 	if out.Exported, err = b.Export(out.recording.Record(ctx), sc, obj); err == nil && out.Exists {
@@ -71,8 +71,11 @@ func (x Export) Unfounded() []string {
 	})
 }
 
-// resultOf returns everything that an export finds.
-func resultOf(ctx context.Context, b engine.Binding, sc kind.Scope, obj v1alpha1.Resource) answers.Result {
+// onlyShown names, by kind, the field of the status that shows settings which no field of the spec says.
+var onlyShown = map[string]string{"DynamoDBTable": "replicas"}
+
+// resultOf returns everything that an export finds, without the settings that a status only shows.
+func resultOf(ctx context.Context, kindName string, b engine.Binding, sc kind.Scope, obj v1alpha1.Resource) answers.Result {
 	found, err := b.Export(ctx, sc, obj)
 	if err != nil || !found.Exists {
 		return answers.Failed(fmt.Sprint(err))
@@ -82,6 +85,9 @@ func resultOf(ctx context.Context, b engine.Binding, sc kind.Scope, obj v1alpha1
 		return answers.Failed(err.Error())
 	}
 	out := answers.Result{"busy": found.Busy, "created": found.Created.Format(time.RFC3339Nano)}
+	if shown, ok := content["status"].(map[string]any); ok {
+		delete(shown, onlyShown[kindName])
+	}
 	flatten(out, "spec", content["spec"])
 	flatten(out, "status", content["status"])
 	for k, v := range found.Tags {

@@ -473,7 +473,7 @@ func TestAReferenceWaitsForTheARNThatComesAfterTheID(t *testing.T) {
 
 func TestEverySampleBecomesReady(t *testing.T) {
 	extent.Full(t)
-	b := newBed(t, "--eks-cluster-name="+eksCluster, "--types=AWS::Kinesis::Stream")
+	b := newBed(t, "--eks-cluster-name="+eksCluster, "--types=AWS::Kinesis::Stream", "--check-interval=3s")
 	b.makeEKSCluster()
 	types, err := awstypes.Excerpt()
 	if err != nil {
@@ -514,6 +514,7 @@ func TestEverySampleBecomesReady(t *testing.T) {
 			return nil
 		})
 	}
+	b.writesNothingAtRest(len(objs))
 	for _, o := range objs {
 		if err := b.Client.Delete(b.Ctx(), o); err != nil {
 			t.Fatal(err)
@@ -521,5 +522,32 @@ func TestEverySampleBecomesReady(t *testing.T) {
 	}
 	for _, o := range objs {
 		b.Gone(o)
+	}
+}
+
+// shownLater are resources whose objects show what others changed since they were ready, at the next check.
+var shownLater = map[string]string{"elasticips": "the association with a NAT gateway", "route53hostedzones": "the number of records"}
+
+// writesNothingAtRest lets every one of so many objects be checked twice, and demands that the checks write nothing; the first
+// may show what other objects changed in AWS.
+func (b *bed) writesNothingAtRest(objects int) {
+	b.Helper()
+	for _, shows := range []map[string]string{shownLater, nil} {
+		aws, kube := b.Mark()
+		b.Eventually(time.Minute, "two checks of every object", func() error {
+			if n := b.World.AWS().Since(aws).Reads().Count(); n < 2*objects {
+				return fmt.Errorf("%d reads of %d objects", n, objects)
+			}
+			return nil
+		})
+		time.Sleep(6 * time.Second) // the objects that are asked for least have two intervals more
+		if writes := b.World.AWS().Since(aws).Writes(); writes.Count() > 0 {
+			b.Errorf("writes to AWS at rest:\n%s", writes)
+		}
+		for _, w := range b.KubeWrites(kube) {
+			if shows[w.Resource] == "" {
+				b.Errorf("a write to Kubernetes at rest: %s", w)
+			}
+		}
 	}
 }

@@ -2,7 +2,11 @@
 
 package v1alpha1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // DynamoDBTableSpec declares a table.
 // +kubebuilder:validation:XValidation:rule="has(self.rangeKey) == has(oldSelf.rangeKey) && (!has(self.rangeKey) || self.rangeKey == oldSelf.rangeKey)",message="rangeKey is immutable"
@@ -248,6 +252,11 @@ type DynamoDBTableStatus struct {
 	// ItemCount is the number of items as DynamoDB describes it, which updates it about every six hours.
 	// +optional
 	ItemCount *int64 `json:"itemCount,omitempty"`
+	// Replicas are the other regions in which the table has replicas. No field declares them, and they stay, with their data, when the object
+	// is deleted.
+	// +optional
+	// +listType=set
+	Replicas []string `json:"replicas,omitempty"`
 	// ManagedIndexes are the global secondary indexes that the operator created or that were listed, so that dropped ones are
 	// deleted.
 	// +optional
@@ -255,7 +264,7 @@ type DynamoDBTableStatus struct {
 	ManagedIndexes []string `json:"managedIndexes,omitempty"`
 }
 
-// DynamoDBTable is a DynamoDB table.
+// DynamoDBTable is a DynamoDB table. A deletion leaves its replicas in other regions, which no field declares.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -283,6 +292,14 @@ func (o *DynamoDBTable) CommonStatus() *CommonStatus { return &o.Status.CommonSt
 
 // RecreatesOnLoss reports whether what vanished is created again, empty.
 func (o *DynamoDBTable) RecreatesOnLoss() bool { return o.Spec.RecreateOnLoss }
+
+// Survivors returns what of a deleted table AWS keeps; empty for nothing.
+func (o *DynamoDBTable) Survivors() string {
+	if len(o.Status.Replicas) == 0 {
+		return ""
+	}
+	return "the replicas of the table in " + strings.Join(o.Status.Replicas, ", ")
+}
 
 // RecoverableDays returns the last backup of a table with continuous backups, which DynamoDB makes at its deletion and keeps for 35 days.
 // Where the spec does not declare them, others may have turned them on.

@@ -1161,6 +1161,11 @@ func (in *DynamoDBTableStatus) DeepCopyInto(out *DynamoDBTableStatus) {
 		*out = new(int64)
 		**out = **in
 	}
+	if in.Replicas != nil {
+		in, out := &in.Replicas, &out.Replicas
+		*out = make([]string, len(*in))
+		copy(*out, *in)
+	}
 	if in.ManagedIndexes != nil {
 		in, out := &in.ManagedIndexes, &out.ManagedIndexes
 		*out = make([]string, len(*in))

@@ -125,6 +125,23 @@ func TestReportEnd_SaysWhetherTheResourceWasDeleted(t *testing.T) {
 	}
 }
 
+// DynamoDB deletes the table of one region, and keeps its replicas.
+func TestReportEnd_NamesTheReplicasThatStay(t *testing.T) {
+	const arn = "arn:aws:dynamodb:eu-west-1:123456789012:table/orders"
+	for want, replicas := range map[string][]string{
+		"Normal Deleted Deleted " + arn + " in AWS": nil,
+		"Normal Deleted Deleted " + arn + " in AWS; the replicas of the table in ca-central-1, us-east-1 stay, with their data": {"ca-central-1", "us-east-1"},
+	} {
+		o := &v1alpha1.DynamoDBTable{}
+		o.Status.ARN, o.Status.Replicas = arn, replicas
+		r := newRoom(t, "DynamoDBTable")
+		newPass(r.Reconciler, o).reportEnd(engine.Outcome{Plan: engine.Plan{Cause: engine.Gone}})
+		if got := r.emitted(); len(got) != 1 || got[0] != want {
+			t.Errorf("events %q, want %q", got, want)
+		}
+	}
+}
+
 func TestRelease_ReportsTheEndOnceHoweverOftenItIsTried(t *testing.T) {
 	gone := engine.Outcome{Gone: true, Plan: engine.Plan{Cause: engine.Gone}}
 	o := bucket(deleting)

@@ -61,7 +61,7 @@ func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 		return newPass(r, &v1alpha1.KMSKey{})
 	}
 	for name, give := range map[string]func(p *pass){
-		"tags with a create": func(p *pass) { _ = p.Store(t.Context(), kind.Accepted{}) }, // a name tells AWS's answer, so that there is nothing to write
+		"tags with a create": func(p *pass) { _ = p.Store(t.Context(), kind.Accepted{}) }, // no status changes by it
 		"tags alone":         func(p *pass) { p.Did(engine.Plan{}, []kind.Step{{Action: "ec2:CreateTags"}}) },
 		"tags of a key":      func(p *pass) { p.newestKey = clock.Now() },
 	} {

@@ -210,6 +210,12 @@ func (p *pass) release(ctx context.Context, out engine.Outcome) error {
 	return nil
 }
 
+// survived is implemented by objects of whose resource AWS may keep something, besides what it can restore, when it is deleted.
+type survived interface {
+	// Survivors names it, in the plural; empty for nothing.
+	Survivors() string
+}
+
 // reportEnd emits the event of a deletion.
 func (p *pass) reportEnd(out engine.Outcome) {
 	switch id := p.identifier(); {
@@ -217,7 +223,11 @@ func (p *pass) reportEnd(out engine.Outcome) {
 	case out.Plan.Exists && out.Plan.Reason != "":
 		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
 	case out.Plan.Cause == engine.Gone && id != "":
-		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS")
+		text := "Deleted " + id + " in AWS"
+		if s, ok := p.obj.(survived); ok && s.Survivors() != "" {
+			text += "; " + s.Survivors() + " stay, with their data"
+		}
+		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", text)
 	case out.Plan.Cause == "" && id != "": // nothing was asked of AWS
 		if policy := p.keptBy(); policy != "" && !isAbandoned(p.obj) {
 			p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", id+" stays in AWS ("+policy+")")

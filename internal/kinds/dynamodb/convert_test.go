@@ -98,3 +98,21 @@ func count(facts ...bool) (n int) {
 	}
 	return n
 }
+
+func TestReplicasThatADeletionLeaves(t *testing.T) {
+	replica := func(region string, status types.ReplicaStatus) types.ReplicaDescription {
+		return types.ReplicaDescription{RegionName: &region, ReplicaStatus: status}
+	}
+	d := &types.TableDescription{TableArn: aws.String("arn:aws:dynamodb:eu-west-1:123456789012:table/t"), Replicas: []types.ReplicaDescription{
+		replica("us-east-1", types.ReplicaStatusRegionDisabled), replica("eu-west-1", types.ReplicaStatusActive),
+		replica("ca-central-1", types.ReplicaStatusCreating), replica("us-west-2", types.ReplicaStatusDeleting), replica("us-east-2", types.ReplicaStatusCreationFailed)}}
+	o := &v1alpha1.DynamoDBTable{}
+	publish(o, stateOf(d, TableState{}))
+	if got := o.Survivors(); got != "the replicas of the table in ca-central-1, us-east-1" {
+		t.Errorf("%q", got)
+	}
+	publish(o, stateOf(&types.TableDescription{}, TableState{}))
+	if got := o.Survivors(); got != "" {
+		t.Errorf("%q", got)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -47,6 +48,8 @@ type TableState struct {
 	Stream    *string
 	StreamARN string `drift:"observed"`
 	ItemCount *int64 `drift:"observed"`
+	// Replicas are the other regions that have a replica.
+	Replicas []string `drift:"observed"`
 
 	SSE                *v1alpha1.DynamoDBSSE
 	DeletionProtection *bool
@@ -200,7 +203,7 @@ func (t *table) create(ctx context.Context, want, _ TableState) error {
 func publish(cr *v1alpha1.DynamoDBTable, s TableState) {
 	cr.Status.ARN, cr.Status.ID = s.ARN, s.Name
 	cr.Status.TableARN, cr.Status.TableStatus = s.ARN, s.Status
-	cr.Status.StreamARN, cr.Status.ItemCount = s.StreamARN, s.ItemCount
+	cr.Status.StreamARN, cr.Status.ItemCount, cr.Status.Replicas = s.StreamARN, s.ItemCount, s.Replicas
 	cr.Status.ManagedIndexes = kind.ManagedMembers(s.GlobalIndexes, cr.Spec.GlobalSecondaryIndexes, func(g v1alpha1.DynamoDBGlobalIndex) string { return g.IndexName })
 }
 
@@ -236,12 +239,26 @@ func stateOf(d *types.TableDescription, want TableState) TableState {
 	s := TableState{
 		Name: want.Name, ARN: aws.ToString(d.TableArn), Status: string(d.TableStatus), ItemCount: d.ItemCount,
 		Keys: fromKeys(typesOf(d), d.KeySchema), SSE: fromEncryption(d.SSEDescription, want.SSE), DeletionProtection: aws.Bool(aws.ToBool(d.DeletionProtectionEnabled)),
-		TableClass: fromClass(d.TableClassSummary), Stream: fromStream(d.StreamSpecification),
+		TableClass: fromClass(d.TableClassSummary), Stream: fromStream(d.StreamSpecification), Replicas: replicasOf(d),
 	}
 	if *s.Stream != "" { // the last stream is described after its end, too
 		s.StreamARN = aws.ToString(d.LatestStreamArn)
 	}
 	return s
+}
+
+// replicasOf returns the other regions that have a replica of the table, in order; nil for none.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GlobalTables.html
+func replicasOf(d *types.TableDescription) (regions []string) {
+	for _, r := range d.Replicas {
+		region := aws.ToString(r.RegionName)
+		ends := r.ReplicaStatus == types.ReplicaStatusDeleting || r.ReplicaStatus == types.ReplicaStatusCreationFailed
+		if !ends && !strings.Contains(aws.ToString(d.TableArn), ":dynamodb:"+region+":") {
+			regions = append(regions, region)
+		}
+	}
+	slices.Sort(regions)
+	return regions
 }
 
 // passing are the states in which DynamoDB accepts no change and that end without a person. Read only.

@@ -213,8 +213,9 @@ func (r Reader) pluginOf(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	return nil, problem, known, nil
 }
 
-// uncovered says on which nodes no plugin enforces: those on which none of the DaemonSets runs a pod, or only pods that have not been ready for
-// unreadyFor, so that nobody there sees to new policies and pods. A node that has just joined, and an update of a DaemonSet, take less.
+// uncovered says on which nodes no plugin enforces: those on which none of the DaemonSets runs a pod, or only pods that have not been
+// ready for unreadyFor, so that new policies and pods there have no effect. A node that has just joined, and an update of a DaemonSet,
+// take less.
 func (r Reader) uncovered(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (string, error) {
 	missing := nodes.forPlugins()
 	if len(missing) == 0 || !mayMiss(missing, sets) {
@@ -300,8 +301,9 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet, nodes 
 	return "", nil
 }
 
-// notRunning says that no pod of a DaemonSet is ready, or nothing. One that selects no node may be what an uninstall, or the plugin that took
-// its place, has left: https://docs.cilium.io/en/stable/installation/k8s-install-helm/ keeps aws-node so. Without nodes nothing runs yet.
+// notRunning says that no pod of a DaemonSet is ready, or nothing. Where another plugin takes its place, a DaemonSet may stay and select
+// no node, as aws-node does when Cilium is installed. Without nodes nothing runs yet.
+// https://docs.cilium.io/en/stable/installation/k8s-install-helm/
 func notRunning(d appsv1.DaemonSet, nodes Nodes) string {
 	what := "no pod of DaemonSet %s/%s, which enforces NetworkPolicies, is ready"
 	switch {

@@ -205,7 +205,8 @@ type Enforcer struct {
 
 // MayBe reports whether a network plugin enforces them, or may: where it is not known what does.
 func (e Enforcer) MayBe(plugin string) bool {
-	return len(e.Names) == 0 || slices.ContainsFunc(e.Names, func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(plugin)) })
+	is := func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(plugin)) }
+	return len(e.Names) == 0 || slices.ContainsFunc(e.Names, is)
 }
 
 // Limit returns the claim of a rule where nothing is known to enforce policies on some nodes or on all, and nil otherwise.

@@ -62,7 +62,7 @@ type controllerFlags struct {
 	chart                               chartSource
 	values, set                         []string
 	cluster, vpc, role, roleARN, output string
-	dryRun, force                       bool
+	dryRun, force, besideAutoMode       bool
 	// providerFollows is true where the OIDC provider of the cluster is created before the controller.
 	providerFollows bool
 	timeout         time.Duration
@@ -77,7 +77,8 @@ func (s *shared) installControllerCommand() *cobra.Command {
 			"chart, installs or upgrades its release in namespace " + albNamespace + ", and waits until it is ready. It prints the differences before each\n" +
 			"change. A second run finds nothing to change. What it created is recorded in ConfigMap " + albNamespace + "/" + install.LedgerName + ", so that\n" +
 			"nexusctl delete-alb-controller removes that and nothing else. A controller that another tool installed, and that of EKS\n" +
-			"Auto Mode, is only checked. The values of the release are those of the command line: name them again at each run.",
+			"Auto Mode, is only checked. Where EKS Auto Mode runs nodes and has no IngressClass, the command refuses and says how to make\n" +
+			"one. The values of the release are those of the command line: name them again at each run.",
 		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
 			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + defaultChartVersion + ".tgz",
 		Args: arguments(cobra.NoArgs),
@@ -92,6 +93,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 	flags.StringVar(&f.roleARN, "role-arn", "", "ARN of a role to use as it is, instead of creating one")
 	flags.StringVar(&f.role, "role", permissions.DefaultControllerRole, "name of the controller's role, with which the names of its policies begin")
 	flags.BoolVar(&f.force, "force-conflicts", false, "take over fields that another tool has set")
+	flags.BoolVar(&f.besideAutoMode, "beside-auto-mode", false, "install the controller although EKS Auto Mode creates load balancers in the cluster")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "print what would change, and change nothing")
 	flags.DurationVar(&f.timeout, "timeout", defaultDeployTimeout, "how long to wait until the controller is ready")
 	outputFlag(cmd, &f.output, "text", "json", "yaml")
@@ -169,8 +171,23 @@ func (b *controllerInstaller) look(ctx context.Context) (judge, err error) {
 			b.report.Notes = append(b.report.Notes, foreign.seen)
 			return foreign.judge(), nil
 		}
+		if err := b.refuseBesideAutoMode(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return nil, b.lookAtOwn(ctx, have)
+}
+
+// refuseBesideAutoMode returns an error where EKS Auto Mode creates the load balancers, as deploy does without the controller there.
+func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
+	if b.flags.besideAutoMode {
+		return nil
+	}
+	auto, err := hasAutoModeNodes(ctx, b.client)
+	if err != nil || !auto {
+		return err
+	}
+	return precondition(fmt.Errorf("%s would be a second one in this cluster: %s; install it nevertheless with --beside-auto-mode", albTitle, autoModeClass))
 }
 
 // lookAtOwn finds what is to change about a controller that is ours, or is to be.

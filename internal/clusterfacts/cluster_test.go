@@ -146,7 +146,8 @@ func TestRead_TellsAddressesOfNodesThatPoliciesMiss(t *testing.T) {
 	config := func(value string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium-config"}, Data: map[string]string{"policy-cidr-match-mode": value}}
 	}
-	cilium, cached := daemonSet("cilium"), daemonSet("node-local-dns")
+	cilium, gone, cached := daemonSet("cilium"), daemonSet("cilium"), daemonSet("node-local-dns")
+	gone.Status = appsv1.DaemonSetStatus{}
 	for name, tc := range map[string]struct {
 		objects []client.Object
 		onNodes string
@@ -156,6 +157,7 @@ func TestRead_TellsAddressesOfNodesThatPoliciesMiss(t *testing.T) {
 		"NodeLocal DNSCache":                 {[]client.Object{daemonSet("calico-node"), cached}, "169.254.20.10", false},
 		"Cilium":                             {[]client.Object{cilium, cached}, "169.254.20.10", true},
 		"Cilium, pods on the nodes' network": {[]client.Object{cilium, host, config("")}, "192.0.2.7", true},
+		"Cilium that runs nowhere":           {[]client.Object{gone, daemonSet("calico-node"), cached}, "169.254.20.10", false},
 		"Cilium that selects nodes":          {[]client.Object{cilium, cached, config("nodes")}, "169.254.20.10", false},
 	} {
 		got := read(t, clusterfacts.Reader{}, append(tc.objects, kubernetes, kubeDNS, node("a", ""))...)
@@ -177,6 +179,19 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 	windows, partly, noon := node("w", ""), daemonSet("calico-node"), time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	windows.Labels["kubernetes.io/os"] = "windows"
 	partly.Spec.Selector, partly.Status.NumberReady = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "calico"}}, 1
+	onNodes := func(name string, scheduled int32) *appsv1.DaemonSet {
+		d := daemonSet(name)
+		d.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}
+		d.Status.DesiredNumberScheduled, d.Status.NumberReady = scheduled, scheduled
+		return d
+	}
+	left := daemonSet("aws-node", "--enable-network-policy=true")
+	left.Status = appsv1.DaemonSetStatus{}
+	another, young, simulated := node("c", ""), node("c", ""), node("s", "")
+	young.CreationTimestamp = metav1.NewTime(noon.Add(-time.Minute))
+	simulated.Annotations = map[string]string{"kwok.x-k8s.io/node": "fake"}
+	pending := podOf("calico", "b", corev1.ConditionFalse)
+	pending.Spec.NodeName = ""
 	waiting, joined := podOf("calico", "b", corev1.ConditionFalse), podOf("calico", "b", corev1.ConditionFalse)
 	waiting.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-time.Hour))
 	joined.Status.Conditions[0].LastTransitionTime = metav1.NewTime(noon.Add(-time.Minute))
@@ -210,6 +225,15 @@ func TestRead_FindsWhatEnforcesNetworkPolicies(t *testing.T) {
 		"Windows with Calico":            {[]client.Object{windows, other, daemonSet("calico-node"), daemonSet("calico-node-windows")}, "Calico calico-node-windows", "", false},
 		"a pod that is not ready":        {[]client.Object{other, partly, waiting}, "Calico", "no pod of DaemonSet kube-system/calico-node is ready on b", false},
 		"a pod of a node just joined":    {[]client.Object{other, partly, joined}, "Calico", "", false},
+		"a pod that no node took":        {[]client.Object{other, partly, pending}, "Calico", "no pod of DaemonSet kube-system/calico-node is ready on b", false},
+		"Calico on no node":              {[]client.Object{other, onNodes("calico-node", 0)}, "", "kube-system/calico-node, which enforces NetworkPolicies, selects none of the nodes", true},
+		"Calico before the first node":   {[]client.Object{onNodes("calico-node", 0)}, "Calico", "", false},
+		"Calico on simulated nodes":      {[]client.Object{simulated, onNodes("calico-node", 0)}, "Calico", "", false},
+		"VPC CNI that Cilium replaced":   {[]client.Object{other, left, on, onNodes("cilium", 1)}, "Cilium", "", false},
+		"VPC CNI that left its nodes":    {[]client.Object{other, left, on}, "", "kube-system/aws-node, which enforces NetworkPolicies, selects none of the nodes", true},
+		"Cilium on one of two nodes":     {[]client.Object{other, another, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)}, "Cilium", "no pod of DaemonSet kube-system/cilium is ready on c", false},
+		"Cilium before a new node":       {[]client.Object{other, young, onNodes("cilium", 1), podOf("cilium", "b", corev1.ConditionTrue)}, "Cilium", "", false},
+		"two plugins, one for each node": {[]client.Object{other, another, onNodes("cilium", 1), onNodes("antrea-agent", 1), podOf("cilium", "b", corev1.ConditionTrue), podOf("antrea-agent", "c", corev1.ConditionTrue)}, "Cilium Antrea", "", false},
 		"AWS Fargate alone":              {[]client.Object{fargate, cni}, "", "on nodes of AWS Fargate", true},
 		"both sorts, both switched off":  {[]client.Object{auto, other, cniOff}, "", "kubectl create configmap", true},
 	} {

@@ -40,8 +40,14 @@ const (
 // vpcCNI is the DaemonSet of the Amazon VPC CNI.
 const vpcCNI = "aws-node"
 
-// ciliumConfig is the ConfigMap of Cilium's settings.
-const ciliumConfig = "cilium-config"
+// Cilium is the name of Cilium among those of an Enforcer.
+const Cilium = "Cilium"
+
+// The DaemonSet of Cilium, and the ConfigMap of its settings.
+const (
+	ciliumSet    = "cilium"
+	ciliumConfig = "cilium-config"
+)
 
 // plugin is a network plugin that enforces NetworkPolicies.
 type plugin struct {
@@ -55,7 +61,7 @@ type plugin struct {
 func plugins() []plugin {
 	return []plugin{
 		{set: vpcCNI, name: "Amazon VPC CNI", off: vpcCNIOff},
-		{set: "cilium", name: "Cilium"},
+		{set: ciliumSet, name: Cilium},
 		{set: "calico-node", name: "Calico"},
 		{set: "canal", name: "Canal"},
 		{set: "rke2-canal", name: "Canal"},
@@ -108,13 +114,15 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	}
 	out, problems, off := Enforcer{Names: names}, []string{problem}, true
 	if nodes.takeDaemonSets() {
-		names, problem, known, err := r.pluginOf(ctx, sets)
+		names, problem, known, err := r.pluginOf(ctx, nodes, sets)
 		if err != nil {
 			return out, err
 		}
 		off = known
-		if out.HidesNodes, err = r.hidesNodes(ctx, sets); err != nil {
-			return out, err
+		if slices.Contains(names, Cilium) {
+			if out.HidesNodes, err = r.hidesNodes(ctx, sets); err != nil {
+				return out, err
+			}
 		}
 		out.Names, problems = append(out.Names, names...), append(problems, problem)
 	}
@@ -177,22 +185,19 @@ func (r Reader) controllerSwitch(ctx context.Context) (string, error) {
 }
 
 // pluginOf names the plugins that enforce, or says why there are none; known is true when one was found that is switched off.
-func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []string, problem string, known bool, err error) {
-	var gaps []string
+func (r Reader) pluginOf(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (names []string, problem string, known bool, err error) {
+	var running []appsv1.DaemonSet
 	for _, p := range plugins() {
 		for _, d := range sets {
 			if d.Name != p.set {
 				continue
 			}
-			why, err := r.whyOff(ctx, p, d)
+			why, err := r.whyOff(ctx, p, d, nodes)
 			switch {
 			case err != nil:
 				return nil, "", false, err
 			case why == "":
-				names = append(names, p.name)
-				if gaps, err = r.unreadyOn(ctx, d, gaps); err != nil {
-					return nil, "", false, err
-				}
+				names, running = append(names, p.name), append(running, d)
 			case problem == "":
 				problem, known = why, true
 			}
@@ -200,39 +205,62 @@ func (r Reader) pluginOf(ctx context.Context, sets []appsv1.DaemonSet) (names []
 	}
 	switch {
 	case len(names) > 0:
-		return slices.Compact(names), strings.Join(gaps, "; "), false, nil
+		problem, err = r.uncovered(ctx, nodes, running)
+		return slices.Compact(names), problem, false, err
 	case problem == "":
 		problem = "nothing found that enforces NetworkPolicies: install a network plugin that does, or, if one does that is not known, set --network-policy-enforcer to its name"
 	}
 	return nil, problem, known, nil
 }
 
-// unreadyOn adds on which nodes the pods of a DaemonSet have not been ready for unreadyFor: nobody there sees to new policies and pods. A
-// node that has just joined, and an update of the DaemonSet, take less.
-func (r Reader) unreadyOn(ctx context.Context, d appsv1.DaemonSet, gaps []string) ([]string, error) {
-	if d.Status.NumberReady >= d.Status.DesiredNumberScheduled || d.Spec.Selector == nil {
-		return gaps, nil
+// uncovered says on which nodes no plugin enforces: those on which none of the DaemonSets runs a pod, or only pods that have not been
+// ready for unreadyFor, so that new policies and pods there have no effect. A node that has just joined, and an update of a DaemonSet,
+// take less.
+func (r Reader) uncovered(ctx context.Context, nodes Nodes, sets []appsv1.DaemonSet) (string, error) {
+	missing := nodes.forPlugins()
+	if len(missing) == 0 || !mayMiss(missing, sets) {
+		return "", nil
 	}
-	pods := &corev1.PodList{}
-	err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels))
-	if apierrors.IsForbidden(err) {
-		return gaps, nil
-	}
-	if err != nil {
-		return gaps, fmt.Errorf("listing pods of DaemonSet %s/%s: %w", d.Namespace, d.Name, err)
-	}
-	var nodes []string
-	for _, p := range pods.Items {
-		if p.Spec.NodeName != "" && !isReady(p) && (r.Clock == nil || r.Clock.Now().Sub(unreadySince(p)) >= unreadyFor) {
-			nodes = append(nodes, p.Spec.NodeName)
+	var names []string
+	for _, d := range sets {
+		pods := &corev1.PodList{}
+		err := r.Live.List(ctx, pods, client.InNamespace(d.Namespace), client.MatchingLabels(d.Spec.Selector.MatchLabels))
+		if apierrors.IsForbidden(err) {
+			return "", nil
+		}
+		if err != nil {
+			return "", fmt.Errorf("listing pods of DaemonSet %s/%s: %w", d.Namespace, d.Name, err)
+		}
+		names = append(names, d.Namespace+"/"+d.Name)
+		for _, p := range pods.Items {
+			if isReady(p) || r.isRecent(unreadySince(p)) {
+				missing = slices.DeleteFunc(missing, func(node string) bool { return node == p.Spec.NodeName })
+			}
 		}
 	}
-	if len(nodes) == 0 {
-		return gaps, nil
+	missing = slices.DeleteFunc(missing, func(node string) bool { return r.isRecent(nodes.joined[node]) })
+	if len(missing) == 0 {
+		return "", nil
 	}
-	slices.Sort(nodes)
-	return append(gaps, fmt.Sprintf("no pod of DaemonSet %s/%s is ready on %s: see kubectl get pods -n %s -o wide",
-		d.Namespace, d.Name, someOf(slices.Compact(nodes)), d.Namespace)), nil
+	return fmt.Sprintf("no pod of DaemonSet %s is ready on %s: see kubectl get pods -n %s -o wide", strings.Join(names, " or "), someOf(missing), sets[0].Namespace), nil
+}
+
+// mayMiss reports whether DaemonSets may leave one of the nodes out, by the counts in their status. It spares a list of all their pods.
+func mayMiss(nodes []string, sets []appsv1.DaemonSet) bool {
+	scheduled, unready := 0, false
+	for _, d := range sets {
+		if d.Spec.Selector == nil {
+			return false
+		}
+		scheduled += int(d.Status.DesiredNumberScheduled)
+		unready = unready || d.Status.NumberReady < d.Status.DesiredNumberScheduled
+	}
+	return unready || scheduled < len(nodes)
+}
+
+// isRecent reports whether something began less than unreadyFor ago.
+func (r Reader) isRecent(since time.Time) bool {
+	return r.Clock != nil && r.Clock.Now().Sub(since) < unreadyFor
 }
 
 // unreadyFor limits the time for which the pod of a network plugin may be unready while its node still counts as covered.
@@ -249,10 +277,11 @@ func unreadySince(p corev1.Pod) time.Time {
 }
 
 // whyOff says why a plugin does not enforce, or nothing.
-func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (string, error) {
+func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet, nodes Nodes) (string, error) {
+	why := notRunning(d, nodes)
 	switch {
-	case d.Status.DesiredNumberScheduled > 0 && d.Status.NumberReady == 0:
-		return fmt.Sprintf("no pod of DaemonSet %s/%s, which enforces NetworkPolicies, is ready: see kubectl describe daemonset %s -n %s", d.Namespace, d.Name, d.Name, d.Namespace), nil
+	case why != "":
+		return why, nil
 	case p.off != nil && p.off(d) != "":
 		return p.off(d), nil
 	case p.set == vpcCNI:
@@ -262,7 +291,7 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (strin
 		}
 		return "the agents of the Amazon VPC CNI run with network policies on, and the controller of EKS that gives them the rules is off: run " + switchOnCNI +
 			", or, where the plugin is no add-on of EKS, " + switchOn, nil
-	case p.set == "cilium":
+	case p.set == ciliumSet:
 		never, err := r.holds(ctx, d.Namespace, ciliumConfig, "enable-policy", "never")
 		if never {
 			return "Cilium runs with enable-policy: never: set it to default", err
@@ -272,11 +301,25 @@ func (r Reader) whyOff(ctx context.Context, p plugin, d appsv1.DaemonSet) (strin
 	return "", nil
 }
 
+// notRunning says that no pod of a DaemonSet is ready, or nothing. Where another plugin takes its place, a DaemonSet may stay and select
+// no node, as aws-node does when Cilium is installed. Without nodes nothing runs yet.
+// https://docs.cilium.io/en/stable/installation/k8s-install-helm/
+func notRunning(d appsv1.DaemonSet, nodes Nodes) string {
+	what := "no pod of DaemonSet %s/%s, which enforces NetworkPolicies, is ready"
+	switch {
+	case d.Status.NumberReady > 0, d.Status.DesiredNumberScheduled == 0 && len(nodes.forPlugins()) == 0:
+		return ""
+	case d.Status.DesiredNumberScheduled == 0:
+		what = "DaemonSet %s/%s, which enforces NetworkPolicies, selects none of the nodes"
+	}
+	return fmt.Sprintf(what+": see kubectl describe daemonset %[2]s -n %[1]s", d.Namespace, d.Name)
+}
+
 // hidesNodes says that Cilium runs as it does by default: it takes the addresses of nodes, link-local ones among them, for entities of
 // their own, which no network in a policy selects.
 // https://docs.cilium.io/en/stable/security/policy/layer3/#selecting-nodes-with-cidr-ipblock, cilium/cilium#16308, cilium/cilium#34387
 func (r Reader) hidesNodes(ctx context.Context, sets []appsv1.DaemonSet) (string, error) {
-	i := slices.IndexFunc(sets, func(d appsv1.DaemonSet) bool { return d.Name == "cilium" })
+	i := slices.IndexFunc(sets, func(d appsv1.DaemonSet) bool { return d.Name == ciliumSet })
 	if i < 0 {
 		return "", nil
 	}

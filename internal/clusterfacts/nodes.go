@@ -8,11 +8,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 )
 
 // The label by which EKS marks nodes, and its values on nodes of Auto Mode and of AWS Fargate.
@@ -51,6 +54,8 @@ type Nodes struct {
 	Fargate []string
 	// Windows lists the nodes of Others that run Windows.
 	Windows []string
+	// Simulated lists the nodes of Others that kwok simulates, on which no pod runs a container.
+	Simulated []string
 	// Enabled says that EKS Auto Mode may start a node at any time, although it runs none.
 	Enabled bool
 	// WithAgent counts those of Others on which a ready pod of the EKS Pod Identity Agent runs.
@@ -59,11 +64,13 @@ type Nodes struct {
 	AppArmor bool
 	// SELinux are the nodes on which KubeArmor has nothing but SELinux, by which it holds no pods.
 	SELinux []string
+	// joined tells since when the nodes of Others exist.
+	joined map[string]time.Time
 }
 
 // NodesOf sorts nodes by their labels, and by the pods of the EKS Pod Identity Agent that run on them.
 func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
-	out := Nodes{AppArmor: len(nodes) > 0}
+	out := Nodes{AppArmor: len(nodes) > 0, joined: map[string]time.Time{}}
 	for _, n := range nodes {
 		out.AppArmor = out.AppArmor && n.Labels[labelKubeArmor] == "apparmor"
 		if n.Labels[labelKubeArmor] == "selinux" {
@@ -74,6 +81,10 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 			continue
 		}
 		out.Others = append(out.Others, n.Name)
+		out.joined[n.Name] = n.CreationTimestamp.Time
+		if n.Annotations[wellknown.AnnotationSimulatedNode] != "" {
+			out.Simulated = append(out.Simulated, n.Name)
+		}
 		if n.Labels[LabelComputeType] == computeFargate {
 			out.Fargate = append(out.Fargate, n.Name)
 		}
@@ -88,6 +99,7 @@ func NodesOf(nodes []metav1.PartialObjectMetadata, agents []corev1.Pod) Nodes {
 	slices.Sort(out.Others)
 	slices.Sort(out.Fargate)
 	slices.Sort(out.Windows)
+	slices.Sort(out.Simulated)
 	slices.Sort(out.WithAgent)
 	slices.Sort(out.SELinux)
 	return out
@@ -108,6 +120,13 @@ func (n Nodes) GiveCredentials() bool { return len(n.Auto)+len(n.WithAgent) > 0 
 // takeDaemonSets reports whether a node is, or may come, on which the pods of a network plugin run.
 func (n Nodes) takeDaemonSets() bool {
 	return len(n.Fargate)+len(n.Windows) < len(n.Others) || len(n.Others) == 0 && !n.IsAuto()
+}
+
+// forPlugins returns the names of the nodes on which a network plugin must run a pod to enforce anything, sorted.
+func (n Nodes) forPlugins() []string {
+	return slices.DeleteFunc(slices.Clone(n.Others), func(name string) bool {
+		return slices.Contains(n.Fargate, name) || slices.Contains(n.Windows, name) || slices.Contains(n.Simulated, name)
+	})
 }
 
 // All counts the nodes.

@@ -54,6 +54,7 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	}
 	h.install(append(allEngines, enginecrds.EKSAutoMode, enginecrds.GatewayAPI, enginecrds.AWSLoadBalancer, enginecrds.OtherPolicies)...)
 	h.make(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-rights", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
+	h.makeCilium()
 	h.leads()
 	h.measured("https://127.0.0.1:" + port + "/metrics")
 	h.cluster("production")
@@ -73,6 +74,16 @@ func TestALifeUsesEveryRightThatTheOperatorHas(t *testing.T) {
 	granted := rightsOf(all["nexus-operator-leader-election"], all["nexus-operator-secrets"], all["nexus-operator-signing-key"])
 	maps.Copy(granted, operatorsRights(all))
 	unused(t, granted, h.used())
+}
+
+// makeCilium makes the DaemonSet of Cilium, without which its kinds hold nothing. No node takes a pod of it.
+func (h *home) makeCilium() {
+	labels := map[string]string{"k8s-app": "cilium"}
+	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "cilium"}, Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}}}
+	d.Spec.Template.Labels = labels
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "cilium"}}
+	d.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
+	h.make(d)
 }
 
 func freeAddress(t *testing.T) string {

@@ -4,6 +4,8 @@ package intent
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -191,12 +193,20 @@ type ClusterDNS struct {
 
 // Enforcer reports whether something enforces NetworkPolicies.
 type Enforcer struct {
+	// Names lists what enforces them, on some nodes or on all; none where that is not known.
+	Names []string
 	// Problem says why nothing does, on some nodes or on all, and what to do; empty where something does.
 	Problem string
 	// Off says that nothing does on any node; otherwise it is not known, or so on some nodes only.
 	Off bool
 	// HidesNodes says why a network in a NetworkPolicy does not select the addresses of nodes, and what to do; empty where it does.
 	HidesNodes string
+}
+
+// MayBe reports whether a network plugin enforces them, or may: where it is not known what does.
+func (e Enforcer) MayBe(plugin string) bool {
+	is := func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(plugin)) }
+	return len(e.Names) == 0 || slices.ContainsFunc(e.Names, is)
 }
 
 // Limit returns the claim of a rule where nothing is known to enforce policies on some nodes or on all, and nil otherwise.

@@ -34,7 +34,8 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	d := read.DNS
 	out := Cluster{
 		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
-		Enforcer: intent.Enforcer{Problem: read.Enforcer.Problem, Off: read.Enforcer.Off, HidesNodes: read.Enforcer.HidesNodes}, AppArmor: read.Nodes.AppArmor,
+		Enforcer: intent.Enforcer{Names: read.Enforcer.Names, Problem: read.Enforcer.Problem, Off: read.Enforcer.Off, HidesNodes: read.Enforcer.HidesNodes},
+		AppArmor: read.Nodes.AppArmor,
 	}
 	out.DNS.Networks, out.DNS.OnNodes = singleAddresses(d.Addresses), singleAddresses(d.OnNodes)
 	switch {

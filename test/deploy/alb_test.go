@@ -439,6 +439,15 @@ func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
 	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name=demo", "--vpc-id=vpc-1", "--alb-chart", chartFolder(t, "3.6.0"), "--dry-run"), 0,
 		"create an IngressClass alb with controller eks.amazonaws.com/alb")
 	x.wants(x.runs("scan", "--only", "ingress"), 0, "create an IngressClass alb with controller eks.amazonaws.com/alb")
+
+	// install-alb-controller says the same, unless its user insists.
+	state := x.controllerState()
+	chart := chartFolder(t, "3.6.0")
+	x.wants(x.installs("--chart", chart), 4, "create an IngressClass alb with controller eks.amazonaws.com/alb, because EKS Auto Mode creates the load balancers", "--beside-auto-mode")
+	x.wants(x.installs("--chart", chart, "--role-arn", "arn:aws:iam::123456789012:role/"+controllerRole, "--beside-auto-mode", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: install chart")
+	if now := x.controllerState(); !maps.Equal(state, now) {
+		t.Errorf("it changed the cluster:\n%v\n%v", state, now)
+	}
 }
 
 // deploy installs the controller too, in a cluster that has none, once, and only where that was not left out.

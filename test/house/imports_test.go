@@ -43,7 +43,7 @@ var allowed = map[string][]string{
 	"internal/apply":           {"api", "internal/graph", "internal/status"},
 	"internal/catalog":         {"internal/engine", "internal/kinds", "internal/intent", "internal/intent/engines"},
 	"internal/awssession":      {"api", "internal/awsclient", "internal/status"},
-	"internal/clusterfacts":    {},
+	"internal/clusterfacts":    {"api"},
 	"internal/capabilityfacts": {"api", "internal/apply", "internal/awssession", "internal/capability", "internal/clusterfacts", "internal/health", "internal/intent", "internal/options", "internal/status"},
 	"internal/intentfacts":     {"api", "internal/apply", "internal/clusterfacts", "internal/intent", "internal/options", "internal/status"},
 	"internal/plan":            {"api", "internal/apply", "internal/awsclient", "internal/capability", "internal/capabilityfacts", "internal/crdschema", "internal/engine", "internal/graph", "internal/iampolicy", "internal/intent", "internal/intentfacts", "internal/kind", "internal/status"},

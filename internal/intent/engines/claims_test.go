@@ -33,11 +33,13 @@ func shapes() []shape {
 		{"", func(*intent.Facts) {}},
 		{"EKS Auto Mode", func(f *intent.Facts) {
 			f.AutoMode, f.DNS, f.Credentials = intent.AllNodes, intent.ClusterDNS{Networks: resolver, Source: "nodes"}, intent.PodIdentityNetworks()
+			f.Enforcer.Names = []string{"EKS Auto Mode"}
 		}},
 		{"EKS Auto Mode on some nodes", func(f *intent.Facts) {
 			f.AutoMode, f.Credentials = intent.SomeNodes, intent.PodIdentityNetworks()
 			f.DNS.Networks = resolver
 		}},
+		{"another network plugin than Cilium", func(f *intent.Facts) { f.Enforcer.Names = []string{"Calico"} }},
 		{"KubeArmor by AppArmor on all nodes", func(f *intent.Facts) { f.AppArmor = true }},
 		{"KubeArmor with nothing but SELinux", func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
 		{"nodes with Windows or of AWS Fargate", func(f *intent.Facts) {

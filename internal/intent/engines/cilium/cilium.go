@@ -34,9 +34,20 @@ func New() intent.Engine {
 	return intent.NamesEngine{
 		Engine: name, Kind: schema.GroupVersionKind{Group: "cilium.io", Version: "v2", Kind: "CiliumNetworkPolicy"},
 		Others: "Cilium enforces the NetworkPolicies of intents; its own kind is for DNS names only",
-		Holds:  func(intent.Facts) bool { return true }, Spec: spec,
-		Limit: func(r intent.Rule, _ intent.NamesOutward, f intent.Facts) *intent.Claim { return f.Enforcer.Limit(r) },
+		// An uninstall of Cilium leaves its kinds behind.
+		Holds:   func(f intent.Facts) bool { return f.Enforcer.MayBe(name) },
+		Missing: "something else enforces NetworkPolicies, and no pod of Cilium's DaemonSet is ready, without which its kinds hold nothing: install Cilium, or, if it runs by another name, set --network-policy-enforcer to " + name,
+		Spec:    spec, Limit: limit,
 	}
+}
+
+// limit says what Cilium does not hold of a rule, or nothing. Nodes of EKS Auto Mode have their own network plugin.
+func limit(r intent.Rule, _ intent.NamesOutward, f intent.Facts) *intent.Claim {
+	if c := f.Enforcer.Limit(r); c != nil || f.AutoMode != intent.SomeNodes {
+		return c
+	}
+	c := intent.Partly(r, intent.ReasonNodesNotCovered, "Cilium does not run on the nodes of EKS Auto Mode, and pods there are not restricted: have them run on other nodes")
+	return &c
 }
 
 func spec(p intent.Policy, r intent.Rule, open intent.NamesOutward, f intent.Facts) (map[string]any, *intent.Claim) {

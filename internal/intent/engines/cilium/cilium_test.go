@@ -44,6 +44,29 @@ func TestNoMoreIsClaimedThanIsEnforced(t *testing.T) {
 	}
 }
 
+// An uninstall of Cilium leaves its kinds behind, and something else then enforces NetworkPolicies.
+func TestKindsWithoutCiliumHoldNothing(t *testing.T) {
+	rule := names(map[string][]string{"names": {"api.example.com"}})
+	for name, tc := range map[string]struct {
+		facts  intent.Facts
+		level  v1alpha1.Level
+		reason string
+	}{
+		"Cilium":                 {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Cilium"}}}, v1alpha1.LevelEnforced, ""},
+		"by another name":        {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"cilium-enterprise"}}}, v1alpha1.LevelEnforced, ""},
+		"another plugin":         {intent.Facts{Enforcer: intent.Enforcer{Names: []string{"Calico"}}}, v1alpha1.LevelNone, intent.ReasonEngineMissing},
+		"nodes of EKS Auto Mode": {intent.Facts{AutoMode: intent.SomeNodes, Enforcer: intent.Enforcer{Names: []string{"EKS Auto Mode", "Cilium"}}}, v1alpha1.LevelPartial, intent.ReasonNodesNotCovered},
+	} {
+		got := cilium.New().Translate(policy(rule), tc.facts)
+		if c := got.Claims[0]; c.Level != tc.level || c.Reason != tc.reason || (c.Level == v1alpha1.LevelNone) != (len(got.Objects) == 0) {
+			t.Errorf("%s: %+v, %d objects", name, c, len(got.Objects))
+		}
+		if holds := cilium.New().(intent.NamesHolder).HoldsNames(tc.facts); holds != (tc.level != v1alpha1.LevelNone) {
+			t.Errorf("%s: holds names: %v", name, holds)
+		}
+	}
+}
+
 // situations are policies with the facts in which they are translated, by the names of their golden files.
 func situations() map[string]func() (intent.Policy, intent.Facts) {
 	open := map[string][]string{"names": {"api.example.com", "*.example.org"}}

@@ -175,7 +175,7 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 	}}
 }
 
-// modeOf reports whether a property can be changed.
+// modeOf returns the mode of the differences of a property.
 func modeOf(rule awsschema.Rule) kind.Mode {
 	switch {
 	case rule.CreateOnly:
@@ -251,16 +251,21 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 	}
 	seen := kind.Seen[State]{Exists: true, Tags: want.schema.ReadTags(found.properties), TagsFixed: want.schema.TagsAreFixed(), Duplicates: duplicates, Failed: want.failureOf(event),
 		State: want.stateOf(found), Holds: holds(want), Notes: want.notes}
-	switch proven := want.isProven(event); {
-	case seen.TagsFixed:
-		seen.Proven = proven
-	case want.schema.TagsOnCreate():
-	case !proven && !want.hasTags() && failedAsExisting(event):
+	if !want.isProven(event) && !want.hasTags() && failedAsExisting(event) {
 		return r.untaggedConflict(want, look)
-	default:
-		seen.Proven, seen.AskByCreate = proven, !want.Search.Imported
 	}
+	want.prove(&seen, event)
 	return seen, nil
+}
+
+// prove sets what shows, beside tags that an update could write, that the resource is this object's.
+func (s State) prove(seen *kind.Seen[State], event *types.ProgressEvent) {
+	switch {
+	case seen.TagsFixed:
+		seen.Proven = s.isProven(event)
+	case !s.schema.TagsOnCreate():
+		seen.Proven, seen.AskByCreate = s.isProven(event), !s.Search.Imported
+	}
 }
 
 // isProven reports whether the status, which tenants cannot write, or the request that created the resource shows that it is this object's.

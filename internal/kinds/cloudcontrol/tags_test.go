@@ -134,7 +134,7 @@ func TestFixedTags_OfAnEarlierObjectStay(t *testing.T) {
 	})
 }
 
-// Nothing can remove the tags of the owner from a resource that is orphaned.
+// A resource that is orphaned keeps the tags of the owner, because no update removes them.
 func TestFixedTags_OfAnOrphanStay(t *testing.T) {
 	eachFixed(t, func(t *testing.T, b *bench, _ func(string) string) {
 		b.resource().Spec.DeletionPolicy = v1alpha1.DeletionOrphan

@@ -89,6 +89,9 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 				if got := x.check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
 					t.Errorf("%+v", got)
 				}
+				if text := x.text(); !strings.Contains(text, want.evidence) {
+					t.Errorf("people do not read %q:\n%s", want.evidence, text)
+				}
 			}
 		})
 	}

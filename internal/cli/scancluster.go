@@ -151,12 +151,14 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 	}
 	name, ok := found[albController]
 	fix := "nexusctl install-alb-controller"
+	if auto, err := hasAutoModeNodes(ctx, x.client); err != nil {
+		return err
+	} else if auto && ok { // the class of another controller, which cannot be changed
+		fix = "delete IngressClass " + name + " and " + autoModeClass
+	} else if auto {
+		fix = autoModeClass
+	}
 	if !ok {
-		if auto, err := hasAutoModeNodes(ctx, x.client); err != nil {
-			return err
-		} else if auto {
-			fix = autoModeClass
-		}
 		x.add(warn(title, "no IngressClass is of controller "+albController+" or "+autoController+"; capabilities with an Ingress get no address", fix))
 		return nil
 	}

@@ -27,12 +27,12 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.add(pass("the sort of nodes is known", sortOfNodes(found)))
+	x.add(fact("the sort of nodes is known", sortOfNodes(found)))
 	const dns = "the cluster's DNS is located"
 	if found.DNS.Problem != "" {
 		x.add(warn(dns, found.DNS.Problem, "install CoreDNS, or set --cluster-dns-service of the operator"))
 	} else {
-		x.add(pass(dns, placeOfDNS(found.DNS)))
+		x.add(fact(dns, placeOfDNS(found.DNS)))
 	}
 	return x.scanEnforcer(ctx, found)
 }
@@ -78,7 +78,7 @@ func (x *scanner) scanEnforcer(ctx context.Context, found clusterfacts.Cluster) 
 		}
 		break
 	}
-	x.add(pass(title, text))
+	x.add(fact(title, text))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -89,8 +90,33 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 				if got := x.check(t, title); got.Outcome != want.outcome || !strings.Contains(got.Evidence, want.evidence) || !strings.Contains(got.Fix, want.fix) {
 					t.Errorf("%+v", got)
 				}
+				if text := x.text(); !strings.Contains(text, want.evidence) {
+					t.Errorf("people do not read %q:\n%s", want.evidence, text)
+				}
 			}
 		})
+	}
+}
+
+// The class of a controller that is gone does not make EKS Auto Mode create load balancers, and a second controller is not the remedy.
+func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: networkingv1.IngressClassSpec{Controller: albController}}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
+	for name, tc := range map[string]struct {
+		objects     []client.Object
+		asks, never string
+	}{
+		"Auto Mode, a class left": {[]client.Object{node, class}, autoModeClass, "install-alb-controller"},
+		"Auto Mode":               {[]client.Object{node}, autoModeClass, "install-alb-controller"},
+		"other nodes":             {[]client.Object{class}, "nexusctl install-alb-controller", autoModeClass},
+	} {
+		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithObjects(tc.objects...).Build())
+		if err := x.scanIngress(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := x.check(t, "a load balancer controller"); got.Outcome != outcomeWarn || !strings.Contains(got.Fix, tc.asks) || strings.Contains(got.Fix, tc.never) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

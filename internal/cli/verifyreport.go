@@ -46,10 +46,19 @@ type checkResult struct {
 	consequence bool
 	// cause is the number of the check whose failure this one follows from; 0 where it stands for itself.
 	cause int
+	// tells is true where the evidence is worth reading also when the check passes.
+	tells bool
 }
 
 func pass(title, evidence string) checkResult {
 	return checkResult{Title: title, Outcome: outcomePass, Evidence: evidence}
+}
+
+// fact is a check that passes and tells what was found.
+func fact(title, evidence string) checkResult {
+	r := pass(title, evidence)
+	r.tells = true
+	return r
 }
 
 func warn(title, evidence, fix string) checkResult {
@@ -137,7 +146,7 @@ func (s verifySummary) text() string {
 func checkText(r checkResult) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%2d %s  %-10s  %s (%.1fs)\n", r.Number, r.Outcome, r.Group, r.Title, r.DurationSeconds)
-	if r.Outcome == outcomePass {
+	if r.Outcome == outcomePass && !r.tells {
 		return b.String()
 	}
 	if r.Evidence != "" {

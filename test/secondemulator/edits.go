@@ -6,7 +6,6 @@ import "sigs.k8s.io/controller-runtime/pkg/client"
 
 // edits are merge patches of the specification, by kind: a setting of the resource itself where one can be changed, else a tag.
 var edits = map[string]string{
-	"AWSResource":            `{"properties": {"RetentionPeriodHours": 72}}`,
 	"Certificate":            `{"tags": {"stage": "edited"}}`,
 	"CognitoUserPool":        `{"passwordPolicy": {"minimumLength": 14}}`,
 	"DBSubnetGroup":          `{"description": "Edited"}`,

@@ -14,17 +14,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/wellknown"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
 // life is one object from its creation to its end. Each phase is "" while it was not reached, holds when it went as with AWS,
 // or what was seen instead.
 type life struct {
-	object                  *unstructured.Unstructured
-	ready, rest, edit, gone string
+	object                         *unstructured.Unstructured
+	ready, rest, edit, drift, gone string
+	// change is the edit of an object of any type; nil where the kind says it.
+	change *change
 }
 
 // holds is the result of a phase that went as with AWS.
@@ -38,11 +42,7 @@ const (
 )
 
 // liveKinds lives the examples of the kinds, all at once, as they refer to each other.
-func (s *stage) liveKinds(ctx context.Context, kinds []string) ([]*life, error) {
-	lives, err := s.examples(kinds)
-	if err != nil {
-		return nil, err
-	}
+func (s *stage) liveKinds(ctx context.Context, lives []*life) ([]*life, error) {
 	before, err := s.inventory(ctx)
 	if err != nil {
 		return nil, err
@@ -65,16 +65,21 @@ func (s *stage) liveKinds(ctx context.Context, kinds []string) ([]*life, error) 
 	return lives, s.findResidue(ctx, lives, before)
 }
 
-// examples reads the objects of examples/aws; of kinds, and what these name, when there are any.
-func (s *stage) examples(kinds []string) ([]*life, error) {
+// examples reads the objects of examples/aws, and makes those of any type; of kinds, and what these name, when there are any.
+func examples(kinds []string, types *awstypes.Types, more int) ([]*life, error) {
 	objects, err := world.ReadManifests(filepath.Join("examples", "aws"))
 	if err != nil {
 		return nil, err
 	}
-	var lives []*life
+	lives, err := typeLives(types, more)
+	if err != nil {
+		return nil, err
+	}
 	for _, o := range objects {
-		adapt(o)
-		lives = append(lives, &life{object: o})
+		if o.GetKind() != anyKind { // it is one of examples/any-type
+			adapt(o)
+			lives = append(lives, &life{object: o})
+		}
 	}
 	if len(kinds) == 0 {
 		return lives, nil
@@ -98,6 +103,10 @@ func (s *stage) examples(kinds []string) ([]*life, error) {
 func adapt(o *unstructured.Unstructured) {
 	spec, _ := o.Object["spec"].(map[string]any)
 	switch o.GetKind() {
+	case anyKind: // buckets of vectors have no ARN
+		if o.GetName() == "documents" {
+			_ = unstructured.SetNestedField(spec, "arn:aws:s3vectors:"+region+":"+account+":bucket/team-a-vectors", "properties", "VectorBucketArn")
+		}
 	case "EC2Instance": // key pairs are never owned
 		delete(spec, "keyPairRef")
 	case "ElastiCacheCluster": // security groups of cache clusters are not shown
@@ -193,19 +202,16 @@ func (s *stage) checkAtRest(ctx context.Context, lives []*life) {
 
 // writesOfCheck has the operator check an object, and returns holds when it wrote nothing to AWS, else the operations.
 func (s *stage) writesOfCheck(ctx context.Context, o *unstructured.Unstructured) string {
-	request := time.Now().UTC().Format(time.RFC3339Nano)
-	patch := fmt.Sprintf(`{"metadata": {"annotations": {%q: %q}}}`, wellknown.AnnotationReconcileAt, request)
 	mark := s.counter.mark()
-	if err := s.client.Patch(ctx, o, client.RawPatch("application/merge-patch+json", []byte(patch))); err != nil {
+	checked, err := s.check(ctx, o)
+	if err != nil {
 		return err.Error()
 	}
-	checked := until(ctx, untilChecked, func() bool {
-		_ = s.client.Get(ctx, client.ObjectKeyFromObject(o), o) // a failure is that the check is not seen
-		handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt")
-		return handled == request
-	})
-	switch writes := s.writesOf(o.GetKind(), mark); {
-	case len(writes) > 0:
+	writes, calls := s.writesOf(o.GetKind(), mark), s.counter.ofTypeSince(mark, typeNameOf(o))
+	switch {
+	case o.GetKind() == anyKind && checked && len(calls) != 1:
+		return "not one read at rest: " + strings.Join(calls, ", ")
+	case o.GetKind() != anyKind && len(writes) > 0:
 		return "writes at rest: " + strings.Join(writes, ", ")
 	case !checked:
 		_, words := condition(o, "Ready")
@@ -215,30 +221,49 @@ func (s *stage) writesOfCheck(ctx context.Context, o *unstructured.Unstructured)
 	}
 }
 
-// editAll changes an object of each kind, waits until AWS has the change, and checks that nothing is written afterwards.
+// check asks for a check of an object, and reports whether the operator has made it.
+func (s *stage) check(ctx context.Context, o *unstructured.Unstructured) (checked bool, err error) {
+	request := time.Now().UTC().Format(time.RFC3339Nano)
+	if err := s.client.Patch(ctx, o, annotated(wellknown.AnnotationReconcileAt, request)); err != nil {
+		return false, err
+	}
+	return until(ctx, untilChecked, func() bool {
+		_ = s.client.Get(ctx, client.ObjectKeyFromObject(o), o) // a failure is that the check is not seen
+		handled, _, _ := unstructured.NestedString(o.Object, "status", "lastHandledReconcileAt")
+		return handled == request
+	}), nil
+}
+
+// annotated returns a patch that sets an annotation.
+func annotated(name, value string) client.Patch {
+	return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata": {"annotations": {%q: %q}}}`, name, value))
+}
+
+// editAll changes an object of each kind, and every one of any type, waits until AWS has the change, and checks that nothing is written
+// afterwards.
 func (s *stage) editAll(ctx context.Context, lives []*life) {
-	edited := map[string]bool{}
+	edited := s.changeTypes(ctx, lives)
 	for _, l := range lives {
 		kind := l.object.GetKind()
 		if edits[kind] == "" || edited[kind] || l.rest == "" {
 			continue
 		}
 		edited[kind] = true
-		l.edit = s.editOne(ctx, l.object, edits[kind])
+		l.edit = s.editOne(ctx, l.object, patchOfSpec(edits[kind]))
 	}
 	s.sayf("%d of %d edits reached AWS", count(lives, func(l *life) bool { return l.edit == holds }), len(edited))
 }
 
-func (s *stage) editOne(ctx context.Context, o *unstructured.Unstructured, spec string) string {
+func (s *stage) editOne(ctx context.Context, o *unstructured.Unstructured, edit client.Patch) string {
 	mark := s.counter.mark()
-	if err := s.client.Patch(ctx, o, patchOfSpec(spec)); err != nil {
+	if err := s.client.Patch(ctx, o, edit); err != nil {
 		return err.Error()
 	}
 	said := ""
 	if !until(ctx, untilEdited, func() bool { said = s.readiness(ctx, o); return said == holds }) {
 		return said
 	}
-	if len(s.counter.since(mark)) == 0 {
+	if len(s.counter.writesSince(mark)) == 0 {
 		return "nothing was written"
 	}
 	return s.writesOfCheck(ctx, o)
@@ -284,6 +309,11 @@ func (s *stage) departure(ctx context.Context, o *unstructured.Unstructured) str
 func (s *stage) delete(ctx context.Context, o *unstructured.Unstructured) error {
 	if o.GetKind() != "AWSProvider" {
 		if err := s.client.Patch(ctx, o, patchOfSpec(`{"deletionPolicy": "Delete"}`)); err != nil {
+			return err
+		}
+	}
+	if o.GetKind() == anyKind { // it may hold data
+		if err := s.client.Patch(ctx, o, annotated(wellknown.AnnotationDeleteData, o.GetName())); err != nil {
 			return err
 		}
 	}
@@ -352,7 +382,7 @@ func (s *stage) liveCapability(ctx context.Context, file string) (*life, error) 
 	s.awaitReady(ctx, all)
 	if l.ready == holds {
 		l.rest = s.writesWhileChildrenAreChecked(ctx, l.object)
-		l.edit = s.editOne(ctx, l.object, capabilityEdit)
+		l.edit = s.editOne(ctx, l.object, patchOfSpec(capabilityEdit))
 	}
 	if err := s.deleteAll(ctx, all); err != nil {
 		return nil, err

@@ -2,8 +2,8 @@
 
 // Secondemulator runs the operator as users get it against an AWS emulator that its authors did not correct, and without the proxy
 // of the test bed: a belief about AWS that the operator shares with moto and its corrections shows here. Each AWS kind of the
-// examples, and one capability, is created, checked at rest, edited and deleted. It prints a table, and below it what does not
-// hold, in the words of the operator and of the emulator.
+// examples, resources of fifty types, and one capability are created, checked at rest, edited and deleted. It prints a table, and below
+// it what does not hold, in the words of the operator and of the emulator.
 //
 //	go run ./test/secondemulator
 //	go run ./test/secondemulator -kinds SQSQueue,SNSTopic -keep
@@ -27,6 +27,8 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/operator"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
@@ -53,6 +55,7 @@ func main() {
 // options are the flags.
 type options struct {
 	kinds      string
+	types      int
 	capability string
 	binary     string
 	keep       bool
@@ -61,17 +64,25 @@ type options struct {
 func run(ctx context.Context) error {
 	var o options
 	flag.StringVar(&o.kinds, "kinds", "", "kinds to live, separated by commas, with what their examples need; empty: all")
+	flag.IntVar(&o.types, "types", 40, "resource types to live with generated properties, beside those of examples/any-type")
 	flag.StringVar(&o.capability, "capability", "examples/nexus-ai-complete.yaml", "file of the capability to live; empty: none")
 	flag.StringVar(&o.binary, "operator", "bin/nexus-operator", "the operator's program")
 	flag.BoolVar(&o.keep, "keep", false, "keep the folder of the logs")
 	flag.Parse()
-	s, err := start(ctx, o)
+	schemas, err := awstypes.Bundled()
+	if err != nil {
+		return err
+	}
+	lives, err := examples(strings.FieldsFunc(o.kinds, func(r rune) bool { return r == ',' }), schemas, o.types)
+	if err != nil {
+		return err
+	}
+	s, err := start(ctx, o, schemas, typesOf(lives))
 	if err != nil {
 		return err
 	}
 	defer s.stop()
-	lives, err := s.liveKinds(ctx, strings.FieldsFunc(o.kinds, func(r rune) bool { return r == ',' }))
-	if err != nil {
+	if lives, err = s.liveKinds(ctx, lives); err != nil {
 		return err
 	}
 	if o.capability != "" {
@@ -97,10 +108,12 @@ type stage struct {
 	url     string // of the emulator itself
 	counter *counter
 	begin   time.Time
+	schemas *awstypes.Types
+	types   []string // resource types of the lives
 }
 
 // start starts the control plane, the emulator, the counter before it, and the operator.
-func start(ctx context.Context, o options) (*stage, error) {
+func start(ctx context.Context, o options, schemas *awstypes.Types, types []string) (*stage, error) {
 	program, err := installEmulator(ctx)
 	if err != nil {
 		return nil, err
@@ -109,7 +122,7 @@ func start(ctx context.Context, o options) (*stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stage{dir: dir, keep: o.keep, begin: time.Now()}
+	s := &stage{dir: dir, keep: o.keep, begin: time.Now(), schemas: schemas, types: types}
 	if err := s.startAll(ctx, program, o.binary); err != nil {
 		s.keep = true
 		s.stop()
@@ -144,7 +157,7 @@ func (s *stage) startCounter(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if s.counter, err = newCounter(s.url, log); err != nil {
+	if s.counter, err = newCounter(s.url, log, cloudcontrol.Live(account, s.schemas)); err != nil {
 		return "", err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
@@ -167,7 +180,7 @@ func (s *stage) startOperator(ctx context.Context, binary, endpoint string) erro
 		return err
 	}
 	args := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=0", "--stalled-interval=10s",
-		"--capability-namespaces=*", "--ambient-namespaces=*", "--eks-cluster-name=" + cluster, "--types=AWS::Kinesis::Stream"}
+		"--capability-namespaces=*", "--ambient-namespaces=*", "--eks-cluster-name=" + cluster, "--types=" + strings.Join(s.types, ",")}
 	env := []string{"KUBECONFIG=" + config, "AWS_ENDPOINT_URL=" + endpoint, "AWS_REGION=" + region, "AWS_ACCESS_KEY_ID=AKIAIOSFODNN7EXAMPLE",
 		"AWS_SECRET_ACCESS_KEY=secret", "OPERATOR_NAMESPACE=" + operator.Namespace, "AWS_PROFILE=", "AWS_CONFIG_FILE=" + os.DevNull}
 	return startProcess(ctx, filepath.Join(s.dir, "operator.log"), binary, args, env)

@@ -16,16 +16,18 @@ var phases = []struct {
 	result func(*life) string
 }{
 	{"ready", func(l *life) string { return l.ready }}, {"at rest", func(l *life) string { return l.rest }},
-	{"edit", func(l *life) string { return l.edit }}, {"delete", func(l *life) string { return l.gone }},
+	{"edit", func(l *life) string { return l.edit }}, {"drift", func(l *life) string { return l.drift }},
+	{"delete", func(l *life) string { return l.gone }},
 }
 
-// report prints a row for each kind, and then what does not hold of each object. It returns how much of that is no known gap.
+// report prints a row for each kind, and each resource type of the kind for any type, and then what does not hold of each object. It returns how much of that is no known gap.
 func report(w io.Writer, lives []*life) (unknown int) {
 	byKind := map[string][]*life{}
 	for _, l := range lives {
-		byKind[l.object.GetKind()] = append(byKind[l.object.GetKind()], l)
+		row := strings.TrimSpace(l.object.GetKind() + " " + l.typeName())
+		byKind[row] = append(byKind[row], l)
 	}
-	fmt.Fprintf(w, "| kind | ready | at rest | edit | delete |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(w, "| kind | ready | at rest | edit | drift | delete |\n|---|---|---|---|---|---|\n")
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		fmt.Fprintf(w, "| %s |", kind)
 		for _, p := range phases {

@@ -21,7 +21,7 @@ import (
 
 // resources are the names that inventories have for what the kinds make in AWS.
 var resources = map[string]string{
-	"Certificate": "acm/certificate", "CognitoUserPool": "cognito-idp/pool", "DBSubnetGroup": "rds/subnet-group", "DynamoDBTable": "dynamodb/table",
+	anyKind: "cloudformation/resource", "Certificate": "acm/certificate", "CognitoUserPool": "cognito-idp/pool", "DBSubnetGroup": "rds/subnet-group", "DynamoDBTable": "dynamodb/table",
 	"EC2Instance": "ec2/instance", "EC2KeyPair": "ec2/key-pair", "ECRRepository": "ecr/repository", "ECSCluster": "ecs/cluster", "EKSCluster": "eks/cluster",
 	"ElastiCacheCluster": "elasticache/cluster", "ElasticIP": "ec2/elastic-ip", "GlueCrawler": "glue/crawler", "GlueDatabase": "glue/database",
 	"GlueTable": "glue/table", "IAMRole": "iam/role", "InternetGateway": "ec2/internet-gateway", "KMSKey": "kms/key", "LambdaFunction": "lambda/function",
@@ -39,7 +39,7 @@ func serviceOf(kind string) string {
 
 // writesOf returns the writes to the service of a kind after a mark, each once. Those to other services are of other objects.
 func (s *stage) writesOf(kind string, mark int) []string {
-	return slices.DeleteFunc(s.counter.since(mark), func(w string) bool {
+	return slices.DeleteFunc(s.counter.writesSince(mark), func(w string) bool {
 		return serviceOf(kind) == "" || !strings.HasPrefix(w, serviceOf(kind)+".")
 	})
 }
@@ -77,8 +77,8 @@ func (s *stage) added(before, after map[string][]string) []string {
 // for the owner.
 func leaver(lives []*life, left string) *life {
 	of := slices.DeleteFunc(slices.Clone(lives), func(l *life) bool {
-		resource, _, _ := strings.Cut(left, " ")
-		return resources[l.object.GetKind()] != resource
+		words := strings.Fields(left)
+		return resources[l.object.GetKind()] != words[0] || l.typeName() != "" && l.typeName() != words[1]
 	})
 	if len(of) == 0 || slices.ContainsFunc(of, func(l *life) bool { return l.gone != holds }) {
 		return nil
@@ -89,13 +89,13 @@ func leaver(lives []*life, left string) *life {
 // inventoryKey is a key that the emulator does not know, and so one of its account.
 var inventoryKey = credentials.NewStaticCredentialsProvider("inventory", "inventory", "")
 
-// inventory lists what the emulator has: the kinds of the inventory of tests, and networks.
+// inventory lists what the emulator has: the kinds of the inventory of tests, networks, and resources of any type.
 func (s *stage) inventory(ctx context.Context) (map[string][]string, error) {
 	found, err := awsproxy.InventoryAt(ctx, s.url, region)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.addNetworks(ctx, found); err != nil {
+	if err := errors.Join(s.addNetworks(ctx, found), s.addTypes(ctx, found)); err != nil {
 		return nil, err
 	}
 	return found, s.leaveOutScheduledKeys(ctx, found)

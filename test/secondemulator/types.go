@@ -215,7 +215,8 @@ func typesOf(lives []*life) []string {
 	return slices.Compact(out)
 }
 
-// changeTypes edits the objects of any type that were checked, all at once: their calls are told apart by the type. It returns the types.
+// changeTypes edits the objects of any type that were checked, all at once. The type shows which calls are of which object. It returns
+// the types.
 func (s *stage) changeTypes(ctx context.Context, lives []*life) map[string]bool {
 	edited := map[string]bool{}
 	var group sync.WaitGroup

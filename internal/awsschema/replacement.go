@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsschema
+
+import "strings"
+
+// HowToReplace says what a person has to do for another value of a property that cannot be changed; empty where the schema does not say
+// in which order a resource of the type is replaced.
+func (t *Type) HowToReplace() string {
+	switch t.ReplacementStrategy() {
+	case DeleteThenCreate:
+		return "declare what exists, or replace the resource. AWS accepts the new one only when the old one is gone: delete this object with deletionPolicy: Delete, wait until it is gone, and create another"
+	case CreateThenDelete:
+		return "declare what exists, or replace the resource. The new one can be created before the old one is deleted: create another object" + t.otherIdentity() +
+			", let what uses this resource use the new one, and delete this object"
+	default:
+		return ""
+	}
+}
+
+// otherIdentity says what must differ so that two resources can exist side by side; empty where AWS assigns the identifier.
+func (t *Type) otherIdentity() string {
+	if !t.IsNamed() {
+		return ""
+	}
+	return " with another " + strings.Join(t.IdentifiedBy(), " or ")
+}

@@ -132,11 +132,17 @@ func (r Reader) enforcer(ctx context.Context, nodes Nodes, sets []appsv1.DaemonS
 	names, problem = onWindows(nodes, sets)
 	out.Names, problems = append(out.Names, names...), append(problems, problem)
 	out.Off = off && len(out.Names) == 0
-	out.Problem = strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")
-	if len(out.Names) > 0 && out.Problem != "" {
-		out.Problem = "only " + strings.Join(out.Names, ", ") + " enforces NetworkPolicies, on its nodes: " + out.Problem
-	}
+	out.Problem = problemOf(out.Names, problems)
 	return out, nil
+}
+
+// problemOf joins what is wrong with the enforcement, beside what enforces; empty for nothing.
+func problemOf(names, problems []string) string {
+	text := strings.Join(slices.DeleteFunc(problems, func(p string) bool { return p == "" }), "; ")
+	if len(names) > 0 && text != "" {
+		return "only " + strings.Join(names, ", ") + " enforces NetworkPolicies, on its nodes: " + text
+	}
+	return text
 }
 
 // onWindows names what enforces NetworkPolicies on the nodes with Windows, if there are any, or says that nothing does.

@@ -223,16 +223,20 @@ func (p *pass) reportEnd(out engine.Outcome) {
 	case out.Plan.Exists && out.Plan.Reason != "":
 		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
 	case out.Plan.Cause == engine.Gone && id != "":
-		text := "Deleted " + id + " in AWS"
-		if s, ok := p.obj.(survived); ok && s.Survivors() != "" {
-			text += "; " + s.Survivors() + " stay, with their data"
-		}
-		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", text)
+		p.r.Events.Normal(p.obj, status.ReasonDeleted, "Delete", "Deleted "+id+" in AWS"+p.survivors())
 	case out.Plan.Cause == "" && id != "": // nothing was asked of AWS
 		if policy := p.keptBy(); policy != "" && !isAbandoned(p.obj) {
 			p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", id+" stays in AWS ("+policy+")")
 		}
 	}
+}
+
+// survivors says what AWS keeps of a resource that was deleted; empty for nothing.
+func (p *pass) survivors() string {
+	if s, ok := p.obj.(survived); ok && s.Survivors() != "" {
+		return "; " + s.Survivors() + " stay, with their data"
+	}
+	return ""
 }
 
 // keptBy names the policy that keeps the AWS resource of an object that is deleted; empty for none.

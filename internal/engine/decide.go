@@ -415,7 +415,7 @@ func (d decider[CR, S]) foreignCause() Cause {
 
 // usable reports whether a busy resource serves its users and is as declared, so that nothing waits for it.
 func (d decider[CR, S]) usable(v Verdict) bool {
-	return v == Ours && d.seen.Usable && !d.o.Deleting && len(d.diff()) == 0
+	return v == Ours && d.seen.Usable && !d.seen.NotRead && !d.o.Deleting && len(d.diff()) == 0
 }
 
 // writable reports whether something is to be written to a busy resource that accepts it.

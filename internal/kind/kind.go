@@ -125,6 +125,8 @@ type Seen[S any] struct {
 	// Usable is true when a busy resource serves its users meanwhile, such as a table that is
 	// UPDATING or a database that is backing up: an object that was Ready stays Ready.
 	Usable bool
+	// NotRead is true for a busy resource whose State says nothing, because it was not read: whether it is as declared shows later.
+	NotRead bool
 	// Writable is true when AWS accepts changes and the deletion of a busy resource, such as a certificate that waits for its
 	// validation: it may wait for days.
 	Writable bool

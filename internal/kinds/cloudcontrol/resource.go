@@ -239,7 +239,7 @@ func (r *resource) Observe(ctx context.Context, want State, look kind.Look) (kin
 		return kind.Seen[State]{}, err
 	}
 	if event != nil && isUnderWay(event.OperationStatus) {
-		return kind.Seen[State]{Exists: true, Proven: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: want.progressOf(event),
+		return kind.Seen[State]{Exists: true, Proven: true, NotRead: true, Usable: event.Operation == types.OperationUpdate, LookAt: aws.ToTime(event.RetryAfter), Busy: want.progressOf(event),
 			State: State{TypeName: want.TypeName, Name: want.Name, Request: want.Request, schema: want.schema}}, nil
 	}
 	if made := want.createdBy(event); made != "" {

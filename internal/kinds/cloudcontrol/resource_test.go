@@ -501,3 +501,21 @@ func TestStream_TagsOfOthersStay(t *testing.T) {
 		t.Errorf("%v", have)
 	}
 }
+
+// While AWS carries an update out, its properties are not read. What is declared may be all defaults, which AWS may leave out of what it
+// shows: nothing differs from nothing, and the update is waited for all the same.
+func TestAnUpdateToDefaultsIsWaitedFor(t *testing.T) {
+	types, _ := bundledTypes(t)
+	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"CONSOLIDATED_BILLING"}`)), types)
+	kindtest.Settled(t, b.Subject)
+	b.double.SetDuration(20 * time.Second)
+	b.Edit(resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"ALL"}`))
+	if out, err := b.Pass(t.Context(), nil); err == nil || out.Synced {
+		t.Errorf("the update is said to have ended: %+v %v", out, err)
+	}
+	kindtest.Settled(t, b.Subject)
+	id := b.double.Identifiers("AWS::Organizations::Organization")[0]
+	if got := b.double.Properties("AWS::Organizations::Organization", id)["FeatureSet"]; got != "ALL" {
+		t.Errorf("%v", got)
+	}
+}

@@ -502,8 +502,8 @@ func TestStream_TagsOfOthersStay(t *testing.T) {
 	}
 }
 
-// While AWS carries an update out, its properties are not read. What is declared may be all defaults, which AWS may leave out of what it
-// shows: nothing differs from nothing, and the update is waited for all the same.
+// While AWS carries an update out, its properties are not read. The declaration may have nothing but defaults, which AWS may leave out
+// of what it shows: nothing differs from nothing, and the update is waited for all the same.
 func TestAnUpdateToDefaultsIsWaitedFor(t *testing.T) {
 	types, _ := bundledTypes(t)
 	b := placeWith(t, kindtest.NewSubject(kindtest.NewRig(t), entry, resourceOf("AWS::Organizations::Organization", `{"FeatureSet":"CONSOLIDATED_BILLING"}`)), types)

@@ -80,6 +80,9 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 	if list.RuleAt("Entries").Unordered {
 		t.Error("a list whose order the schema keeps has none")
 	}
+	if !parse(t, all, "AWS::ApiGateway::RestApi").RuleAt("BinaryMediaTypes").Unordered {
+		t.Error("a list whose elements differ, and of which the schema says nothing about the order, has one")
+	}
 	if !list.Has("Entries", awsschema.Every, "Cidr") || list.Has("Entries", awsschema.Every, "Color") || list.Has("Color") {
 		t.Error("the properties that the schema knows")
 	}

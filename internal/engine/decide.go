@@ -201,7 +201,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
-	if p.Exists && !d.o.Deleting {
+	if p.Exists && !d.seen.NotRead && !d.o.Deleting {
 		p.Ignored = d.o.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written))
 		p.Written = d.o.keepIgnored(p.Written, p.Ignored)
 	}

@@ -3,6 +3,7 @@
 package cloudcontrol
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -85,6 +86,10 @@ func failsOnce(t *testing.T, operation types.Operation, code types.HandlerErrorC
 	b.double.Fail(string(operation), double.Failure{Code: string(code), Message: "the handler says why", Leaves: code == types.HandlerErrorCodeNotStabilized && operation == types.OperationCreate})
 	if got := b.reported(); got != want {
 		t.Errorf("the object shows %v, want %v", got, want)
+	}
+	conditions := fmt.Sprint(b.resource().Status.Conditions)
+	if told := strings.Contains(conditions, "the handler says why"); want.condition != "" && !told {
+		t.Errorf("the text of AWS is not in %s", conditions)
 	}
 	kindtest.Settled(t, b.Subject)
 	left := []string{"events"}

@@ -3,6 +3,7 @@
 package cloudcontrol
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -65,9 +66,14 @@ func isNamed(name, text string) bool {
 	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(name) + `\b`).MatchString(text)
 }
 
+// remedy says what a person does for a value that cannot be changed in place.
+func (s State) remedy() string {
+	return cmp.Or(s.schema.HowToReplace(), "declare what exists, or delete this object and create another")
+}
+
 // refusedChange says that AWS refuses to change a property, and what to do.
 func (s State) refusedChange(c kind.Change, refusal error) error {
 	field := kind.Either(c.At("Tags"), "spec.tags", "spec.properties."+awsschema.Text(s.propertyAt(c)))
 	return &status.Stalled{Reason: status.ReasonImmutable, Field: field, Cause: refusal,
-		Message: fmt.Sprintf("cannot be changed in place: want %s, have %s; declare what exists, or delete this object and create another. %s", c.Want, c.Have, awsclient.Explain(refusal, actionUpdate))}
+		Message: fmt.Sprintf("cannot be changed in place: want %s, have %s; %s. %s", c.Want, c.Have, s.remedy(), awsclient.Explain(refusal, actionUpdate))}
 }

@@ -365,8 +365,7 @@ func (*resource) Refuse(want State, seen kind.Seen[State], diff kind.Diff) error
 	if want.schema.Supports(awsschema.Update) {
 		return cmp.Or(want.refuseTags(diff), refuseRemoval(want.schema, diff), want.unchangeable(seen.Failed, diff))
 	}
-	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName +
-		"; declare what exists, or delete this object and create another"}
+	return &status.Stalled{Reason: status.ReasonImmutable, Message: diff[0].Path + " cannot be changed in place: AWS has no update of " + want.TypeName + "; " + want.remedy()}
 }
 
 // refuseTags refuses to change tags that only a create gives.
@@ -375,8 +374,8 @@ func (s State) refuseTags(diff kind.Diff) error {
 	if i < 0 || !s.schema.TagsAreFixed() {
 		return nil
 	}
-	return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.tags", Message: fmt.Sprintf("%s cannot be changed: want %s, have %s, and AWS gives a %s its tags only when it creates it; "+
-		"declare the tags that exist, or delete this object and create another", diff[i].Path, diff[i].Want, diff[i].Have, s.TypeName)}
+	return &status.Stalled{Reason: status.ReasonImmutable, Field: "spec.tags", Message: fmt.Sprintf("%s cannot be changed: want %s, have %s, and AWS gives a %s its tags only when it creates it; %s",
+		diff[i].Path, diff[i].Want, diff[i].Have, s.TypeName, s.remedy())}
 }
 
 // refuseRemoval refuses to remove a property without which AWS would refuse the resource.

@@ -91,8 +91,18 @@ func arnsIn(at []string, text string) []acting {
 	return out
 }
 
-// unescaped returns a text with the characters that JSON within it may write in another way.
+// unescaped returns a text with the characters that JSON within it, and JSON within that, may write in another way. Each round makes the
+// text shorter.
 func unescaped(text string) string {
+	for {
+		before := len(text)
+		if text = unescapedOnce(text); len(text) == before {
+			return text
+		}
+	}
+}
+
+func unescapedOnce(text string) string {
 	return escaped.ReplaceAllStringFunc(text, func(written string) string {
 		written = strings.TrimLeft(written, `\`)
 		if written == "/" {

@@ -20,7 +20,8 @@ import (
 // maxSchemas limits the schemas that are kept for one identity. One takes 150 KiB of memory on average.
 const maxSchemas = 128
 
-// unusedFor is the time after which a schema is forgotten that no object has used. Objects are checked more often.
+// unusedFor is the time after which a schema is forgotten that no object has used. Objects are checked more often by default; with
+// a --check-interval of more than an hour, a check reads the schema again.
 const unusedFor = time.Hour
 
 // schemas reads the schemas of types once and keeps those that were used last. It is safe for concurrent use.

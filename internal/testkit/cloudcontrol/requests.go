@@ -43,6 +43,9 @@ func (d *Double) event(r *request) map[string]any {
 			out[name] = value
 		}
 	}
+	if r.identifier != "" { // partial, as that of many handlers
+		out["ResourceModel"] = `{"NotTheWholeResource":true}`
+	}
 	if r.state == inProgress {
 		out["RetryAfter"] = float64(r.due.UnixMilli()) / 1000
 	}

@@ -88,6 +88,10 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 	if !parse(t, bundled, "AWS::ApiGateway::RestApi").RuleAt("BinaryMediaTypes").Unordered {
 		t.Error("a list whose elements differ, and of which the schema says nothing about the order, has one")
 	}
+	replication := parse(t, bundled, "AWS::SSMIncidents::ReplicationSet") // its definition of the property has no default
+	if !replication.IsDefault(false, "DeletionProtected") || replication.IsDefault(true, "DeletionProtected") {
+		t.Error("the default beside a reference")
+	}
 	if !list.Has("Entries", awsschema.Every, "Cidr") || list.Has("Entries", awsschema.Every, "Color") || list.Has("Color") {
 		t.Error("the properties that the schema knows")
 	}

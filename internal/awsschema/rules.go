@@ -46,9 +46,21 @@ func (t *Type) isUnordered(at []string) bool {
 	return unordered
 }
 
-// IsDefault reports whether the schema gives a property this value where none is declared.
+// IsDefault reports whether the schema gives a property this value where none is declared. A default beside a reference is that of the
+// property, whatever the definition says that others refer to, too.
 func (t *Type) IsDefault(value any, at ...string) bool {
-	return value != nil && slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return reflect.DeepEqual(schema["default"], value) })
+	if value == nil || len(at) == 0 {
+		return false
+	}
+	last := len(at) - 1
+	for _, parent := range t.schemasAt(at[:last]) {
+		for _, member := range membersOf(parent, at[last]) {
+			if own, _ := member.(map[string]any); own["default"] != nil {
+				return reflect.DeepEqual(own["default"], value)
+			}
+		}
+	}
+	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return reflect.DeepEqual(schema["default"], value) })
 }
 
 // RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type that has some can neither

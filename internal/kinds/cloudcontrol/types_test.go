@@ -230,6 +230,10 @@ func sameJSON(a, b any) bool {
 func includes(got, want any) bool {
 	members, isObject := want.(map[string]any)
 	have, _ := got.(map[string]any)
+	if elements, isList := want.([]any); isList {
+		list, _ := got.([]any)
+		return sameJSON(got, want) || slices.EqualFunc(list, elements, includes)
+	}
 	if !isObject {
 		return sameJSON(got, want)
 	}

@@ -33,12 +33,11 @@ func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
 	made, err := crawlers.CreateCrawler(b.Ctx(), &glue.CreateCrawlerInput{Name: aws.String("finance"), Role: aws.String("finance-admin"), DatabaseName: aws.String("lake"),
 		Targets: &gluetypes.CrawlerTargets{S3Targets: []gluetypes.S3Target{{Path: aws.String("s3://finance/")}}}})
 	must(b, made, err)
-	open, bounded := provider("open"), provider("bounded")
+	open, pathed := provider("open"), provider("pathed")
 	open.Spec.AdoptableKinds = []v1alpha1.KindName{"IAMRole", "GlueCrawler"}
-	bounded.Spec.AdoptableKinds, bounded.Spec.RolePathPrefix = open.Spec.AdoptableKinds, "/team/"
-	bounded.Spec.PermissionsBoundaryARN = "arn:aws:iam::" + homeAccount + ":policy/team"
-	b.Create(open, bounded)
-	b.Ready(open, bounded)
+	pathed.Spec.AdoptableKinds, pathed.Spec.RolePathPrefix = open.Spec.AdoptableKinds, "/team/"
+	b.Create(open, pathed)
+	b.Ready(open, pathed)
 
 	tenant, mark := b.Tenant(b.Namespace), b.World.AWS().Mark()
 	adopting := func(provider string) v1alpha1.CommonSpec {
@@ -47,7 +46,7 @@ func TestAttack_AnAdoptionBringsNoRights(t *testing.T) {
 		return s
 	}
 	role := &v1alpha1.IAMRole{Spec: v1alpha1.IAMRoleSpec{CommonSpec: adopting("open"), RoleName: "finance-admin", IRSA: &v1alpha1.IAMRoleIRSA{ServiceAccount: "app"}}}
-	crawler := &v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: adopting("bounded"), CrawlerName: "finance", DatabaseName: "lake", Role: "team/own",
+	crawler := &v1alpha1.GlueCrawler{Spec: v1alpha1.GlueCrawlerSpec{CommonSpec: adopting("pathed"), CrawlerName: "finance", DatabaseName: "lake", Role: "team/own",
 		S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://mine/"}}}}
 	for name, o := range map[string]client.Object{"role": role, "crawler": crawler} {
 		o.SetNamespace(b.Namespace)

@@ -201,6 +201,11 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
+	d.addIgnored(p)
+}
+
+// addIgnored adds what differs and is left alone, of a resource that was read.
+func (d decider[CR, S]) addIgnored(p *Plan) {
 	if p.Exists && !d.seen.NotRead && !d.o.Deleting {
 		p.Ignored = d.o.hideWritten(ignoredIn(d.want, d.seen.State, d.o.Written))
 		p.Written = d.o.keepIgnored(p.Written, p.Ignored)

@@ -24,6 +24,7 @@ import (
 	secretstypes "github.com/aws/aws-sdk-go-v2/service/secretsmanager/types"
 	"github.com/aws/aws-sdk-go-v2/service/ssm"
 	ssmtypes "github.com/aws/aws-sdk-go-v2/service/ssm/types"
+	"github.com/aws/smithy-go"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/cloud"
@@ -43,7 +44,8 @@ func (c *account) layDecoys(t *testing.T) map[string]string {
 	ctx := t.Context()
 	must := func(_ any, err error) {
 		t.Helper()
-		if err != nil {
+		// The account was empty: what exists was made by a call whose answer came too late for the client, which repeated it.
+		if refusal, ok := errors.AsType[smithy.APIError](err); err != nil && !(ok && strings.Contains(refusal.ErrorCode(), "Already")) {
 			t.Fatalf("laying decoys: %v", err)
 		}
 	}

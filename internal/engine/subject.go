@@ -142,7 +142,7 @@ func isRead(o v1alpha1.Resource) bool {
 func mayBeReferredTo(o v1alpha1.Resource) bool {
 	st := o.CommonStatus()
 	if o.GetAnnotations()[wellknown.AnnotationPaused] == "true" && !st.OwnsResource() {
-		return false // nobody looks whether the resource still belongs to nobody
+		return false // while it is paused, the object does not notice that its resource has got an owner
 	}
 	if o.CommonSpec().ManagementPolicy == v1alpha1.ManageObserve {
 		return st.Ownership == v1alpha1.OwnershipOwned || st.Ownership == v1alpha1.OwnershipObserved

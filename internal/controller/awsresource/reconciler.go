@@ -219,7 +219,7 @@ type survived interface {
 // reportEnd emits the event of a deletion.
 func (p *pass) reportEnd(out engine.Outcome) {
 	switch id := p.identifier(); {
-	case out.Plan.Reason == engine.NothingOwn: // whether AWS has a resource of the name is nobody's business
+	case out.Plan.Reason == engine.NothingOwn: // no event: it would show that AWS has a resource of the name
 	case out.Plan.Exists && out.Plan.Reason != "":
 		p.r.Events.Normal(p.obj, status.ReasonKept, "Delete", "The AWS resource was kept: "+out.Plan.Reason)
 	case out.Plan.Cause == engine.Gone && id != "":

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/internal/capability"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/helmrelease"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
@@ -77,7 +78,7 @@ func (s *shared) installControllerCommand() *cobra.Command {
 			"chart, installs or upgrades its release in namespace " + albNamespace + ", and waits until it is ready. It prints the differences before each\n" +
 			"change. A second run finds nothing to change. What it created is recorded in ConfigMap " + albNamespace + "/" + install.LedgerName + ", so that\n" +
 			"nexusctl delete-alb-controller removes that and nothing else. A controller that another tool installed, and that of EKS\n" +
-			"Auto Mode, is only checked. Where EKS Auto Mode runs nodes and has no IngressClass, the command refuses and says how to make\n" +
+			"Auto Mode, is only checked. Where EKS Auto Mode is enabled and has no IngressClass, the command refuses and says how to make\n" +
 			"one. The values of the release are those of the command line: name them again at each run.",
 		Example: "  nexusctl install-alb-controller --dry-run\n  nexusctl install-alb-controller --cluster-name production --set replicaCount=3\n" +
 			"  nexusctl install-alb-controller --chart oci://registry.example.com/charts/aws-load-balancer-controller\n  nexusctl install-alb-controller --chart ./aws-load-balancer-controller-" + defaultChartVersion + ".tgz",
@@ -183,7 +184,7 @@ func (b *controllerInstaller) refuseBesideAutoMode(ctx context.Context) error {
 	if b.flags.besideAutoMode {
 		return nil
 	}
-	auto, err := hasAutoModeNodes(ctx, b.client)
+	auto, err := clusterfacts.HasAutoMode(ctx, b.client, b.autoModeOf(b.flags.cluster))
 	if err != nil || !auto {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 	"github.com/nexus-operator/nexus-operator/internal/iampolicy"
 	"github.com/nexus-operator/nexus-operator/internal/install"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -311,7 +312,7 @@ func (d *deployer) servesIngresses(ctx context.Context) (bool, error) {
 	}) {
 		return true, nil
 	}
-	auto, err := hasAutoModeNodes(ctx, d.client)
+	auto, err := clusterfacts.HasAutoMode(ctx, d.client, d.autoModeOf(d.flags.cluster))
 	if auto {
 		d.report.Notes = append(d.report.Notes, "no IngressClass is of EKS Auto Mode: capabilities with an Ingress get no address; "+autoModeClass)
 	}

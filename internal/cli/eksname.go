@@ -8,6 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws/arn"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 )
 
 // eksCluster is the name of the EKS cluster: that of a flag, of the environment variable EKS_CLUSTER_NAME, or what the
@@ -28,6 +31,16 @@ func (s *shared) eksCluster(flag string) string {
 		current = *s.cluster.Context
 	}
 	return clusterNameIn(config, current)
+}
+
+// autoModeOf returns what asks EKS about EKS Auto Mode in the cluster, with the caller's own credentials. It answers no where the name of the
+// cluster is not known, and without credentials or the right to ask.
+func (s *shared) autoModeOf(flag string) clusterfacts.AutoMode {
+	o, err := s.offlineOptions()
+	if err != nil {
+		return nil // whoever needs the options reports it
+	}
+	return awssession.NewAutoMode(s.eksCluster(flag), o.Region, s.sessions(), s.Clock).IsEnabled
 }
 
 // clusterNameIn reads the name of an EKS cluster from a kubeconfig: from the arguments of the program that gets the

@@ -16,6 +16,7 @@ import (
 
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/awssession"
+	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 )
 
 // scanAPIVersion is that of a scan as JSON or YAML.
@@ -107,6 +108,8 @@ type scanner struct {
 	client client.Client
 	report scanReport
 	issuer *awssession.Issuer
+	// autoMode asks EKS about EKS Auto Mode.
+	autoMode clusterfacts.AutoMode
 	// open opens the AWS account; its answer is kept.
 	open func(context.Context) (*awsclient.Session, error)
 	// group is the group that runs, and lapse is when its last check ended.
@@ -132,7 +135,7 @@ func (s *shared) scan(ctx context.Context, f *scanFlags) error {
 	if err != nil {
 		return err
 	}
-	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, lapse: s.Clock.Now(),
+	x := &scanner{shared: s, scanFlags: f, config: config, client: c, issuer: issuer, autoMode: s.autoModeOf(f.eks), lapse: s.Clock.Now(),
 		report: scanReport{APIVersion: scanAPIVersion, Kind: "Scan", Server: config.Host, checkList: checkList{Checks: []checkResult{}}},
 		open: func(ctx context.Context) (*awsclient.Session, error) {
 			return sessions.Open(ctx, awsclient.Identity{Key: "caller", Region: o.Region})

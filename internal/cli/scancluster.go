@@ -13,7 +13,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -125,15 +124,6 @@ const (
 // autoModeClass asks for the one object that a cluster of EKS Auto Mode lacks for load balancers: another controller would be one too many.
 const autoModeClass = "create an IngressClass alb with controller " + autoController + ", because EKS Auto Mode creates the load balancers"
 
-// hasAutoModeNodes reports whether EKS Auto Mode runs nodes of a cluster; without the right to list nodes it is false.
-func hasAutoModeNodes(ctx context.Context, c client.Reader) (bool, error) {
-	nodes, err := clusterfacts.ReadNodes(ctx, c, nil)
-	if apierrors.IsForbidden(err) {
-		err = nil
-	}
-	return len(nodes.Auto) > 0, err
-}
-
 // scanIngress looks for the controller that makes load balancers of Ingresses.
 func (x *scanner) scanIngress(ctx context.Context) error {
 	const title = "a load balancer controller serves Ingresses"
@@ -151,7 +141,7 @@ func (x *scanner) scanIngress(ctx context.Context) error {
 	}
 	name, ok := found[albController]
 	fix := "nexusctl install-alb-controller"
-	if auto, err := hasAutoModeNodes(ctx, x.client); err != nil {
+	if auto, err := clusterfacts.HasAutoMode(ctx, x.client, x.autoMode); err != nil {
 		return err
 	} else if auto && ok { // the class of another controller, which cannot be changed
 		fix = "delete IngressClass " + name + " and " + autoModeClass

@@ -23,7 +23,7 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts, AutoMode: x.isAutoMode}.Read(ctx)
+	found, err := clusterfacts.Reader{Live: x.client, DNSService: defaults.ClusterDNSService, DNSPorts: defaults.ClusterDNSPorts, AutoMode: x.autoMode}.Read(ctx)
 	if err != nil {
 		return err
 	}
@@ -35,19 +35,6 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 		x.add(fact(dns, placeOfDNS(found.DNS)))
 	}
 	return x.scanEnforcer(ctx, found)
-}
-
-// isAutoMode reports whether EKS says that EKS Auto Mode is enabled; without credentials or the right to ask it is false.
-func (x *scanner) isAutoMode(ctx context.Context) bool {
-	if x.eks == "" {
-		return false
-	}
-	session, err := x.open(ctx)
-	if err != nil {
-		return false
-	}
-	enabled, err := session.IsAutoMode(ctx, x.eks)
-	return err == nil && enabled
 }
 
 // scanEnforcer reports what enforces NetworkPolicies, and what nodes of Auto Mode do before there are any.

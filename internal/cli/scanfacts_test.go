@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -61,21 +62,26 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 		evidence, fix string
 	}
 	for name, tc := range map[string]struct {
+		enabled bool // as EKS says, whatever the nodes say
 		objects []client.Object
 		want    map[string]seen
 	}{
-		"Auto Mode": {[]client.Object{node("auto", "auto")}, map[string]seen{
+		"Auto Mode, enabled, no node yet": {true, nil, map[string]seen{
+			nodes: {outcomePass, "0 nodes of EKS Auto Mode, 0 others; EKS Auto Mode is enabled and starts nodes as pods need them", ""},
+			dns:   {outcomePass, "10.100.0.10", ""},
+		}},
+		"Auto Mode": {false, []client.Object{node("auto", "auto")}, map[string]seen{
 			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 0 others; Services have IPv4; pods get credentials of EKS Pod Identity", ""},
 			dns:      {outcomePass, "10.100.0.10", ""},
 			enforced: {outcomeWarn, "EKS Auto Mode runs with network policies off: run kubectl create configmap amazon-vpc-cni", "do what the message says"},
 		}},
-		"Auto Mode with network policies": {[]client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {outcomePass, "by EKS Auto Mode", ""}}},
-		"no DNS": {[]client.Object{node("plain", "")}, map[string]seen{
+		"Auto Mode with network policies": {false, []client.Object{node("auto", "auto"), on}, map[string]seen{enforced: {outcomePass, "by EKS Auto Mode", ""}}},
+		"no DNS": {false, []client.Object{node("plain", "")}, map[string]seen{
 			nodes:    {outcomePass, "0 nodes of EKS Auto Mode, 1 others; Services have IPv4; no ready EKS Pod Identity Agent", ""},
 			dns:      {outcomeWarn, "Service kube-system/kube-dns does not exist", "--cluster-dns-service"},
 			enforced: {outcomeWarn, "nothing found that enforces NetworkPolicies", "no intent is Enforced by a NetworkPolicy"},
 		}},
-		"both sorts of nodes": {[]client.Object{node("auto", "auto"), node("plain", ""), on}, map[string]seen{
+		"both sorts of nodes": {false, []client.Object{node("auto", "auto"), node("plain", ""), on}, map[string]seen{
 			nodes:    {outcomePass, "1 nodes of EKS Auto Mode, 1 others; Services have IPv4; pods get no credentials of EKS Pod Identity on plain", ""},
 			dns:      {outcomeWarn, "install CoreDNS for node plain", "--cluster-dns-service"},
 			enforced: {outcomeWarn, "only EKS Auto Mode enforces NetworkPolicies, on its nodes", "do what the message says"},
@@ -83,6 +89,7 @@ func TestScanFacts_TellWhatTheOperatorFinds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithObjects(append(tc.objects, first)...).Build())
+			x.autoMode = func(context.Context) bool { return tc.enabled }
 			if err := x.scanFacts(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -103,14 +110,18 @@ func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
 	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "alb"}, Spec: networkingv1.IngressClassSpec{Controller: albController}}
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	for name, tc := range map[string]struct {
+		enabled     bool // as EKS says, whatever the nodes say
 		objects     []client.Object
 		asks, never string
 	}{
-		"Auto Mode, a class left": {[]client.Object{node, class}, autoModeClass, "install-alb-controller"},
-		"Auto Mode":               {[]client.Object{node}, autoModeClass, "install-alb-controller"},
-		"other nodes":             {[]client.Object{class}, "nexusctl install-alb-controller", autoModeClass},
+		"Auto Mode, a class left":            {false, []client.Object{node, class}, autoModeClass, "install-alb-controller"},
+		"Auto Mode":                          {false, []client.Object{node}, autoModeClass, "install-alb-controller"},
+		"enabled, no node yet":               {true, nil, autoModeClass, "install-alb-controller"},
+		"enabled, no node yet, a class left": {true, []client.Object{class}, autoModeClass, "install-alb-controller"},
+		"other nodes, Auto Mode not enabled": {false, []client.Object{class}, "nexusctl install-alb-controller", autoModeClass},
 	} {
 		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithObjects(tc.objects...).Build())
+		x.autoMode = func(context.Context) bool { return tc.enabled }
 		if err := x.scanIngress(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func (s *shared) reader() (*inspect.Reader, error) {
 }
 
 func (s *shared) readerOf(c client.Client) *inspect.Reader {
-	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock}
+	return &inspect.Reader{Client: c, Kinds: s.Kinds(), Engines: s.Engines(), Clock: s.Clock, AutoMode: s.autoModeOf("")}
 }
 
 // namedObjects reads objects of the operator's kinds by their names, as kubectl does.

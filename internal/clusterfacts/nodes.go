@@ -12,6 +12,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -155,6 +156,18 @@ func ReadNodes(ctx context.Context, live client.Reader, enabled AutoMode) (Nodes
 	out := NodesOf(list.Items, agents)
 	out.Enabled = len(out.Auto) == 0 && enabled != nil && enabled(ctx)
 	return out, err
+}
+
+// HasAutoMode reports whether EKS Auto Mode runs nodes of the cluster, or is about to. EKS is asked only where no node says that it is
+// enabled, and where nodes may not be listed.
+func HasAutoMode(ctx context.Context, live client.Reader, enabled AutoMode) (bool, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
+	err := live.List(ctx, list, client.MatchingLabels{LabelComputeType: ComputeAuto}, client.Limit(1))
+	if err != nil && !apierrors.IsForbidden(err) {
+		return false, fmt.Errorf("listing nodes: %w", err)
+	}
+	return len(list.Items) > 0 || enabled != nil && enabled(ctx), nil
 }
 
 // agentPods lists the pods of the EKS Pod Identity Agent; none without its DaemonSet.

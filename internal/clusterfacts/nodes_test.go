@@ -9,9 +9,12 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
 )
@@ -87,6 +90,33 @@ func TestReadNodes_AsksEKSBeforeTheFirstNode(t *testing.T) {
 		got, err := clusterfacts.ReadNodes(t.Context(), apiWith(tc.objects...), func(context.Context) bool { asked = true; return tc.enabled })
 		if err != nil || asked != tc.asked || got.IsAuto() != tc.auto || got.IsMixed() != tc.mixed || got.GiveCredentials() != tc.credential {
 			t.Errorf("%s: asked %t, %+v, %v", name, asked, got, err)
+		}
+		asked = false
+		has, err := clusterfacts.HasAutoMode(t.Context(), apiWith(tc.objects...), func(context.Context) bool { asked = true; return tc.enabled })
+		if err != nil || asked != tc.asked || has != got.MayBeAuto() {
+			t.Errorf("%s: asked %t, has it: %t, %v", name, asked, has, err)
+		}
+	}
+}
+
+// Who may not list nodes may ask EKS all the same. Any other failure is one of the API server.
+func TestHasAutoMode_AsksEKSWhereNodesMayNotBeListed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refusal error
+		ask     clusterfacts.AutoMode
+		has     bool
+	}{
+		"nodes may not be listed":        {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), func(context.Context) bool { return true }, true},
+		"nor is there anybody to ask":    {apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", nil), nil, false},
+		"the API server does not answer": {apierrors.NewServiceUnavailable("etcd"), func(context.Context) bool { return true }, false},
+	} {
+		api := interceptor.NewClient(apiWith().(client.WithWatch), interceptor.Funcs{
+			List: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) error {
+				return tc.refusal
+			}})
+		has, err := clusterfacts.HasAutoMode(t.Context(), api, tc.ask)
+		if has != tc.has || (err != nil) == apierrors.IsForbidden(tc.refusal) {
+			t.Errorf("%s: %t, %v", name, has, err)
 		}
 	}
 }

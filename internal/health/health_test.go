@@ -108,6 +108,31 @@ func TestHealth_OfAServiceAndAnIngress(t *testing.T) {
 	}
 }
 
+// Node pools of EKS Auto Mode begin without nodes: EKS says that it is enabled, and no label does.
+func TestHealth_OfWhatAutoModeServesBeforeItsFirstNode(t *testing.T) {
+	old := &corev1.Service{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(noon.Add(-time.Minute))}, Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer}}
+	for name, tc := range map[string]struct {
+		enabled bool
+		object  client.Object
+		reason  string
+		stalled bool
+		says    string
+	}{
+		"an Ingress, enabled, no node yet": {true, &networkingv1.Ingress{}, status.ReasonIngressClassMissing, true, "create it with controller eks.amazonaws.com/alb"},
+		"an Ingress, not enabled":          {false, &networkingv1.Ingress{}, status.ReasonIngressClassMissing, true, "install the AWS Load Balancer Controller"},
+		"a Service, enabled, no node yet":  {true, old, status.ReasonProgressing, false, "no address yet"},
+		"a Service, not enabled":           {false, old, status.ReasonControllerMissing, true, "install the AWS Load Balancer Controller"},
+	} {
+		r := lookingAt(t, nil)
+		r.AutoMode = func(context.Context) bool { return tc.enabled }
+		h, err := r.Of(t.Context(), tc.object)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		looksLike(t, h, false, tc.reason, tc.stalled, tc.says)
+	}
+}
+
 func quotaOf(pods string) corev1.ResourceQuotaSpec {
 	return corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods)}}
 }

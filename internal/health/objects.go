@@ -52,8 +52,10 @@ type Health struct {
 type Reader struct {
 	Client client.Reader
 	// Live reads Nodes, which Client may not cache; nil is Client.
-	Live  client.Reader
-	Clock clock.PassiveClock
+	Live client.Reader
+	// AutoMode asks EKS about EKS Auto Mode; nil leaves it to the nodes.
+	AutoMode clusterfacts.AutoMode
+	Clock    clock.PassiveClock
 }
 
 // Of reads an object's own status. Kinds without one are fit for use once they exist.
@@ -196,7 +198,7 @@ func (r Reader) service(ctx context.Context, s *corev1.Service) (Health, error) 
 	}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: "alb"}, &networkingv1.IngressClass{})
 	if apierrors.IsNotFound(err) && r.Clock.Now().Sub(s.CreationTimestamp.Time) > slowAddress {
-		auto, err := r.isAutoMode(ctx)
+		auto, err := r.hasAutoMode(ctx)
 		if err != nil {
 			return Health{}, err
 		}
@@ -222,7 +224,7 @@ func (r Reader) ingress(ctx context.Context, i *networkingv1.Ingress) (Health, e
 	}
 	err := r.Client.Get(ctx, client.ObjectKey{Name: name}, &networkingv1.IngressClass{})
 	if apierrors.IsNotFound(err) {
-		auto, err := r.isAutoMode(ctx)
+		auto, err := r.hasAutoMode(ctx)
 		if err != nil {
 			return Health{}, err
 		}
@@ -236,15 +238,9 @@ func (r Reader) ingress(ctx context.Context, i *networkingv1.Ingress) (Health, e
 	return Health{Reason: status.ReasonProgressing, Message: "the load balancer has no address yet"}, err
 }
 
-// isAutoMode reports whether EKS Auto Mode, which creates load balancers without another controller, runs nodes of the cluster.
-func (r Reader) isAutoMode(ctx context.Context) (bool, error) {
-	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("NodeList"))
-	err := r.nodes().List(ctx, list, client.MatchingLabels{clusterfacts.LabelComputeType: clusterfacts.ComputeAuto}, client.Limit(1))
-	if apierrors.IsForbidden(err) {
-		return false, nil
-	}
-	return len(list.Items) > 0, err
+// hasAutoMode reports whether EKS Auto Mode, which creates load balancers without another controller, is enabled in the cluster.
+func (r Reader) hasAutoMode(ctx context.Context) (bool, error) {
+	return clusterfacts.HasAutoMode(ctx, r.nodes(), r.AutoMode)
 }
 
 // bindingHealth is that of a binding: it is fit for use once what it asks for is in force. A binding that

@@ -4,6 +4,7 @@ package inspect
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,9 +33,13 @@ type Reader struct {
 	Kinds   []engine.Entry
 	Engines []intent.Engine
 	Clock   clock.PassiveClock
+	// AutoMode asks EKS about EKS Auto Mode, as the operator does; nil leaves it to the nodes.
+	AutoMode func(context.Context) bool
 }
 
-func (r *Reader) health() health.Reader { return health.Reader{Client: r.Client, Clock: r.Clock} }
+func (r *Reader) health() health.Reader {
+	return health.Reader{Client: r.Client, AutoMode: r.AutoMode, Clock: r.Clock}
+}
 
 // IsOurs reports whether a kind is one of the operator's.
 func IsOurs(gvk schema.GroupVersionKind) bool {

@@ -19,6 +19,8 @@ import (
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eks"
+	ekstypes "github.com/aws/aws-sdk-go-v2/service/eks/types"
 	"github.com/aws/aws-sdk-go-v2/service/iam"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
@@ -94,7 +96,7 @@ spec:
 }
 
 // chartFolder writes a chart into a folder.
-func chartFolder(t *testing.T, version string) string {
+func chartFolder(t testing.TB, version string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), chartName)
 	for path, text := range chartFiles(version) {
@@ -425,10 +427,30 @@ func TestALBController_GoesWithTheWholeInstallation(t *testing.T) {
 	x.sameAs(before)
 }
 
+// meetsAutoMode runs what would install a controller in a cluster of EKS Auto Mode: each command asks for an IngressClass in its place.
+func (x *person) meetsAutoMode(cluster string) {
+	x.Helper()
+	const class = "create an IngressClass alb with controller eks.amazonaws.com/alb"
+	chart := chartFolder(x, "3.6.0")
+	state := x.controllerState()
+	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name", cluster, "--vpc-id=vpc-1", "--alb-chart", chart, "--dry-run"), 0, class)
+	x.wants(x.runs("scan", "--cluster-name", cluster, "--only", "ingress"), 0, class)
+	x.wants(x.installs("--cluster-name", cluster, "--chart", chart), 4, class+", because EKS Auto Mode creates the load balancers", "--beside-auto-mode")
+	if now := x.controllerState(); !maps.Equal(state, now) {
+		x.Errorf("they changed the cluster:\n%v\n%v", state, now)
+	}
+}
+
 // EKS Auto Mode creates load balancers itself: all that a cluster of it lacks is an IngressClass.
 func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
 	x := newPerson(t)
 	x.withoutController()
+	// Node pools begin without nodes: only EKS knows.
+	if _, err := eks.NewFromConfig(x.config()).CreateCluster(t.Context(), &eks.CreateClusterInput{Name: aws.String("pools"), RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
+		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{}, ComputeConfig: &ekstypes.ComputeConfigRequest{Enabled: aws.Bool(true)}}); err != nil {
+		t.Fatal(err)
+	}
+	x.meetsAutoMode("pools")
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto", Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}}
 	x.Create(node)
 	x.Cleanup(func() {
@@ -436,14 +458,11 @@ func TestDeploy_InstallsNoControllerOnEKSAutoMode(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	x.wants(x.runs("deploy", "--image", operatorImage, "--cluster-name=demo", "--vpc-id=vpc-1", "--alb-chart", chartFolder(t, "3.6.0"), "--dry-run"), 0,
-		"create an IngressClass alb with controller eks.amazonaws.com/alb")
-	x.wants(x.runs("scan", "--only", "ingress"), 0, "create an IngressClass alb with controller eks.amazonaws.com/alb")
+	x.meetsAutoMode("demo")
 
-	// install-alb-controller says the same, unless its user insists.
+	// install-alb-controller installs a second controller if its user insists.
 	state := x.controllerState()
 	chart := chartFolder(t, "3.6.0")
-	x.wants(x.installs("--chart", chart), 4, "create an IngressClass alb with controller eks.amazonaws.com/alb, because EKS Auto Mode creates the load balancers", "--beside-auto-mode")
 	x.wants(x.installs("--chart", chart, "--role-arn", "arn:aws:iam::123456789012:role/"+controllerRole, "--beside-auto-mode", "--dry-run"), 0, "HelmRelease kube-system/"+chartName+" would: install chart")
 	if now := x.controllerState(); !maps.Equal(state, now) {
 		t.Errorf("it changed the cluster:\n%v\n%v", state, now)

@@ -3,14 +3,18 @@
 package capability
 
 import (
+	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func TestACapabilityIsFoundByEachOfItsIntentsOnce(t *testing.T) {
@@ -43,6 +47,18 @@ func TestAPodNeedsItsPoliciesUntilItHasEndedOrItsNodeIsLost(t *testing.T) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.ends}, Status: corev1.PodStatus{Phase: tc.phase}}
 		if got := isRunning(p, now); got != tc.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Node pools of EKS Auto Mode begin without nodes. What is missing for an address is its IngressClass, not another controller.
+func TestHealth_AsksEKSAboutAutoMode(t *testing.T) {
+	b := newBed(t)
+	in := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{IngressClassName: new(b.ns)}}
+	for enabled, want := range map[bool]string{true: "create it with controller eks.amazonaws.com/alb", false: "install the AWS Load Balancer Controller"} {
+		b.AutoMode = func(context.Context) bool { return enabled }
+		if h, err := b.health().Of(t.Context(), in); err != nil || h.Reason != status.ReasonIngressClassMissing || !strings.Contains(h.Message, want) {
+			t.Errorf("enabled %t: %+v, %v", enabled, h, err)
 		}
 	}
 }

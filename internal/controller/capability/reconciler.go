@@ -66,7 +66,7 @@ func New(env reconciler.Environment, o options.Options, regions []string) *Recon
 
 // health judges children.
 func (r *Reconciler) health() health.Reader {
-	return health.Reader{Client: r.Client, Live: r.Live, Clock: r.Clock}
+	return health.Reader{Client: r.Client, Live: r.Live, AutoMode: r.AutoMode, Clock: r.Clock}
 }
 
 // Reconcile implements reconcile.Reconciler.

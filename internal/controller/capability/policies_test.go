@@ -4,6 +4,8 @@ package capability
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -47,6 +50,39 @@ func TestAPodNeedsItsPoliciesUntilItHasEndedOrItsNodeIsLost(t *testing.T) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: tc.ends}, Status: corev1.PodStatus{Phase: tc.phase}}
 		if got := isRunning(p, now); got != tc.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Pods that get their credentials from STS call its endpoint in their region: names outward that lack it close the way to AWS. Those that
+// the EKS Pod Identity Agent serves call no endpoint for that.
+func TestPolicies_NamesOutwardNeedTheEndpointWherePodsSignIn(t *testing.T) {
+	b := newBed(t)
+	intent := func(name string, names ...string) *intentv1alpha1.SecurityIntent {
+		return &intentv1alpha1.SecurityIntent{ObjectMeta: metav1.ObjectMeta{Name: b.ns + name}, Spec: intentv1alpha1.SecurityIntentSpec{
+			Intent: intentv1alpha1.Intent{ID: "allowEgressToNames", Action: intentv1alpha1.Block, Params: intentv1alpha1.Params{"names": names}}}}
+	}
+	b.create(intent("-one", "bedrock-runtime.eu-west-1.amazonaws.com"), intent("-both", "bedrock-runtime.eu-west-1.amazonaws.com", "sts.eu-west-1.amazonaws.com"))
+	const add = "add sts.%s, where the pods get their credentials, to its parameter names"
+	for name, tc := range map[string]struct {
+		region   string
+		identity *nexusv1.IdentitySpec
+		closed   map[string]string
+	}{
+		"the default, IRSA": {"eu-west-1", nil, map[string]string{b.ns + "-one": fmt.Sprintf(add, "eu-west-1.amazonaws.com")}},
+		"IRSA":              {"eu-west-1", &nexusv1.IdentitySpec{Mode: nexusv1.IdentityIRSA}, map[string]string{b.ns + "-one": fmt.Sprintf(add, "eu-west-1.amazonaws.com")}},
+		"EKS Pod Identity":  {"eu-west-1", &nexusv1.IdentitySpec{Mode: nexusv1.IdentityPodIdentity}, nil},
+		"another partition": {"cn-north-1", nil, map[string]string{b.ns + "-one": fmt.Sprintf(add, "cn-north-1.amazonaws.com.cn")}},
+	} {
+		c := &nexusv1.NexusAICapability{ObjectMeta: metav1.ObjectMeta{Namespace: b.ns, Name: "signs-in"}}
+		c.Spec.CapabilityName, c.Spec.Environment, c.Spec.Region, c.Spec.Identity = b.ns, "dev", tc.region, tc.identity
+		c.Spec.Security = &nexusv1.SecuritySpec{Intents: []nexusv1.IntentReference{{Name: b.ns + "-one"}, {Name: b.ns + "-both"}}}
+		got, err := b.Facts.Gather(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got.ClosesEgress, tc.closed) {
+			t.Errorf("%s: closed are %q, want %q", name, got.ClosesEgress, tc.closed)
 		}
 	}
 }

@@ -199,16 +199,16 @@ func TestEnvironment_WithTheRaceDetectorHasTheSameExtent(t *testing.T) {
 
 func TestAutoMode_NamesTestsThatExist(t *testing.T) {
 	for _, m := range autoMode {
-		p := testPackage{path: m.path}
-		var tests []string
-		for _, f := range must(filepath.Glob("../../" + m.path + "/*_test.go"))(t) {
-			for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(must(os.ReadFile(f))(t)), -1) {
-				tests = append(tests, found[1])
-			}
-		}
+		p := testPackage{path: m.path, Dir: "../../" + m.path}
+		tests := must(testsIn(p.Dir, []string{"*_test.go"}))(t)
 		for _, pattern := range slices.Concat(strings.Split(m.tests, "|"), strings.Split(m.sample, "|")) {
 			if !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, pattern) }) {
 				t.Errorf("no test of %s has %q in its name", m.path, pattern)
+			}
+		}
+		for _, pattern := range m.files {
+			if len(must(testsIn(p.Dir, []string{pattern}))(t)) == 0 {
+				t.Errorf("%s: %s has no test", m.path, pattern)
 			}
 		}
 		sample, full := &session{}, &session{options: options{extent: "all"}}
@@ -216,6 +216,74 @@ func TestAutoMode_NamesTestsThatExist(t *testing.T) {
 			t.Errorf("%s: %d tests in the sample, %d in full runs", m.path, len(s), len(f))
 		}
 	}
+}
+
+// ofIntents matches the source of a test of security intents: it names their kinds, those of an engine, or a helper that creates them.
+var ofIntents = regexp.MustCompile(`\bintentv1alpha1\.|\benginecrds\.|SecurityIntent\w*"|\bSecuritySpec\{|\.declared\(|\.binds\(`)
+
+// withoutAutoMode says why tests that have to do with intents do not run in a cluster of EKS Auto Mode, by package or by test.
+var withoutAutoMode = map[string]string{
+	"internal/capability":            "nothing runs: the API server judges what is compiled",
+	"internal/controller/capability": "the test plays the reconciler of bindings, and nothing asks what the nodes are",
+	"internal/controller TestCensus_BoundsLabelsThatAnybodyCouldWrite":           "it counts objects that no reconciler looks at",
+	"internal/controller TestCache_BoundsTheMetadataOfEveryKind":                 "it reads the cache, and no reconciler runs",
+	"internal/controller TestStateMetrics_CountAThousandObjectsWithoutCopies":    "it counts objects that no reconciler looks at",
+	"internal/controller TestReach_AllowsHealingOrphansAndTakeovers":             "the API server judges what the operator may write, whatever the nodes are",
+	"internal/controller TestALifeUsesEveryRightThatTheOperatorHas":              "rights to read the pods and endpoints of DNS are used only where it has pods",
+	"internal/controller TestAMissingRightIsReportedAndWorkContinuesOnceGranted": "it takes such rights away",
+	"test/cli TestPlanServer_RefusesWhatIsNotOfTheNamespace":                     "requests are refused before anything is looked at",
+	"test/e2e TestMetrics_ARunExposesExactlyTheDocumentedOnes":                   "it lists the metrics of a run, which are the same",
+}
+
+func TestAutoMode_LeavesOutNoTestOfIntents(t *testing.T) {
+	left := maps.Clone(withoutAutoMode)
+	for _, dir := range packagesWithWorlds(t) {
+		path := strings.TrimPrefix(dir, "../../")
+		runs := (&session{options: options{extent: "all"}}).inAutoMode(testPackage{path: path, Dir: dir}, must(testsIn(dir, []string{"*_test.go"}))(t))
+		for _, f := range must(filepath.Glob(dir + "/*_test.go"))(t) {
+			for _, found := range testFunction.FindAllStringSubmatch(string(must(os.ReadFile(f))(t)), -1) {
+				name := found[1]
+				if !ofIntents.MatchString(found[0]) {
+					continue
+				}
+				_, whole := withoutAutoMode[path]
+				_, one := withoutAutoMode[path+" "+name]
+				delete(left, path)
+				delete(left, path+" "+name)
+				if runs := slices.Contains(runs, name); runs == (whole || one) {
+					t.Errorf("%s %s runs in a cluster of EKS Auto Mode: %t, with a reason why not: %t", path, name, runs, whole || one)
+				}
+			}
+		}
+	}
+	for of := range left {
+		t.Errorf("no test of intents is meant by %q", of)
+	}
+}
+
+// packagesWithWorlds returns the folders of the packages whose tests have a Kubernetes of their own.
+func packagesWithWorlds(t *testing.T) []string {
+	t.Helper()
+	var out []string
+	err := filepath.WalkDir("../..", func(path string, d os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "../.." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return filepath.SkipDir
+		case !strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if dir := filepath.Dir(path); err == nil && bytes.Contains(text, []byte("world.Main(")) && !slices.Contains(out, dir) {
+			out = append(out, dir)
+		}
+		return err
+	})
+	if err != nil || len(out) == 0 {
+		t.Fatalf("packages with worlds: %v, %v", out, err)
+	}
+	return out
 }
 
 // must returns a function that gives the value, or ends the test.

@@ -43,7 +43,9 @@ func (b *bed) runAgent(nodes map[string]string) {
 	labels := map[string]string{"app": "eks-pod-identity-agent"}
 	d := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "eks-pod-identity-agent"}, Spec: appsv1.DaemonSetSpec{
 		Selector: &metav1.LabelSelector{MatchLabels: labels},
-		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{NodeSelector: nodes, Containers: []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}}
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{NodeSelector: nodes,
+			Tolerations: []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, // as the add-on of EKS
+			Containers:  []corev1.Container{{Name: "agent", Image: "agent:1"}}}}}}
 	err := b.Client.Create(b.Ctx(), d)
 	if apierrors.IsAlreadyExists(err) {
 		b.Edit(d, func() { d.Spec.Template.Spec.NodeSelector = nodes })

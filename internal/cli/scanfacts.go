@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/internal/clusterfacts"
+	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/options"
 )
 
@@ -34,7 +36,19 @@ func (x *scanner) scanFacts(ctx context.Context) error {
 	} else {
 		x.add(fact(dns, placeOfDNS(found.DNS)))
 	}
+	x.scanRunning(found)
 	return x.scanEnforcer(ctx, found)
+}
+
+// scanRunning reports the policy engines of which nothing but their kinds is there.
+func (x *scanner) scanRunning(found clusterfacts.Cluster) {
+	for _, e := range x.Engines() {
+		why := found.NotRunning[e.Name()]
+		if why == "" || slices.ContainsFunc(intent.VariantOf(e, x.serves).Requires(), func(k schema.GroupVersionKind) bool { return !x.serves(k) }) {
+			continue
+		}
+		x.add(warn(e.Name()+" runs, whose kinds are there", why, "do what the message says; until then no intent is Enforced by "+e.Name()))
+	}
 }
 
 // scanEnforcer reports what enforces NetworkPolicies, and what nodes of Auto Mode do before there are any.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -131,18 +132,40 @@ func TestScanIngress_AsksForTheClassOfAutoMode(t *testing.T) {
 	}
 }
 
+// withKindsOf maps the kinds of Kubernetes and of an engine.
+func withKindsOf(t *testing.T, engine string) meta.RESTMapper {
+	t.Helper()
+	mapper := meta.NewDefaultRESTMapper(nil)
+	for _, d := range enginecrds.Definitions(t, engine) {
+		spec := d.Object["spec"].(map[string]any)
+		kind := spec["names"].(map[string]any)["kind"].(string)
+		for _, v := range spec["versions"].([]any) {
+			mapper.Add(schema.GroupVersionKind{Group: spec["group"].(string), Version: v.(map[string]any)["name"].(string), Kind: kind}, meta.RESTScopeNamespace)
+		}
+	}
+	return meta.MultiRESTMapper{testrestmapper.TestOnlyStaticRESTMapper(builtIn(t)), mapper}
+}
+
+// Of an engine that was uninstalled the kinds are left. Of one that was never installed nothing is said here.
+func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
+	x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(withKindsOf(t, enginecrds.KubeArmor)).Build())
+	if err := x.scanFacts(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := x.check(t, "KubeArmor runs"); got.Outcome != outcomeWarn || !strings.Contains(got.Evidence, "no agent of KubeArmor is ready") || !strings.Contains(got.Fix, "no intent is Enforced by KubeArmor") {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range x.report.Checks {
+		if strings.HasPrefix(c.Title, "Kyverno") || strings.HasPrefix(c.Title, "Istio") {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
 // A Kyverno of today serves its policies in CEL only.
 func TestScanEngines_KnowsEachReleaseOfKyverno(t *testing.T) {
 	for engine, want := range map[string]string{enginecrds.Kyverno: "present", enginecrds.KyvernoCEL: "present", enginecrds.KubeArmor: "absent"} {
-		mapper := meta.NewDefaultRESTMapper(nil)
-		for _, d := range enginecrds.Definitions(t, engine) {
-			spec := d.Object["spec"].(map[string]any)
-			kind := spec["names"].(map[string]any)["kind"].(string)
-			for _, v := range spec["versions"].([]any) {
-				mapper.Add(schema.GroupVersionKind{Group: spec["group"].(string), Version: v.(map[string]any)["name"].(string), Kind: kind}, meta.RESTScopeNamespace)
-			}
-		}
-		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(mapper).Build())
+		x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(withKindsOf(t, engine)).Build())
 		if err := x.scanEngines(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,9 @@ type Cluster struct {
 	Families []corev1.IPFamily
 	DNS      DNS
 	Enforcer Enforcer
+	// NotRunning says why nothing of a policy engine runs, by the engine's name; it has no engine of which something does, and none of
+	// which that is not known.
+	NotRunning map[string]string
 }
 
 // Reader reads the facts of a cluster.
@@ -69,10 +72,13 @@ func (r Reader) Read(ctx context.Context) (Cluster, error) {
 		}
 		out.Families = append(out.Families, family)
 	}
-	if out.DNS, err = r.dns(ctx, out.Nodes, sets, addresses); err != nil {
+	if out.DNS, err = r.dns(ctx, out.Nodes, sets.network, addresses); err != nil {
 		return out, err
 	}
-	out.Enforcer, err = r.enforcer(ctx, out.Nodes, sets, denied)
+	if out.Enforcer, err = r.enforcer(ctx, out.Nodes, sets.network, denied); err != nil {
+		return out, err
+	}
+	out.NotRunning, err = r.enginesNotRunning(ctx, out.Nodes, sets)
 	return out, err
 }
 
@@ -105,20 +111,32 @@ func clusterIPs(s *corev1.Service) []netip.Addr {
 // pageOfSets bounds how many DaemonSets are in memory at a time: tenants may create large ones.
 const pageOfSets = 20
 
-// daemonSets lists the DaemonSets in the namespaces of networkNamespaces.
-func (r Reader) daemonSets(ctx context.Context) ([]appsv1.DaemonSet, error) {
-	var out []appsv1.DaemonSet
+// daemonSets holds the DaemonSets of a cluster that tell its facts.
+type daemonSets struct {
+	// network lists those in the namespaces of networkNamespaces, and kubeArmor those with the label of KubeArmor's agents in any.
+	network, kubeArmor []appsv1.DaemonSet
+	// listed says that they could be listed.
+	listed bool
+}
+
+// daemonSets lists the DaemonSets that tell the facts of the cluster.
+func (r Reader) daemonSets(ctx context.Context) (daemonSets, error) {
+	var out daemonSets
 	for next := ""; ; {
 		page := &appsv1.DaemonSetList{}
 		if err := r.Live.List(ctx, page, client.Limit(pageOfSets), client.Continue(next)); err != nil {
-			return nil, err
+			return daemonSets{}, err
 		}
-		for i := range page.Items {
-			if isOfTheCluster(page.Items[i].Namespace) {
-				out = append(out, page.Items[i])
+		for _, d := range page.Items {
+			if isOfTheCluster(d.Namespace) {
+				out.network = append(out.network, d)
+			}
+			if isKubeArmor(d) {
+				out.kubeArmor = append(out.kubeArmor, d)
 			}
 		}
 		if next = page.Continue; next == "" {
+			out.listed = true
 			return out, nil
 		}
 	}

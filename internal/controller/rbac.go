@@ -82,6 +82,9 @@ package controller
 // +kubebuilder:rbac:groups=apps,resources=daemonsets,verbs=list
 // +kubebuilder:rbac:groups=discovery.k8s.io,resources=endpointslices,verbs=list
 
+// The webhooks of policy engines show whether these run, or only their kinds are left.
+// +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations;mutatingwebhookconfigurations,verbs=list
+
 // The pods and the class of the load balancer show why a workload is not ready.
 // +kubebuilder:rbac:groups="",resources=pods,verbs=list;watch
 

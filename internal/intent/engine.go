@@ -137,6 +137,8 @@ type Facts struct {
 	NoAgents NodeShare
 	// AutoMode says how many of the cluster's nodes EKS Auto Mode runs.
 	AutoMode NodeShare
+	// NotRunning says why nothing of an engine runs although its kinds may be served, by the engine's name.
+	NotRunning map[string]string
 	// NamesHeld says that an engine holds the intent allowEgressToNames: engines whose objects add up with its objects
 	// then allow no more than it does.
 	NamesHeld bool

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 )
 
 // Served reports whether a kind is served by the API server, in that version.
@@ -38,7 +40,21 @@ func Translate(e Engine, p Policy, f Facts, enabled bool, served Served) Transla
 	}
 	t := e.Translate(able, f)
 	t.Claims = inOrder(p.Rules, refused, t.Claims)
+	if why := f.NotRunning[e.Name()]; why != "" {
+		t.Claims = withoutEngine(t.Claims, why)
+	}
 	return t
+}
+
+// withoutEngine returns the claims of an engine of which nothing runs. Its objects are there for when it does.
+func withoutEngine(claims []Claim, why string) []Claim {
+	out := slices.Clone(claims)
+	for i, c := range out {
+		if c.Level != v1alpha1.LevelNone {
+			out[i] = Claim{Intent: c.Intent, Level: v1alpha1.LevelNone, Reason: ReasonNoEnforcer, Message: why}
+		}
+	}
+	return out
 }
 
 func unavailable(e Engine, enabled bool, served Served) (reason, message string) {

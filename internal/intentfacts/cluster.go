@@ -21,6 +21,7 @@ type Cluster struct {
 	SELinux     intent.NodeShare
 	NoAgents    intent.NodeShare
 	AutoMode    intent.NodeShare
+	NotRunning  map[string]string
 	// others are policies of somebody else that are no NetworkPolicies, in all namespaces.
 	others []otherPolicy
 }
@@ -35,7 +36,7 @@ func ReadCluster(ctx context.Context, live client.Reader, s Settings) (Cluster, 
 	out := Cluster{
 		DNS:      intent.ClusterDNS{Namespace: d.Namespace, Labels: d.Labels, Ports: d.Ports, Source: d.Source, Problem: d.Problem},
 		Enforcer: intent.Enforcer{Names: read.Enforcer.Names, Problem: read.Enforcer.Problem, Off: read.Enforcer.Off, HidesNodes: read.Enforcer.HidesNodes},
-		AppArmor: read.Nodes.AppArmor,
+		AppArmor: read.Nodes.AppArmor, NotRunning: read.NotRunning,
 	}
 	out.DNS.Networks, out.DNS.OnNodes = singleAddresses(d.Addresses), singleAddresses(d.OnNodes)
 	switch {
@@ -77,6 +78,7 @@ func singleAddresses(addresses []netip.Addr) []netip.Prefix {
 // AddTo adds the facts of the cluster to those of a policy in a namespace, whose labels the facts have.
 func (c Cluster) AddTo(f *intent.Facts, namespace string) {
 	f.DNS, f.Credentials, f.Enforcer, f.AppArmor, f.SELinux, f.NoAgents, f.AutoMode = c.DNS, c.Credentials, c.Enforcer, c.AppArmor, c.SELinux, c.NoAgents, c.AutoMode
+	f.NotRunning = c.NotRunning
 	f.OtherPolicies = nil
 	for _, o := range c.others {
 		if o.selects(namespace, f.NamespaceLabels) {

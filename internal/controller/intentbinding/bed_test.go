@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -146,12 +147,20 @@ func newScheme(t *testing.T) *runtime.Scheme {
 	return s
 }
 
-// usualCluster are objects of a cluster with a DNS and a network plugin that enforces NetworkPolicies.
+// usualCluster are objects of a cluster with a DNS, a network plugin that enforces NetworkPolicies, and signs that the policy engines run.
 func usualCluster() []client.Object {
 	dns := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-dns"}}
 	dns.Spec.Selector, dns.Spec.Ports = map[string]string{"k8s-app": "kube-dns"}, []corev1.ServicePort{{Port: 53}}
 	plugin := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kube-router"}}
-	return []client.Object{dns, plugin}
+	agents := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "kubearmor"}}
+	agents.Spec.Template.Labels = map[string]string{"kubearmor-app": "kubearmor"}
+	return []client.Object{dns, plugin, agents, webhookOf("kyverno-policy-validating-webhook-cfg"), webhookOf("istio-validator-istio-system")}
+}
+
+// webhookOf is the webhook configuration of a policy engine that runs.
+func webhookOf(name string) *admissionregistrationv1.ValidatingWebhookConfiguration {
+	return &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.ValidatingWebhook{{
+		Name: "engine.example.com", ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://engine.example.com")}}}}
 }
 
 // newBed makes namespace team, a usual cluster, all engines of the operator, and the objects.

@@ -16,8 +16,8 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/intentfacts"
 )
 
-// clusterReader reads where the cluster's DNS is, what enforces NetworkPolicies, and how pods get credentials, at most once a
-// minute.
+// clusterReader reads where the cluster's DNS is, what enforces NetworkPolicies, which engines run, and how pods get credentials, at most
+// once a minute.
 type clusterReader struct {
 	settings intentfacts.Settings
 	live     client.Reader
@@ -44,16 +44,30 @@ func (d *clusterReader) read(ctx context.Context) (intentfacts.Cluster, error) {
 	return d.known, nil
 }
 
-// followCluster divides every namespace again after the facts of the cluster have changed, until ctx ends.
+// followCluster enqueues all bindings after the facts of the cluster have changed, until ctx ends.
 func (r *Reconciler) followCluster(ctx context.Context) error {
-	var divided intentfacts.Cluster
-	wait.UntilWithContext(ctx, func(ctx context.Context) {
-		known, err := r.cluster.read(ctx)
-		if err != nil || reflect.DeepEqual(known, divided) {
-			return // a pass over a binding reports the error
-		}
-		divided = known
-		r.enqueueNeighbors(ctx, r.neighborhoods(metav1.NamespaceAll))
-	}, clusterEvery)
+	var last *intentfacts.Cluster
+	wait.UntilWithContext(ctx, func(ctx context.Context) { last = r.enqueueAfterChange(ctx, last) }, clusterEvery)
 	return nil
+}
+
+// enqueueAfterChange enqueues all namespaces and bindings if the facts of the cluster are not the last ones any more, and returns those that
+// are. Policies that do not restrict the network are no part of a namespace that is divided, and some of their claims depend on the facts.
+func (r *Reconciler) enqueueAfterChange(ctx context.Context, last *intentfacts.Cluster) *intentfacts.Cluster {
+	known, err := r.cluster.read(ctx)
+	if err != nil || last != nil && reflect.DeepEqual(known, *last) {
+		return last // a pass over a binding reports the error
+	}
+	requests := r.neighborhoods(metav1.NamespaceAll)
+	if last != nil { // otherwise the first pass over each binding is yet to come, or has read the same
+		bindings, err := r.bindings(ctx, metav1.NamespaceAll)
+		if err != nil {
+			return last
+		}
+		for _, b := range bindings {
+			requests = append(requests, requestOf(b))
+		}
+	}
+	r.enqueueNeighbors(ctx, requests)
+	return &known
 }

@@ -3,6 +3,7 @@
 package intentbinding
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -138,4 +140,48 @@ func TestReconcile_ClaimsWhatAutoModeEnforces(t *testing.T) {
 	b.clock.SetTime(start.Add(2 * time.Minute))
 	b.passed(web)
 	b.covers(web, "dnsManipulation", "NetworkPolicy", "Enforced", "")
+}
+
+// A policy that restricts no network is no part of a namespace that is divided: its binding is enqueued all the same.
+func TestReconcile_ClaimsFollowWhetherTheEngineRuns(t *testing.T) {
+	web := bindingTo("web", "swdeploymenttools")
+	b := newBed(t, web, intentOf("swDeploymentTools", "Block", nil), definition(kubeArmorPolicy))
+	b.passed(web)
+	b.covers(web, "swDeploymentTools", "KubeArmor", "Enforced", "")
+	known := b.enqueueAfterChange(t.Context(), nil)
+	b.enqueued("before anything has changed")
+	agents := usualCluster()[2]
+	after := func(minutes time.Duration) {
+		t.Helper()
+		b.clock.SetTime(start.Add(minutes * time.Minute))
+		known = b.enqueueAfterChange(t.Context(), known)
+	}
+	after(1)
+	b.enqueued("without a change")
+
+	b.must(b.api.Store.Delete(t.Context(), agents))
+	after(2)
+	b.enqueued("after the agents are gone", requestOf(web))
+	b.passed(web)
+	b.covers(web, "swDeploymentTools", "KubeArmor", "None", "NoEnforcer")
+	b.there(kubeArmorPolicy, team, "web-swdeploymenttools")
+
+	agents.SetResourceVersion("")
+	b.must(b.api.Store.Create(t.Context(), agents))
+	after(3)
+	b.enqueued("after they are back", requestOf(web))
+	b.passed(web)
+	b.covers(web, "swDeploymentTools", "KubeArmor", "Enforced", "")
+}
+
+// enqueued fails unless the requests are those that were enqueued since it was asked last.
+func (b *bed) enqueued(when string, want ...reconcile.Request) {
+	b.Helper()
+	var got []reconcile.Request
+	for len(b.neighborEvents) > 0 {
+		got = append(got, requestOf((<-b.neighborEvents).Object))
+	}
+	if !slices.Equal(got, want) {
+		b.Errorf("%s: enqueued %v, want %v", when, got, want)
+	}
 }

@@ -134,7 +134,7 @@ func (r *Reconciler) refresh(ctx context.Context, sp *space, s *clusterFacts) er
 	for _, np := range sp.foreign {
 		inputs.addObject(np)
 	}
-	inputs.add(base.NamespaceLabels, base.DNS, base.Credentials, base.Enforcer, base.NamesHeld, base.AutoMode, base.AppArmor, base.SELinux, base.OtherPolicies, s.terminating(sp.name))
+	inputs.add(base.NamespaceLabels, base.DNS, base.Credentials, base.Enforcer, base.NamesHeld, base.AutoMode, base.AppArmor, base.SELinux, base.NotRunning, base.OtherPolicies, s.terminating(sp.name))
 	if sp.policies == nil || inputs != sp.inputs {
 		bindings, intents, err := r.lists(ctx, sp.name)
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/catalog"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
@@ -24,36 +26,47 @@ const (
 type shape struct {
 	name  string
 	facts func(*intent.Facts)
+	// inCEL says that the Kyverno of the cluster serves policies in CEL.
+	inCEL bool
+}
+
+// serves reports whether a cluster of the shape serves a kind.
+func (s shape) serves(k schema.GroupVersionKind) bool {
+	return s.inCEL || k.Group != "policies.kyverno.io"
 }
 
 // shapes begins with the usual cluster: DNS by pods, a network plugin that enforces on all nodes, engines on all nodes.
 func shapes() []shape {
 	resolver := []netip.Prefix{netip.MustParsePrefix("10.100.0.10/32")}
 	return []shape{
-		{"", func(*intent.Facts) {}},
-		{"EKS Auto Mode", func(f *intent.Facts) {
+		{facts: func(*intent.Facts) {}},
+		{name: "a Kyverno of policies in CEL", facts: func(*intent.Facts) {}, inCEL: true},
+		{name: "EKS Auto Mode", facts: func(f *intent.Facts) {
 			f.AutoMode, f.DNS, f.Credentials = intent.AllNodes, intent.ClusterDNS{Networks: resolver, Source: "nodes"}, intent.PodIdentityNetworks()
 			f.Enforcer.Names = []string{"EKS Auto Mode"}
 		}},
-		{"EKS Auto Mode on some nodes", func(f *intent.Facts) {
+		{name: "EKS Auto Mode on some nodes", facts: func(f *intent.Facts) {
 			f.AutoMode, f.Credentials = intent.SomeNodes, intent.PodIdentityNetworks()
 			f.DNS.Networks = resolver
 		}},
-		{"another network plugin than Cilium", func(f *intent.Facts) { f.Enforcer.Names = []string{"Calico"} }},
-		{"KubeArmor by AppArmor on all nodes", func(f *intent.Facts) { f.AppArmor = true }},
-		{"KubeArmor with nothing but SELinux", func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
-		{"nodes with Windows or of AWS Fargate", func(f *intent.Facts) {
+		{name: "another network plugin than Cilium", facts: func(f *intent.Facts) { f.Enforcer.Names = []string{"Calico"} }},
+		{name: "KubeArmor by AppArmor on all nodes", facts: func(f *intent.Facts) { f.AppArmor = true }},
+		{name: "KubeArmor with nothing but SELinux", facts: func(f *intent.Facts) { f.SELinux = intent.AllNodes }},
+		{name: "nodes with Windows or of AWS Fargate", facts: func(f *intent.Facts) {
 			f.NoAgents, f.Enforcer.Problem = intent.SomeNodes, "nothing enforces them on some of the nodes"
 		}},
-		{"DNS cannot be located", func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
-		{"Cilium beside DNS or credentials on the nodes", func(f *intent.Facts) {
+		{name: "DNS cannot be located", facts: func(f *intent.Facts) { f.DNS = intent.ClusterDNS{Problem: "the cluster's DNS cannot be located"} }},
+		{name: "Cilium beside DNS or credentials on the nodes", facts: func(f *intent.Facts) {
 			f.DNS.Networks, f.DNS.OnNodes = resolver, resolver
 			f.Enforcer.HidesNodes = "networks do not select the addresses of nodes"
 		}},
-		{"no known enforcer of NetworkPolicies", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
-		{"NetworkPolicies switched off", func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Off: true, Problem: "switched off"} }},
-		{"a mesh with sidecars", func(f *intent.Facts) { f.NamespaceLabels = map[string]string{"istio-injection": "enabled"} }},
-		{"an ambient mesh", func(f *intent.Facts) { f.NamespaceLabels = map[string]string{"istio.io/dataplane-mode": "ambient"} }},
+		{name: "no known enforcer of NetworkPolicies", facts: func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Problem: "nothing was found"} }},
+		{name: "NetworkPolicies switched off", facts: func(f *intent.Facts) { f.Enforcer = intent.Enforcer{Off: true, Problem: "switched off"} }},
+		{name: "nothing of the engine runs", facts: func(f *intent.Facts) {
+			f.NotRunning = map[string]string{"KubeArmor": "uninstalled", "Kyverno": "uninstalled", "Istio": "uninstalled"}
+		}},
+		{name: "a mesh with sidecars", facts: func(f *intent.Facts) { f.NamespaceLabels = map[string]string{"istio-injection": "enabled"} }},
+		{name: "an ambient mesh", facts: func(f *intent.Facts) { f.NamespaceLabels = map[string]string{"istio.io/dataplane-mode": "ambient"} }},
 	}
 }
 
@@ -67,7 +80,7 @@ func claimIn(e intent.Engine, id intent.Entry, in shape) string {
 	delete(params, "dnsPeers") // who names the DNS knows where it is
 	p := intent.Policy{Name: "guard", Namespace: "shop", Labels: map[string]string{"team": "blue"}, Selector: intent.Selector{Labels: map[string]string{"app": "web"}},
 		Rules: []intent.Rule{rule(id.ID, v1alpha1.Block, params)}}
-	c := e.Translate(p, f).Claims[0]
+	c := intent.Translate(e, p, f, true, in.serves).Claims[0]
 	return strings.TrimSuffix(fmt.Sprintf("%s/`%s`", c.Level, c.Reason), "/``")
 }
 

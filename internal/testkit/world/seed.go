@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -26,7 +27,7 @@ const autoModeVariable = "NEXUS_BED_AUTO_MODE"
 func AutoMode() bool { return os.Getenv(autoModeVariable) != "" }
 
 // seed creates what a cluster has before anybody uses it (nodes, the cluster's
-// DNS, what enforces NetworkPolicies, the class of the load balancer controller)
+// DNS, what enforces NetworkPolicies, signs of policy engines, the class of the load balancer controller)
 // and waits for what the controllers add.
 func (w *World) seed(ctx context.Context) error {
 	for i := range w.options.Nodes {
@@ -42,6 +43,9 @@ func (w *World) seed(ctx context.Context) error {
 		return fmt.Errorf("creating the IngressClass alb: %w", err)
 	}
 	if err := w.createNetwork(ctx); err != nil {
+		return err
+	}
+	if err := w.createEngines(ctx); err != nil {
 		return err
 	}
 	for i := range w.options.Nodes {
@@ -81,6 +85,39 @@ func (w *World) createNetwork(ctx context.Context) error {
 	plugin.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/network-plugin": "simulated"}
 	if _, err = w.clientset.AppsV1().DaemonSets(metav1.NamespaceSystem).Create(ctx, plugin, metav1.CreateOptions{}); ignoreExists(err) != nil {
 		return fmt.Errorf("creating the DaemonSet kube-router: %w", err)
+	}
+	return nil
+}
+
+// What shows that policy engines run.
+const (
+	// KubeArmorAgents is the DaemonSet of KubeArmor's agents, in namespace kube-system.
+	KubeArmorAgents = "kubearmor"
+	// KyvernoWebhooks and IstioWebhooks are ValidatingWebhookConfigurations.
+	KyvernoWebhooks = "kyverno-policy-validating-webhook-cfg"
+	IstioWebhooks   = "istio-validator-istio-system"
+)
+
+// createEngines creates the signs that policy engines run, which nothing plays. Tests install the kinds of the engines.
+func (w *World) createEngines(ctx context.Context) error {
+	app := map[string]string{"kubearmor-app": "kubearmor"}
+	agents := &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: KubeArmorAgents, Labels: app}}
+	agents.Spec.Selector = &metav1.LabelSelector{MatchLabels: app}
+	agents.Spec.Template.Labels = app
+	agents.Spec.Template.Spec.Containers = []corev1.Container{{Name: "kubearmor", Image: "kubearmor/kubearmor"}}
+	agents.Spec.Template.Spec.NodeSelector = map[string]string{"testbed.nexus.ai/kubearmor": "simulated"} // no node takes a pod of it
+	if _, err := w.clientset.AppsV1().DaemonSets(metav1.NamespaceSystem).Create(ctx, agents, metav1.CreateOptions{}); ignoreExists(err) != nil {
+		return fmt.Errorf("creating the DaemonSet %s: %w", KubeArmorAgents, err)
+	}
+	for _, name := range []string{KyvernoWebhooks, IstioWebhooks} {
+		// Without rules it is asked about nothing.
+		hook := admissionregistrationv1.ValidatingWebhook{Name: "validate." + name + ".example.com", AdmissionReviewVersions: []string{"v1"},
+			SideEffects: new(admissionregistrationv1.SideEffectClassNone), FailurePolicy: new(admissionregistrationv1.Ignore),
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{URL: new("https://engine.example.com/validate")}}
+		c := &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: name}, Webhooks: []admissionregistrationv1.ValidatingWebhook{hook}}
+		if _, err := w.clientset.AdmissionregistrationV1().ValidatingWebhookConfigurations().Create(ctx, c, metav1.CreateOptions{}); ignoreExists(err) != nil {
+			return fmt.Errorf("creating the ValidatingWebhookConfiguration %s: %w", name, err)
+		}
 	}
 	return nil
 }

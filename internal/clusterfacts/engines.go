@@ -49,7 +49,7 @@ var webhookEngines = []struct {
 	{"Istio", "istio", "no webhook of Istio's control plane leads to a Service that exists, so that no proxy gets its policies: see kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations, install Istio again, or remove the kinds that it left"},
 }
 
-// webhook is where the API server calls a webhook.
+// webhook names the Service that the API server calls for a webhook configuration.
 type webhook struct {
 	// configuration is the name of its configuration. Only administrators create those.
 	configuration string

@@ -99,7 +99,7 @@ func TestReadNodes_AsksEKSBeforeTheFirstNode(t *testing.T) {
 	}
 }
 
-// Who may not list nodes may ask EKS all the same. Any other failure is one of the API server.
+// A caller without the right to list nodes may still ask EKS. Any other failure is one of the API server.
 func TestHasAutoMode_AsksEKSWhereNodesMayNotBeListed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		refusal error

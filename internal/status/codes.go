@@ -253,7 +253,7 @@ var codes = [...]Code{
 		"Find out with `kubectl describe cronjob -n NAMESPACE` why no assessment runs, such as a quota or a CronJob that is suspended."},
 	{"NX-SEC-030", "DNSNotFound", "The cluster's DNS cannot be located, so that the intent may close DNS for the pods.",
 		"Set `--cluster-dns-service`, or name the addresses of the DNS in `params.dnsPeers`."},
-	{"NX-SEC-031", "NoEnforcer", "Nothing is known to enforce the policies: no network plugin, on some nodes or on all, or nothing of the engine runs.",
+	{"NX-SEC-031", "NoEnforcer", "The operator knows no program that enforces the policies: no network plugin on some nodes or on all of them, or no part of the engine runs.",
 		"Run the command that the message names, install a network plugin or the engine, or set `--network-policy-enforcer`."},
 	{"NX-SEC-032", "EngineLimit", "The engine enforces the intent with a gap, which the message describes.",
 		"Enforce by AppArmor on the nodes, as far as the gap is one of BPF-LSM, or close it by other means."},

@@ -26,7 +26,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/testkit/world"
 )
 
-// patience is how long a test waits for what nothing else comes between. It promises nothing.
+// patience bounds the wait for a state that no other step precedes. It promises no speed.
 const patience = 2 * time.Minute
 
 // onlyNode is the node of the world of this package.
@@ -177,7 +177,7 @@ func (b *bed) phasesOf(c *nexusv1.NexusAICapability) func() []nexusv1.Phase {
 	}
 }
 
-// Nothing is updated when pods die without an edit.
+// Pods that die without an edit make an outage, not an update.
 func TestOutage_PodsThatDieMakeACapabilityDegraded(t *testing.T) {
 	extent.Full(t)
 	b := newBed(t)

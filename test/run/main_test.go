@@ -261,7 +261,7 @@ func TestAutoMode_LeavesOutNoTestOfIntents(t *testing.T) {
 	}
 }
 
-// packagesWithWorlds returns the folders of the packages whose tests have a Kubernetes of their own.
+// packagesWithWorlds returns the folders of the packages whose tests start their own Kubernetes.
 func packagesWithWorlds(t *testing.T) []string {
 	t.Helper()
 	var out []string

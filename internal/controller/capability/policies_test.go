@@ -87,7 +87,7 @@ func TestPolicies_NamesOutwardNeedTheEndpointWherePodsSignIn(t *testing.T) {
 	}
 }
 
-// Node pools of EKS Auto Mode begin without nodes. What is missing for an address is its IngressClass, not another controller.
+// Node pools of EKS Auto Mode begin without nodes. An address waits for its IngressClass there, and needs no other controller.
 func TestHealth_AsksEKSAboutAutoMode(t *testing.T) {
 	b := newBed(t)
 	in := &networkingv1.Ingress{Spec: networkingv1.IngressSpec{IngressClassName: new(b.ns)}}

@@ -257,6 +257,7 @@ func lives() []kindtest.Case {
 		refused("a policy that is no document", policy("{")),
 		refused("a delivery policy that is not JSON", delivery("{")),
 		refused("a scope without a filter policy", toQueue(scope("MessageBody"))),
+		refused("a stream without a role", to("firehose", stream)),
 		refused("a filter policy that is not JSON", toQueue(filter("{"))),
 		refused("a subscription without an endpoint", to("sqs", "")),
 		refused("a subscription with two endpoints", toQueue(byRef, func(s *v1alpha1.SNSSubscription) { s.Endpoint = queue })),

@@ -5,6 +5,7 @@ package kindtest
 import (
 	"io/fs"
 	"regexp"
+	"strconv"
 	"testing"
 
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -13,6 +14,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/config/crd"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 // List is a list or a map of a spec, and an element that somebody else adds to it in AWS.
@@ -21,6 +23,8 @@ type List struct {
 	Field string
 	// Object declares the field.
 	Object v1alpha1.Resource
+	// Edited declares another value of the field; a list in which the elements of others stay needs one.
+	Edited v1alpha1.Resource
 	Facts  func(s *Subject)
 	// Add adds an element in AWS, and Has reports whether it is there.
 	Add func(t *testing.T, r *Rig)
@@ -52,7 +56,13 @@ func Lists(t *testing.T, e engine.Entry, lists ...List) {
 		case !l.Fixed && l.Exact != saysExact.MatchString(text) || !l.Fixed && !l.Exact && !saysStay.MatchString(text):
 			t.Errorf("%s: exact is %t, and the documentation says: %s", l.Field, l.Exact, text)
 		}
-		if !l.Fixed {
+		switch {
+		case l.Fixed:
+		case l.Exact:
+			t.Run(l.Field, func(t *testing.T) { l.isRestored(t, e) })
+		case l.Edited == nil:
+			t.Errorf("%s: the elements of others stay, and no other value is declared beside them", l.Field)
+		default:
 			t.Run(l.Field, func(t *testing.T) { l.survives(t, e) })
 		}
 	}
@@ -61,8 +71,15 @@ func Lists(t *testing.T, e engine.Entry, lists ...List) {
 	}
 }
 
-// survives makes the object, adds the element, checks and edits the object, and looks for the element.
-func (l List) survives(t *testing.T, e engine.Entry) {
+// roundsOfEveryRun and roundsOfAll are how many checks and edits an element of somebody else survives in every run, and in a full one.
+const (
+	roundsOfEveryRun = 5
+	roundsOfAll      = 100
+)
+
+// added makes the object, and then the element of somebody else.
+func (l List) added(t *testing.T, e engine.Entry) *Subject {
+	t.Helper()
 	s := NewSubject(NewRig(t), e, l.Object)
 	if l.Facts != nil {
 		l.Facts(s)
@@ -72,14 +89,53 @@ func (l List) survives(t *testing.T, e engine.Entry) {
 	if !l.Has(t, s.Rig) {
 		t.Fatal("the element was not added")
 	}
+	return s
+}
+
+// tagged returns an object with a tag of a value of its own.
+func tagged(o v1alpha1.Resource, value int) v1alpha1.Resource {
+	out := o.DeepCopyObject().(v1alpha1.Resource)
+	out.CommonSpec().Tags = map[string]v1alpha1.TagValue{"edited": v1alpha1.TagValue(strconv.Itoa(value))}
+	return out
+}
+
+// survives checks the object by an operator that was restarted, and edits its tags and the list in turn. After each of both, the
+// element is there.
+func (l List) survives(t *testing.T, e engine.Entry) {
+	s := l.added(t, e)
+	declared, other, tag := l.Object, l.Edited, 0
+	for round := range extent.Size(t, roundsOfEveryRun, roundsOfAll) {
+		s.Forget()
+		Settled(t, s)
+		if !l.Has(t, s.Rig) {
+			t.Fatalf("check %d: the element of somebody else is gone\n%s", round, s.Rig.AWS.Calls())
+		}
+		if round%2 == 0 {
+			tag = round
+		} else {
+			declared, other = other, declared
+		}
+		mark := s.Rig.AWS.Mark()
+		s.Edit(tagged(declared, tag))
+		Settled(t, s)
+		if len(s.Rig.AWS.Since(mark).Writes()) == 0 {
+			t.Fatalf("edit %d changed nothing in AWS", round)
+		}
+		if !l.Has(t, s.Rig) {
+			t.Fatalf("edit %d: the element of somebody else is gone\n%s", round, s.Rig.AWS.Since(mark))
+		}
+	}
+}
+
+// isRestored checks and edits the object of an exact list: the element goes.
+func (l List) isRestored(t *testing.T, e engine.Entry) {
+	s := l.added(t, e)
 	s.Forget()
 	Settled(t, s)
-	edited := l.Object.DeepCopyObject().(v1alpha1.Resource)
-	edited.CommonSpec().Tags = map[string]v1alpha1.TagValue{"edited": "1"}
-	s.Edit(edited)
+	s.Edit(tagged(l.Object, 1))
 	Settled(t, s)
-	if l.Has(t, s.Rig) == l.Exact {
-		t.Errorf("the element of somebody else is there: %t, and the list is exact: %t\n%s", !l.Exact, l.Exact, s.Rig.AWS.Calls())
+	if l.Has(t, s.Rig) {
+		t.Errorf("the element of somebody else is there, and the list is exact\n%s", s.Rig.AWS.Calls())
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 func TestUserPool_ListsOfOthers(t *testing.T) {
 	declared := poolOf(client("web"), group("admin"))
 	kindtest.Lists(t, engine.For(NewUserPool),
-		kindtest.List{Field: "clients", Object: declared,
+		kindtest.List{Field: "clients", Object: declared, Edited: poolOf(client("web"), client("app"), group("admin")),
 			Add: onPool(func(t *testing.T, c *idp, id *string) error {
 				_, err := c.CreateUserPoolClient(t.Context(), &cognitoidentityprovider.CreateUserPoolClientInput{UserPoolId: id, ClientName: aws.String("theirs")})
 				return err
@@ -26,7 +26,7 @@ func TestUserPool_ListsOfOthers(t *testing.T) {
 				t.Helper()
 				return slices.ContainsFunc(clientsOf(t, api(r), pools(t, r)[0].Id), func(c types.UserPoolClientType) bool { return *c.ClientName == "theirs" })
 			}},
-		kindtest.List{Field: "groups", Object: declared,
+		kindtest.List{Field: "groups", Object: declared, Edited: poolOf(client("web"), group("admin"), group("reader")),
 			Add: onPool(func(t *testing.T, c *idp, id *string) error {
 				_, err := c.CreateGroup(t.Context(), &cognitoidentityprovider.CreateGroupInput{UserPoolId: id, GroupName: aws.String("theirs")})
 				return err

@@ -27,7 +27,7 @@ func TestCluster_ListsOfOthers(t *testing.T) {
 		kindtest.List{Field: "encryption.resources", Fixed: true}, // immutable
 		kindtest.List{Field: "vpcConfig.subnetRefs", Fixed: true}, // the same list for EKS
 		kindtest.List{Field: "vpcConfig.securityGroupRefs", Fixed: true},
-		kindtest.List{Field: "accessEntries", Object: object, Facts: clusterTargets,
+		kindtest.List{Field: "accessEntries", Object: object, Edited: clusterWith(full, admins("admins", "operators")), Facts: clusterTargets,
 			Add: func(t *testing.T, r *kindtest.Rig) {
 				t.Helper()
 				_, err := api(r).CreateAccessEntry(t.Context(), &eks.CreateAccessEntryInput{ClusterName: aws.String(platform), PrincipalArn: theirs, Type: aws.String("EC2_LINUX")})

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/glue"
 	"github.com/aws/aws-sdk-go-v2/service/glue/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 )
@@ -23,6 +24,10 @@ func TestCrawler_ListsOfOthers(t *testing.T) {
 
 func TestDatabase_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewDatabase), kindtest.List{Field: "parameters", Object: databaseOf(fullDatabase),
+		Edited: databaseOf(func(s *v1alpha1.GlueDatabaseSpec) {
+			fullDatabase(s)
+			s.Parameters = params("a", "2", "c", "3")
+		}),
 		Add: outside(types.DatabaseInput{Description: str("call data"), LocationUri: str("s3://bucket/lake/"), Parameters: map[string]string{"a": "1", "b": "2", "theirs": "x"}}),
 		Has: func(t *testing.T, r *kindtest.Rig) bool {
 			t.Helper()

@@ -489,16 +489,16 @@ func TestPublishedFields(t *testing.T) {
 
 func TestRole_ListsOfOthers(t *testing.T) {
 	kindtest.Lists(t, engine.For(NewRole),
-		kindtest.List{Field: "inlinePolicies", Object: roleOf(capability), Facts: trusted(t), Add: putPolicy("theirs", everything),
+		kindtest.List{Field: "inlinePolicies", Object: roleOf(capability), Edited: roleOf(capability, inline("access", readOne, "more", readOne)), Facts: trusted(t), Add: putPolicy("theirs", everything),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				return slices.Contains(inlineNamesIn(t, r), "theirs")
 			}},
-		kindtest.List{Field: "managedPolicyArns", Object: roleOf(capability), Facts: trusted(t), Add: attachPolicy(administrator),
+		kindtest.List{Field: "managedPolicyArns", Object: roleOf(capability), Edited: roleOf(capability, attach(policyA)), Facts: trusted(t), Add: attachPolicy(administrator),
 			Has: func(t *testing.T, r *kindtest.Rig) bool {
 				t.Helper()
 				out, err := api(r).ListAttachedRolePolicies(t.Context(), &iam.ListAttachedRolePoliciesInput{RoleName: aws.String(name)})
 				must(t, err)
-				return len(out.AttachedPolicies) > 0
+				return slices.ContainsFunc(out.AttachedPolicies, func(p types.AttachedPolicy) bool { return aws.ToString(p.PolicyArn) == administrator })
 			}})
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func TestKey_ListsOfOthers(t *testing.T) {
-	kindtest.Lists(t, engine.For(NewKey), kindtest.List{Field: "aliases", Object: keyOf(aliases("alias/orders")),
+	kindtest.Lists(t, engine.For(NewKey), kindtest.List{Field: "aliases", Object: keyOf(aliases("alias/orders")), Edited: keyOf(aliases("alias/orders", "alias/payments")),
 		Add: onKey(func(t *testing.T, c *kms.Client, id *string) error {
 			_, err := c.CreateAlias(t.Context(), &kms.CreateAliasInput{AliasName: aws.String("alias/theirs"), TargetKeyId: id})
 			return err

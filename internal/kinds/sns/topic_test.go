@@ -542,6 +542,7 @@ func TestPublishedFields(t *testing.T) {
 }
 
 func TestTopic_ListsOfOthers(t *testing.T) {
-	kindtest.Lists(t, engine.For(NewTopic), kindtest.List{Field: "subscriptions", Object: topicOf(toQueue()), Add: subscribeBy("email", mail),
+	kindtest.Lists(t, engine.For(NewTopic), kindtest.List{Field: "subscriptions", Object: topicOf(toQueue()), Edited: topicOf(toQueue(), to("sqs", dlq)),
+		Add: subscribeBy("email", mail),
 		Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return subscribers(t, r)[mail] != "" }})
 }

@@ -127,13 +127,13 @@ var explanations = map[Class]func(explanation) error{
 		return e.stalled(status.ReasonNameTaken, "the name is taken, by another AWS account or in another region%s: choose another name", e.text())
 	},
 	Protected: func(e explanation) error {
-		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on: switch it off first", e.action)
+		return e.stalled(status.ReasonDeletionProtected, "AWS refuses %s because deletion protection is on%s: switch it off first", e.action, e.text())
 	},
 	Unauthenticated: func(e explanation) error {
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s (%s): %s", e.action, e.failure.Code, e.words.invalid) // its text may quote them
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials for %s%s: %s", e.action, e.textOfSignIn(), e.words.invalid)
 	},
 	Expired: func(e explanation) error {
-		return e.retrying(status.ReasonRetrying, "%s failed %s", e.action, e.words.expired)
+		return e.retrying(status.ReasonRetrying, "%s failed%s: %s", e.action, e.textOfSignIn(), e.words.expired)
 	},
 	Throttled: explanation.throttled,
 	Transient: explanation.transient,
@@ -188,6 +188,12 @@ func (e explanation) text() string {
 		return fmt.Sprintf(": HTTP status %d without an error of AWS", e.failure.Status)
 	}
 	return ""
+}
+
+// textOfSignIn is text without what AWS quotes of the credentials that it does not accept.
+func (e explanation) textOfSignIn() string {
+	e.failure.Message = hideCredentials(e.failure.Message)
+	return e.text()
 }
 
 // invalid also explains a request that the SDK found to be incomplete.
@@ -262,7 +268,7 @@ func (e explanation) throttled() error {
 	if IsPaced(e.err) {
 		return e.retrying(status.ReasonThrottled, "%s waits for the operator's rate limit, which keeps within the AWS quota: "+e.words.passes+", raise the quota and --aws-rates", e.action)
 	}
-	return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action)
+	return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action, e.text())
 }
 
 // accountCodes say that the account, not the identity, may not do it.

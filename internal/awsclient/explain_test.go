@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"strings"
 	"syscall"
@@ -52,14 +53,14 @@ func TestExplainTurnsClassesIntoKindsOfFailure(t *testing.T) {
 		{"S3", "CreateBucket", "BucketAlreadyExists", "", 409, "s3:CreateBucket", &status.Stalled{Reason: status.ReasonNameTaken,
 			Message: "the name is taken, by another AWS account or in another region: BucketAlreadyExists: choose another name"}},
 		{"DynamoDB", "DeleteTable", "ValidationException", "Resource cannot be deleted as it is currently protected against deletion.", 400, "dynamodb:DeleteTable", &status.Stalled{Reason: status.ReasonDeletionProtected,
-			Message: "AWS refuses dynamodb:DeleteTable because deletion protection is on: switch it off first"}},
+			Message: "AWS refuses dynamodb:DeleteTable because deletion protection is on: ValidationException: Resource cannot be deleted as it is currently protected against deletion: switch it off first"}},
 		{"EC2", "DescribeVpcs", "AuthFailure", "Credential must have exactly 5 slash-delimited elements, got 'wJalrXUtnFEMI/20260101/us-west-2/ec2/aws4_request'", 401, "ec2:DescribeVpcs", &status.Stalled{Reason: status.ReasonCredentialsInvalid,
-			Message: "AWS does not accept the credentials for ec2:DescribeVpcs (AuthFailure): check the provider's"}},
+			Message: "AWS does not accept the credentials for ec2:DescribeVpcs: AuthFailure: Credential must have exactly 5 slash-delimited elements, got (hidden): check the provider's"}},
 		{"S3", "HeadBucket", "InvalidAccessKeyId", "", 403, "s3:ListBucket", &status.Stalled{Reason: status.ReasonCredentialsInvalid,
-			Message: "AWS does not accept the credentials for s3:ListBucket (InvalidAccessKeyId): check the provider's"}},
+			Message: "AWS does not accept the credentials for s3:ListBucket: InvalidAccessKeyId: check the provider's"}},
 
-		{"STS", "GetCallerIdentity", "ExpiredToken", "", 403, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("sts:GetCallerIdentity failed because the provider's credentials have expired")}},
-		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket: it is retried automatically; if this lasts, lower --aws-rates or ask AWS for more")}},
+		{"STS", "GetCallerIdentity", "ExpiredToken", "", 403, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("sts:GetCallerIdentity failed: ExpiredToken: the provider's credentials have expired")}},
+		{"S3", "CreateBucket", "SlowDown", "", 503, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonThrottled, Cause: errors.New("AWS throttles s3:CreateBucket: SlowDown: it is retried automatically; if this lasts, lower --aws-rates or ask AWS for more")}},
 		{"S3", "CreateBucket", "InternalError", "We encountered", 500, "s3:CreateBucket", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("s3:CreateBucket failed: AWS has an internal problem (HTTP status 5xx: InternalError: We encountered): it is retried automatically; if this lasts, see AWS's health dashboard")}},
 		{"EKS", "DescribeCluster", "InternalFailure", "The API for service 'eks' has not been emulated", 501, "eks:DescribeCluster", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("eks:DescribeCluster failed: InternalFailure: The API for service 'eks' has not been emulated: the endpoint has no such operation; check endpoint and region of the provider")}},
 		{"Cognito Identity Provider", "ListUserPools", "InternalErrorException", "", 400, "", &status.Retrying{Reason: status.ReasonRetrying, Cause: errors.New("cognito-idp:ListUserPools failed: InternalErrorException")}},
@@ -145,6 +146,35 @@ func TestEveryClassIsExplained(t *testing.T) {
 	}
 	if Explain(nil, "x") != nil || Refused(nil, "x") != nil {
 		t.Error("no error is a failure")
+	}
+}
+
+func TestExplain_SaysInEveryClassWhatAWSSaid(t *testing.T) {
+	const text = "the words of the service"
+	for class, speak := range explanations {
+		said := speak(explanation{err: errors.New(text), action: "s3:PutBucketPolicy", words: &operatorWords,
+			failure: Failure{Class: class, Service: "s3", Operation: "PutBucketPolicy", Code: "SomeCode", Message: text, Status: http.StatusBadRequest}}).Error()
+		if !strings.Contains(said, "SomeCode: "+text) {
+			t.Errorf("%s: %s", class, said)
+		}
+	}
+}
+
+// The texts about credentials quote them.
+func TestHideCredentials_LeavesNothingOfThem(t *testing.T) {
+	const secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+	for text, want := range map[string]string{
+		"Credential must have exactly 5 slash-delimited elements, got '" + secret[:13] + "/20260101/aws4_request'":                         "Credential must have exactly 5 slash-delimited elements, got (hidden)",
+		"'" + secret[:20] + "\n' not a valid key=value pair (missing equal-sign) in Authorization header: 'AWS4-HMAC-SHA256":               "(hidden) not a valid key=value pair (missing equal-sign) in Authorization header: (hidden)",
+		`The token "` + secret[:10] + `" is malformed`:                                                                                     "The token (hidden) is malformed",
+		"The key " + secret + " is not known":                                                                                              "The key (hidden) is not known",
+		"The account's token is invalid, and the role's, too":                                                                              "The account's token is invalid, and the role's, too",
+		"The security token included in the request is expired":                                                                            "The security token included in the request is expired",
+		"No OpenIDConnect provider found in your account for https://oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE": "No OpenIDConnect provider found in your account for https://oidc.eks.eu-west-1.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE",
+	} {
+		if got := hideCredentials(text); got != want || strings.Contains(got, secret[:10]) {
+			t.Errorf("hideCredentials(%q)\n got %q\nwant %q", text, got, want)
+		}
 	}
 }
 

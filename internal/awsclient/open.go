@@ -183,9 +183,9 @@ func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProv
 	e := explanation{err: err, failure: Classify(err), action: "sts:GetCallerIdentity", words: w}
 	switch e.failure.Class {
 	case Expired:
-		return e.stalled(status.ReasonCredentialsInvalid, "the credentials have expired: %s", remedy)
+		return e.stalled(status.ReasonCredentialsInvalid, "the credentials have expired%s: %s", e.textOfSignIn(), remedy)
 	case Unauthenticated:
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials (%s): %s", e.failure.Code, remedy)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials%s: %s", e.textOfSignIn(), remedy)
 	case Denied, Invalid, NotFound:
 		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials%s: %s", e.text(), remedy)
 	}
@@ -195,7 +195,7 @@ func (w *identityWords) unknownCaller(err error, credentials aws.CredentialsProv
 // unreachable is for what STS is not to blame us for.
 func (e explanation) unreachable(what string) error {
 	if e.failure.Class == Throttled {
-		return e.retrying(status.ReasonThrottled, "AWS throttles %s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action)
+		return e.retrying(status.ReasonThrottled, "AWS throttles %s%s: "+e.words.passes+", lower --aws-rates or ask AWS for more", e.action, e.text())
 	}
 	words := transportFailure(e.err)
 	switch {
@@ -237,7 +237,7 @@ func (w *identityWords) refusedRole(err error, id Identity, who caller, to hop) 
 		return &status.Stalled{Reason: status.ReasonRoleNotAssumable, Field: to.field, Cause: err, Message: status.Truncate(fmt.Sprintf(
 			"%s cannot be assumed%s", to.role, e.text()), maxRemedy)}
 	case Expired, Unauthenticated:
-		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s (%s)", to.role, e.failure.Code)
+		return e.stalled(status.ReasonCredentialsInvalid, "AWS does not accept the credentials that should assume %s%s", to.role, e.textOfSignIn())
 	}
 	return e.unreachable("STS")
 }

@@ -38,6 +38,22 @@ var scrubs = []struct {
 	{regexp.MustCompile(`\s+`), " "},
 }
 
+// credentialParts are what AWS quotes of a request that it cannot authenticate: the credential, a header, a token, a signature.
+var credentialParts = []*regexp.Regexp{
+	regexp.MustCompile(`\B'[^']*(?:'|$)`), // no apostrophe
+	regexp.MustCompile(`"[^"]*(?:"|$)`),
+	regexp.MustCompile(`[A-Za-z0-9+/=_-]{40,}`),
+}
+
+// hideCredentials removes from the text of an answer about credentials whatever may be a part of them.
+func hideCredentials(text string) string {
+	text = scrub(text)
+	for _, part := range credentialParts {
+		text = part.ReplaceAllString(text, "(hidden)")
+	}
+	return text
+}
+
 // scrub makes an AWS text fit for a condition.
 func scrub(text string) string {
 	for _, s := range scrubs {

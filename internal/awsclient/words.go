@@ -32,7 +32,7 @@ var (
 		passes:        "it is retried automatically; if this lasts",
 		caller:        "the provider's identity (status.callerIdentity of its AWSProvider)",
 		invalid:       "check the provider's",
-		expired:       "because the provider's credentials have expired",
+		expired:       "the provider's credentials have expired",
 	}
 	personWords = identityWords{
 		configuration: "your AWS configuration (environment, AWS files, --profile)",
@@ -43,7 +43,7 @@ var (
 		passes:        "try again; if this lasts",
 		caller:        "the identity that made the call (aws sts get-caller-identity)",
 		invalid:       "check them",
-		expired:       "because the credentials have expired: sign in again",
+		expired:       "the credentials have expired: sign in again",
 	}
 )
 

@@ -47,8 +47,8 @@ const (
 	Transient Class = "Transient"
 	// Busy: AWS is still at work on the resource.
 	Busy Class = "Busy"
-	// Propagating: AWS does not see an IAM role or policy yet, or it is wrong. Transient for two
-	// minutes after our own write, refused after that (see Refused).
+	// Propagating: AWS does not see a role, a policy or another change yet, or it is wrong. Transient for the time of its
+	// row (see PropagationTime), refused after that (see Refused).
 	Propagating Class = "Propagating"
 	// Limit: a quota that waiting does not lift.
 	Limit Class = "Limit"

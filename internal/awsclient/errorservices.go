@@ -27,15 +27,15 @@ var s3Rows = []row{
 	{service: "s3", code: "TooManyBuckets", class: Limit},
 	{service: "s3", code: "ServiceUnavailable", class: Throttled},
 	{service: "s3", code: "BadDigest|IncompleteBody|XAmzContentSHA256Mismatch", class: Transient},
-	{service: "s3", operation: "PutBucketNotificationConfiguration", code: "InvalidArgument", message: "unable to validate", class: Propagating},
+	{service: "s3", operation: "PutBucketNotificationConfiguration", code: "InvalidArgument", message: "unable to validate", class: Propagating, within: ofIAM},
 	// Versioning that was just enabled, here or at the destination.
-	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "versioning must be", class: Propagating},
-	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "destination bucket must", class: Propagating},
+	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "versioning must be", class: Propagating, within: ofVersioning},
+	{service: "s3", operation: "PutBucketReplication", code: "InvalidRequest", message: "destination bucket must", class: Propagating, within: ofVersioning},
 	{service: "s3", code: "MethodNotAllowed", class: Denied},
 	{service: "s3", code: "InvalidBucketName|InvalidBucketState|InvalidBucketAclWithObjectOwnership|AccessControlListNotSupported", class: Invalid},
 	{service: "s3", code: "IllegalLocationConstraint|InvalidLocationConstraint|InvalidStorageClass|KMS.NotFound", class: Invalid},
 	// A bucket that was just made, or whose policy was just set; it is refused for good after a while.
-	{service: "s3", code: "InvalidTargetBucketForLogging", class: Propagating},
+	{service: "s3", code: "InvalidTargetBucketForLogging", class: Propagating, within: ofResources},
 	{service: "s3", code: "MalformedACL", class: Invalid},
 	{service: "s3control", code: "NoSuchBucket|NoSuchResource", class: NotFound},
 }
@@ -80,11 +80,11 @@ var glueRows = []row{
 	{service: "glue", code: "ResourceNumberLimitExceeded", class: Limit},
 	// Glue tries the crawler's role at once (see also "unable to assume" below): "role should
 	// be given assume role permissions", "... is not authorized to perform: glue:GetConnection".
-	{service: "glue", code: "InvalidInput", message: "assume role permissions", class: Propagating},
-	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating},
-	{service: "glue", code: "InvalidInput", message: "trustpolicy", class: Propagating},
-	{service: "glue", operation: "Create*|Update*", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating},
-	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating},
+	{service: "glue", code: "InvalidInput", message: "assume role permissions", class: Propagating, within: ofIAM},
+	{service: "glue", code: "InvalidInput", message: "is not authorized to perform", class: Propagating, within: ofIAM},
+	{service: "glue", code: "InvalidInput", message: "trustpolicy", class: Propagating, within: ofIAM},
+	{service: "glue", operation: "Create*|Update*", code: "AccessDenied|InvalidInput", message: "lake formation permission", class: Propagating, within: ofIAM},
+	{service: "glue", code: "AccessDenied", message: "assume provided role", class: Propagating, within: ofIAM},
 	// The key of the Data Catalog, which whoever writes needs: AWS's words name it and the right.
 	{service: "glue", code: "GlueEncryption", message: "not authorized to perform", class: Denied},
 	{service: "glue", code: "GlueEncryption|InvalidState|FederationSource|KMSKeyNotAccessible", class: Invalid},
@@ -125,8 +125,8 @@ var secretRows = []row{
 	// The name of a secret that was deleted without a recovery window is free a few seconds later.
 	{service: "secretsmanager", code: "InvalidRequest", message: "was deleted", class: Busy},
 	{service: "secretsmanager", operation: "RotateSecret", code: "InvalidRequest", message: "previous rotation", class: Busy},
-	{service: "secretsmanager", code: "MalformedPolicyDocument", message: "unsupported principal", class: Propagating},
-	{service: "secretsmanager", operation: "RotateSecret", code: "AccessDenied", message: "cannot invoke the specified lambda", class: Propagating},
+	{service: "secretsmanager", code: "MalformedPolicyDocument", message: "unsupported principal", class: Propagating, within: ofIAM},
+	{service: "secretsmanager", operation: "RotateSecret", code: "AccessDenied", message: "cannot invoke the specified lambda", class: Propagating, within: ofIAM},
 	{service: "secretsmanager", code: "EncryptionFailure|DecryptionFailure|PublicPolicy", class: Invalid},
 	{service: "secretsmanager", code: "InvalidNextToken", class: Transient},
 }
@@ -136,13 +136,13 @@ var queueRows = []row{
 	{service: "sqs", code: "QueueDoesNotExist|NonExistentQueue|ResourceNotFound", class: NotFound},
 	{service: "sqs", code: "QueueNameExists|QueueAlreadyExists", class: Exists},
 	{service: "sqs", code: "QueueDeletedRecently", class: Busy, after: time.Minute},
-	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidAttributeValue|InvalidParameterValue", message: "parameter policy", class: Propagating},
+	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidAttributeValue|InvalidParameterValue", message: "parameter policy", class: Propagating, within: ofIAM},
 	// "Value {…} for parameter RedrivePolicy is invalid. Reason: Dead letter target does not exist."
 	{service: "sqs", operation: "CreateQueue|SetQueueAttributes", code: "InvalidParameterValue", message: "target does not exist", class: Missing},
 	{service: "sqs", code: "OverLimit", class: Limit},
 	{service: "sqs", code: "InvalidAttributeName|InvalidAttributeValue|InvalidAddress", class: Invalid},
 	{service: "sns", code: "NotFound|ResourceNotFound", class: NotFound},
-	{service: "sns", code: "InvalidParameter", message: "principalnotfound", class: Propagating},
+	{service: "sns", code: "InvalidParameter", message: "principalnotfound", class: Propagating, within: ofIAM},
 	{service: "sns", code: "InvalidParameter", message: "already exists", class: Exists},
 	{service: "sns", code: "TopicLimitExceeded|SubscriptionLimitExceeded", class: Limit},
 	{service: "sns", code: "FilterPolicyLimitExceeded|ReplayLimitExceeded", class: Limit},
@@ -182,7 +182,7 @@ var databaseRows = []row{
 	{service: "rds", code: "InvalidDBInstanceState|InvalidDBSnapshotState|InvalidDBSubnetGroupState|InvalidDBParameterGroupState", class: Busy},
 	{service: "rds", code: "DBInstanceNotReady", class: Busy},
 	{service: "rds", code: "InvalidParameterCombination", message: "cannot delete protected", class: Protected},
-	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating},
+	{service: "rds", code: "InvalidParameterValue", message: "iam role arn value is invalid", class: Propagating, within: ofIAM},
 	// Networks of another tool: "Invalid security group , groupId= sg-1, groupName=.", "Some input subnets in :[subnet-1] are invalid."
 	{service: "rds", code: "InvalidParameterValue", message: "invalid security group", class: Missing},
 	{service: "rds", code: "InvalidParameterValue|InvalidSubnet", message: "some input subnets", class: Missing},
@@ -198,7 +198,7 @@ var databaseRows = []row{
 	{service: "elasticache", code: "InvalidCacheSecurityGroupState|InvalidServerlessCacheState|InvalidServerlessCacheSnapshotState", class: Busy},
 	{service: "elasticache", code: "APICallRateForCustomerExceeded", class: Throttled},
 	// ElastiCache makes its own role at the first cluster of an account, and may not see it yet.
-	{service: "elasticache", code: "ServiceLinkedRoleNotFound", class: Propagating},
+	{service: "elasticache", code: "ServiceLinkedRoleNotFound", class: Propagating, within: ofLinkedRoles},
 	{service: "elasticache", code: "InvalidARN|InvalidKMSKey|InvalidSubnet|SubnetNotAllowed", class: Invalid},
 	{service: "elasticache", operation: "Delete*", code: "SnapshotAlreadyExists", class: Invalid},
 	{service: "elasticache", code: "CacheClusterAlreadyExists|ReplicationGroupAlreadyExists|CacheSubnetGroupAlreadyExists|SnapshotAlreadyExists", class: Exists},
@@ -218,7 +218,7 @@ var computeRows = []row{
 	// Not the credentials: "Not authorized for images: [ami-0123]".
 	{service: "ec2", code: "AuthFailure", message: "not authorized", class: Denied},
 	{service: "ec2", code: "AuthFailure", message: "does not belong to you", class: Denied},
-	{service: "ec2", code: "InvalidParameterValue", message: "iam instance profile", class: Propagating},
+	{service: "ec2", code: "InvalidParameterValue", message: "iam instance profile", class: Propagating, within: ofIAM},
 	{service: "ec2", code: "InsufficientInstanceCapacity|InsufficientAddressCapacity", class: Transient},
 	{service: "ec2", code: "RequestLimitExceeded", class: Throttled},
 	{service: "ec2", code: "*LimitExceeded", class: Limit},
@@ -233,9 +233,9 @@ var computeRows = []row{
 	{service: "lambda", code: "ResourceNotFound", class: NotFound},
 	// Lambda tries what the function's role may do, and the networks and the key that it is given:
 	// docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html. Each of them may have been made a moment ago.
-	{service: "lambda", code: "InvalidParameterValue", message: "execution role does not have permissions", class: Propagating},
-	{service: "lambda", code: "InvalidParameterValue", message: "because the function's role", class: Propagating},
-	{service: "lambda", code: "InvalidParameterValue", message: "kms key is invalid for creategrant", class: Propagating},
+	{service: "lambda", code: "InvalidParameterValue", message: "execution role does not have permissions", class: Propagating, within: ofLambda},
+	{service: "lambda", code: "InvalidParameterValue", message: "because the function's role", class: Propagating, within: ofLambda},
+	{service: "lambda", code: "InvalidParameterValue", message: "kms key is invalid for creategrant", class: Propagating, within: ofGrants},
 	{service: "lambda", code: "InvalidParameterValue", message: "throttled by ec2", class: Throttled},
 	// An image, a layer, a subnet or a security group that comes later, such as by another pipeline.
 	{service: "lambda", code: "InvalidParameterValue", message: "does not exist", class: Missing},
@@ -262,12 +262,12 @@ var otherRows = []row{
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "associated with another", class: NameTaken},
 	{service: "cognitoidentityprovider", operation: "CreateUserPoolDomain", code: "InvalidParameter", message: "already exists", class: Exists},
 	{service: "cognitoidentityprovider", operation: "DeleteUserPool", code: "InvalidParameter", message: "domain configured", class: NotEmpty},
-	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy|InvalidEmailRoleAccessPolicy", class: Propagating},
+	{service: "cognitoidentityprovider", code: "InvalidSmsRoleTrustRelationship|InvalidSmsRoleAccessPolicy|InvalidEmailRoleAccessPolicy", class: Propagating, within: ofIAM},
 	{service: "cognitoidentityprovider", code: "UserImportInProgress", class: Busy},
 	{service: "cognitoidentityprovider", code: "FeatureUnavailableInTier|TierChangeNotAllowed|InvalidOAuthFlow|UserPoolTagging", class: Invalid},
 	{service: "ecr", code: "RepositoryNotFound|ImageNotFound|LifecyclePolicyNotFound|RepositoryPolicyNotFound", class: NotFound},
 	// A policy that names a role which ECR does not see yet.
-	{service: "ecr", code: "InvalidParameter", message: "invalid repository policy", class: Propagating},
+	{service: "ecr", code: "InvalidParameter", message: "invalid repository policy", class: Propagating, within: ofIAM},
 	{service: "ecr", code: "RepositoryAlreadyExists", class: Exists},
 	{service: "ecr", code: "RepositoryNotEmpty", class: NotEmpty},
 	{service: "ecr", code: "Kms|InvalidTagParameter", class: Invalid},
@@ -277,7 +277,7 @@ var otherRows = []row{
 	{service: "route53", code: "HostedZoneNotEmpty", class: NotEmpty},
 	{service: "route53", code: "TooManyHostedZones|LimitsExceeded", class: Limit},
 	// Route 53 does not see a VPC that was made a moment ago.
-	{service: "route53", code: "InvalidVPCId", class: Propagating},
+	{service: "route53", code: "InvalidVPCId", class: Propagating, within: ofResources},
 	{service: "route53", code: "NoSuchDelegationSet|DelegationSetNotReusable", class: Invalid},
 	{service: "route53", code: "ConflictingDomainExists|InvalidDomainName|LastVPCAssociation|PublicZoneVPCAssociation", class: Invalid},
 	// One message for each change that Route 53 cannot make; it makes none of the batch.
@@ -312,7 +312,7 @@ var otherRows = []row{
 	{service: "acm", code: "InvalidArn|InvalidArgs|InvalidDomainValidationOptions|TagPolicy", class: Invalid},
 	{service: "eks", code: "ResourceNotFound", class: NotFound},
 	{service: "eks", code: "NotFound", class: NotFound},
-	{service: "eks", code: "ResourcePropagationDelay", class: Propagating},
+	{service: "eks", code: "ResourcePropagationDelay", class: Propagating, within: ofLinkedRoles},
 	{service: "eks", code: "InvalidState", class: Busy},
 	// "No cluster found for name: orders."
 	{service: "eks", code: "Client", message: "no cluster found", class: NotFound},
@@ -326,14 +326,14 @@ var otherRows = []row{
 	{service: "eks", operation: "UpdateClusterVersion", code: "InvalidParameter", message: "minor version update from", class: Busy, after: time.Minute},
 	// A role that EKS does not see yet, or not with its present trust policy: "Role provided in the request does not exist",
 	// "Trust policy of the role provided is invalid".
-	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating},
+	{service: "eks", operation: "*PodIdentityAssociation", code: "InvalidParameter", message: "role provided", class: Propagating, within: ofIAM},
 	// "The role with name … cannot be found", "Role with arn: … could not be assumed because it does not exist or the trusted entity
 	// is not correct"
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "cannot be found", class: Propagating},
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "could not be assumed", class: Propagating},
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "error in role params", class: Propagating},
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "managed policies associated", class: Propagating},
-	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "iam role's policy must include", class: Propagating},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "cannot be found", class: Propagating, within: ofIAM},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter", message: "could not be assumed", class: Propagating, within: ofIAM},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "error in role params", class: Propagating, within: ofIAM},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "managed policies associated", class: Propagating, within: ofIAM},
+	{service: "eks", operation: "CreateCluster", code: "InvalidParameter|InvalidRequest", message: "iam role's policy must include", class: Propagating, within: ofIAM},
 	{service: "eks", operation: "CreateCluster|UpdateClusterConfig", code: "InvalidParameter|InvalidRequest", message: "does not exist", class: Missing},
 	{service: "eks", code: "UnsupportedAvailabilityZone", class: Invalid},
 	{service: "eks", code: "ResourceLimitExceeded", class: Limit},

@@ -22,6 +22,33 @@ type row struct {
 	status  int
 	class   Class
 	after   time.Duration
+	// within is how long AWS may go on answering so, of the class Propagating.
+	within time.Duration
+}
+
+// How long a change takes to reach the services that answer as if it had not been made. AWS documents a time for some of them; for the
+// others it is the time that the Terraform provider for AWS retries the same answers (github.com/hashicorp/terraform-provider-aws).
+const (
+	// ofIAM: internal/service/iam/wait.go, propagationTimeout, and the constants of the services that name roles or policies.
+	ofIAM = 2 * time.Minute
+	// ofLinkedRoles: EKS says "are still propagating. Retry later", and no time:
+	// docs.aws.amazon.com/eks/latest/APIReference/API_CreateCluster.html. They are roles of IAM.
+	ofLinkedRoles = ofIAM
+	// ofResources: no time is documented; it is that of IAM.
+	ofResources = ofIAM
+	// ofLambda: internal/service/lambda/consts.go, lambdaPropagationTimeout.
+	ofLambda = 5 * time.Minute
+	// ofGrants: "usually less than five minutes", docs.aws.amazon.com/kms/latest/APIReference/API_CreateGrant.html.
+	ofGrants = 5 * time.Minute
+	// ofVersioning: "it might take up to 15 minutes for the change to be fully propagated",
+	// docs.aws.amazon.com/AmazonS3/latest/userguide/manage-versioning-examples.html.
+	ofVersioning = 15 * time.Minute
+)
+
+// PropagationTime returns how long AWS may go on answering with an error of the class Propagating; 0 of any other error.
+func PropagationTime(err error) time.Duration {
+	r, _ := lookupError(Classify(err))
+	return r.within
 }
 
 // The table: by service, then what all services share, then by HTTP status. Codes are those of the
@@ -107,9 +134,9 @@ var identityRows = []row{
 var commonRows = []row{
 	// A policy may name a role that IAM has not spread yet: eventual consistency,
 	// docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency.
-	{code: "MalformedPolicyDocument|MalformedPolicy|InvalidParameterValue|InvalidParameter", message: "invalid principal", class: Propagating},
-	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "cannot be assumed", class: Propagating},
-	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "unable to assume", class: Propagating},
+	{code: "MalformedPolicyDocument|MalformedPolicy|InvalidParameterValue|InvalidParameter", message: "invalid principal", class: Propagating, within: ofIAM},
+	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "cannot be assumed", class: Propagating, within: ofIAM},
+	{code: "Validation|InvalidParameterValue|InvalidParameter|InvalidInput|InvalidRequest", message: "unable to assume", class: Propagating, within: ofIAM},
 	{operation: "Delete*|Terminate*", code: "Validation|InvalidParameter|InvalidRequest|OperationNotPermitted", message: "deletion protection", class: Protected},
 	{code: "Internal|InternalFailure|InternalServer|InternalService|Unavailable", class: Transient},
 	{code: "ServiceUnavailable|ServiceFailure|RequestTimeout|RequestCanceled|DependencyTimeout|OperationTimeout", class: Transient},

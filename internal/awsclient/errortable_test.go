@@ -443,6 +443,27 @@ func TestEveryRowOfTheErrorTable(t *testing.T) {
 	}
 }
 
+func TestEveryRowOfPropagationSaysHowLongItTakes(t *testing.T) {
+	for _, r := range table {
+		if (r.class == Propagating) != (r.within > 0) {
+			t.Errorf("within %s: %+v", r.within, r)
+		}
+	}
+	for _, c := range []struct {
+		service, operation, code, message string
+		want                              time.Duration
+	}{
+		{"Glue", "CreateCrawler", "InvalidInputException", "Service is unable to assume provided role", 2 * time.Minute},
+		{"Lambda", "CreateFunction", "InvalidParameterValueException", "The provided execution role does not have permissions to call CreateNetworkInterface on EC2", 5 * time.Minute},
+		{"S3", "PutBucketReplication", "InvalidRequest", "Destination bucket must have versioning enabled.", 15 * time.Minute},
+		{"S3", "PutBucketPolicy", "MalformedPolicy", "Policy has invalid resource", 0},
+	} {
+		if got := PropagationTime(failed(c.service, c.operation, c.code, c.message, 400)); got != c.want {
+			t.Errorf("%s %s: %s, want %s", c.operation, c.message, got, c.want)
+		}
+	}
+}
+
 func TestEveryCodeOfTheTableCanMatch(t *testing.T) {
 	for _, r := range table {
 		if r.message != strings.ToLower(r.message) {

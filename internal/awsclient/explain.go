@@ -70,8 +70,8 @@ func cutShort(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Refused is Explain for a failure that has passed for transient long enough, such as Propagating two
-// minutes after the last write of the role: it stalls, with what AWS said.
+// Refused is Explain for a failure that has passed for transient long enough, such as Propagating after its
+// PropagationTime: it stalls, with what AWS said.
 func Refused(err error, action string) error {
 	if err == nil {
 		return nil

@@ -15,10 +15,6 @@ import (
 	"github.com/nexus-operator/nexus-operator/internal/kind"
 )
 
-// propagation is the time for which AWS may go on not knowing a role, or a policy, before that is no longer put
-// down to IAM's slowness but to the role itself.
-const propagation = 2 * time.Minute
-
 // tagging is the time for which AWS may go on deciding by the tags that a resource had before.
 // https://docs.aws.amazon.com/kms/latest/developerguide/abac.html
 const tagging = 5 * time.Minute
@@ -43,7 +39,7 @@ func (p *pass) Explain(err error, action string) error {
 	switch {
 	case !known:
 		p.r.refusals.Set(key, now)
-	case now.Sub(since) > propagation:
+	case now.Sub(since) > awsclient.PropagationTime(err): // no longer put down to AWS's slowness, but to what it names
 		return awsclient.Refused(err, action)
 	}
 	return awsclient.Explain(err, action)

@@ -51,6 +51,23 @@ func TestARoleThatAWSDoesNotKnowForLongStallsUntilItDoes(t *testing.T) {
 	}
 }
 
+// Each refusal is waited for as long as its row says.
+func TestARefusalIsWaitedForAsLongAsAWSTakes(t *testing.T) {
+	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))
+	r := &Reconciler{Environment: reconciler.Environment{Clock: clock}, refusals: reconciler.NewSchedule(), tagged: reconciler.NewSchedule()}
+	refused := &smithy.OperationError{ServiceID: "S3", OperationName: "PutBucketReplication", Err: &smithy.GenericAPIError{Code: "InvalidRequest",
+		Message: "Destination bucket must have versioning enabled."}}
+	for _, c := range []struct {
+		after time.Duration
+		waits bool
+	}{{0, true}, {15 * time.Minute, true}, {time.Second, false}} {
+		clock.SetTime(clock.Now().Add(c.after))
+		if err := newPass(r, &v1alpha1.S3Bucket{}).Explain(refused, "s3:PutReplicationConfiguration"); isWaiting(err) != c.waits {
+			t.Errorf("at %s: %v", clock.Now(), err)
+		}
+	}
+}
+
 // KMS: "It might take up to five minutes for tag and alias changes to affect KMS key authorization."
 func TestARightByTagsIsAwaitedForFiveMinutesAfterThem(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC))

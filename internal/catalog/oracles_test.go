@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/smithy-go"
 
@@ -23,7 +24,7 @@ import (
 const oraclesHead = `# What AWS's own data is compared with
 
 Generated: ` + "`NEXUS_UPDATE=1 go test -run TestOracles ./internal/catalog`" + ` writes it anew, and a test compares it. The tests that do the
-comparisons are in [testing.md](testing.md#what-aws-publishes). Sources: %s, %s.
+comparisons are in [testing.md](testing.md#what-aws-publishes). Sources, with the days on which the tables were made of them: %s.
 
 `
 
@@ -38,7 +39,7 @@ func TestOracles_AreListedByKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	var page strings.Builder
-	fmt.Fprintf(&page, oraclesHead, models.Source, reference.Source)
+	fmt.Fprintf(&page, oraclesHead, sourcesOf(t, models, reference))
 	page.WriteString("## Calls\n\nEach life of a kind has the printed policies alone. What a request takes is derived from AWS's reference: the resources that it\n" +
 		"requires, the actions that depend on it, and the right to tag where it gives tags.\n\n" +
 		"| kind | actions | required resources | dependent actions | actions that take tags |\n|---|---|---:|---:|---:|\n")
@@ -56,6 +57,23 @@ func TestOracles_AreListedByKind(t *testing.T) {
 		page.WriteString(formsOf(e))
 	}
 	golden.Check(t, "../../../docs/oracles.md", page.String())
+}
+
+// sourcesOf names the packages of the tables, with their days.
+func sourcesOf(t *testing.T, models awsmodels.Table, reference awsmodels.Reference) string {
+	t.Helper()
+	handlers, err := awsmodels.ReadHandlers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, s := range [][2]string{{models.Source, models.Date}, {reference.Source, reference.Date}, {handlers.Source, handlers.Date}} {
+		if _, err := time.Parse(time.DateOnly, s[1]); err != nil {
+			t.Errorf("%s: %v", s[0], err)
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", s[0], s[1]))
+	}
+	return strings.Join(out, ", ")
 }
 
 // callsOf is the row of a kind about its rights.

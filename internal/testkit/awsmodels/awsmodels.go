@@ -29,6 +29,8 @@ var table []byte
 type Table struct {
 	// Source is the name and version of the package that the models are of.
 	Source string `json:"source"`
+	// Date is the day on which the table was made of the package.
+	Date string `json:"date"`
 	// Services are by the last element of the SDK's import path, such as "cognitoidentityprovider", and by operation.
 	Services map[string]map[string]Codes `json:"services"`
 	// Named are the actions of IAM that the texts of an operation and of its parameters name, such as s3:TagResource of "s3
@@ -61,6 +63,8 @@ var answersTable []byte
 type Answers struct {
 	// Source is the name and version of the package that the models are of.
 	Source string `json:"source"`
+	// Date is the day on which the table was made of the package.
+	Date string `json:"date"`
 	// Required are the required members by service and by the name of their type in the SDK.
 	Required map[string]map[string]Codes `json:"required"`
 	// Defaults are the values that the texts of requests and answers name as the default of a member: numbers, values of enumerations
@@ -87,6 +91,8 @@ var authorization []byte
 type Reference struct {
 	// Source is the name and version of the package that the reference is of.
 	Source string `json:"source"`
+	// Date is the day on which the table was made of the package.
+	Date string `json:"date"`
 	// Actions are by their names in policies, such as "glue:DeleteDatabase".
 	Actions map[string]Action `json:"actions"`
 }

@@ -15,6 +15,8 @@ var handlers []byte
 type Handlers struct {
 	// Source is the name and version of the package that the schemas are of.
 	Source string `json:"source"`
+	// Date is the day on which the table was made of the package.
+	Date string `json:"date"`
 	// Types are the rights to create, change and delete a resource, by its type in CloudFormation.
 	Types map[string]Codes `json:"types"`
 	// Properties are the settings of a resource, without those that can only be read, by its type in CloudFormation.

@@ -22,7 +22,7 @@ func generateHandlers(cfnlint, version, file string) error {
 	if err := readJSON(filepath.Join(schemas, "providers", "us-east-1.json"), &files); err != nil {
 		return err
 	}
-	h := awsmodels.Handlers{Source: "cfn-lint " + version, Types: map[string]awsmodels.Codes{}, Properties: map[string]awsmodels.Codes{}}
+	h := awsmodels.Handlers{Source: "cfn-lint " + version, Date: today(), Types: map[string]awsmodels.Codes{}, Properties: map[string]awsmodels.Codes{}}
 	types, err := schemaTypes()
 	if err != nil {
 		return err

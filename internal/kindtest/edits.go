@@ -51,8 +51,8 @@ const (
 	valuesOfAll      = 6
 )
 
-// ladders take one field after the other through its values in the rows: off, on, changed, off, and on again. What AWS refuses
-// in one direction only shows in no row, and in random edits by luck.
+// ladders take one field after the other through its values in the rows: off, on, changed, changed back, off, and on again. What AWS
+// refuses in one direction only shows in no row, and in random edits by luck.
 func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	t.Helper()
 	most := extent.Size(t, valuesOfEveryRun, valuesOfAll)
@@ -70,8 +70,8 @@ func ladders(t *testing.T, e engine.Entry, pools []*pool) {
 	}
 }
 
-// valuesOf returns values of a field that rows declare, then its zero value and the first again; none of a field that identifies
-// the resource or that only one row value exists of.
+// valuesOf returns values of a field that rows declare, forth and back, then its zero value and the first again; none of a field that
+// identifies the resource.
 func (p pool) valuesOf(field, most int) []reflect.Value {
 	first := specOf(p.objects[0])
 	if first.Type().Field(field).Name == "CommonSpec" || !first.Field(field).IsZero() && !isOptional(first.Type().Field(field)) {
@@ -87,7 +87,9 @@ func (p pool) valuesOf(field, most int) []reflect.Value {
 	if len(out) == 0 {
 		return nil
 	}
-	return append(out, reflect.Zero(out[0].Type()), out[0])
+	back := slices.Clone(out[:len(out)-1])
+	slices.Reverse(back)
+	return append(append(out, back...), reflect.Zero(out[0].Type()), out[0])
 }
 
 func isOptional(f reflect.StructField) bool { return strings.Contains(f.Tag.Get("json"), ",omitempty") }

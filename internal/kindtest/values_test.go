@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 )
 
 // In every run each field is set and unset, each bool has both values, and each enumeration every value, with few objects.
@@ -26,5 +28,29 @@ func TestCover_HasWhatAllSpecsHaveInFew(t *testing.T) {
 	}
 	if got := cover(values); !slices.Equal(got, []int{3, 0, 7, 5}) {
 		t.Errorf("chose %v", got)
+	}
+}
+
+func TestValuesOf_GoForthAndBack(t *testing.T) {
+	var p pool
+	for _, size := range []int32{0, 1, 2, 3} {
+		o := &v1alpha1.RDSInstance{}
+		if size > 0 {
+			o.Spec.BackupRetentionPeriod = &size
+		}
+		p.objects = append(p.objects, o)
+	}
+	spec := specOf(p.objects[0]).Type()
+	field, _ := spec.FieldByName("BackupRetentionPeriod")
+	var got []int32
+	for _, v := range p.valuesOf(field.Index[0], 3) {
+		if v.IsNil() {
+			got = append(got, 0)
+			continue
+		}
+		got = append(got, *v.Interface().(*int32))
+	}
+	if want := []int32{1, 2, 3, 2, 1, 0, 1}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

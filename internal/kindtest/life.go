@@ -74,6 +74,7 @@ func Faults(t *testing.T, e engine.Entry, l Life) {
 	if l.Foreign != nil {
 		t.Run("foreign owner", func(t *testing.T) { foreign(t, e, l) })
 	}
+	t.Run("a resource of nobody is adopted", func(t *testing.T) { adopted(t, e, l) })
 	if e.Meta().CreatesFirst {
 		createsFirst(t, e, l, clean[0])
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
+	"github.com/nexus-operator/nexus-operator/internal/kindtest"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsmodels"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/golden"
@@ -45,6 +46,12 @@ func TestOracles_AreListedByKind(t *testing.T) {
 		"| kind | actions | required resources | dependent actions | actions that take tags |\n|---|---|---:|---:|---:|\n")
 	for _, e := range Kinds() {
 		page.WriteString(callsOf(e, reference))
+	}
+	page.WriteString("\n## Partitions\n\nIn `aws` every row of a kind has the printed policies alone, and in each other partition a create, an edit and a deletion. The emulator has\n" +
+		"not all services in all partitions. The policies of the partitions differ in names only, which `TestOperator_PoliciesOfPartitionsDifferInNamesOnly`\n" +
+		"compares, so that what holds of them in `aws` holds in the others.\n\n| kind | lives in | the emulator lacks |\n|---|---|---|\n")
+	for _, e := range Kinds() {
+		page.WriteString(partitionsOf(e))
 	}
 	page.WriteString("\n## Errors\n\nEvery error that the service models name has a row of the table of errors, and so a class.\n\n" +
 		"| kind | operations | errors | classes |\n|---|---:|---:|---|\n")
@@ -93,6 +100,16 @@ func callsOf(e engine.Entry, reference awsmodels.Reference) string {
 		}
 	}
 	return fmt.Sprintf("| `%s` | %s | %d | %d | %d |\n", e.Name(), strings.Join(actions, ", "), len(resources), len(dependents), tags)
+}
+
+// partitionsOf is the row of a kind about the partitions of AWS.
+func partitionsOf(e engine.Entry) string {
+	in, lacks := kindtest.Lives(e.Name())
+	var words []string
+	for _, p := range slices.Sorted(maps.Keys(lacks)) {
+		words = append(words, p+": "+lacks[p])
+	}
+	return fmt.Sprintf("| `%s` | %s | %s |\n", e.Name(), strings.Join(in, ", "), strings.Join(words, "; "))
 }
 
 func actionsOf(e engine.Entry) []string {

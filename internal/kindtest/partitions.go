@@ -38,6 +38,19 @@ const (
 	noCaches    = "it refuses the ARNs of clusters"
 )
 
+// Lives returns the partitions in which the contract suite lives a life of a kind, and of each other one what the emulator lacks there.
+func Lives(kindName string) (in []string, lacks map[string]string) {
+	in, lacks = []string{Partition}, map[string]string{}
+	for _, p := range others {
+		if why := beyondEmulator[kindName+" "+p.partition]; why != "" {
+			lacks[p.partition] = why
+		} else {
+			in = append(in, p.partition)
+		}
+	}
+	return in, lacks
+}
+
 // partitions lives a life in other partitions of AWS, with the policies that are printed there: the sample is created, edited and
 // deleted.
 func partitions(t *testing.T, e engine.Entry, l Life) {

@@ -11,16 +11,21 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/rds"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/awsproxy"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/awstypes"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/cloudcontrol"
 	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
@@ -98,6 +103,38 @@ func (h *household) populate(r *rand.Rand) {
 				S3Targets: []v1alpha1.GlueS3Target{{Path: "s3://household-media/"}}}}, "crawler")
 			h.endsRole = append(h.endsRole, "glue.DeleteCrawler(household)")
 		},
+		func() {
+			h.add(&v1alpha1.DynamoDBTable{Spec: v1alpha1.DynamoDBTableSpec{TableName: "household-visits", HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"},
+				SSE: &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: h.key.Status.ARN}}}, "visits")
+			h.endsOfKey = append(h.endsOfKey, "dynamodb.DeleteTable(household-visits)")
+		},
+		func() {
+			h.add(&v1alpha1.ECRRepository{Spec: v1alpha1.ECRRepositorySpec{RepositoryName: "household/images",
+				EncryptionConfiguration: &v1alpha1.ECREncryption{EncryptionType: "KMS", KMSKeyRef: keyRef}}}, "images")
+			h.endsOfKey = append(h.endsOfKey, "ecr.DeleteRepository(household/images)")
+		},
+		func() {
+			h.add(&v1alpha1.SSMParameterSet{Spec: v1alpha1.SSMParameterSetSpec{Path: "/household", Parameters: map[string]v1alpha1.SSMParameter{
+				"token": {Value: "t", Type: "SecureString", KeyID: names[r.IntN(len(names))]}}}}, "settings")
+			h.endsOfKey = append(h.endsOfKey, "ssm.DeleteParameters(/household)")
+		},
+		func() {
+			volume := v1alpha1.EC2EBSBlockDevice{VolumeSize: 8, Encrypted: aws.Bool(true), KMSKeyRef: keyRef, DeleteOnTermination: aws.Bool(true)}
+			h.add(&v1alpha1.EC2Instance{Spec: v1alpha1.EC2InstanceSpec{ImageID: h.image(), InstanceType: "t3.micro",
+				BlockDeviceMappings: []v1alpha1.EC2BlockDeviceMapping{{DeviceName: "/dev/xvda", EBS: volume}}}}, "worker")
+			h.endsOfKey = append(h.endsOfKey, "ec2.TerminateInstances(worker)")
+		},
+		func() {
+			h.add(&v1alpha1.SNSTopic{Spec: v1alpha1.SNSTopicSpec{TopicName: "household-news", KMSMasterKeyRef: keyRef}}, "news")
+			h.endsOfKey = append(h.endsOfKey, "sns.DeleteTopic(household-news)")
+		},
+		func() {
+			properties := fmt.Sprintf(`{"Name":"household","StreamEncryption":{"EncryptionType":"KMS","KeyId":%q}}`, h.key.Status.ARN)
+			o := &v1alpha1.AWSResource{Spec: v1alpha1.AWSResourceSpec{TypeName: "AWS::Kinesis::Stream", Properties: runtime.RawExtension{Raw: []byte(properties)}}}
+			o.SetAnnotations(map[string]string{wellknown.AnnotationDeleteData: "stream"})
+			h.add(o, "stream")
+			h.endsOfKey = append(h.endsOfKey, "cloudformation.DeleteResource(household)")
+		},
 	} {
 		if r.IntN(3) > 0 {
 			make()
@@ -105,6 +142,13 @@ func (h *household) populate(r *rand.Rand) {
 	}
 	h.Create(h.members[2:]...)
 	h.Ready(h.members[2:]...)
+}
+
+// image returns an image of the emulator.
+func (h *household) image() string {
+	h.Helper()
+	out, err := ec2.NewFromConfig(h.admin(homeAccount)).DescribeImages(h.Ctx(), &ec2.DescribeImagesInput{Owners: []string{"amazon"}})
+	return *must(h.bed, out, err).Images[0].ImageId
 }
 
 // keyState asks KMS about the key, and RDS about the snapshots that it encrypts.
@@ -139,7 +183,13 @@ func (h *household) wereEnded(since awsproxy.Mark, ends []string, before string)
 func TestDeletion_LosesNothingInAnyOrder(t *testing.T) {
 	for _, seed := range extent.Sample(t, []uint64{8, 1, 2, 3, 5, 4, 6, 7}, 2) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
-			b := newBed(t)
+			b := newBed(t, "--types=AWS::Kinesis::Stream")
+			types, err := awstypes.Excerpt()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer types.Close()
+			b.World.AWS().Divert("cloudformation", cloudcontrol.New(homeAccount, types, time.Now))
 			b.Namespace = b.MakeNamespace(fmt.Sprintf("team-household-%d", seed))
 			bounded := provider("aws")
 			bounded.Spec.PermissionsBoundaryARN = "arn:aws:iam::123456789012:policy/boundary"

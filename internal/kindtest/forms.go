@@ -133,6 +133,8 @@ type forms struct {
 	kind string
 	// values lists the values of the fields of the spec that were declared at rest.
 	values fieldValues
+	// named are the paths of the fields that name other resources and were declared at rest.
+	named map[string]bool
 	// changed are the members that each form has changed.
 	changed map[string]map[string]bool
 	// alone are the members that were changed alone, by what was done to them.
@@ -144,13 +146,14 @@ type forms struct {
 }
 
 func newForms(kindName string) *forms {
-	return &forms{kind: kindName, values: fieldValues{}, changed: map[string]map[string]bool{}, alone: map[string]bool{}, waited: map[string]bool{},
+	return &forms{kind: kindName, values: fieldValues{}, named: map[string]bool{}, changed: map[string]map[string]bool{}, alone: map[string]bool{}, waited: map[string]bool{},
 		states: map[string][]string{}}
 }
 
 // check decides again with the answers that were recorded at rest, in each other form that AWS may give them in.
 func (f *forms) check(t *testing.T, s *Subject, of *answers.Recording) {
 	t.Helper()
+	addNamed(f.named, specOf(s.Object), f.kind)
 	if !f.values.adds(t, specOf(s.Object)) && !extent.IsFull(t) {
 		return
 	}

@@ -66,6 +66,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	exports(t, e, pools)
 	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
 	t.Run("covers the forms of AWS's answers", used.forms.report)
+	t.Run("declares each field that names a resource", func(t *testing.T) { used.forms.reportNamed(t, specOf(e.New()).Type()) })
 	t.Run("leaves out no setting of others", used.structures.compare)
 	t.Run("declares what it uses", func(t *testing.T) {
 		compareActions(t, "Meta.Reads", e.Meta().Reads, used.reads)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kindtest
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+)
+
+// unlived are the fields that name another resource and that no row declares, by kind and path, with the reason.
+var unlived = map[string]string{}
+
+// namesResource reports whether a field names a resource of its own: a key, a role, a network, or an object that stands for one.
+func namesResource(f reflect.StructField) bool {
+	of := f.Type
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
+		of = of.Elem()
+	}
+	return f.Tag.Get("names") != "" || of == reflect.TypeFor[v1alpha1.ObjectReference]()
+}
+
+// namingFields returns the paths of the fields of a type that name resources.
+func namingFields(of reflect.Type, at string) (paths []string) {
+	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice || of.Kind() == reflect.Map {
+		of = of.Elem()
+	}
+	if of.Kind() != reflect.Struct || of == reflect.TypeFor[v1alpha1.CommonSpec]() || of == reflect.TypeFor[v1alpha1.ObjectReference]() {
+		return nil
+	}
+	for i := range of.NumField() {
+		switch f := of.Field(i); {
+		case !f.IsExported():
+		case namesResource(f):
+			paths = append(paths, at+"."+f.Name)
+		default:
+			paths = append(paths, namingFields(f.Type, at+"."+f.Name)...)
+		}
+	}
+	return paths
+}
+
+// addNamed adds the paths of the fields of a value that name resources and are set.
+func addNamed(to map[string]bool, v reflect.Value, at string) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			addNamed(to, v.Elem(), at)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			addNamed(to, v.Index(i), at)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			addNamed(to, v.MapIndex(key), at)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f := v.Type().Field(i)
+			if !f.IsExported() || f.Type == reflect.TypeFor[v1alpha1.CommonSpec]() {
+				continue
+			}
+			if namesResource(f) {
+				if !v.Field(i).IsZero() {
+					to[at+"."+f.Name] = true
+				}
+				continue
+			}
+			addNamed(to, v.Field(i), at+"."+f.Name)
+		}
+	}
+}
+
+// reportNamed fails for a field that names a resource and was declared by no object that came to rest with the rights of the printed
+// policies alone.
+func (f *forms) reportNamed(t *testing.T, of reflect.Type) {
+	t.Helper()
+	for _, path := range namingFields(of, f.kind) {
+		switch why := unlived[path]; {
+		case f.named[path] && why != "":
+			t.Errorf("the reason in unlived about %s is about nothing", path)
+		case !f.named[path] && why == "":
+			t.Errorf("no row declares %s, so that nobody knows whether the printed policies are enough for it; declared are %q", path,
+				slices.Sorted(maps.Keys(f.named)))
+		}
+	}
+}

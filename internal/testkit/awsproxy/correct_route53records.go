@@ -119,10 +119,14 @@ func unescapeName(element []byte) []byte {
 
 // escapeNames: Route 53 answers with special characters in octal form, in names of zones and of records.
 // https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DomainNameFormat.html
-func escapeNames(_ context.Context, _ *Proxy, _ *exchange, a *answer) *answer {
-	return a.withBody(nameElement.ReplaceAllFunc(a.body, func(element []byte) []byte {
+func escapeNames(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
+	escaped := nameElement.ReplaceAllFunc(a.body, func(element []byte) []byte {
 		return []byte("<Name>" + special.Replace(string(nameElement.FindSubmatch(element)[1])) + "</Name>")
-	}))
+	})
+	if x.op == "ListResourceRecordSets" && string(escaped) != string(a.body) {
+		p.meet("Route53RecordSet.name")
+	}
+	return a.withBody(escaped)
 }
 
 // showChange: moto has one identifier for all changes, and is done at once.

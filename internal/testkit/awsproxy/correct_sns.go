@@ -108,7 +108,7 @@ func attributeIn(body []byte, name string) string {
 
 // hideEmptyAttributes: SNS shows no attribute that is empty, and no scope of a subscription without a filter policy, although
 // it keeps it.
-func hideEmptyAttributes(_ context.Context, _ *Proxy, _ *exchange, a *answer) *answer {
+func hideEmptyAttributes(_ context.Context, p *Proxy, _ *exchange, a *answer) *answer {
 	if !a.ok() {
 		return a
 	}
@@ -117,6 +117,9 @@ func hideEmptyAttributes(_ context.Context, _ *Proxy, _ *exchange, a *answer) *a
 		m := attributeEntry.FindSubmatch(entry)
 		name, value := string(m[1]), string(m[2])
 		if value == "" || (policy == "" || policy == "{}") && (name == "FilterPolicyScope" || name == "FilterPolicy") {
+			if name == "FilterPolicyScope" {
+				p.meet("SNSTopic.subscriptions.filterPolicyScope")
+			}
 			return nil
 		}
 		return entry

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"html"
 	"maps"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -20,6 +21,7 @@ type Rewrite struct {
 	// IsSent is true where the kind sends AWS's form, so that no answer is changed.
 	IsSent bool
 
+	// service and ops are the calls whose answers are changed; none where a correction of the emulator does it, which then calls meet.
 	service string
 	ops     []string
 	// text changes a text in the answer, such as a policy; member is its path in JSON, or the name of an attribute of SNS.
@@ -46,6 +48,16 @@ var rewrites = []Rewrite{
 			}
 		}},
 	{Kind: "RDSInstance", Field: "dbName", What: "the name of a database of Oracle becomes upper case", service: "rds", ops: []string{"DescribeDBInstances"}, text: showNamesOfOracle},
+	{Kind: "Certificate", Field: "keyAlgorithm", What: "RSA_2048 becomes RSA-2048", service: "acm", ops: []string{"DescribeCertificate"},
+		members: func(body map[string]any) {
+			if c, _ := body["Certificate"].(map[string]any); c != nil {
+				c["KeyAlgorithm"] = strings.Replace(text(c["KeyAlgorithm"]), "RSA_", "RSA-", 1)
+			}
+		}},
+	{Kind: "EKSCluster", Field: "vpcConfig.publicAccessCidrs", What: "ranges get their usual spelling", IsSent: true, service: "eks", ops: []string{"DescribeCluster"},
+		members: func(body map[string]any) { spellRanges(member(body, "cluster.resourcesVpcConfig.publicAccessCidrs")) }},
+	{Kind: "Route53RecordSet", Field: "name", What: "special characters become their octal codes"},
+	{Kind: "SNSTopic", Field: "subscriptions.filterPolicyScope", What: "without a filter policy there is none"},
 	{Kind: "IAMRole", Field: "assumeRolePolicyDocument", What: rewrittenPolicy, service: "iam", ops: []string{"GetRole"}, text: rewriteTrust},
 	{Kind: "KMSKey", Field: "keyPolicy", What: rewrittenPolicy, service: "kms", ops: []string{"GetKeyPolicy"}, member: "Policy", text: rewritePolicy},
 	{Kind: "S3Bucket", Field: "policy", What: rewrittenPolicy + "; canonical users become ARNs", service: "s3", ops: []string{"GetBucketPolicy"}, text: rewritePolicy},
@@ -78,14 +90,19 @@ func rewriteAnswer(_ context.Context, p *Proxy, x *exchange, a *answer) *answer 
 			continue
 		}
 		a = changed
-		p.state.mu.Lock()
-		if p.state.rewritten == nil {
-			p.state.rewritten = map[string]bool{}
-		}
-		p.state.rewritten[r.Kind+"."+r.Field] = true
-		p.state.mu.Unlock()
+		p.meet(r.Kind + "." + r.Field)
 	}
 	return a
+}
+
+// meet records that an answer had a field, as Kind.field, in AWS's form.
+func (p *Proxy) meet(field string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	if p.state.rewritten == nil {
+		p.state.rewritten = map[string]bool{}
+	}
+	p.state.rewritten[field] = true
 }
 
 func (r Rewrite) apply(x *exchange, a *answer) *answer {
@@ -133,6 +150,16 @@ func (r Rewrite) entry(entry []byte) []byte {
 		return entry
 	}
 	return []byte("<entry><key>" + r.member + "</key><value>" + escape(after) + "</value></entry>")
+}
+
+// spellRanges writes ranges of addresses from their first address on, and IPv6 in lower case without zeros.
+func spellRanges(ranges any) {
+	list, _ := ranges.([]any)
+	for i := range list {
+		if p, err := netip.ParsePrefix(text(list[i])); err == nil {
+			list[i] = p.Masked().String()
+		}
+	}
 }
 
 func lowerNames(columns any) {

@@ -22,7 +22,7 @@ type row struct {
 	status  int
 	class   Class
 	after   time.Duration
-	// within is how long AWS may go on answering so, of the class Propagating.
+	// within limits the time for which AWS may still give this answer, of the class Propagating.
 	within time.Duration
 }
 

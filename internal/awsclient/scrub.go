@@ -38,7 +38,7 @@ var scrubs = []struct {
 	{regexp.MustCompile(`\s+`), " "},
 }
 
-// credentialParts are what AWS quotes of a request that it cannot authenticate: the credential, a header, a token, a signature.
+// credentialParts match the parts that AWS quotes of a request that it cannot authenticate: the credential, a header, a token, a signature.
 var credentialParts = []*regexp.Regexp{
 	regexp.MustCompile(`\B'[^']*(?:'|$)`), // no apostrophe
 	regexp.MustCompile(`"[^"]*(?:"|$)`),

@@ -92,7 +92,7 @@ func (l List) added(t *testing.T, e engine.Entry) *Subject {
 	return s
 }
 
-// tagged returns an object with a tag of a value of its own.
+// tagged returns an object with a tag of that value.
 func tagged(o v1alpha1.Resource, value int) v1alpha1.Resource {
 	out := o.DeepCopyObject().(v1alpha1.Resource)
 	out.CommonSpec().Tags = map[string]v1alpha1.TagValue{"edited": v1alpha1.TagValue(strconv.Itoa(value))}

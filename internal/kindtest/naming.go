@@ -14,7 +14,7 @@ import (
 // unlived are the fields that name another resource and that no row declares, by kind and path, with the reason.
 var unlived = map[string]string{}
 
-// namesResource reports whether a field names a resource of its own: a key, a role, a network, or an object that stands for one.
+// namesResource reports whether a field names another resource: a key, a role, a network, or an object that stands for one.
 func namesResource(f reflect.StructField) bool {
 	of := f.Type
 	for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice {
@@ -75,7 +75,7 @@ func addNamed(to map[string]bool, v reflect.Value, at string) {
 	}
 }
 
-// reportNamed fails for a field that names a resource and was declared by no object that came to rest with the rights of the printed
+// reportNamed fails for a field that names a resource and was declared by no object that became ready with the rights of the printed
 // policies alone.
 func (f *forms) reportNamed(t *testing.T, of reflect.Type) {
 	t.Helper()

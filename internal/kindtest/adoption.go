@@ -29,6 +29,9 @@ func adopted(t *testing.T, e engine.Entry, l Life) {
 	s.Targets, s.Secrets, s.Trusted, s.Guarded = earlier.Targets, earlier.Secrets, earlier.Trusted, earlier.Guarded
 	s.Boundary, s.RolePath, s.DefaultTags, s.Callers, s.Clock = earlier.Boundary, earlier.RolePath, earlier.DefaultTags, earlier.Callers, earlier.Clock
 	s.AllowAdoption = true
+	if l.Adopter != nil {
+		l.Adopter(s)
+	}
 	s.limit(t, newRights(e))
 	Settled(t, s)
 	if now := s.Object.CommonStatus().ID; now != id {

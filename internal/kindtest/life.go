@@ -24,6 +24,8 @@ type Life struct {
 	Sample v1alpha1.Resource
 	// Facts changes the subject: targets, secrets, guards.
 	Facts func(s *Subject)
+	// Adopter changes the subject that adopts the resource of an earlier one; nil where an adoption needs no more than the facts.
+	Adopter func(s *Subject)
 	// Parents makes what must exist before in AWS; it is not counted.
 	Parents func(t *testing.T, r *Rig)
 	// Foreign makes a resource of the sample's name that is somebody else's; nil where a name cannot be taken.

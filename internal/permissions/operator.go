@@ -388,6 +388,7 @@ func (s Scope) ssm(operation string) target {
 }
 
 // kms limits by tags, because AWS chooses the identifiers.
+// https://docs.aws.amazon.com/service-authorization/latest/reference/list_awskeymanagementservice.html
 func (s Scope) kms(operation string) target {
 	keys := s.arns("kms", "key/*")
 	switch operation {
@@ -398,7 +399,7 @@ func (s Scope) kms(operation string) target {
 	case "DescribeKey", "ListResourceTags":
 		return target{resources: keys}
 	default:
-		return target{keys, ours}
+		return s.readToAdopt(operation, keys)
 	}
 }
 
@@ -466,8 +467,17 @@ func (s Scope) cognito(operation string) target {
 	case "DescribeUserPool":
 		return target{resources: pools}
 	default:
-		return target{pools, ours}
+		return s.readToAdopt(operation, pools)
 	}
+}
+
+// readToAdopt limits an action to resources with the operator's tag. An adoption compares the whole resource with the object before
+// the first write, which is the one that tags it, so that with Adopt the reads are allowed of all resources of the type.
+func (s Scope) readToAdopt(operation string, resources []string) target {
+	if s.Adopt && (strings.HasPrefix(operation, "Get") || strings.HasPrefix(operation, "List") || strings.HasPrefix(operation, "Describe")) {
+		return target{resources: resources}
+	}
+	return target{resources, ours}
 }
 
 // sns limits by the name of the topic, except for the actions on a subscription, for which AWS evaluates no resource.

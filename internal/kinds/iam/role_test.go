@@ -346,7 +346,7 @@ func life(t *testing.T, edits ...func(*spec)) kindtest.Life {
 	with := func(more ...func(*spec)) *v1alpha1.IAMRole { return roleOf(slices.Concat(edits, more)...) }
 	return kindtest.Life{
 		Sample: with(inline("one", readOne), attach(policyA)), Exists: exists,
-		Facts: trusted(t), Foreign: createRole(map[string]string{"owner": "somebody"}),
+		Facts: trusted(t), Adopter: func(s *kindtest.Subject) { s.Boundary = boundary }, Foreign: createRole(map[string]string{"owner": "somebody"}),
 		Invalid: []v1alpha1.Resource{with(inline("one", "no JSON"), attach(policyA)), with(func(s *spec) { s.AssumeRolePolicyDocument = "{}" })},
 		Edited:  with(inline("one", readTwo, "two", readTwo), session(7200), tagged("team", "b")),
 	}

@@ -376,7 +376,7 @@ func TestTable_ListsOfOthers(t *testing.T) {
 		return tableInput(ask(t, api(r).GetTable, &glue.GetTableInput{DatabaseName: str(lake), Name: str(calls)}).Table)
 	}
 	list := func(field string, exact bool, change func(in *types.TableInput), has func(in types.TableInput) bool) kindtest.List {
-		return kindtest.List{Field: field, Object: tableOf(fullTable), Edited: edited, Facts: inDatabase, Add: rewrite(change), Exact: exact,
+		return kindtest.List{Field: field, Object: tableOf(fullTable), Edited: edited, Facts: inDatabase, Add: rewrite(change), Untagged: true, Exact: exact,
 			Has: func(t *testing.T, r *kindtest.Rig) bool { t.Helper(); return has(table(t, r)) }}
 	}
 	theirs := types.Column{Name: str("theirs"), Type: str("string")}

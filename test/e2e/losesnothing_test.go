@@ -106,6 +106,7 @@ func (h *household) populate(r *rand.Rand) {
 		func() {
 			h.add(&v1alpha1.DynamoDBTable{Spec: v1alpha1.DynamoDBTableSpec{TableName: "household-visits", HashKey: v1alpha1.DynamoDBAttribute{Name: "pk", Type: "S"},
 				SSE: &v1alpha1.DynamoDBSSE{Enabled: true, KMSKeyID: h.key.Status.ARN}}}, "visits")
+			h.recovers = true // DynamoDB keeps the last backup for 35 days
 			h.endsOfKey = append(h.endsOfKey, "dynamodb.DeleteTable(household-visits)")
 		},
 		func() {

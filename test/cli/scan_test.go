@@ -110,8 +110,8 @@ func TestScan_OfANodeWithoutRoom(t *testing.T) {
 
 func TestScan_OfTheClustersSubnets(t *testing.T) {
 	x := newTool(t)
-	config := aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	network, clusters := ec2.NewFromConfig(config), eks.NewFromConfig(config)
+	config := x.owner()
+	network := ec2.NewFromConfig(config)
 	vpc, err := network.CreateVpc(x.Ctx(), &ec2.CreateVpcInput{CidrBlock: aws.String("10.9.0.0/16")})
 	if err != nil {
 		t.Fatal(err)
@@ -124,15 +124,7 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 		}
 		subnets = append(subnets, *s.Subnet.SubnetId)
 	}
-	name := strings.ToLower(x.Namespace)
-	if _, err := clusters.CreateCluster(x.Ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"),
-		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: subnets}}); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
-		if _, err := clusters.DeleteCluster(x.Ctx(), &eks.DeleteClusterInput{Name: &name}); err != nil {
-			t.Error(err)
-		}
 		for _, id := range subnets {
 			if _, err := network.DeleteSubnet(x.Ctx(), &ec2.DeleteSubnetInput{SubnetId: &id}); err != nil {
 				t.Error(err)
@@ -142,6 +134,7 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	name := x.makeCluster(config, subnets, nil)
 	if got, r, a := x.scan("--only", "network", "--cluster-name", name); a.code != 0 || got[tagged] != "WARN" {
 		t.Errorf("without tags: exit code %d, %+v", a.code, r)
 	}
@@ -153,5 +146,57 @@ func TestScan_OfTheClustersSubnets(t *testing.T) {
 	}
 	if got, r, a := x.scan("--only", "network", "--cluster-name", "none"); a.code != 1 || got[tagged] != "FAIL" {
 		t.Errorf("of no cluster: exit code %d, %+v", a.code, r)
+	}
+}
+
+// owner has every right in the account.
+func (x *tool) owner() aws.Config {
+	return aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+}
+
+// makeCluster creates a cluster of EKS, which ends with the test, and returns its name.
+func (x *tool) makeCluster(config aws.Config, subnets []string, compute *ekstypes.ComputeConfigRequest) string {
+	x.Helper()
+	clusters, name := eks.NewFromConfig(config), strings.ToLower(x.Namespace)
+	if _, err := clusters.CreateCluster(x.Ctx(), &eks.CreateClusterInput{Name: &name, RoleArn: aws.String("arn:aws:iam::" + account + ":role/cluster"), ComputeConfig: compute,
+		ResourcesVpcConfig: &ekstypes.VpcConfigRequest{SubnetIds: subnets}}); err != nil {
+		x.Fatal(err)
+	}
+	x.Cleanup(func() {
+		if _, err := clusters.DeleteCluster(x.Ctx(), &eks.DeleteClusterInput{Name: &name}); err != nil {
+			x.Error(err)
+		}
+	})
+	return name
+}
+
+// EKS says that Auto Mode is enabled, before a node does; its first node has a label.
+func TestScan_TellsOfEKSAutoModeBeforeItsFirstNode(t *testing.T) {
+	x := newTool(t)
+	const sort = "the sort of nodes is known"
+	name := x.makeCluster(x.owner(), nil, &ekstypes.ComputeConfigRequest{Enabled: aws.Bool(true)})
+	evidence := func(args ...string) (seen, fix string) {
+		t.Helper()
+		_, r, _ := x.scan(args...)
+		for _, c := range r.Checks {
+			if c.Title == sort {
+				seen = c.Evidence
+			}
+			if c.Title == serving {
+				fix = c.Fix
+			}
+		}
+		return seen, fix
+	}
+	if got, fix := evidence("--cluster-name", name); !strings.Contains(got, "0 nodes of EKS Auto Mode") || !strings.Contains(got, "EKS Auto Mode is enabled and starts nodes as pods need them") ||
+		!strings.Contains(fix, "create an IngressClass alb with controller eks.amazonaws.com/alb") {
+		t.Errorf("before the first node: %q; %q", got, fix)
+	}
+	if got, fix := evidence("--cluster-name", "none"); strings.Contains(got, "is enabled") || strings.Contains(fix, "eks.amazonaws.com/alb") {
+		t.Errorf("of no cluster: %q; %q", got, fix)
+	}
+	x.installed(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "auto-" + name, Labels: map[string]string{"eks.amazonaws.com/compute-type": "auto"}}})
+	if got, _ := evidence("--cluster-name", "none"); !strings.Contains(got, "1 nodes of EKS Auto Mode") {
+		t.Errorf("with its first node: %q", got)
 	}
 }

@@ -63,6 +63,17 @@ func (t *Type) IsDefault(value any, at ...string) bool {
 	return slices.ContainsFunc(t.schemasAt(at), func(schema map[string]any) bool { return reflect.DeepEqual(schema["default"], value) })
 }
 
+// IsMap reports whether a property is an object whose names a person chooses, so that one without members says nothing.
+func (t *Type) IsMap(at ...string) bool {
+	schemas := t.schemasAt(at)
+	chosen := func(schema map[string]any) bool {
+		_, fixed := schema["properties"]
+		_, any := schema["additionalProperties"].(map[string]any)
+		return !fixed && (any || schema["patternProperties"] != nil)
+	}
+	return len(schemas) > 0 && !slices.ContainsFunc(schemas, func(schema map[string]any) bool { return !chosen(schema) })
+}
+
 // RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type that has some can neither
 // leave them out nor repeat them: github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205.
 func (t *Type) RequiredUnseen() []string {

@@ -95,6 +95,12 @@ func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want,
 
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
+	if !exists && isHollow(want) {
+		if !d.isRecorded(p, want) {
+			d.differ(p, m, want, have)
+		}
+		return
+	}
 	switch w := want.(type) {
 	case nil:
 		if exists {

@@ -5,6 +5,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/kind"
@@ -21,7 +22,7 @@ func hiddenIn(want any) []string {
 
 // hiddenPaths are the paths of write-only values that the status or the intent records.
 func hiddenPaths(st *v1alpha1.CommonStatus, i *Intent) []string {
-	recorded := slices.Collect(maps.Keys(st.WrittenVersions))
+	recorded := slices.DeleteFunc(slices.Collect(maps.Keys(st.WrittenVersions)), func(path string) bool { return strings.HasSuffix(path, hollowMark) })
 	if i != nil {
 		recorded = append(recorded, i.Hidden...)
 	}

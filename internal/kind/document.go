@@ -29,8 +29,8 @@ type DocumentRule struct {
 	// Same reports whether AWS shows a wanted value in another form, which is no difference. It gets the object with the wanted value, and is
 	// asked where the two values differ and neither is absent or secret. Nil where AWS shows values as they were written.
 	Same func(within map[string]any, want, have any) bool
-	// Omitted reports whether AWS may leave a wanted value out of what it shows, so that its absence is no difference. An empty text, list or object
-	// always may. Nil where AWS shows every other value.
+	// Omitted reports whether AWS may leave a wanted value out of what it shows, so that its absence is no difference. An empty text or list
+	// always may, and an object of nothing but empty values once it was written. Nil where AWS shows every other value.
 	Omitted func(want any) bool
 }
 

@@ -92,6 +92,10 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 	if !replication.IsDefault(false, "DeletionProtected") || replication.IsDefault(true, "DeletionProtected") {
 		t.Error("the default beside a reference")
 	}
+	acl := parse(t, bundled, "AWS::WAFv2::WebACL") // {} is a choice in one, and none in the other
+	if !acl.IsMap("CustomResponseBodies") || acl.IsMap("DefaultAction") || acl.IsMap("DefaultAction", "Allow") || acl.IsMap("Nothing") {
+		t.Error("the properties whose names a person chooses")
+	}
 	if !list.Has("Entries", awsschema.Every, "Cidr") || list.Has("Entries", awsschema.Every, "Color") || list.Has("Color") {
 		t.Error("the properties that the schema knows")
 	}

@@ -16,7 +16,7 @@ import (
 // hollowMark ends the key of the record of a document. No property of a schema has this name.
 const hollowMark = "[{}]"
 
-// mostHollow bounds a record. What is beyond it counts as a difference while AWS does not show it.
+// mostHollow bounds a record. Further values count as differences while AWS does not show them.
 const mostHollow = 64
 
 // saysNothing reports whether a value consists of nothing but empty texts, lists and objects.

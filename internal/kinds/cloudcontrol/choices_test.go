@@ -34,7 +34,7 @@ func TestWebACL_IsChangedByAnEmptyObject(t *testing.T) {
 	}
 }
 
-// Where the handlers of a type do not show an object of empty objects, it is written once. What cannot be changed is no difference from what was created.
+// Where the handlers of a type do not show an object of empty objects, it is written once. A property that cannot be changed does not differ after its creation.
 func TestChoices_AreWrittenOnceWhereAWSDoesNotShowThem(t *testing.T) {
 	types, err := awstypes.Bundled()
 	must(t, err)

@@ -95,7 +95,7 @@ func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want,
 
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
-	if !exists && isHollow(want) {
+	if !exists && d.isHollow(p, want) {
 		if !d.isRecorded(p, want) {
 			d.differ(p, m, want, have)
 		}
@@ -139,7 +139,7 @@ func (d documents) isInvisible(p place, object map[string]any) bool {
 	for name, value := range object {
 		at := p.member(name)
 		members, _ := value.(map[string]any)
-		if isHidden(value) || len(members) > 0 && d.isInvisible(at, members) {
+		if isHidden(value) || len(members) > 0 && d.isInvisible(at, members) || d.isHollow(at, value) && d.isRecorded(at, value) {
 			continue
 		}
 		if rule := d.rules.RuleAt(at.at); !rule.Skip && !isSame(rule, rule.Mode, object, value, nil) {

@@ -55,7 +55,7 @@ func TestDocument_IsComparedByItsRules(t *testing.T) {
 		{"an object of empty values", `{"B": {"C": "", "D": []}}`, `{}`, []string{"Properties.B"}},
 		{"an empty text is another than one that is not", `{"C": ""}`, `{"C": "c"}`, []string{"Properties.C"}},
 		{"a default may be missing", `{"A": "default", "B": {"C": "default"}, "Set": [{"K": "default"}]}`, `{"B": {}, "Set": [{"X": 1}]}`, nil},
-		{"an object of defaults may be missing", `{"B": {"C": "default"}}`, `{}`, nil},
+		{"an object of defaults is a choice, too", `{"B": {"C": "default"}}`, `{}`, []string{"Properties.B"}},
 		{"an object without a member that is to be shown", `{"B": {"C": null}, "M": {"N": {"C": null}}}`, `{}`, nil},
 		{"a name with an empty object is missing", `{"M": {"a": {}}, "B": {"D": {"E": {}}}}`, `{}`, []string{"Properties.B", "Properties.M"}},
 		{"a default is another than what is shown", `{"A": "default", "B": {"C": "default"}}`, `{"A": "b", "B": {"C": ""}}`, []string{"Properties.A", "Properties.B.C"}},

@@ -19,34 +19,41 @@ const hollowMark = "[{}]"
 // mostHollow bounds a record. Further values count as differences while AWS does not show them.
 const mostHollow = 64
 
-// saysNothing reports whether a value consists of nothing but empty texts, lists and objects.
-func saysNothing(v any) bool {
-	switch v := v.(type) {
+// saysNothing reports whether a value consists of nothing but empty texts, lists and objects, and of what AWS may leave out.
+func (d documents) saysNothing(p place, within map[string]any, v any) bool {
+	switch w := v.(type) {
 	case nil:
 		return true
 	case string:
-		return v == ""
+		if w == "" {
+			return true
+		}
 	case []any:
-		return !slices.ContainsFunc(v, func(element any) bool { return !saysNothing(element) })
-	case map[string]any:
-		for _, member := range v {
-			if !saysNothing(member) {
+		for i, element := range w {
+			if !d.saysNothing(p.element(i), nil, element) {
 				return false
 			}
 		}
 		return true
-	default:
-		return false
+	case map[string]any:
+		for name, member := range w {
+			if !d.saysNothing(p.member(name), w, member) {
+				return false
+			}
+		}
+		return true
 	}
+	rule := d.rules.RuleAt(p.at)
+	return len(p.at) > 0 && isSame(rule, rule.Mode, within, v, nil)
 }
 
 // isHollow reports whether a value says nothing but by the names in it. AWS may always leave out an empty text or list, which have none.
-func isHollow(v any) bool {
+func (d documents) isHollow(p place, v any) bool {
 	switch v := v.(type) {
 	case []any:
-		return len(v) > 0 && saysNothing(v)
+		return len(v) > 0 && d.saysNothing(p, nil, v)
 	case map[string]any:
-		return saysNothing(v) && !isRemoval(v)
+		return d.saysNothing(p, nil, v) && !isRemoval(v)
 	default:
 		return false
 	}
@@ -95,9 +102,8 @@ func addHollow(field string, want, have *kind.Document, written, versions map[st
 // unshown collects the hollow values in a wanted one that AWS does not show. Of a list, only the elements count that are not among those that it
 // shows.
 func (d documents) unshown(p place, want, have any, found *[]string) {
-	if have == nil && isHollow(want) {
+	if have == nil && d.isHollow(p, want) { // and what is in it, for when AWS shows the outer value only
 		*found = append(*found, hollowEntry(p, want))
-		return
 	}
 	switch want := want.(type) {
 	case map[string]any:

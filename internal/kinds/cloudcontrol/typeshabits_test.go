@@ -4,6 +4,7 @@ package cloudcontrol
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.H
 			if _, err := l.Settle(t.Context(), nil); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, l.Rig.AWS.Calls())
 			}
-			if got := l.shown(name); !includes(got, value) && (got != nil || value != "") {
+			if got := l.shown(name); !l.showsAs(name, got, value) {
 				t.Errorf("%s is %v, want %v", name, got, value)
 			}
 			l.rests()
@@ -41,6 +42,21 @@ func (l *anyLife) habitual(t *testing.T, types *awstypes.Types, h cloudcontrol.H
 	}
 	l.Deleting = true
 	kindtest.Settled(t, l.Subject)
+}
+
+// showsAs reports whether AWS has a value of a property, or shows none because it is empty or the default.
+func (l *anyLife) showsAs(name string, got, value any) bool {
+	if got == nil && (value == "" || l.schema.IsDefault(value, name)) || includes(got, value) {
+		return true
+	}
+	members, isObject := value.(map[string]any)
+	have, _ := got.(map[string]any)
+	for member, of := range members {
+		if !includes(have[member], of) && !(have[member] == nil && l.schema.IsDefault(of, name, member)) {
+			return false
+		}
+	}
+	return isObject && got != nil
 }
 
 // rests looks once more at what is as declared.
@@ -85,7 +101,7 @@ func (l *anyLife) required(t *testing.T) map[string]any {
 	out, err := l.sample.Required(1)
 	must(t, err)
 	for _, name := range l.schema.Properties() {
-		if l.schema.Identifies(name) && out[name] == nil && !l.schema.RuleAt(name).ReadOnly {
+		if l.names(name) && out[name] == nil && !l.schema.RuleAt(name).ReadOnly {
 			if value, ok := l.sample.Another(out, name, 1); ok {
 				out[name] = value
 			}
@@ -93,6 +109,11 @@ func (l *anyLife) required(t *testing.T) map[string]any {
 	}
 	delete(out, l.schema.TagProperty())
 	return out
+}
+
+// names reports whether a property is a part of the identifier, or has one in it.
+func (l *anyLife) names(property string) bool {
+	return slices.ContainsFunc(l.schema.IdentifiedBy(), func(at string) bool { return at == property || strings.HasPrefix(at, property+".") })
 }
 
 // The handlers of a gateway store empty lists of clients and scopes, which their schema refuses at the next update:

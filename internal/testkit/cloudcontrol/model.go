@@ -233,8 +233,9 @@ func (m *model) property(name string) map[string]any {
 	return m.definition(all[name])
 }
 
-// fillDefaults gives properties that are missing the default of their schema.
+// fillDefaults gives properties that are missing the default of their schema, unless the schema refuses it.
 func (m *model) fillDefaults(properties map[string]any) {
+	isValid := m.validate(properties) == ""
 	all, _ := m.doc["properties"].(map[string]any)
 	for name, schema := range all {
 		own, _ := schema.(map[string]any)
@@ -243,7 +244,9 @@ func (m *model) fillDefaults(properties map[string]any) {
 			value, ok = m.property(name)["default"]
 		}
 		if _, set := properties[name]; ok && value != nil && !set {
-			properties[name] = value
+			if properties[name] = value; isValid && m.validate(properties) != "" {
+				delete(properties, name)
+			}
 		}
 	}
 }

@@ -93,6 +93,9 @@ func TestType_RulesFollowThePointers(t *testing.T) {
 		t.Error("the default beside a reference")
 	}
 	acl := parse(t, bundled, "AWS::WAFv2::WebACL") // {} is a choice in one, and none in the other
+	if !acl.SaysNothing(map[string]any{}, "CustomResponseBodies") || acl.SaysNothing(map[string]any{}, "DefaultAction", "Allow") {
+		t.Error("a map without members")
+	}
 	if !acl.IsMap("CustomResponseBodies") || acl.IsMap("DefaultAction") || acl.IsMap("DefaultAction", "Allow") || acl.IsMap("Nothing") {
 		t.Error("the properties whose names a person chooses")
 	}

@@ -74,6 +74,12 @@ func (t *Type) IsMap(at ...string) bool {
 	return len(schemas) > 0 && !slices.ContainsFunc(schemas, func(schema map[string]any) bool { return !chosen(schema) })
 }
 
+// SaysNothing reports whether AWS does the same without a value of a property: the default, or an empty map.
+func (t *Type) SaysNothing(value any, at ...string) bool {
+	object, isObject := value.(map[string]any)
+	return t.IsDefault(value, at...) || isObject && len(object) == 0 && t.IsMap(at...)
+}
+
 // RequiredUnseen returns the properties that AWS requires, never shows and does not allow to be changed, in order. An update of a type that has some can neither
 // leave them out nor repeat them: github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/2205.
 func (t *Type) RequiredUnseen() []string {

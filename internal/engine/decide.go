@@ -198,10 +198,7 @@ func (d decider[CR, S]) complete(p *Plan, verdict Verdict, refused error) {
 	}
 	p.Ownership = d.ownership(verdict)
 	p.Provided = d.o.Provided
-	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), writeOnlyVersions(d.want)
-	for field, document := range documentsOf(d.want) {
-		p.Written = addHollow(field, document, documentsOf(d.seen.State)[field], d.o.Written, p.Written)
-	}
+	p.TagKeys, p.tagsSum, p.Written = sortedKeys(wantedTags(d.want, d.sc.Tags)), sumOf(d.sc.Tags), withHollow(d.want, d.seen.State, d.o.Written, writeOnlyVersions(d.want))
 	p.keys, p.added = keysOf(d.want, d.seen.State)
 	p.ignores, p.documents = d.k.Meta().Ignores, sortedKeys(documentsOf(d.want))
 	d.addIgnored(p)

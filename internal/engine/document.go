@@ -96,9 +96,7 @@ func isSame(rule kind.DocumentRule, mode kind.Mode, within map[string]any, want,
 // value compares a wanted value with the one that AWS shows, if it exists.
 func (d documents) value(p place, m modes, want, have any, exists bool) {
 	if !exists && d.isHollow(p, want) {
-		if !d.isRecorded(p, want) {
-			d.differ(p, m, want, have)
-		}
+		d.hollow(p, m, want)
 		return
 	}
 	switch w := want.(type) {
@@ -112,10 +110,7 @@ func (d documents) value(p place, m modes, want, have any, exists bool) {
 	case map[string]any:
 		d.objectOrNone(p, m, w, have, exists)
 	case []any:
-		h, _ := have.([]any)
-		if !d.sameList(p, m, w, h) {
-			d.differ(p, m, want, have)
-		}
+		d.list(p, m, w, have)
 	default:
 		if !reflect.DeepEqual(want, have) && (exists || want != "") { // AWS may leave out an empty text
 			d.differ(p, m, want, have)
@@ -204,6 +199,13 @@ func versioned(v any) any {
 		return out
 	default:
 		return v
+	}
+}
+
+// list compares a wanted list with what AWS shows, which may be another kind of value, or nothing.
+func (d documents) list(p place, m modes, want []any, have any) {
+	if h, _ := have.([]any); !d.sameList(p, m, want, h) {
+		d.differ(p, m, want, have)
 	}
 }
 

@@ -78,6 +78,22 @@ func (d documents) isRecorded(p place, v any) bool {
 	return slices.Contains(strings.Split(d.written[field+hollowMark], ","), hollowEntry(p, v))
 }
 
+// hollow compares a wanted hollow value with its absence.
+func (d documents) hollow(p place, m modes, want any) {
+	if !d.isRecorded(p, want) {
+		d.differ(p, m, want, nil)
+	}
+}
+
+// withHollow adds the records of the documents of a state to the versions of what a plan writes.
+func withHollow(want, have any, written, versions map[string]string) map[string]string {
+	shown := documentsOf(have)
+	for field, d := range documentsOf(want) {
+		versions = addHollow(field, d, shown[field], written, versions)
+	}
+	return versions
+}
+
 // addHollow adds the hollow values of a wanted document that AWS does not show to the versions of what a plan writes.
 func addHollow(field string, want, have *kind.Document, written, versions map[string]string) map[string]string {
 	shown := map[string]string{}

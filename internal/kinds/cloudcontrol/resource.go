@@ -171,15 +171,8 @@ func documentOf(schema *awsschema.Type, uid string, properties map[string]any, i
 		}
 		isIgnored, isTags := ignored.Contain(at), len(at) > 0 && at[0] == schema.TagProperty()
 		return kind.DocumentRule{Skip: rule.ReadOnly || isIgnored || isTags, Ignored: isIgnored, Mode: mode, Unordered: rule.Unordered, Same: sameBy(schema.TransformAt(at...), hidden),
-			Omitted: func(want any) bool {
-				return !rule.WriteOnly && (schema.IsDefault(want, at...) || isEmptyMap(want) && schema.IsMap(at...))
-			}}
+			Omitted: func(want any) bool { return !rule.WriteOnly && schema.SaysNothing(want, at...) }}
 	}}
-}
-
-func isEmptyMap(value any) bool {
-	object, ok := value.(map[string]any)
-	return ok && len(object) == 0
 }
 
 // modeOf returns the mode of the differences of a property.

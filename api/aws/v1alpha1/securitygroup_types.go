@@ -95,18 +95,24 @@ type SecurityGroupSpec struct {
 	// +kubebuilder:validation:Pattern=`^[a-zA-Z0-9. _\-:/()#,@\[\]+=&;{}!$*]+$`
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="description is immutable"
 	Description string `json:"description"`
-	// IngressRules are the rules for incoming traffic, in any order. Rules that are not declared are removed. Absent: not
-	// managed; AWS creates groups without any. [] removes all.
+	// IngressRules are the rules for incoming traffic, in any order. Rules that are not declared are removed, but for those of
+	// load balancer controllers (see exclusiveRules). Absent: not managed; AWS creates groups without any. [] removes all.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=60
 	IngressRules *[]SecurityGroupRule `json:"ingressRules,omitempty"`
 	// EgressRules are the rules for outgoing traffic, in any order. Rules that are not declared are removed, among them the
-	// one with which AWS creates groups and which allows all traffic. Absent: not managed. [] removes all.
+	// one with which AWS creates groups and which allows all traffic, but for those of load balancer controllers (see
+	// exclusiveRules). Absent: not managed. [] removes all.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=60
 	EgressRules *[]SecurityGroupRule `json:"egressRules,omitempty"`
+	// ExclusiveRules removes the rules of controllers, too: those whose descriptions begin with elbv2.k8s.aws/ (the AWS Load
+	// Balancer Controller) or kubernetes.io/rule/ (the AWS cloud provider), and without which their load balancers reach no
+	// pod of this group. By default they stay, and status.controllerRules lists them.
+	// +optional
+	ExclusiveRules bool `json:"exclusiveRules,omitempty"`
 }
 
 // SecurityGroupStatus reports the security group.
@@ -121,6 +127,11 @@ type SecurityGroupStatus struct {
 	// VPCID is the identifier of the VPC.
 	// +optional
 	VPCID string `json:"vpcID,omitempty"`
+	// ControllerRules describes the rules that controllers of Kubernetes added to the group and that stay, at most 32.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	ControllerRules []string `json:"controllerRules,omitempty"`
 }
 
 // SecurityGroup is a security group of a VPC.

@@ -11,8 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
 
+	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/kindtest"
+	"github.com/nexus-operator/nexus-operator/internal/testkit/extent"
 )
 
 func TestInstance_ListsOfOthers(t *testing.T) {
@@ -85,4 +87,50 @@ func TestSecurityGroup_ListsOfOthers(t *testing.T) {
 				t.Helper()
 				return slices.ContainsFunc(groups(t, r)[0].IpPermissionsEgress, isTheirs)
 			}})
+}
+
+// The rule by which the AWS Load Balancer Controller lets a load balancer reach the pods of a group outlives checks and edits of the group,
+// and is shown. A group that declares its rules as exclusive loses it, and a rule that is declared is the object's, whatever its description.
+func TestSecurityGroup_LeavesTheRulesOfControllersAlone(t *testing.T) {
+	for _, mark := range []string{"elbv2.k8s.aws/targetGroupBinding=shared", "kubernetes.io/rule/nlb/client=a953ad6f802b345f"} {
+		t.Run(mark, func(t *testing.T) {
+			r := kindtest.NewRig(t)
+			s := kindtest.NewSubject(r, engine.For(NewSecurityGroup), groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8"))))
+			inNetwork(t, s)
+			kindtest.Settled(t, s)
+			theirs := []types.IpPermission{{IpProtocol: aws.String("tcp"), FromPort: aws.Int32(8080), ToPort: aws.Int32(8080), IpRanges: []types.IpRange{{CidrIp: aws.String("10.0.0.0/8"), Description: &mark}}}}
+			_, err := api(r).AuthorizeSecurityGroupIngress(t.Context(), &ec2.AuthorizeSecurityGroupIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
+			must(t, err)
+			stays := func() bool {
+				return slices.ContainsFunc(groups(t, r)[0].IpPermissions, func(p types.IpPermission) bool { return aws.ToInt32(p.FromPort) == 8080 })
+			}
+			for round := range extent.Size(t, 5, 100) {
+				s.Forget()
+				kindtest.Settled(t, s)
+				s.Edit(groupOf(in(tcp(int32(81+round), "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8"))))
+				kindtest.Settled(t, s)
+				if !stays() {
+					t.Fatalf("round %d: the rule is gone\n%s", round, r.AWS.Calls())
+				}
+			}
+			if shown := s.Object.(*v1alpha1.SecurityGroup).Status.ControllerRules; len(shown) != 1 || shown[0] != "ingress tcp 8080-8080 10.0.0.0/8: "+mark {
+				t.Errorf("the status shows %q", shown)
+			}
+			declared := groupOf(in(described(tcp(8080, "10.0.0.0/8"), "to the pods")), out(tcp(443, "10.0.0.0/8")))
+			s.Edit(declared)
+			kindtest.Settled(t, s)
+			if got := groups(t, r)[0].IpPermissions; len(got) != 1 || aws.ToString(got[0].IpRanges[0].Description) != "to the pods" {
+				t.Errorf("declared: %+v", got)
+			}
+			_, err = api(r).UpdateSecurityGroupRuleDescriptionsIngress(t.Context(), &ec2.UpdateSecurityGroupRuleDescriptionsIngressInput{GroupId: groups(t, r)[0].GroupId, IpPermissions: theirs})
+			must(t, err)
+			exclusive := groupOf(in(tcp(80, "10.0.0.0/8")), out(tcp(443, "10.0.0.0/8")))
+			exclusive.Spec.ExclusiveRules = true
+			s.Edit(exclusive)
+			kindtest.Settled(t, s)
+			if stays() {
+				t.Error("the exclusive group has the rule")
+			}
+		})
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2/types"
@@ -100,6 +101,35 @@ func seenRules(id string, permissions []types.IpPermission) map[string]Rule {
 		addRules(out, p, peers)
 	}
 	return out
+}
+
+// marksOfControllers begin the descriptions of the rules by which controllers of Kubernetes let load balancers reach nodes and pods: the AWS
+// Load Balancer Controller and the AWS cloud provider.
+// https://github.com/kubernetes-sigs/aws-load-balancer-controller/blob/main/pkg/targetgroupbinding/networking_manager.go
+// https://cloud-provider-aws.sigs.k8s.io/service_controller/
+var marksOfControllers = []string{"elbv2.k8s.aws/", "kubernetes.io/rule/"}
+
+// mostControllerRules bounds the list in the status.
+const mostControllerRules = 32
+
+// leaveControllers takes the rules of controllers out of what is compared, unless they are wanted or the group is exclusive.
+func (s *SecurityGroupState) leaveControllers(want SecurityGroupState) {
+	if want.Exclusive {
+		return
+	}
+	for _, direction := range []struct {
+		name       string
+		have, want map[string]Rule
+	}{{"ingress", s.Ingress, want.Ingress}, {"egress", s.Egress, want.Egress}} {
+		for _, key := range kind.SortedKeys(direction.have) {
+			description := aws.ToString(direction.have[key].Description)
+			_, wanted := direction.want[key]
+			if !wanted && slices.ContainsFunc(marksOfControllers, func(mark string) bool { return strings.HasPrefix(description, mark) }) {
+				s.OfControllers = append(s.OfControllers, direction.name+" "+key+": "+description)
+				delete(direction.have, key)
+			}
+		}
+	}
 }
 
 // wantedRules returns the declared rules by their keys; nil when none are declared.

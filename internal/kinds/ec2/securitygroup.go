@@ -5,6 +5,7 @@ package ec2
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/ec2"
@@ -20,6 +21,10 @@ type SecurityGroupState struct {
 	Resource `drift:"id"`
 	// Idle is true while the group is deleted and only rules of other groups keep it.
 	Idle bool `drift:"observed"`
+	// Exclusive is true for a group that loses the rules of controllers, too.
+	Exclusive bool `drift:"id"`
+	// OfControllers describes the rules of controllers that stay.
+	OfControllers []string `drift:"observed"`
 
 	GroupName, Description, VPCID *string           `drift:"immutable"`
 	Ingress, Egress               map[string]Rule   `drift:"exact"`
@@ -45,6 +50,7 @@ func NewSecurityGroup(cfg aws.Config) kind.Kind[*v1alpha1.SecurityGroup, Securit
 		Publish: func(cr *v1alpha1.SecurityGroup, s SecurityGroupState) {
 			st := &cr.Status
 			st.ID, st.ARN, st.GroupID, st.GroupName, st.VPCID = s.ID, s.arn(), s.ID, aws.ToString(s.GroupName), aws.ToString(s.VPCID)
+			st.ControllerRules = s.OfControllers[:min(len(s.OfControllers), mostControllerRules)]
 		},
 		Describe: kind.Read[SecurityGroupState]{Actions: append(readsOf(dependentsOfGroup), "ec2:DescribeSecurityGroups"), Do: g.describe},
 		Create:   kind.Call[SecurityGroupState]{Action: "ec2:CreateSecurityGroup", DoForID: g.create},
@@ -141,7 +147,7 @@ func groupRules(rules map[string]Rule) []string {
 
 func declareSecurityGroup(sc kind.Scope, cr *v1alpha1.SecurityGroup, want *SecurityGroupState) (err error) {
 	in := cr.Spec
-	want.GroupName, want.Description = &in.GroupName, &in.Description
+	want.GroupName, want.Description, want.Exclusive = &in.GroupName, &in.Description, in.ExclusiveRules
 	vpc, err := referredID(sc, "VPC", in.VPCID, in.VPCRef)
 	if err != nil {
 		return err
@@ -171,8 +177,12 @@ func (g *securityGroup) describe(ctx context.Context, want SecurityGroupState, l
 	id := aws.ToString(d.GroupId)
 	seen := kind.Seen[SecurityGroupState]{Exists: true, Tags: kind.TagMap(d.Tags), Duplicates: duplicates, State: SecurityGroupState{
 		Resource: Resource{ARNPrefix: want.ARNPrefix, ID: id}, GroupName: d.GroupName, Description: d.Description, VPCID: d.VpcId,
-		Ingress: seenRules(id, d.IpPermissions), Egress: seenRules(id, d.IpPermissionsEgress),
+		Ingress: seenRules(id, d.IpPermissions), Egress: seenRules(id, d.IpPermissionsEgress), Exclusive: want.Exclusive,
 	}}
+	seen.State.leaveControllers(want)
+	if others := seen.State.OfControllers; len(others) > 0 {
+		seen.Omitted = []string{"the rules of controllers (" + strings.Join(others, ", ") + ")"}
+	}
 	if look.Contents {
 		err = g.holds(ctx, &seen)
 	}

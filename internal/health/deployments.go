@@ -11,6 +11,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -30,7 +31,7 @@ func (r Reader) deployment(ctx context.Context, d *appsv1.Deployment) (Health, e
 		h.NoCredentials = lackCredentials(d, pods.Items)
 		return h, nil
 	}
-	if d.Status.ObservedGeneration < d.Generation {
+	if !isObserved(d) {
 		// The status still speaks of the previous template: what its pods report says nothing of the edit yet.
 		return Health{Reason: status.ReasonProgressing, Serving: need > 0 && d.Status.AvailableReplicas >= need,
 			Message: "the Deployment's controller has not observed the last change yet"}, nil
@@ -68,6 +69,27 @@ func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods [
 	need := neededReplicas(d)
 	h.Reason, h.Message = status.ReasonNodeNotReady, fmt.Sprintf("%d of %d replicas are available: %s", min(d.Status.AvailableReplicas, need), need, dead)
 	return nil
+}
+
+// isObserved reports whether the status of a Deployment speaks of its template. A change that its controller has not observed may be one of the
+// number of replicas alone: the last change, which an autoscaler made through the subresource scale. Times are of whole seconds, so that one
+// of the same second counts as another change.
+func isObserved(d *appsv1.Deployment) bool {
+	unobserved := d.Generation - d.Status.ObservedGeneration
+	if unobserved != 1 || d.Annotations[wellknown.AnnotationMinReplicas] == "" {
+		return unobserved <= 0
+	}
+	var scaled, changed metav1.Time
+	for _, m := range d.ManagedFields {
+		switch {
+		case m.Time == nil:
+		case m.Subresource == "scale" && scaled.Before(m.Time):
+			scaled = *m.Time
+		case m.Subresource == "" && changed.Before(m.Time):
+			changed = *m.Time
+		}
+	}
+	return changed.Before(&scaled)
 }
 
 // neededReplicas is the number of replicas without which a Deployment is not ready. Where an autoscaler sets the number, it is the least
@@ -122,13 +144,13 @@ func (r Reader) notRolledOut(d *appsv1.Deployment, need int32, pods []corev1.Pod
 // rolled out.
 func previousServes(d *appsv1.Deployment, need int32) bool {
 	st := d.Status
-	return need > 0 && st.ObservedGeneration >= d.Generation && st.AvailableReplicas >= need && st.UpdatedReplicas < st.Replicas
+	return need > 0 && isObserved(d) && st.AvailableReplicas >= need && st.UpdatedReplicas < st.Replicas
 }
 
 // rolledOut reports whether as many replicas as are needed are of the newest template and available, and none is of another.
 func rolledOut(d *appsv1.Deployment, need int32) bool {
 	st := d.Status
-	return st.ObservedGeneration >= d.Generation && st.UpdatedReplicas >= need && st.AvailableReplicas >= need && st.Replicas == st.UpdatedReplicas
+	return isObserved(d) && st.UpdatedReplicas >= need && st.AvailableReplicas >= need && st.Replicas == st.UpdatedReplicas
 }
 
 // isOverdue reports whether the rollout took longer than its progressDeadlineSeconds.

@@ -5,6 +5,7 @@ package health
 import (
 	"errors"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -61,6 +62,37 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 	// Without an autoscaler the declared number is needed.
 	h, _ := lookingAt(t, nil).Of(t.Context(), deployment(4, st{ObservedGeneration: 2, Replicas: 4, UpdatedReplicas: 4, AvailableReplicas: 2}))
 	looksLike(t, h, false, status.ReasonProgressing, false, "2 of 4")
+}
+
+// The controller of Deployments needs a moment to observe what an autoscaler asks for. Nothing is updated meanwhile, unless the template was
+// changed in that second, too.
+func TestDeployment_ThatWasScaledIsNotUpdated(t *testing.T) {
+	second := func(n int) *metav1.Time { return &metav1.Time{Time: noon.Add(time.Duration(n) * time.Second)} }
+	for name, tc := range map[string]struct {
+		generation int64
+		annotation string
+		fields     []metav1.ManagedFieldsEntry
+		ready      bool
+	}{
+		"scaled":                    {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}, {Subresource: "status", Time: second(2)}}, true},
+		"edited after it":           {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(2)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
+		"edited in the same second": {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(1)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
+		"edited and scaled":         {4, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
+		"by a person":               {3, "", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "kubectl", Subresource: "scale", Time: second(1)}}, false},
+		"without times":             {3, "2", nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := deployment(4, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2})
+			d.Generation, d.ManagedFields = tc.generation, tc.fields
+			if tc.annotation != "" {
+				d.Annotations = map[string]string{wellknown.AnnotationMinReplicas: tc.annotation}
+			}
+			h, err := lookingAt(t, nil).Of(t.Context(), d)
+			if err != nil || h.Ready != tc.ready {
+				t.Errorf("ready %v, %v", h.Ready, err)
+			}
+		})
+	}
 }
 
 // A pod that crashes for want of credentials never becomes ready.

@@ -71,25 +71,23 @@ func (r Reader) blameDeadNodes(ctx context.Context, d *appsv1.Deployment, pods [
 	return nil
 }
 
-// isObserved reports whether the status of a Deployment speaks of its template. A change that its controller has not observed may be one of the
-// number of replicas alone: the last change, which an autoscaler made through the subresource scale. Times are of whole seconds, so that one
-// of the same second counts as another change.
+// isObserved reports whether the status of a Deployment speaks of its template. A change that its controller has not observed is one of the
+// number of replicas alone where an autoscaler sets that, and everything else was changed before the newest template was rolled out: the API
+// server gives changes through the subresource scale no time. Times are of whole seconds, so that the same second says nothing.
 func isObserved(d *appsv1.Deployment) bool {
 	unobserved := d.Generation - d.Status.ObservedGeneration
 	if unobserved != 1 || d.Annotations[wellknown.AnnotationMinReplicas] == "" {
 		return unobserved <= 0
 	}
-	var scaled, changed metav1.Time
+	var changed metav1.Time
 	for _, m := range d.ManagedFields {
-		switch {
-		case m.Time == nil:
-		case m.Subresource == "scale" && scaled.Before(m.Time):
-			scaled = *m.Time
-		case m.Subresource == "" && changed.Before(m.Time):
+		if m.Subresource == "" && m.Time != nil && changed.Before(m.Time) {
 			changed = *m.Time
 		}
 	}
-	return changed.Before(&scaled)
+	return !changed.IsZero() && slices.ContainsFunc(d.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentProgressing && c.Reason == "NewReplicaSetAvailable" && changed.Before(&c.LastUpdateTime)
+	})
 }
 
 // neededReplicas is the number of replicas without which a Deployment is not ready. Where an autoscaler sets the number, it is the least

@@ -67,23 +67,25 @@ func TestDeployment_WithAnAutoscalerNeedsItsMinimum(t *testing.T) {
 // The controller of Deployments needs a moment to observe what an autoscaler asks for. Nothing is updated meanwhile, unless the template was
 // changed in that second, too.
 func TestDeployment_ThatWasScaledIsNotUpdated(t *testing.T) {
-	second := func(n int) *metav1.Time { return &metav1.Time{Time: noon.Add(time.Duration(n) * time.Second)} }
+	second := func(n int) metav1.Time { return metav1.Time{Time: noon.Add(time.Duration(n) * time.Second)} }
 	for name, tc := range map[string]struct {
 		generation int64
 		annotation string
-		fields     []metav1.ManagedFieldsEntry
+		changed    int
+		reason     string
 		ready      bool
 	}{
-		"scaled":                    {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}, {Subresource: "status", Time: second(2)}}, true},
-		"edited after it":           {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(2)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
-		"edited in the same second": {3, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(1)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
-		"edited and scaled":         {4, "2", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "hpa", Subresource: "scale", Time: second(1)}}, false},
-		"by a person":               {3, "", []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: second(0)}, {Manager: "kubectl", Subresource: "scale", Time: second(1)}}, false},
-		"without times":             {3, "2", nil, false},
+		"scaled":                    {3, "2", 0, "NewReplicaSetAvailable", true},
+		"edited after the rollout":  {3, "2", 2, "NewReplicaSetAvailable", false},
+		"edited in the same second": {3, "2", 1, "NewReplicaSetAvailable", false},
+		"edited and scaled":         {4, "2", 0, "NewReplicaSetAvailable", false},
+		"by a person":               {3, "", 0, "NewReplicaSetAvailable", false},
+		"during a rollout":          {3, "2", 0, "ReplicaSetUpdated", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := deployment(4, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2})
-			d.Generation, d.ManagedFields = tc.generation, tc.fields
+			rolledOut := appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Reason: tc.reason, LastUpdateTime: second(1)}
+			d := deployment(4, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2, Conditions: []appsv1.DeploymentCondition{rolledOut}})
+			d.Generation, d.ManagedFields = tc.generation, []metav1.ManagedFieldsEntry{{Manager: "nexus", Time: new(second(tc.changed))}, {Manager: "hpa", Subresource: "scale"}, {Subresource: "status", Time: new(second(3))}}
 			if tc.annotation != "" {
 				d.Annotations = map[string]string{wellknown.AnnotationMinReplicas: tc.annotation}
 			}

@@ -269,7 +269,11 @@ func TestOutage_AnAutoscalerBeyondTheRoomLeavesACapabilityReady(t *testing.T) {
 	was := *meta.FindStatusCondition(c.Status.Conditions, "Ready")
 	phases := b.phasesOf(c)
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "crowd-dev-backend"}}
-	time.Sleep(time.Second) // the times of changes are of whole seconds: a change of this second could be one of the template
+	b.alterStatus(d, func() { // pods take longer to start than these: a change in the second of the rollout could be one of the template
+		for i := range d.Status.Conditions {
+			d.Status.Conditions[i].LastUpdateTime = metav1.NewTime(d.Status.Conditions[i].LastUpdateTime.Add(2 * time.Second))
+		}
+	})
 	if err := b.Client.SubResource("scale").Update(b.Ctx(), d, client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 6}})); err != nil {
 		t.Fatal(err)
 	}

@@ -220,7 +220,8 @@ type CommonStatus struct {
 	// +optional
 	CreationTime *metav1.Time `json:"creationTime,omitempty"`
 	// WrittenVersions identify the values last written to fields that AWS never returns, such as
-	// passwords, by field.
+	// passwords, by field. The entry of a field with [{}] at its end is about the objects of empty values in it
+	// that AWS does not show.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	WrittenVersions map[string]string `json:"writtenVersions,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -148,23 +149,41 @@ func eachType(t *testing.T, first int, do func(t *testing.T, types *awstypes.Typ
 	if !extent.IsFull(t) {
 		names = sampled(t, names, first*30)
 	}
-	turn := 0
+	turn, without := 0, map[string]int{}
 	for _, name := range names {
 		if apart(name) != "" {
 			continue
 		}
-		l, _ := typeLife(t, types, name)
+		l, why := typeLife(t, types, name)
 		if l == nil {
+			without[why]++
 			continue
 		}
 		turn++
 		t.Run(strings.ReplaceAll(strings.TrimPrefix(name, "AWS::"), "::", "."), func(t *testing.T) { do(t, types, l, turn) })
 	}
 	t.Logf("%d types", turn)
+	if extent.IsFull(t) {
+		pageSays(t, fmt.Sprintf("of %s types, %d have no handlers, properties were not found for %d, and %s of the other %s are created", thousands(len(names)),
+			without["no handlers"], without["no properties"], thousands(turn), thousands(len(names)-without["no handlers"]-without["no properties"])))
+	}
 	if turn < extent.Size(t, 40, 1000) {
 		t.Errorf("%d types live", turn)
 	}
 }
+
+// pageSays fails unless the page about these types has a sentence, whatever the ends of its lines.
+func pageSays(t *testing.T, sentence string) {
+	t.Helper()
+	page, err := os.ReadFile("../../../docs/any-type.md")
+	must(t, err)
+	if !strings.Contains(strings.Join(strings.Fields(string(page)), " "), sentence) {
+		t.Errorf("docs/any-type.md does not say: %s", sentence)
+	}
+}
+
+// thousands prints a number with a comma before its last three digits.
+func thousands(n int) string { return fmt.Sprintf("%d,%03d", n/1000, n%1000) }
 
 func (l *anyLife) declare(properties map[string]any) {
 	l.Edit(l.object(properties))

@@ -146,7 +146,7 @@ func withKindsOf(t *testing.T, engine string) meta.RESTMapper {
 	return meta.MultiRESTMapper{testrestmapper.TestOnlyStaticRESTMapper(builtIn(t)), mapper}
 }
 
-// Of an engine that was uninstalled the kinds are left. Of one that was never installed nothing is said here.
+// The kinds of an engine that was uninstalled are left. The scan says nothing of an engine that was never installed.
 func TestScanFacts_TellOfEnginesOfWhichOnlyTheKindsAreLeft(t *testing.T) {
 	x := scannerOf(fake.NewClientBuilder().WithScheme(builtIn(t)).WithRESTMapper(withKindsOf(t, enginecrds.KubeArmor)).Build())
 	if err := x.scanFacts(t.Context()); err != nil {

@@ -47,9 +47,10 @@ func TestOracles_AreListedByKind(t *testing.T) {
 	for _, e := range Kinds() {
 		page.WriteString(callsOf(e, reference))
 	}
-	page.WriteString("\n## Partitions\n\nIn `aws` every row of a kind has the printed policies alone, and in each other partition a create, an edit and a deletion. The emulator has\n" +
-		"not all services in all partitions. The policies of the partitions differ in names only, which `TestOperator_PoliciesOfPartitionsDifferInNamesOnly`\n" +
-		"compares, so that what holds of them in `aws` holds in the others.\n\n| kind | lives in | the emulator lacks |\n|---|---|---|\n")
+	page.WriteString("\n## Partitions\n\nIn `aws` and, in full runs, in another partition every row of a kind has the printed policies alone, and each right in them is used.\n" +
+		"In each partition, a resource is created, edited, adopted and deleted with them. The policies of the partitions differ in names only,\n" +
+		"which `TestOperator_PoliciesOfPartitionsDifferInNamesOnly` compares. The emulator has not all services in all partitions; full runs\n" +
+		"show that it still lacks each of these.\n\n| kind | lives in | the emulator lacks |\n|---|---|---|\n")
 	for _, e := range Kinds() {
 		page.WriteString(partitionsOf(e))
 	}

@@ -13,8 +13,8 @@ import (
 
 // adopted has a resource of nobody adopted, edited and deleted, with the rights alone that the policies print for adoptions. The resource
 // is what an earlier object made and gave up.
-func adopted(t *testing.T, e engine.Entry, l Life) {
-	r := NewRig(t)
+func adopted(t *testing.T, r *Rig, e engine.Entry, l Life) {
+	t.Helper()
 	earlier := l.subject(r, e)
 	Settled(t, earlier)
 	id := earlier.Object.CommonStatus().ID

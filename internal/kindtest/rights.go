@@ -57,7 +57,7 @@ func (r *Rig) limited(t testing.TB, meta kind.Meta, adopt bool) (aws.Config, *aw
 		}
 		policies = append(policies, text)
 	}
-	config := r.Config.Copy()
+	config := r.ofEngine()
 	config.Credentials = credentials.NewStaticCredentialsProvider(limitedKey, "secret", "")
 	return config, r.AWS.Limit(limitedKey, map[string]string{wellknown.TagManagedBy: wellknown.OperatorName}, policies...), documents
 }

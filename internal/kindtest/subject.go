@@ -64,11 +64,22 @@ func newRigIn(t testing.TB, partition, region string) *Rig {
 	if err := p.Reset(); err != nil {
 		t.Fatal(err)
 	}
-	return &Rig{AWS: p, Region: region, Partition: partition, Config: aws.Config{
+	r := &Rig{AWS: p, Region: region, Partition: partition, Config: aws.Config{
 		Region: region, BaseEndpoint: aws.String(p.URL()), AppID: "nexus-operator", HTTPClient: awsclient.NewHTTPClient(),
 		Credentials: credentials.NewStaticCredentialsProvider("AKIAIOSFODNN7EXAMPLE", "secret", ""),
 		Retryer:     func() aws.Retryer { return aws.NopRetryer{} },
 	}}
+	if partition != Partition {
+		r.Config.HTTPClient = mover{r}
+	}
+	return r
+}
+
+// ofEngine returns the way of the engine to AWS, of which nothing is changed.
+func (r *Rig) ofEngine() aws.Config {
+	config := r.Config.Copy()
+	config.HTTPClient = awsclient.NewHTTPClient()
+	return config
 }
 
 // Signer signs with the key of the operator of the tests.
@@ -131,7 +142,7 @@ func NewSubject(r *Rig, e engine.Entry, obj v1alpha1.Resource) *Subject {
 		ref.Name = "provider"
 	}
 	o.SetGeneration(max(1, o.GetGeneration()))
-	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/", config: r.Config} // a provider that lets every role be used
+	return &Subject{Entry: e, Rig: r, Object: o, Clock: time.Now(), RolePath: "/", config: r.ofEngine()} // a provider that lets every role be used
 }
 
 // Edit replaces the spec by another object's, as a user would: the generation rises.

@@ -58,8 +58,9 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	t.Helper()
 	used := actions{reads: map[string]bool{}, writes: map[string]bool{}, rights: newRights(e), forms: newForms(e.Name()), structures: newStructures(e.Name())}
 	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) { row(t, e, c.with(t, parents), used) })
+		t.Run(c.Name, func(t *testing.T) { row(t, NewRig(t), e, c.with(t, parents), used) })
 	}
+	rowsElsewhere(t, e, parents, cases)
 	pools := poolsOf(cases, parents, used.forms)
 	walks(t, e, pools)
 	ladders(t, e, pools)
@@ -132,8 +133,8 @@ func (c Case) with(t *testing.T, parents func(t *testing.T, s *Subject)) Case {
 	return c
 }
 
-func row(t *testing.T, e engine.Entry, c Case, used actions) {
-	ctx, r := t.Context(), NewRig(t)
+func row(t *testing.T, r *Rig, e engine.Entry, c Case, used actions) {
+	ctx := t.Context()
 	s := prepare(t, r, e, c, used)
 	mark := r.AWS.Mark()
 	defer func() { used.record(r.AWS.Since(mark)) }()

@@ -79,7 +79,7 @@ func subnetIDs(t *testing.T, r *kindtest.Rig, zones ...string) []string {
 	var ids []string
 	for _, zone := range zones {
 		for _, s := range out.Subnets {
-			if !aws.ToBool(s.DefaultForAz) && *s.AvailabilityZone == r.Region+zone {
+			if !aws.ToBool(s.DefaultForAz) && *s.AvailabilityZone == kindtest.Region+zone {
 				ids = append(ids, *s.SubnetId)
 			}
 		}

@@ -106,7 +106,7 @@ func TestAClientIsPublicAndUsesTheCodeFlow(t *testing.T) {
 	kindtest.Settled(t, s)
 	c := clientsOf(t, api(r), pools(t, r)[0].Id)[0]
 	if c.ClientSecret != nil || !aws.ToBool(c.AllowedOAuthFlowsUserPoolClient) || !slices.Equal(c.AllowedOAuthFlows, []types.OAuthFlowType{types.OAuthFlowTypeCode}) ||
-		!slices.Equal(c.AllowedOAuthScopes, []string{"openid", "email", "profile"}) || !slices.Equal(c.ExplicitAuthFlows, []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}) {
+		!slices.Equal(slices.Sorted(slices.Values(c.AllowedOAuthScopes)), []string{"email", "openid", "profile"}) || !slices.Equal(c.ExplicitAuthFlows, []types.ExplicitAuthFlowsType{types.ExplicitAuthFlowsTypeAllowRefreshTokenAuth}) {
 		t.Errorf("%+v", c)
 	}
 }

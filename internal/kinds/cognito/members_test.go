@@ -25,6 +25,7 @@ func memberEdits() []kindtest.Case {
 		edit("the callback of an app", "Clients[web].CallbackURLs", updateClient, client("web"), client("web", callback("myapp://callback"))),
 		edit("other scopes", "Clients[web].Scopes", updateClient, client("web"), client("web", scopes("openid", "phone"))),
 		edit("a logout URL", "Clients[web].LogoutURLs", updateClient, client("web"), client("web", logout("https://example.com/"))),
+		edit("two logout URLs", "Clients[web].LogoutURLs", updateClient, client("web"), client("web", logout("https://example.com/", "https://example.com/bye"))),
 		edit("no logout URL", "Clients[web].LogoutURLs", updateClient, client("web", logout("https://example.com/")), client("web", logout())),
 		edit("no client", "Clients[web]", deleteClient, client("web"), none),
 		edit("a group", "Groups[admin]", createGroup, none, group("admin", described("May do all"), precedence(1))),

@@ -80,6 +80,12 @@ func local(name, rangeKey string) func(s *spec) {
 	}
 }
 
+func localIncluding(names ...string) func(s *spec) {
+	return func(s *spec) {
+		s.LocalSecondaryIndexes[len(s.LocalSecondaryIndexes)-1].DynamoDBProjection = v1alpha1.DynamoDBProjection{ProjectionType: "INCLUDE", NonKeyAttributes: names}
+	}
+}
+
 func class(name string) func(s *spec) { return func(s *spec) { s.TableClass = &name } }
 
 func stream(view string) func(s *spec) {
@@ -113,7 +119,7 @@ func indexRows() []kindtest.Case {
 	}
 	none := func(s *spec) { s.Attributes = nil }
 	return []kindtest.Case{
-		{Name: "with indexes", Object: tableOf(local("by-title", "title"), indexed("by-status", "status", sortedBy("at")), indexed("by-owner", "owner", including("b", "a"), limited(5, 6))),
+		{Name: "with indexes", Object: tableOf(local("by-title", "title"), localIncluding("b", "a"), indexed("by-status", "status", sortedBy("at")), indexed("by-owner", "owner", including("b", "a"), limited(5, 6))),
 			Cause: engine.New, Actions: []string{create}},
 		{Name: "with an index by keys of the table", Object: tableOf(local("by-title", "title"), func(s *spec) {
 			s.GlobalSecondaryIndexes = []globalIndexSpec{{IndexName: "turned", HashKey: "at", RangeKey: "id"}}

@@ -212,8 +212,8 @@ func (r *repository) tags(ctx context.Context, have RepositoryState) (map[string
 	return kind.TagMap(out.Tags), nil
 }
 
-func (r *repository) lifecycle(ctx context.Context, _ RepositoryState, have *RepositoryState) error {
+func (r *repository) lifecycle(ctx context.Context, want RepositoryState, have *RepositoryState) error {
 	out, err := awsclient.Lookup(ctx, r.api.GetLifecyclePolicy, &ecr.GetLifecyclePolicyInput{RepositoryName: &have.Name})
-	have.Lifecycle = kind.NonNil(kind.NonNil(out).LifecyclePolicyText)
+	have.Lifecycle = lifecycleAs(want.Lifecycle, kind.NonNil(kind.NonNil(out).LifecyclePolicyText))
 	return err
 }

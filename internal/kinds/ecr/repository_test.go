@@ -41,6 +41,8 @@ const (
 	removeWhole    = "ecr:DeleteRepository"
 	scheduleOf     = `{"rules":[{"rulePriority":1,"selection":{"tagStatus":"any","countType":"imageCountMoreThan","countNumber":%d},"action":{"type":"expire"}}]}`
 	sameInWords    = `{"rules": [{"action": {"type": "expire"}, "rulePriority": 1, "selection": {"countNumber": 30, "countType": "imageCountMoreThan", "tagStatus": "any"}}]}`
+	unordered      = `{"rules":[{"rulePriority":20,"selection":{"tagStatus":"any","countType":"imageCountMoreThan","countNumber":9},"action":{"type":"expire"}},{"rulePriority":10,"selection":{"tagStatus":"tagged","tagPrefixList":["rc","dev","beta"],"countType":"imageCountMoreThan","countNumber":3},"action":{"type":"expire"}}]}`
+	ordered        = `{"rules":[{"rulePriority":10,"selection":{"tagStatus":"tagged","tagPrefixList":["beta","dev","rc"],"countType":"imageCountMoreThan","countNumber":3},"action":{"type":"expire"}},{"rulePriority":20,"selection":{"tagStatus":"any","countType":"imageCountMoreThan","countNumber":9},"action":{"type":"expire"}}]}`
 	pulls          = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::210987654321:root"},"Action":"ecr:BatchGetImage"}]}`
 	pullsInWords   = `{"Version":"2012-10-17","Statement":{"Effect":"Allow","Principal":{"AWS":["arn:aws:iam::210987654321:root"]},"Action":["ECR:BatchGetImage"]}}`
 	pullsAndLayers = `{"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":{"AWS":"arn:aws:iam::210987654321:root"},"Action":["ecr:BatchGetImage","ecr:GetDownloadUrlForLayer"]}]}`
@@ -156,6 +158,9 @@ func lives() []kindtest.Case {
 		{Name: "with everything that a create sets", Object: repositoryOf(mutability("IMMUTABLE"), scans(true), encrypted("KMS", keyARN), tagged("team", "a")), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a key by reference", Object: repositoryOf(keyRef), Facts: targets, Cause: engine.New, Actions: []string{create}},
 		{Name: "with policies", Object: repositoryOf(lifecycle(keep30), policy(pulls)), Cause: engine.New, Actions: []string{create, putLifecycle, setPolicy}},
+		{Name: "rules and tags in any order", Object: repositoryOf(lifecycle(unordered)), Cause: engine.New, Actions: []string{create, putLifecycle}},
+		{Name: "the same rules in another order", Existing: repositoryOf(lifecycle(unordered)), Object: repositoryOf(lifecycle(ordered)), Cause: engine.InSync},
+		{Name: "another priority", Existing: repositoryOf(lifecycle(unordered)), Object: repositoryOf(lifecycle(strings.Replace(unordered, "20", "30", 1))), Cause: engine.Edited, Diff: []string{"Lifecycle"}, Actions: []string{putLifecycle}},
 		{Name: "settings that a new repository has", Object: repositoryOf(mutability("MUTABLE"), scans(false), encrypted("AES256", ""), lifecycle(""), policy("")), Cause: engine.New, Actions: []string{create}},
 		{Name: "settings that are no longer declared stay", Existing: repositoryOf(mutability("IMMUTABLE"), scans(true), lifecycle(keep30), policy(pulls)), Object: repositoryOf(), Cause: engine.InSync},
 		refused("a policy that is no document", policy("{")),

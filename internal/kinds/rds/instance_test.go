@@ -148,6 +148,7 @@ func lives() []kindtest.Case {
 		{Name: "with every field", Object: instanceOf(everything, instanceTag("team", "a")), Cause: engine.New, Actions: []string{create}},
 		{Name: "with a password of a Secret", Object: instanceOf(password), Facts: func(*kindtest.Subject) {}, Cause: engine.New, Actions: []string{create}},
 		{Name: "with any minor version", Object: instanceOf(version("16")), Cause: engine.New, Actions: []string{create}},
+		{Name: "with any last number of a version", Object: instanceOf(version("8.0"), func(s *spec) { s.Engine = "mysql" }), Cause: engine.New, Actions: []string{create}},
 		{Name: "without backups", Object: instanceOf(func(s *spec) { s.BackupRetentionPeriod = aws.Int32(0) }), Cause: engine.New, Actions: []string{create}},
 		{Name: "a name in upper case is stored in lower case", Object: instanceOf(func(s *spec) { s.DBInstanceIdentifier = "Orders" }), Cause: engine.New, Actions: []string{create}},
 		{Name: "the name of a database of Oracle is shown in upper case", Object: instanceOf(func(s *spec) {

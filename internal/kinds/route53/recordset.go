@@ -137,7 +137,8 @@ func (s *RecordSetState) validates(sc kind.Scope, in v1alpha1.RecordOfCertificat
 		return &status.Waiting{For: "Certificate/" + in.CertificateRef.Name + " to have a validation record for " + string(in.DomainName)}
 	}
 	s.Validation = true
-	s.Name, s.Type, s.TTL, s.Values = canonicalName(name), string(types.RRTypeCname), defaultTTL, []string{value}
+	s.Name, s.Type, s.TTL = canonicalName(name), string(types.RRTypeCname), defaultTTL
+	s.Values = []string{canonicalValue(s.Type, value)}
 	return nil
 }
 
@@ -165,10 +166,19 @@ func declareRecords(_ kind.Scope, cr *v1alpha1.Route53RecordSet, s *RecordSetSta
 	return nil
 }
 
-// canonicalValue returns an IPv6 address in its shortest form, and every other value as it is.
+// canonicalValue returns an IPv6 address in its shortest form, a name that a record leads to with its last dot, and every other value as
+// it is. Route 53 takes names with and without that dot for the same, and an edit from one to the other changes nothing.
+// https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html
 func canonicalValue(recordType, value string) string {
-	if address, err := netip.ParseAddr(value); err == nil && recordType == string(types.RRTypeAaaa) {
-		return address.String()
+	switch types.RRType(recordType) {
+	case types.RRTypeAaaa:
+		if address, err := netip.ParseAddr(value); err == nil {
+			return address.String()
+		}
+	case types.RRTypeCname, types.RRTypeMx, types.RRTypeNs, types.RRTypePtr, types.RRTypeSrv:
+		if value != "" && !strings.HasSuffix(value, ".") {
+			return value + "."
+		}
 	}
 	return value
 }

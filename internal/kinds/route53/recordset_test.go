@@ -234,7 +234,8 @@ func recordLives() []kindtest.Case {
 		row("with capitals", named("WWW.Shop.example.com.")),
 		row("IPv6 addresses in other words", ofType("AAAA", "2001:0DB8::0001")),
 		row("texts", ofType("TXT", `"v=spf1 -all"`, `"one" "two"`)),
-		row("mail servers", ofType("MX", "10 mail."+domain+".")),
+		row("mail servers", ofType("MX", "10 mail."+domain+".", "20 other."+domain)),
+		{Name: "names with their last dot and without", Existing: recordsOf(ofType("CNAME", "shop."+domain)), Object: recordsOf(ofType("CNAME", "shop."+domain+".")), Cause: engine.InSync},
 		row("weighted", weighted(0)),
 		row("one of many values", multi),
 		refused("neither values nor an alias", func(s *recordSpec) { s.ResourceRecords, s.TTL = nil, nil }),
@@ -496,7 +497,7 @@ func TestTheRecordOfACertificateIsThatOfACM(t *testing.T) {
 	s.Targets["Certificate/shop"] = kind.Target{ID: "arn:of:it", Attributes: certificate.ReferableAttributes()}
 	kindtest.Settled(t, s)
 	found, owners := ofWWW(t, r)
-	if len(found) != 1 || owners != 1 || *found[0].Name != "_3."+domain+"." || found[0].Type != types.RRTypeCname || *found[0].TTL != defaultTTL || *found[0].ResourceRecords[0].Value != "_4.acm-validations.aws." {
+	if len(found) != 1 || owners != 1 || *found[0].Name != "_3."+domain+"." || found[0].Type != types.RRTypeCname || *found[0].TTL != defaultTTL || *found[0].ResourceRecords[0].Value != "_4.acm-validations.aws" {
 		t.Fatalf("%+v, %d owner records", found, owners)
 	}
 	s.Targets = nil

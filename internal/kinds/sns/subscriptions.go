@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -32,8 +33,14 @@ var unset = map[string]string{filterPolicy: "{}", filterScope: inAttributes, raw
 // inAttributes is the scope of a filter policy that looks at the attributes of messages.
 const inAttributes = "MessageAttributes"
 
-// keyOf is the key of a subscription: no two of a topic have the same.
-func keyOf(protocol, endpoint string) string { return protocol + " " + endpoint }
+// keyOf is the key of a subscription: no two of a topic have the same. It has stars in the place of the password of a URL, as SNS shows
+// the endpoint, so that a declared subscription is found again and no status or message holds the password.
+func keyOf(protocol, endpoint string) string { return masked(protocol + " " + endpoint) }
+
+// masked hides the password of the URL in a key.
+func masked(key string) string { return passwordOfURL.ReplaceAllString(key, "$1"+maskedPassword) }
+
+var passwordOfURL = regexp.MustCompile(`^(https?\s+https?://[^:/@]*):[^/]*@`)
 
 // settingKey is the key of an attribute of a subscription.
 func settingKey(attribute, subscription string) string { return attribute + " " + subscription }
@@ -68,9 +75,9 @@ func declareSubscriptions(sc kind.Scope, cr *v1alpha1.SNSTopic, s *TopicState) e
 	if len(recorded)+len(cr.Spec.Subscriptions) == 0 {
 		return nil
 	}
-	s.Subscriptions, s.Settings = map[string]*bool{}, map[string]*string{}
+	s.Subscriptions, s.Settings, s.Endpoints = map[string]*bool{}, map[string]*string{}, map[string]string{}
 	for _, key := range recorded {
-		s.Subscriptions[key] = nil
+		s.Subscriptions[masked(key)] = nil
 	}
 	for i, in := range cr.Spec.Subscriptions {
 		path := fmt.Sprintf("spec.subscriptions[%d]", i)
@@ -82,7 +89,10 @@ func declareSubscriptions(sc kind.Scope, cr *v1alpha1.SNSTopic, s *TopicState) e
 		if s.Subscriptions[key] != nil {
 			return status.Invalid(path, "repeats an endpoint of the list; declare each once")
 		}
-		s.Subscriptions[key] = aws.Bool(true)
+		if strings.Contains(*endpoint, maskedPassword) {
+			return status.Invalid(path+".endpoint", "has stars in the place of the password, as SNS shows it; write the password")
+		}
+		s.Subscriptions[key], s.Endpoints[key] = aws.Bool(true), *endpoint
 		if err := declareSettings(sc, in, path, key, s); err != nil {
 			return err
 		}
@@ -207,7 +217,8 @@ func (t *topic) settings(ctx context.Context, want TopicState, have *TopicState,
 }
 
 func (t *topic) subscribe(ctx context.Context, want, have TopicState, key string) error {
-	protocol, endpoint, _ := strings.Cut(key, " ")
+	protocol, _, _ := strings.Cut(key, " ")
+	endpoint := want.Endpoints[key]
 	in := &sns.SubscribeInput{TopicArn: &want.ARN, Protocol: &protocol, Endpoint: &endpoint, Attributes: map[string]string{}}
 	for attribute, none := range unset {
 		if v := want.Settings[settingKey(attribute, key)]; v != nil && *v != none {

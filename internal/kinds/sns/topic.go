@@ -35,6 +35,8 @@ type TopicState struct {
 	// Settings are attributes of subscriptions, by name, protocol and endpoint. Those of a subscription that does
 	// not exist or is not confirmed are taken for the wanted ones: Subscribe sets them.
 	Settings map[string]*string `drift:"json"`
+	// Endpoints are those of the declared subscriptions, with their passwords.
+	Endpoints map[string]string `drift:"observed"`
 	// ARNs lists the ns of the subscriptions, or what SNS says instead while one is not confirmed.
 	ARNs map[string]string `drift:"observed"`
 	// Declared are the keys of the subscriptions that the spec declares.

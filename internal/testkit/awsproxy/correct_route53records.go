@@ -51,7 +51,7 @@ func (p *Proxy) SetRecordChangesTake(d time.Duration) {
 func checkChanges(ctx context.Context, p *Proxy, x *exchange) *answer {
 	zone, _, _ := strings.Cut(x.resource, "/")
 	a, err := p.ask(ctx, x, http.MethodGet, hostedZones+"/"+zone+"/rrset"+inOnePage, http.Header{}, nil)
-	x.body = nameElement.ReplaceAllFunc(x.body, unescapeName)
+	x.body = withoutLastDots(nameElement.ReplaceAllFunc(x.body, unescapeName))
 	var list struct {
 		Records []recordSet `xml:"ResourceRecordSets>ResourceRecordSet"`
 	}
@@ -86,6 +86,23 @@ func checkChanges(ctx context.Context, p *Proxy, x *exchange) *answer {
 	}
 	x.body = bytes.ReplaceAll(x.body, []byte("<Action>CREATE</Action>"), []byte("<Action>UPSERT</Action>"))
 	return nil
+}
+
+var (
+	recordSetBlock  = regexp.MustCompile(`(?s)<ResourceRecordSet>.*?</ResourceRecordSet>`)
+	holdsNames      = regexp.MustCompile(`<Type>(CNAME|MX|NS|PTR|SRV)</Type>`)
+	lastDotOfRecord = regexp.MustCompile(`\.</Value>`)
+)
+
+// withoutLastDots lets records hold names without their last dot, as if they had been made so: Route 53 takes both for the same, and
+// keeps what it had.
+func withoutLastDots(body []byte) []byte {
+	return recordSetBlock.ReplaceAllFunc(body, func(set []byte) []byte {
+		if !holdsNames.Match(set) {
+			return set
+		}
+		return lastDotOfRecord.ReplaceAll(set, []byte("</Value>"))
+	})
 }
 
 func decodeXML(text []byte, into any) error {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -32,7 +33,10 @@ type Rewrite struct {
 }
 
 // rewrites is the catalog. Each entry changes every answer, so that a kind that compares the forms writes without end.
-var rewrites = []Rewrite{
+var rewrites = slices.Concat(rewrittenDocuments, rewrittenRecords)
+
+// rewrittenDocuments are from AWS's documentation and resource schemas, rewrittenRecords in rewrites_records.go of what users saw.
+var rewrittenDocuments = []Rewrite{
 	{Kind: "GlueTable", Field: "partitionKeys", What: "names of columns become lower case", IsSent: true, service: "glue", ops: []string{"GetTable"},
 		members: func(body map[string]any) { lowerNames(member(body, "Table.PartitionKeys")) }},
 	{Kind: "GlueTable", Field: "storageDescriptor.columns", What: "names of columns become lower case", IsSent: true, service: "glue", ops: []string{"GetTable"},
@@ -67,7 +71,7 @@ var rewrites = []Rewrite{
 	{Kind: "SecretsManagerSecret", Field: "resourcePolicy", What: rewrittenPolicy, service: "secretsmanager", ops: []string{"GetResourcePolicy"}, member: "ResourcePolicy", text: rewritePolicy},
 }
 
-const rewrittenPolicy = "numbers of accounts become ARNs of their roots, and lists of one value the value"
+const rewrittenPolicy = "numbers of accounts become ARNs of their roots, lists of one value the value, and other lists get another order"
 
 // Rewrites returns the catalog of what AWS rewrites.
 func Rewrites() []Rewrite { return slices.Clone(rewrites) }
@@ -107,7 +111,7 @@ func (p *Proxy) meet(field string) {
 
 func (r Rewrite) apply(x *exchange, a *answer) *answer {
 	switch {
-	case r.service == "sns":
+	case r.service == "sns" && r.member != "":
 		return a.withBody(attributeEntry.ReplaceAllFunc(a.body, r.entry))
 	case r.member == "" && r.text != nil:
 		return a.withBody([]byte(r.text(string(a.body))))
@@ -214,25 +218,32 @@ var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
 // rewritePolicy writes principals and lists of a policy as AWS does.
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_principal.html
 func rewritePolicy(policy string) string {
-	var document map[string]any
-	if json.Unmarshal([]byte(policy), &document) != nil {
-		return policy
-	}
-	statements, _ := document["Statement"].([]any)
-	for _, s := range statements {
-		statement, _ := s.(map[string]any)
-		for name, value := range statement {
-			statement[name] = withoutLists(value)
-		}
-		for _, name := range []string{"Principal", "NotPrincipal"} {
-			if principals, ok := statement[name].(map[string]any); ok {
-				statement[name] = principalsAsARNs(principals)
+	return redocument(policy, func(document map[string]any) {
+		statements, _ := document["Statement"].([]any)
+		for _, s := range statements {
+			statement, _ := s.(map[string]any)
+			for name, value := range statement {
+				statement[name] = withoutLists(value)
+			}
+			for _, name := range []string{"Principal", "NotPrincipal"} {
+				if principals, ok := statement[name].(map[string]any); ok {
+					statement[name] = principalsAsARNs(principals)
+				}
 			}
 		}
+	})
+}
+
+// redocument changes a document in JSON. One that means the same after it stays as it was written.
+func redocument(text string, change func(document map[string]any)) string {
+	var before, document map[string]any
+	if json.Unmarshal([]byte(text), &document) != nil || json.Unmarshal([]byte(text), &before) != nil {
+		return text
 	}
+	change(document)
 	out, err := json.Marshal(document)
-	if err != nil {
-		return policy
+	if err != nil || reflect.DeepEqual(before, document) {
+		return text
 	}
 	return string(out)
 }
@@ -250,13 +261,14 @@ func rewriteTrust(body string) string {
 	})
 }
 
-// withoutLists replaces lists of one value.
+// withoutLists replaces lists of one value, and changes the order of others.
 func withoutLists(value any) any {
 	switch v := value.(type) {
 	case []any:
 		if len(v) == 1 {
 			return v[0]
 		}
+		slices.Reverse(v)
 	case map[string]any:
 		for name := range v {
 			v[name] = withoutLists(v[name])

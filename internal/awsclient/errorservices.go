@@ -346,6 +346,7 @@ var otherRows = []row{
 	{service: "ecs", operation: "CreateCluster", code: "InvalidParameter", message: "idempotent request", class: Exists},
 	// "The specified capacity provider 'spot' was not found. Specify a valid name or ARN and try again."
 	{service: "ecs", code: "InvalidParameter", message: "was not found", class: Missing},
+	{service: "ecs", code: "UnsupportedFeature", class: Invalid}, // ECS has it not in this region
 	{service: "ecs", code: "ClusterContains*", class: NotEmpty},
 	{service: "ecs", code: "UpdateInProgress|ResourceInUse", class: Busy},
 	{service: "resourcegroupstaggingapi", code: "PaginationTokenExpired", class: Transient},

@@ -282,6 +282,7 @@ var answers = []struct {
 	{"ECS", "CreateCluster", "InvalidParameterException", "Arguments on this idempotent request are inconsistent with arguments used in previous request(s).", 400, Exists},
 	{"ECS", "CreateCluster", "InvalidParameterException", "Unable to assume the service linked role. Please verify that the ECS service linked role exists.", 400, Propagating},
 	{"ECS", "CreateCluster", "InvalidParameterException", "The specified capacity provider 'x' was not found.", 400, Missing},
+	{"ECS", "DescribeCapacityProviders", "UnsupportedFeatureException", "", 400, Invalid},
 	{"ECS", "DeleteCluster", "ClusterContainsServicesException", "The Cluster cannot be deleted while Services are active.", 400, NotEmpty},
 	{"ECS", "DeleteCluster", "ClusterContainsTasksException", "The Cluster cannot be deleted while Tasks are active.", 400, NotEmpty},
 	{"ECS", "DeleteCluster", "ClusterContainsContainerInstancesException", "The Cluster cannot be deleted while Container Instances are active or draining.", 400, NotEmpty},

@@ -65,46 +65,48 @@ var namesRole = regexp.MustCompile(`(Role|RoleArn|RoleARN|RoleName|IamInstancePr
 
 // Reasons why an adoption does not judge a role that AWS shows; "" where it does.
 const (
-	handlers = "the role of a private type's handlers; AWS's own types, which alone have schemas of AWS, have none"
-	judged   = ""
-	itself   = "it is the role that is adopted, which needs the boundary of the provider"
-	metrics  = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
-	others   = "the read is about what uses the resource, which the adoption leaves alone"
-	events   = "Cognito sends the events of the client with it, and nothing else"
+	handlers  = "the role of a private type's handlers; AWS's own types, which alone have schemas of AWS, have none"
+	judged    = ""
+	itself    = "it is the role that is adopted, which needs the boundary of the provider"
+	metrics   = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
+	others    = "the read is about what uses the resource, which the adoption leaves alone"
+	providers = "a capacity provider of Managed Instances is a resource by itself, which an adoption of its cluster leaves alone"
+	events    = "Cognito sends the events of the client with it, and nothing else"
 )
 
 // rolesShown are the members that name a role, by kind, IAM action and path.
 var rolesShown = map[string]string{
-	"AWSResource cloudformation:DescribeType ExecutionRoleArn":                                                 handlers,
-	"AWSResource cloudformation:DescribeType LoggingConfig.LogRoleArn":                                         handlers,
-	"LambdaFunction lambda:GetFunction Configuration.Role":                                                     judged,
-	"GlueCrawler glue:GetCrawler Crawler.Role":                                                                 judged,
-	"SecretsManagerSecret secretsmanager:DescribeSecret ExternalSecretRotationRoleArn":                         judged,
-	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.RoleArn":                            judged,
-	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.TargetRoleArn":                      judged,
-	"CognitoUserPool cognito-idp:DescribeUserPool UserPool.SmsConfiguration.SnsCallerArn":                      judged,
-	"CognitoUserPool cognito-idp:GetUserPoolMfaConfig SmsMfaConfiguration.SmsConfiguration.SnsCallerArn":       judged,
-	"CognitoUserPool cognito-idp:ListGroups Groups.RoleArn":                                                    judged,
-	"CognitoUserPool cognito-idp:DescribeUserPoolClient UserPoolClient.AnalyticsConfiguration.RoleArn":         events,
-	"EKSCluster eks:DescribeCluster Cluster.ComputeConfig.NodeRoleArn":                                         judged,
-	"EKSCluster eks:DescribeCluster Cluster.ConnectorConfig.RoleArn":                                           judged,
-	"EKSCluster eks:DescribeCluster Cluster.RoleArn":                                                           judged,
-	"EC2Instance ec2:DescribeIamInstanceProfileAssociations IamInstanceProfileAssociations.IamInstanceProfile": judged,
-	"EC2Instance ec2:DescribeInstances Reservations.Instances.IamInstanceProfile":                              judged,
-	"EC2Instance iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                        judged,
-	"S3Bucket s3:GetReplicationConfiguration ReplicationConfiguration.Role":                                    judged,
-	"RDSInstance rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                  judged,
-	"RDSInstance rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                                 judged,
-	"RDSInstance rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                        metrics,
-	"RDSInstance rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                            metrics,
-	"DBSubnetGroup rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                others,
-	"DBSubnetGroup rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                               others,
-	"DBSubnetGroup rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                      others,
-	"DBSubnetGroup rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                          others,
-	"IAMRole iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                            itself,
-	"IAMRole iam:GetRole Role.RoleName":                                                                        itself,
-	"IAMRole iam:GetRolePolicy RoleName":                                                                       itself,
-	"IAMRole iam:ListInstanceProfilesForRole InstanceProfiles.Roles.RoleName":                                  itself,
+	"AWSResource cloudformation:DescribeType ExecutionRoleArn":                                                  handlers,
+	"AWSResource cloudformation:DescribeType LoggingConfig.LogRoleArn":                                          handlers,
+	"LambdaFunction lambda:GetFunction Configuration.Role":                                                      judged,
+	"GlueCrawler glue:GetCrawler Crawler.Role":                                                                  judged,
+	"SecretsManagerSecret secretsmanager:DescribeSecret ExternalSecretRotationRoleArn":                          judged,
+	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.RoleArn":                             judged,
+	"PodIdentityAssociation eks:DescribePodIdentityAssociation Association.TargetRoleArn":                       judged,
+	"CognitoUserPool cognito-idp:DescribeUserPool UserPool.SmsConfiguration.SnsCallerArn":                       judged,
+	"CognitoUserPool cognito-idp:GetUserPoolMfaConfig SmsMfaConfiguration.SmsConfiguration.SnsCallerArn":        judged,
+	"CognitoUserPool cognito-idp:ListGroups Groups.RoleArn":                                                     judged,
+	"CognitoUserPool cognito-idp:DescribeUserPoolClient UserPoolClient.AnalyticsConfiguration.RoleArn":          events,
+	"ECSCluster ecs:DescribeCapacityProviders CapacityProviders.ManagedInstancesProvider.InfrastructureRoleArn": providers,
+	"EKSCluster eks:DescribeCluster Cluster.ComputeConfig.NodeRoleArn":                                          judged,
+	"EKSCluster eks:DescribeCluster Cluster.ConnectorConfig.RoleArn":                                            judged,
+	"EKSCluster eks:DescribeCluster Cluster.RoleArn":                                                            judged,
+	"EC2Instance ec2:DescribeIamInstanceProfileAssociations IamInstanceProfileAssociations.IamInstanceProfile":  judged,
+	"EC2Instance ec2:DescribeInstances Reservations.Instances.IamInstanceProfile":                               judged,
+	"EC2Instance iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                         judged,
+	"S3Bucket s3:GetReplicationConfiguration ReplicationConfiguration.Role":                                     judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                   judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                                  judged,
+	"RDSInstance rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                         metrics,
+	"RDSInstance rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                             metrics,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.AssociatedRoles.RoleArn":                                 others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.CustomIamInstanceProfile":                                others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.MonitoringRoleArn":                                       others,
+	"DBSubnetGroup rds:DescribeDBInstances DBInstances.DomainMemberships.IAMRoleName":                           others,
+	"IAMRole iam:GetInstanceProfile InstanceProfile.Roles.RoleName":                                             itself,
+	"IAMRole iam:GetRole Role.RoleName":                                                                         itself,
+	"IAMRole iam:GetRolePolicy RoleName":                                                                        itself,
+	"IAMRole iam:ListInstanceProfilesForRole InstanceProfiles.Roles.RoleName":                                   itself,
 }
 
 // rolesIn lists the members of an answer that name a role: texts, and the references to instance profiles.

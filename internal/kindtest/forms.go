@@ -101,6 +101,7 @@ var unusedStates = map[string]string{
 	"DynamoDBTable dynamodb.DescribeTable Table.WarmThroughput.Status":                              noField,
 	"DynamoDBTable dynamodb.DescribeTable Table.GlobalSecondaryIndexes.WarmThroughput.Status":       noField,
 	"DynamoDBTable dynamodb.DescribeTable Table.SSEDescription.Status":                              "the table is UPDATING while its encryption changes",
+	"ECSCluster ecs.DescribeCapacityProviders CapacityProviders.Status":                             "a provider belongs to its cluster in each state",
 	"VPC ec2.DescribeVpcs Vpcs.CidrBlockAssociationSet.CidrBlockState.State":                        noField,
 	"RouteTable ec2.DescribeRouteTables RouteTables.Routes.State":                                   "a route whose target is gone is as declared",
 	"RouteTable ec2.DescribeRouteTables RouteTables.Associations.AssociationState.State":            countsAsMade,

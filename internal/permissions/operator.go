@@ -423,6 +423,9 @@ func (s Scope) ecs(operation string) target {
 	if operation == "CreateCluster" {
 		return target{everywhere, given}
 	}
+	if operation == "DescribeCapacityProviders" { // theirs are not limited by the names of clusters
+		return target{resources: s.arns("ecs", "capacity-provider/*")}
+	}
 	return target{resources: s.arns("ecs", "cluster/"+s.NamePrefix+"*")}
 }
 

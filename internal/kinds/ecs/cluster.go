@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,7 +28,10 @@ type ClusterState struct {
 	// Storage is the configuration of managed storage, which the spec cannot declare and each change repeats.
 	Storage *types.ManagedStorageConfiguration `drift:"observed"`
 
+	// Providers are those that can be associated with the cluster and removed from it. OfCluster are the others: providers of Managed
+	// Instances belong to a cluster from their creation on.
 	Providers *[]string                             `drift:"set"`
+	OfCluster []string                              `drift:"observed"`
 	Strategy  *[]types.CapacityProviderStrategyItem `drift:"set"`
 	Insights  *string
 	// Exec says how commands are encrypted and logged; what it does not name has the default of ECS.
@@ -63,7 +67,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ECSCluster, ClusterState] {
 			st := &cr.Status
 			st.ARN, st.ID, st.ClusterARN, st.Status = s.ARN, s.Name, s.ARN, s.Status
 		},
-		Describe: kind.Read[ClusterState]{Actions: []string{"ecs:DescribeClusters"}, Do: c.describe},
+		Describe: kind.Read[ClusterState]{Actions: []string{"ecs:DescribeClusters", "ecs:DescribeCapacityProviders"}, Do: c.describe},
 		// ECS answers the create of a cluster that exists, with the same settings, with that cluster.
 		Create: kind.Call[ClusterState]{Action: "ecs:CreateCluster", Effect: kind.Ensures, Do: kind.Send(c.api.CreateCluster, creation)},
 		Tagging: kind.Tagging[ClusterState]{
@@ -81,7 +85,7 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ECSCluster, ClusterState] {
 			{Fields: []string{"Providers", "Strategy"}, InCreate: true,
 				Write: kind.Call[ClusterState]{Action: "ecs:PutClusterCapacityProviders", Do: kind.Send(c.api.PutClusterCapacityProviders, func(want, have ClusterState) *ecs.PutClusterCapacityProvidersInput {
 					return &ecs.PutClusterCapacityProvidersInput{Cluster: &want.Name,
-						CapacityProviders: listOf(want.Providers, have.Providers), DefaultCapacityProviderStrategy: listOf(want.Strategy, have.Strategy)}
+						CapacityProviders: want.associated(have), DefaultCapacityProviderStrategy: listOf(want.Strategy, have.Strategy)}
 				})}},
 		},
 		Delete: []kind.Ending[ClusterState]{{Call: kind.Call[ClusterState]{Action: "ecs:DeleteCluster", Effect: kind.Deletes, Do: func(ctx context.Context, want, _ ClusterState) error {
@@ -89,6 +93,36 @@ func NewCluster(cfg aws.Config) kind.Kind[*v1alpha1.ECSCluster, ClusterState] {
 			return awsclient.MarkNotEmpty(err)
 		}}}},
 	})
+}
+
+// associated returns the providers of a request. ECS refuses those that belong to the cluster.
+// https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_PutClusterCapacityProviders.html
+func (s ClusterState) associated(have ClusterState) []string {
+	return slices.DeleteFunc(listOf(s.Providers, have.Providers), func(name string) bool { return slices.Contains(have.OfCluster, name) })
+}
+
+// ownProviders finds the providers that belong to the cluster, and takes those for declared that are not: nothing removes them from it.
+func (c *cluster) ownProviders(ctx context.Context, want ClusterState, have *ClusterState) error {
+	named := slices.DeleteFunc(slices.Clone(*have.Providers), func(name string) bool { return name == "FARGATE" || name == "FARGATE_SPOT" })
+	if len(named) == 0 {
+		return nil
+	}
+	in := &ecs.DescribeCapacityProvidersInput{CapacityProviders: named, Cluster: &want.Name}
+	all, err := kind.Pages(ctx, c.api.DescribeCapacityProviders, in, &in.NextToken, func(out *ecs.DescribeCapacityProvidersOutput) ([]types.CapacityProvider, *string) {
+		return out.CapacityProviders, out.NextToken
+	})
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.Cluster != nil {
+			have.OfCluster = append(have.OfCluster, aws.ToString(p.Name))
+		}
+	}
+	have.Providers = kind.Ptr(slices.DeleteFunc(slices.Clone(*have.Providers), func(name string) bool {
+		return slices.Contains(have.OfCluster, name) && !slices.Contains(*kind.NonNil(want.Providers), name)
+	}))
+	return nil
 }
 
 // listOf returns the wanted list, or the one that exists where none is declared. The request needs it even where it is empty.
@@ -186,6 +220,11 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	}
 	d := out.Clusters[0]
 	seen := kind.Seen[ClusterState]{Exists: true, Tags: kind.TagMap(d.Tags), State: stateOf(want, d)}
+	if (want.Providers != nil || want.Strategy != nil) && aws.ToString(d.Status) == "ACTIVE" && !look.Deleting {
+		if err := c.ownProviders(ctx, want, &seen.State); err != nil {
+			return absent, err
+		}
+	}
 	switch s := aws.ToString(d.Status); {
 	case s == "INACTIVE": // deleted: it may be shown for a while
 		return absent, nil

@@ -199,6 +199,7 @@ func refusals() []kindtest.Case {
 }
 
 func capacityEdits() []kindtest.Case {
+	managed := func(_ *testing.T, r *kindtest.Rig) { r.AWS.SetProviderOfCluster("managed") }
 	both := clusterOf(providers("FARGATE"), strategy(item{CapacityProvider: "FARGATE", Weight: 1, Base: 2}))
 	return []kindtest.Case{
 		{Name: "capacity providers are added", Existing: clusterOf(), Object: clusterOf(providers("FARGATE")), Cause: engine.Edited, Diff: []string{"Providers"}, Actions: []string{put}},
@@ -207,6 +208,10 @@ func capacityEdits() []kindtest.Case {
 		{Name: "a strategy is added", Existing: clusterOf(providers("FARGATE")), Object: both, Cause: engine.Edited, Diff: []string{"Strategy"}, Actions: []string{put}},
 		{Name: "and changed by hand, corrected", Existing: both, Object: both, Drift: true, Before: replace([]string{"FARGATE"}, types.CapacityProviderStrategyItem{CapacityProvider: aws.String("FARGATE"), Weight: 9, Base: 1}),
 			Cause: engine.Drifted, Diff: []string{"Strategy"}, Actions: []string{put}},
+		{Name: "a provider of Managed Instances stays", Existing: clusterOf(providers("FARGATE")), Object: clusterOf(providers("FARGATE")), Drift: true, Before: managed, Cause: engine.InSync},
+		{Name: "and may be declared", Existing: clusterOf(providers("FARGATE")), Object: clusterOf(providers("FARGATE", "managed")), Before: managed, Cause: engine.InSync},
+		{Name: "others change beside it", Existing: clusterOf(providers("FARGATE")), Object: clusterOf(providers("FARGATE_SPOT", "managed")), Before: managed, Cause: engine.Edited, Diff: []string{"Providers"}, Actions: []string{put}},
+		{Name: "the strategy changes beside it", Existing: clusterOf(providers("FARGATE")), Object: clusterOf(strategy(item{CapacityProvider: "managed", Weight: 1})), Before: managed, Cause: engine.Edited, Diff: []string{"Strategy"}, Actions: []string{put}},
 		{Name: "both are removed", Existing: both, Object: clusterOf(providers(), strategy()), Cause: engine.Edited, Diff: []string{"Providers", "Strategy"}, Actions: []string{put}},
 	}
 }

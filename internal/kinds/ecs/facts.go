@@ -21,7 +21,7 @@ func clusterFacts() kind.Facts {
 				},
 			},
 			Unneeded: map[string]string{
-				"ecs:DescribeCapacityProviders ecs:PutAccountSetting*": "the schema checks what the operator lets ECS check",
+				"ecs:PutAccountSetting*": "the schema checks what the operator lets ECS check",
 				"ecs:ListTagsForResource":                              "DescribeClusters shows the tags",
 				"ecs:UpdateClusterSettings":                            "UpdateCluster sets them as well",
 			},

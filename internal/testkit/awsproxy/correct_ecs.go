@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -79,6 +80,8 @@ func refuseClusterRequest(ctx context.Context, p *Proxy, x *exchange) *answer {
 	}
 	count := func(key string) float64 { n, _ := d[key].(float64); return n }
 	switch {
+	case x.op != "DeleteCluster" && slices.Contains(list(x.json["capacityProviders"]), p.providerOfCluster()):
+		return refuse("InvalidParameterException", "Cannot associate Managed Instances capacity provider to clusters using this API.")
 	case x.op != "DeleteCluster":
 		p.state.changeProviders(x)
 	case count("runningTasksCount")+count("pendingTasksCount") > 0:
@@ -108,12 +111,44 @@ func (s *state) changeProviders(x *exchange) {
 	}
 }
 
+// SetProviderOfCluster lets ECS clusters have a capacity provider of Managed Instances. "" ends it.
+func (p *Proxy) SetProviderOfCluster(name string) {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	p.state.providerOfCluster = name
+}
+
+func (p *Proxy) providerOfCluster() string {
+	p.state.mu.Lock()
+	defer p.state.mu.Unlock()
+	return p.state.providerOfCluster
+}
+
+// describeProviders: moto has no providers of Managed Instances, which belong to a cluster.
+// https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_DescribeCapacityProviders.html
+func describeProviders(_ context.Context, p *Proxy, x *exchange) *answer {
+	found := []any{}
+	names, _ := x.json["capacityProviders"].([]any)
+	for _, name := range names {
+		provider := map[string]any{"name": name, "status": "ACTIVE"}
+		if name == p.providerOfCluster() {
+			provider["cluster"] = x.json["cluster"]
+		}
+		found = append(found, provider)
+	}
+	return jsonAnswer(map[string]any{"capacityProviders": found})
+}
+
 // showCluster shows what becomes of the capacity providers of a cluster.
 func showCluster(_ context.Context, p *Proxy, x *exchange, a *answer) *answer {
 	body, ok := decodeJSON(a.body).(map[string]any)
 	d, found := member(body, "clusters.0").(map[string]any)
 	c := p.state.clusterChanging(x)
 	providers, _ := d["capacityProviders"].([]any)
+	if own := p.providerOfCluster(); ok && found && own != "" {
+		d["capacityProviders"] = append(providers, own)
+		a = a.withJSON(body)
+	}
 	if !ok || !found || c == nil && (len(providers) == 0 || d["status"] != "ACTIVE") {
 		return a
 	}

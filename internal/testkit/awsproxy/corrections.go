@@ -109,6 +109,7 @@ var corrections = []correction{
 	{name: "tags of cache clusters", service: "elasticache", ops: []string{"ListTagsForResource", "AddTagsToResource", "RemoveTagsFromResource"}, before: refuseCacheTags},
 	{name: "clusters that exist", service: "ecs", ops: []string{"CreateCluster"}, before: createCluster},
 	{name: "requests about clusters that ECS refuses", service: "ecs", ops: []string{"PutClusterCapacityProviders", "DeleteCluster"}, before: refuseClusterRequest},
+	{name: "capacity providers of Managed Instances belong to a cluster", service: "ecs", ops: []string{"DescribeCapacityProviders"}, before: describeProviders},
 	{name: "capacity providers of clusters take their time", service: "ecs", ops: []string{"DescribeClusters"}, after: showCluster},
 	{name: "images that do not exist", service: "lambda", ops: []string{"CreateFunction", "UpdateFunctionCode"}, before: refuseMissingImage},
 	{name: "functions that Lambda changes", service: "lambda", ops: []string{"UpdateFunctionCode", "UpdateFunctionConfiguration", "PutFunctionConcurrency"}, before: refuseFunctionRequest},

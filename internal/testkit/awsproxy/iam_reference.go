@@ -67,6 +67,7 @@ var namings = map[string]naming{
 	"ec2 volume/*":                   {},
 	"ec2 vpc/*":                      {members: []string{"VpcId"}},
 	"ecr repository/*":               {members: []string{"repositoryName", "repositoryNames"}},
+	"ecs capacity-provider/*":        {members: []string{"capacityProviders"}},
 	"ecs cluster/*":                  {members: []string{"cluster", "clusters", "clusterName"}},
 	"eks access-entry/*/*/*/*/*":     {names: (*asker).accessEntries},
 	"eks cluster/*":                  {names: (*asker).controlPlanes},

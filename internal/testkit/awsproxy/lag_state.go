@@ -62,6 +62,7 @@ type state struct {
 	functionState, variablesHidden, imagesMissing string
 	clustersTake                                  time.Duration            // how long changes of their capacity providers take
 	clustersFail                                  bool                     // whether those changes fail
+	providerOfCluster                             string                   // a capacity provider of Managed Instances that clusters have
 	caches                                        map[string]*cacheCluster // of ElastiCache, by identity
 	cachesTake                                    time.Duration            // how long they are creating, modifying and deleting
 
@@ -121,7 +122,7 @@ func (s *state) clear() {
 	s.functions, s.functionsTake = map[string]*lambdaFunction{}, 0
 	s.tagged = nil
 	s.functionState, s.variablesHidden, s.imagesMissing = "", "", ""
-	s.clusters, s.clustersTake, s.clustersFail = map[string]*ecsCluster{}, 0, false
+	s.clusters, s.clustersTake, s.clustersFail, s.providerOfCluster = map[string]*ecsCluster{}, 0, false, ""
 	s.caches, s.cachesTake, s.cacheVersionParts = map[string]*cacheCluster{}, 0, 0
 	s.controlPlanes = controlPlanes{known: map[string]*controlPlane{}}
 	s.system, s.documents, s.diverted = map[string][]bucketTag{}, map[documentKey][]byte{}, map[string]http.Handler{}

@@ -64,7 +64,26 @@ func TestOracles_AreListedByKind(t *testing.T) {
 	for _, e := range Kinds() {
 		page.WriteString(formsOf(e))
 	}
+	page.WriteString(recordsOf(t))
 	golden.Check(t, "../../../docs/oracles.md", page.String())
+}
+
+// recordsOf is the section on the records of users.
+func recordsOf(t *testing.T) string {
+	t.Helper()
+	records, err := awsmodels.ReadRecords()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "\n## Records of users\n\nUsers of other tools wrote down forms of AWS's answers (%d records, read on %s). Each is a rewrite above (%s), is of a field that\n"+
+		"AWS fills in where nothing is declared (%s), is of a value that the schema refuses, or has the reason here.\n\n| field | AWS answers | written down in | decision |\n|---|---|---|---|\n",
+		len(records.Records), records.Date, awsmodels.InCatalog, awsmodels.Undeclared)
+	cell := strings.NewReplacer("|", "\\|", "<", "&lt;", "\n", " ", "*", "\\*", "_", "\\_")
+	for _, r := range records.Records {
+		fmt.Fprintf(&out, "| `%s.%s` | %s | %s | %s |\n", r.Kind, r.Field, cell.Replace(r.Form), cell.Replace(r.Source), cell.Replace(r.Decision))
+	}
+	return out.String()
 }
 
 // sourcesOf names the packages of the tables, with their days.

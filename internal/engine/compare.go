@@ -25,7 +25,7 @@ import (
 //	immutable     compared; a difference cannot be settled in place
 //	secret        compared, never printed
 //	set           a slice whose order does not matter
-//	json          a policy document, compared by its meaning (iampolicy.Equal)
+//	json          a policy document, compared by its meaning (iampolicy.IsAsWanted)
 //	tags          a map; keys of dropped that want does not have are wanted to be absent
 //	exact         a map; all keys that want does not have are wanted to be absent
 //	keys          a map of pointers; the keys that are to be written are recorded before, see keysOf
@@ -134,7 +134,7 @@ func (c *comparer) walk(path string, m modes, w, h reflect.Value) {
 	case reflect.Slice:
 		c.slice(path, m, w, h)
 	case reflect.String:
-		if m.json && iampolicy.Equal(w.String(), h.String()) {
+		if m.json && iampolicy.IsAsWanted(w.String(), h.String()) {
 			return
 		}
 		c.leaf(path, m, w.Interface(), h.Interface())

@@ -44,6 +44,29 @@ func Equal(a, b string) bool {
 	return p.Equal(q)
 }
 
+// IsAsWanted reports whether the text that AWS shows means what is wanted: they are Equal, or differ in Sids that AWS gave to a document
+// without any, as users saw of resource policies.
+func IsAsWanted(want, have string) bool {
+	if Equal(want, have) {
+		return true
+	}
+	w, err := Parse(want)
+	h, otherErr := Parse(have)
+	return err == nil && otherErr == nil && !w.hasSids() && w.Equal(h.withoutSids())
+}
+
+func (d Document) hasSids() bool {
+	return slices.ContainsFunc(d.Statement, func(s Statement) bool { return s.Sid != "" })
+}
+
+func (d Document) withoutSids() Document {
+	d.Statement = slices.Clone(d.Statement)
+	for i := range d.Statement {
+		d.Statement[i].Sid = ""
+	}
+	return d
+}
+
 // Equal reports whether two documents mean the same to AWS; see the function Equal.
 func (d Document) Equal(o Document) bool {
 	return cmp.Or(d.Version, Version2008) == cmp.Or(o.Version, Version2008) && d.ID == o.ID &&

@@ -191,3 +191,28 @@ func TestEqual_TextsThatAreNoDocuments(t *testing.T) {
 		c.check(t)
 	}
 }
+
+// A number that AWS gives a statement as its Sid is no difference. One that is wanted is.
+func TestIsAsWanted_SidsThatNobodyWants(t *testing.T) {
+	statement := func(sid, action string) string {
+		return `{` + sid + `"Effect":"Allow","Action":"` + action + `","Resource":"*"}`
+	}
+	document := func(statements ...string) string {
+		return `{"Version":"2012-10-17","Statement":[` + strings.Join(statements, ",") + `]}`
+	}
+	none, numbered := document(statement("", "s3:*"), statement("", "sqs:*")), document(statement(`"Sid":"1",`, "s3:*"), statement(`"Sid":"2",`, "sqs:*"))
+	for name, c := range map[string]struct {
+		want, have string
+		as         bool
+	}{
+		"AWS numbers statements":        {none, numbered, true},
+		"a Sid is wanted":               {numbered, none, false},
+		"one of the Sids is wanted":     {document(statement(`"Sid":"a",`, "s3:*"), statement("", "sqs:*")), numbered, false},
+		"another action under a number": {none, document(statement(`"Sid":"1",`, "s3:*"), statement(`"Sid":"2",`, "sns:*")), false},
+		"no document":                   {"{", numbered, false},
+	} {
+		if got := IsAsWanted(c.want, c.have); got != c.as {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

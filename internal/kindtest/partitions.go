@@ -27,7 +27,7 @@ type place struct{ partition, region string }
 // others are the partitions of AWS other than that of all other tests.
 var others = []place{{"aws-cn", "cn-north-1"}, {"aws-us-gov", "us-gov-west-1"}, {"aws-eusc", "eusc-de-east-1"}}
 
-// gap is what the emulator lacks in a partition, and a part of what a life tells there because of it.
+// gap says what the emulator lacks in a partition, and a part of the message that a life ends with there.
 type gap struct{ lacks, shows string }
 
 // beyondEmulator are the kinds whose lives the emulator cannot lead in a partition.

@@ -28,8 +28,8 @@ type ClusterState struct {
 	// Storage is the configuration of managed storage, which the spec cannot declare and each change repeats.
 	Storage *types.ManagedStorageConfiguration `drift:"observed"`
 
-	// Providers are those that can be associated with the cluster and removed from it. OfCluster are the others: providers of Managed
-	// Instances belong to a cluster from their creation on.
+	// Providers can be associated with the cluster and removed from it. OfCluster cannot: providers of Managed Instances belong to a
+	// cluster from their creation on.
 	Providers *[]string                             `drift:"set"`
 	OfCluster []string                              `drift:"observed"`
 	Strategy  *[]types.CapacityProviderStrategyItem `drift:"set"`

@@ -21,9 +21,9 @@ func clusterFacts() kind.Facts {
 				},
 			},
 			Unneeded: map[string]string{
-				"ecs:PutAccountSetting*": "the schema checks what the operator lets ECS check",
-				"ecs:ListTagsForResource":                              "DescribeClusters shows the tags",
-				"ecs:UpdateClusterSettings":                            "UpdateCluster sets them as well",
+				"ecs:PutAccountSetting*":    "the schema checks what the operator lets ECS check",
+				"ecs:ListTagsForResource":   "DescribeClusters shows the tags",
+				"ecs:UpdateClusterSettings": "UpdateCluster sets them as well",
 			},
 		},
 		ARN: kind.ARNForm{

@@ -4,6 +4,7 @@ package glue
 
 import (
 	"context"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/glue"
@@ -34,6 +35,9 @@ type TableState struct {
 	// are not written: as parameters they would reach the engines that read the table.
 	Tags map[string]string `drift:"tags"`
 }
+
+// tableType is the parameter that says which format a table has.
+const tableType = "table_type"
 
 type table struct{ api *glue.Client }
 
@@ -99,6 +103,10 @@ func (t *table) describe(ctx context.Context, want TableState, _ kind.Look) (kin
 		Database: want.Database, Name: want.Name, ARN: want.ARN, Input: tableInput(in), Version: in.VersionId,
 		Description: in.Description, TableType: in.TableType, PartitionKeys: kind.Convert[*[]v1alpha1.GlueColumn](in.PartitionKeys),
 		Storage: kind.Convert[*Storage](in.StorageDescriptor), Parameters: seenParameters(in.Parameters), Tags: ownerKeys(in.Parameters),
+	}
+	// The catalogs of Iceberg write the type of a table in either case.
+	if w, h := want.Parameters[tableType], s.Parameters[tableType]; w != nil && h != nil && strings.EqualFold(*w, *h) {
+		s.Parameters[tableType] = w
 	}
 	return kind.Seen[TableState]{Exists: true, State: s, Tags: s.Tags, Created: aws.ToTime(in.CreateTime)}, nil
 }

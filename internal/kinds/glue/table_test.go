@@ -100,6 +100,7 @@ func TestTable(t *testing.T) {
 	old := leftBehind("GlueTable", calls)
 	kindtest.Run(t, engine.For(NewTable), []kindtest.Case{
 		{Name: "absent is created", Facts: inDatabase, Object: tableOf(fullTable), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
+		{Name: "the format of a table in capitals", Facts: inDatabase, Object: tableOf(func(s *tableSpec) { s.Parameters = params("table_type", "ICEBERG") }), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
 		{Name: "a bare table is created", Facts: inDatabase, Object: tableOf(), Cause: engine.New, Actions: []string{"glue:CreateTable"}},
 		{Name: "its database may be another object's", Facts: func(s *kindtest.Subject) {
 			inDatabase(s)

@@ -35,7 +35,7 @@ type TopicState struct {
 	// Settings are attributes of subscriptions, by name, protocol and endpoint. Those of a subscription that does
 	// not exist or is not confirmed are taken for the wanted ones: Subscribe sets them.
 	Settings map[string]*string `drift:"json"`
-	// Endpoints are those of the declared subscriptions, with their passwords.
+	// Endpoints holds the endpoints of the declared subscriptions by their keys, with passwords.
 	Endpoints map[string]string `drift:"observed"`
 	// ARNs lists the ns of the subscriptions, or what SNS says instead while one is not confirmed.
 	ARNs map[string]string `drift:"observed"`

@@ -313,3 +313,11 @@ func refuseCacheTags(_ context.Context, p *Proxy, x *exchange) *answer {
 	}
 	return nil
 }
+
+var memcachedVersion = regexp.MustCompile(`(<Engine>memcached</Engine><EngineVersion>[0-9]+\.[0-9]+)\.[0-9]+</EngineVersion>`)
+
+// shortVersions is the part of the catalog of rewrites on versions of caches.
+var shortVersions = []Rewrite{
+	{Kind: "ElastiCacheCluster", Field: "engineVersion", What: "the last number of a version of Memcached is left out", service: "elasticache",
+		ops: []string{"DescribeCacheClusters"}, text: func(body string) string { return memcachedVersion.ReplaceAllString(body, "$1</EngineVersion>") }},
+}

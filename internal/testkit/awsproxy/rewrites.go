@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -71,10 +72,13 @@ var rewrittenDocuments = []Rewrite{
 	{Kind: "SecretsManagerSecret", Field: "resourcePolicy", What: rewrittenPolicy, service: "secretsmanager", ops: []string{"GetResourcePolicy"}, member: "ResourcePolicy", text: rewritePolicy},
 }
 
-const rewrittenPolicy = "numbers of accounts become ARNs of their roots, lists of one value the value, and other lists get another order"
+const rewrittenPolicy = "numbers of accounts become ARNs of their roots, lists of one value the value, other lists get another order, and statements without a Sid a number"
 
 // Rewrites returns the catalog of what AWS rewrites.
 func Rewrites() []Rewrite { return slices.Clone(rewrites) }
+
+// RewritesOfRecords returns the entries of the catalog that are from records of users.
+func RewritesOfRecords() []Rewrite { return slices.Clone(rewrittenRecords) }
 
 // Rewritten returns the fields, as Kind.field, that any answer had in AWS's form since the proxy began.
 func (p *Proxy) Rewritten() []string {
@@ -220,6 +224,7 @@ var accountNumber = regexp.MustCompile(`^[0-9]{12}$`)
 func rewritePolicy(policy string) string {
 	return redocument(policy, func(document map[string]any) {
 		statements, _ := document["Statement"].([]any)
+		numberStatements(statements)
 		for _, s := range statements {
 			statement, _ := s.(map[string]any)
 			for name, value := range statement {
@@ -246,6 +251,22 @@ func redocument(text string, change func(document map[string]any)) string {
 		return text
 	}
 	return string(out)
+}
+
+// numberStatements gives statements a Sid where none has one.
+func numberStatements(statements []any) {
+	hasSid := func(statement any) bool {
+		s, _ := statement.(map[string]any)
+		return text(s["Sid"]) != ""
+	}
+	if slices.ContainsFunc(statements, hasSid) {
+		return
+	}
+	for i := range statements {
+		if s, _ := statements[i].(map[string]any); s != nil {
+			s["Sid"] = strconv.Itoa(i + 1)
+		}
+	}
 }
 
 var trustDocument = regexp.MustCompile(`<AssumeRolePolicyDocument>([^<]*)</AssumeRolePolicyDocument>`)

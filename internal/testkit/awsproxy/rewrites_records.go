@@ -9,13 +9,10 @@ import (
 	"strings"
 )
 
-const (
-	anyOrder = "the values get another order"
-	isLower  = "it becomes lower case"
-)
+const anyOrder = "the values get another order"
 
 // rewrittenRecords are forms that users of other tools saw in AWS's answers; the records are in package awsmodels.
-var rewrittenRecords = []Rewrite{
+var rewrittenRecords = append([]Rewrite{
 	{Kind: "ECRRepository", Field: "lifecyclePolicy.policyText", What: "rules get the order of their priorities, tags another order, and empty lists of them are left out", service: "ecr",
 		ops: []string{"GetLifecyclePolicy"}, member: "lifecyclePolicyText", text: orderLifecycle},
 	{Kind: "CognitoUserPool", Field: "clients.callbackURLs", What: anyOrder, service: "cognito-idp", ops: []string{"DescribeUserPoolClient"}, members: reverses("UserPoolClient.CallbackURLs")},
@@ -32,32 +29,29 @@ var rewrittenRecords = []Rewrite{
 			}
 		}},
 	{Kind: "Route53RecordSet", Field: "resourceRecords", What: anyOrder + ", and names lose their last dot", service: "route53", ops: []string{"ListResourceRecordSets"}, text: rewriteValues},
-	{Kind: "Route53RecordSet", Field: "aliasTarget.dnsName", What: "names become lower case and end with a dot", IsSent: true},
 	{Kind: "S3Bucket", Field: "lifecycleRules", What: "rules get another order", service: "s3", ops: []string{"GetBucketLifecycleConfiguration"}, text: reverseElements(lifecycleRule)},
 	{Kind: "SNSTopic", Field: "subscriptions.endpoint", What: "the password in a URL becomes stars", service: "sns", ops: []string{"ListSubscriptionsByTopic"},
 		text: func(body string) string { return passwordOfURL.ReplaceAllString(body, "$1:****@") }},
+	{Kind: "Certificate", Field: "subjectAlternativeNames", What: anyOrder, service: "acm", ops: []string{"DescribeCertificate"}, members: reverses("Certificate.SubjectAlternativeNames")},
+	{Kind: "ECSCluster", Field: "capacityProviders", What: anyOrder, service: "ecs", ops: []string{"DescribeClusters"}, members: reverses("clusters.0.capacityProviders")},
+	{Kind: "ECSCluster", Field: "defaultCapacityProviderStrategy", What: anyOrder, service: "ecs", ops: []string{"DescribeClusters"}, members: reverses("clusters.0.defaultCapacityProviderStrategy")},
+	{Kind: "GlueTable", Field: "parameters", What: "the value of table_type becomes lower case", service: "glue", ops: []string{"GetTable"},
+		members: func(body map[string]any) {
+			if parameters, _ := member(body, "Table.Parameters").(map[string]any); text(parameters["table_type"]) != "" {
+				parameters["table_type"] = strings.ToLower(text(parameters["table_type"]))
+			}
+		}},
 	{Kind: "EC2KeyPair", Field: "publicKeyMaterial", What: "the comment becomes the name of the key pair", service: "ec2", ops: []string{"DescribeKeyPairs"},
 		text: func(body string) string { return publicKey.ReplaceAllString(body, "<publicKey>$1 name</publicKey>") }},
 	{Kind: "RDSInstance", Field: "engineVersion", What: "a version without its last number gets it", service: "rds", ops: []string{"DescribeDBInstances"},
 		text: func(body string) string {
 			return shortVersion.ReplaceAllString(body, "<EngineVersion>8.0.39</EngineVersion>")
 		}},
-	{Kind: "ElastiCacheCluster", Field: "engineVersion", What: "the last number of a version of Memcached is left out", service: "elasticache",
-		ops: []string{"DescribeCacheClusters"}, text: func(body string) string { return memcached.ReplaceAllString(body, "$1</EngineVersion>") }},
-	{Kind: "RDSInstance", Field: "preferredMaintenanceWindow", What: isLower, IsSent: true},
-	{Kind: "RDSInstance", Field: "parameterGroup", What: isLower, IsSent: true},
-	{Kind: "RDSInstance", Field: "dbSubnetGroupName", What: isLower, IsSent: true},
-	{Kind: "RDSInstance", Field: "dbInstanceIdentifier", What: isLower, IsSent: true},
-	{Kind: "DBSubnetGroup", Field: "dbSubnetGroupName", What: isLower, IsSent: true},
-	{Kind: "SecurityGroup", Field: "ingressRules.ipv6CidrBlocks", What: "ranges get their usual spelling", IsSent: true},
-	{Kind: "SecurityGroup", Field: "ingressRules.ipProtocol", What: "numbers of protocols become names", IsSent: true},
-	{Kind: "SecurityGroup", Field: "ingressRules.fromPort", What: "protocols without ports have none", IsSent: true},
-}
+}, shortVersions...)
 
 var (
 	passwordOfURL = regexp.MustCompile(`(<Endpoint>https?://[^:/@<]+):[^@<]+@`)
 	publicKey     = regexp.MustCompile(`<publicKey>(\S+ [^\s<]+)[^<]*</publicKey>`)
-	memcached     = regexp.MustCompile(`(<Engine>memcached</Engine><EngineVersion>[0-9]+\.[0-9]+)\.[0-9]+</EngineVersion>`)
 	shortVersion  = regexp.MustCompile(`<EngineVersion>8\.0</EngineVersion>`)
 	lifecycleRule = regexp.MustCompile(`(?s)<Rule>.*?</Rule>`)
 	recordBlock   = regexp.MustCompile(`(?s)<ResourceRecord>.*?</ResourceRecord>`)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package awsmodels
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+)
+
+//go:embed records.json
+var records []byte
+
+// Records holds what users of other tools wrote down about AWS's answers: fields that come back in another form than they were sent.
+type Records struct {
+	// Date is the day on which the records were read.
+	Date    string   `json:"date"`
+	Records []Record `json:"records"`
+}
+
+// Record is one of them.
+type Record struct {
+	// Kind and Field name a field of a spec, Property what AWS calls it.
+	Kind     string `json:"kind"`
+	Field    string `json:"field"`
+	Property string `json:"property"`
+	// Form says what is sent and what AWS answers; Source is where somebody wrote it down.
+	Form   string `json:"form"`
+	Source string `json:"source"`
+	// Decision is InCatalog, Undeclared, Refused with a value in JSON that the schema refuses, or why nothing is written for it.
+	Decision string `json:"decision"`
+}
+
+// Decisions on records that tests confirm.
+const (
+	InCatalog  = "catalog"
+	Undeclared = "undeclared"
+	Refused    = "refused: "
+)
+
+// ReadRecords returns the checked-in records.
+func ReadRecords() (Records, error) {
+	var r Records
+	if err := json.Unmarshal(records, &r); err != nil {
+		return Records{}, fmt.Errorf("records.json: %w", err)
+	}
+	return r, nil
+}

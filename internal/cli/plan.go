@@ -24,6 +24,7 @@ type planFlags struct {
 	files             resource.FilenameOptions
 	output            string
 	exitCode, skipAWS bool
+	failOnDataLoss    bool
 	all, everywhere   bool
 	server, remove    bool
 	serverTimeout     time.Duration
@@ -84,6 +85,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.BoolVar(&f.remove, "delete", false, "plan what follows when the objects are deleted: capabilities, AWS objects, AWSProviders and bindings")
 	flags.BoolVar(&f.server, "server", false, "let the operator plan with its own AWS identity, by a PlanRequest: for users without AWS credentials")
 	flags.DurationVar(&f.serverTimeout, "server-timeout", 90*time.Second, "with --server: how long to wait for the operator's answer")
+	flags.BoolVar(&f.failOnDataLoss, "fail-on-data-loss", false, "exit with 5 when the plan deletes data, and has no problem, with which the exit code is 1")
 	flags.BoolVar(&f.skipAWS, "skip-aws", false, "compare the Kubernetes objects only, without AWS credentials")
 	flags.StringArrayVar(&s.operatorArgs, "operator-arg", nil, "a flag of the operator to plan with, beside those of its Deployment, such as --operator-arg=--region=eu-west-1")
 }
@@ -105,6 +107,8 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	switch {
 	case found.Summary.Problems > 0:
 		return &failure{code: exitFailed}
+	case f.failOnDataLoss && found.Summary.Risk == plan.DataLoss:
+		return &failure{code: exitDataLoss}
 	case f.exitCode && !found.Empty():
 		return &failure{code: exitFailed}
 	default:

@@ -31,8 +31,10 @@ const (
 	exitFailed       = 1
 	exitUsage        = 2
 	exitPrecondition = 4
-	exitTimeout      = 124
-	exitInterrupted  = 130
+	// exitDataLoss is that of a plan that deletes data, where the caller asked for it.
+	exitDataLoss    = 5
+	exitTimeout     = 124
+	exitInterrupted = 130
 	// exitNoReader is that of programs that SIGPIPE ends.
 	exitNoReader = 141
 )

@@ -12,14 +12,17 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+	"github.com/nexus-operator/nexus-operator/api/wellknown"
 	"github.com/nexus-operator/nexus-operator/internal/apply"
 	"github.com/nexus-operator/nexus-operator/internal/awsclient"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/capabilityfacts"
+	"github.com/nexus-operator/nexus-operator/internal/engine"
 	"github.com/nexus-operator/nexus-operator/internal/graph"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
@@ -272,12 +275,35 @@ func (p *Planner) removal(ctx context.Context, f family, child apply.Child) (Ite
 	if err != nil {
 		return it, fmt.Errorf("reading %s: %w", child.Ref, err)
 	}
-	u.SetDeletionTimestamp(plannedDeletion())
-	// The deletion policy of a capability reaches its children before they go.
-	if policy := capability.ChildDeletionPolicy(f.c, child.Kind.Kind); policy != "" {
-		if err := unstructured.SetNestedField(u.Object, string(policy), "spec", "deletionPolicy"); err != nil {
-			return it, err
-		}
+	doomed, err := p.doomedChild(f.c, u)
+	if err != nil {
+		return it, err
 	}
-	return it, p.resource(ctx, &it, u, true)
+	return it, p.resource(ctx, &it, doomed, true)
+}
+
+// doomedChild returns an AWS child as it is when its deletion begins: the capability's deletion policy, and its consent to the loss of
+// data, reach it before.
+func (p *Planner) doomedChild(c *nexusv1.NexusAICapability, u *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	live, err := toTyped(p.entry(u.GetKind()), u)
+	if err != nil {
+		return nil, err
+	}
+	mayDeleteData := engine.MayDeleteData(c, u.GetName())
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(capability.DoomedChild(c, live, u.GetKind(), mayDeleteData))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", apply.RefOf(u), err)
+	}
+	doomed := &unstructured.Unstructured{Object: content}
+	doomed.SetGroupVersionKind(u.GroupVersionKind())
+	doomed.SetDeletionTimestamp(plannedDeletion())
+	if mayDeleteData {
+		annotations := doomed.GetAnnotations()
+		if annotations == nil {
+			annotations = map[string]string{}
+		}
+		annotations[wellknown.AnnotationDeleteData] = u.GetName()
+		doomed.SetAnnotations(annotations)
+	}
+	return doomed, nil
 }

@@ -95,7 +95,8 @@ func declaredPart(manifest *unstructured.Unstructured) *unstructured.Unstructure
 
 // isOperators reports whether an annotation is a record of the operator or of kubectl, which no manifest of a plan sets.
 func isOperators(annotation string) bool {
-	return annotation == lastApplied || strings.HasPrefix(annotation, wellknown.Prefix) && annotation != wellknown.AnnotationPaused
+	ofPeople := annotation == wellknown.AnnotationPaused || annotation == wellknown.AnnotationDeleteData
+	return annotation == lastApplied || strings.HasPrefix(annotation, wellknown.Prefix) && !ofPeople
 }
 
 // merge is the live object after `kubectl apply` of the manifest. Where kubectl has no record, nothing is removed.

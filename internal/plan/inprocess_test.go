@@ -38,13 +38,13 @@ func value(u *unstructured.Unstructured, fields ...string) any {
 
 func TestAdmit_BelievesNoRecordOfTheOperatorInAManifest(t *testing.T) {
 	forged := parse(t, bucketKind+"metadata: {name: a, namespace: ns, uid: forged, generation: 7, finalizers: [x], ownerReferences: [{kind: NexusAICapability, name: c, uid: u, controller: true}], "+
-		"labels: {team: a}, annotations: {nexus.ai/home: aws/1/eu-west-1, nexus.ai/owner: NexusAICapability/ns/c, nexus.ai/paused: 'true', note: mine}}, "+
+		"labels: {team: a}, annotations: {nexus.ai/home: aws/1/eu-west-1, nexus.ai/owner: NexusAICapability/ns/c, nexus.ai/paused: 'true', nexus.ai/delete-data: a-bucket, note: mine}}, "+
 		"spec: {providerRef: {name: aws}, bucketName: team-logs}, status: {id: victim, arn: 'arn:aws:s3:::victim'}}")
 	after, err := inProcess(t).Admit(t.Context(), nil, forged)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a := after.GetAnnotations(); len(a) != 2 || a["note"] != "mine" || a["nexus.ai/paused"] != "true" {
+	if a := after.GetAnnotations(); len(a) != 3 || a["nexus.ai/delete-data"] != "a-bucket" || a["note"] != "mine" || a["nexus.ai/paused"] != "true" {
 		t.Errorf("annotations %v", a)
 	}
 	if after.GetUID() == "forged" || !isFuture(after.GetUID()) || after.GetGeneration() != 1 || after.GetFinalizers() != nil || after.GetOwnerReferences() != nil || after.Object["status"] != nil || after.GetLabels()["team"] != "a" {

@@ -203,13 +203,22 @@ func (l *look) decideUnseen(ctx context.Context, b engine.Binding, sc kind.Scope
 	return b.Decide(ctx, sc, owner, l.obj)
 }
 
+// guardsData reports whether the data of a capability's store must outlive its object: nobody gave it up, and the capability stays.
+func (l *look) guardsData() bool {
+	if l.obj.GetDeletionTimestamp() == nil || !l.entry.Meta().HoldsData || engine.MayDeleteData(l.obj, l.obj.GetName()) {
+		return false
+	}
+	owner := metav1.GetControllerOf(l.obj)
+	return owner == nil || !l.p.doomed[keyOf(owner.Kind, l.obj.GetNamespace(), owner.Name)]
+}
+
 func (l *look) facts(ctx context.Context, provider *v1alpha1.AWSProvider, trusted bool) engine.Facts {
 	issuer, noIssuer := l.p.Issuer(ctx)
 	o := l.p.Operator
 	return engine.Facts{
 		Cluster: o.ClusterID, Previous: o.PreviousClusterIDs, Shared: o.SharedNamespaces, Foreign: o.ForeignResources, Types: o.Types, Trusted: trusted,
 		Provider: provider.Spec, Partition: l.session.Partition, Account: l.session.Account, Region: l.session.Region,
-		GuardData: trusted && l.obj.GetDeletionTimestamp() != nil && l.entry.Meta().HoldsData,
+		GuardData: trusted && l.guardsData(),
 		Issuer:    issuer, NoIssuer: noIssuer, EKSCluster: o.EKSCluster,
 		OIDCProvider: func(issuer string) (kind.OIDCProvider, error) {
 			return l.session.OIDCProvider(ctx, issuer, time.Minute, time.Minute)

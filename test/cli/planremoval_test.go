@@ -3,10 +3,14 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -166,5 +170,52 @@ func TestPlan_ADeletionThatAWSRefusesLosesNothing(t *testing.T) {
 	items = x.plan("", "--delete", "s3bucket/s3bucket", "-n", x.Namespace)
 	if len(items) != 1 || items[0].AWS == nil || items[0].AWS.Risk != "DataLoss" || callsOf(items)["s3:DeleteObjectVersion"] != 1 {
 		t.Errorf("with forceDestroy: %+v", items[0].AWS)
+	}
+}
+
+// A capability that is deleted with its stores takes the data along; an edit that drops a store does so only where the capability says so.
+func TestPlan_ShowsTheDataThatACapabilityGivesUp(t *testing.T) {
+	x := newTool(t, "--check-interval=1h")
+	c := x.Capability("examples/test-capability.yaml")
+	c.Spec.DataServices.DynamoDB.Tables = []nexusv1.TableSpec{{Name: "kept"}, {Name: "dropped"}}
+	x.apply(x.manifest(c))
+	x.Running(c)
+	x.putItem("myapp-dev-dropped")
+	risk := func(items []item) string {
+		i := slices.IndexFunc(items, func(it item) bool { return it.title() == "DynamoDBTable/myapp-dev-dropped" })
+		if i < 0 || items[i].Action != "Delete" || items[i].AWS == nil {
+			t.Fatalf("%+v", items)
+		}
+		return items[i].AWS.Risk + items[i].Waits
+	}
+	next := c.DeepCopy()
+	next.Spec.DataServices.DynamoDB.Tables = next.Spec.DataServices.DynamoDB.Tables[:1]
+	held := x.manifest(next)
+	if got := risk(x.plan(held, "-f", "-")); !strings.Contains(got, "the table to be empty") {
+		t.Errorf("dropped: %q", got)
+	}
+	consenting := strings.Replace(held, "metadata:\n", "metadata:\n  annotations: {nexus.ai/delete-data: myapp-dev-dropped}\n", 1)
+	if got := risk(x.plan(consenting, "-f", "-")); got != "DataLoss" {
+		t.Errorf("dropped with the annotation: %q", got)
+	}
+	if got := risk(x.plan("", "--delete", "ncap/"+c.Name, "-n", c.Namespace)); got != "DataLoss" {
+		t.Errorf("deleted with the capability: %q", got)
+	}
+}
+
+// putItem writes an item into a table, with a value for each attribute of its key.
+func (x *tool) putItem(table string) {
+	x.Helper()
+	api := dynamodb.NewFromConfig(aws.Config{Region: "ap-southeast-1", BaseEndpoint: aws.String(x.World.AWS().URL()), Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")})
+	found, err := api.DescribeTable(x.Ctx(), &dynamodb.DescribeTableInput{TableName: &table})
+	if err != nil {
+		x.Fatal(err)
+	}
+	item := map[string]dynamotypes.AttributeValue{}
+	for _, a := range found.Table.AttributeDefinitions {
+		item[*a.AttributeName] = &dynamotypes.AttributeValueMemberS{Value: "v"}
+	}
+	if _, err := api.PutItem(x.Ctx(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		x.Fatal(err)
 	}
 }

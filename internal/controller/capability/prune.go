@@ -151,7 +151,7 @@ func (r *Reconciler) updateDoomed(ctx context.Context, c *nexusv1.NexusAICapabil
 	if err != nil || obj == nil {
 		return err
 	}
-	if want := dataLossConfirmed(c, obj, ref.Kind.Kind); !equality.Semantic.DeepEqual(want, obj) {
+	if want := capability.DoomedChild(c, obj, ref.Kind.Kind, reconciler.MayDeleteData(c, obj.GetName())); !equality.Semantic.DeepEqual(want, obj) {
 		err = r.exact(ctx, want, obj)
 	}
 	if _, refused := status.AsStalled(err); err == nil || refused {
@@ -171,34 +171,6 @@ func (r *Reconciler) exact(ctx context.Context, want, live client.Object) error 
 		_, err = r.Applier.Exact(ctx, desired, m)
 	}
 	return err
-}
-
-// dataLossConfirmed is a live child with the capability's deletion policy, and with what that implies for its store.
-func dataLossConfirmed(c *nexusv1.NexusAICapability, live v1alpha1.Resource, kind string) v1alpha1.Resource {
-	want := live.DeepCopyObject().(v1alpha1.Resource)
-	want.CommonSpec().DeletionPolicy = capability.ChildDeletionPolicy(c, kind)
-	protected := capability.EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
-	switch o := want.(type) {
-	case *v1alpha1.DynamoDBTable:
-		o.Spec.DeletionProtection = &protected
-	case *v1alpha1.CognitoUserPool:
-		o.Spec.DeletionProtection = &protected
-	case *v1alpha1.S3Bucket:
-		allowForce(c, &o.Spec.ForceDestroy, o.Name, capability.ForceDestroy)
-	case *v1alpha1.SQSQueue:
-		allowForce(c, &o.Spec.ForceDestroy, o.Name, capability.ForceDestroyQueue)
-	}
-	return want
-}
-
-// allowForce sets whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
-// capability says of a store that it does not declare any more is not known, and then the setting stays.
-func allowForce(c *nexusv1.NexusAICapability, force *bool, name string, declared func(*nexusv1.NexusAICapability, string) (force, known bool)) {
-	if reconciler.MayDeleteData(c, name) {
-		*force = true
-	} else if says, known := declared(c, name); known {
-		*force = says
-	}
 }
 
 // allowDataLoss lets a store's deletion go on with its data: the capability's annotation names the store, or the

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package capability
+
+import (
+	awsv1 "github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
+	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
+)
+
+// DoomedChild returns a live child that is to be deleted with the capability's deletion policy, and with what that implies for its store.
+// With mayDeleteData the capability consents to the loss of the data in it.
+func DoomedChild(c *nexusv1.NexusAICapability, live awsv1.Resource, kind string, mayDeleteData bool) awsv1.Resource {
+	want := live.DeepCopyObject().(awsv1.Resource)
+	want.CommonSpec().DeletionPolicy = ChildDeletionPolicy(c, kind)
+	protected := EffectiveDeletionPolicy(c) != nexusv1.DeletionDelete
+	switch o := want.(type) {
+	case *awsv1.DynamoDBTable:
+		o.Spec.DeletionProtection = &protected
+	case *awsv1.CognitoUserPool:
+		o.Spec.DeletionProtection = &protected
+	case *awsv1.S3Bucket:
+		force, known := ForceDestroy(c, o.Name)
+		allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+	case *awsv1.SQSQueue:
+		force, known := ForceDestroyQueue(c, o.Name)
+		allowForce(&o.Spec.ForceDestroy, mayDeleteData, force, known)
+	}
+	return want
+}
+
+// allowForce sets whether the objects of a bucket, or the messages of a queue, may be deleted with it. What the
+// capability says of a store that it does not declare any more is not known, and then the setting stays.
+func allowForce(force *bool, mayDeleteData, declared, known bool) {
+	if mayDeleteData || known {
+		*force = mayDeleteData || declared
+	}
+}

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto"
 	"errors"
@@ -124,9 +125,30 @@ func (r *release) replaceTarget(work string) error {
 	return os.Rename(temporary, r.dir)
 }
 
-// addPrograms builds nexusctl for every platform, and packs it with the license.
+// pullRequestScripts are the scripts with which pipelines plan pull requests; that for GitLab takes them from the archive.
+func (r *release) pullRequestScripts() ([]packedFile, error) {
+	paths, err := filepath.Glob(filepath.Join(r.root, ".github/actions/plan/*.sh"))
+	if err != nil || len(paths) == 0 {
+		return nil, fmt.Errorf("finding the scripts for pull requests: %w", cmp.Or(err, fs.ErrNotExist))
+	}
+	var out []packedFile
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, packedFile{"pull-requests/" + filepath.Base(path), 0o755, content})
+	}
+	return out, nil
+}
+
+// addPrograms builds nexusctl for every platform, and packs it with the license, and where Bash may be with the scripts.
 func (r *release) addPrograms(ctx context.Context, work string) error {
 	license, err := os.ReadFile(filepath.Join(r.root, "LICENSE"))
+	if err != nil {
+		return err
+	}
+	scripts, err := r.pullRequestScripts()
 	if err != nil {
 		return err
 	}
@@ -140,7 +162,11 @@ func (r *release) addPrograms(ctx context.Context, work string) error {
 		if err != nil {
 			return err
 		}
-		packed, err := pack(r.archiveName(p), r.time, []packedFile{{"LICENSE", 0o644, license}, {p.programName(), 0o755, binary}})
+		files := []packedFile{{"LICENSE", 0o644, license}, {p.programName(), 0o755, binary}}
+		if p.system != "windows" {
+			files = append(files, scripts...)
+		}
+		packed, err := pack(r.archiveName(p), r.time, files)
 		if err != nil {
 			return err
 		}

@@ -306,6 +306,22 @@ func markdownOf(p plan.Plan) string {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", titleOf(it), words[it.Action], inAWS, riskWords[risk])
 	}
-	b.WriteString("\n<details><summary>Every field and call</summary>\n\n```text\n" + textOf(p, false) + "```\n\n</details>\n")
+	text := textOf(p, false)
+	fence := fenceAround(text)
+	b.WriteString("\n<details><summary>Every field and call</summary>\n\n" + fence + "text\n" + text + fence + "\n\n</details>\n")
 	return b.String()
+}
+
+// backquotes matches what may end a block of text in Markdown.
+var backquotes = regexp.MustCompile("`+")
+
+// fenceAround returns a fence that no value in the text ends: https://spec.commonmark.org/0.31.2/#fenced-code-blocks
+func fenceAround(text string) string {
+	fence := "```"
+	for _, found := range backquotes.FindAllString(text, -1) {
+		if len(found) >= len(fence) {
+			fence = found + "`"
+		}
+	}
+	return fence
 }

@@ -87,3 +87,11 @@ func TestPlansWithoutChangesSaySo(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// A value in a manifest must not write into the comment on a pull request.
+func TestMarkdown_NoValueEndsTheBlockOfText(t *testing.T) {
+	text := markdownOf(plan.Of([]plan.Item{{Kind: "ConfigMap", Name: "a", Action: plan.Create, Fields: []plan.Field{{Path: "data.a", Want: "x\n````\n@everybody\n"}}}}))
+	if _, block, found := strings.Cut(text, "\n`````text\n"); !found || !strings.HasSuffix(block, "\n`````\n\n</details>\n") || strings.Count(text, "`````") != 2 {
+		t.Errorf("%s", text)
+	}
+}

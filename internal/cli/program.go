@@ -215,7 +215,7 @@ func (p Program) Command(name string) *cobra.Command {
 }
 
 // slowVerbs print their result when they have read everything.
-var slowVerbs = []string{"plan", "diff", "import", "status", "tree", "explain", "drift", "verify-capability", "scan"}
+var slowVerbs = []string{"plan", "diff", "import", "list", "status", "tree", "explain", "drift", "verify-capability", "scan"}
 
 // addCommands adds the commands in the groups in which the help lists them.
 func (s *shared) addCommands(root *cobra.Command) {
@@ -224,7 +224,7 @@ func (s *shared) addCommands(root *cobra.Command) {
 		commands  []*cobra.Command
 	}{
 		{"plan", "Before a change:", []*cobra.Command{s.planCommand(), s.diffCommand(), s.validateCommand(), s.renderCommand(), s.schemaCommand(), s.importCommand(), s.iamCommand()}},
-		{"look", "See what is:", []*cobra.Command{s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand()}},
+		{"look", "See what is:", []*cobra.Command{s.listCommand(), s.statusCommand(), s.treeCommand(), s.explainCommand(), s.driftCommand(), s.monitorCommand(), s.verifyCommand()}},
 		{"act", "Have the operator act:", []*cobra.Command{s.reconcileCommand(), s.suspendCommand(), s.resumeCommand(), s.secretsCommand(), s.rolloutCommand()}},
 		{"install", "Install and remove:", []*cobra.Command{s.scanCommand(), s.deployCommand(), s.updateCommand(), s.deleteCommand(), s.fixIRSACommand(), s.installControllerCommand(),
 			s.deleteControllerCommand(), s.kubeconfigCommand(), s.tokenCommand()}},

@@ -22,12 +22,14 @@ import (
 	nexusv1 "github.com/nexus-operator/nexus-operator/api/nexus/v1"
 	"github.com/nexus-operator/nexus-operator/internal/capability"
 	"github.com/nexus-operator/nexus-operator/internal/crdschema"
+	"github.com/nexus-operator/nexus-operator/internal/inspect"
 	"github.com/nexus-operator/nexus-operator/internal/intent"
 	"github.com/nexus-operator/nexus-operator/internal/status"
 )
 
 func (s *shared) validateCommand() *cobra.Command {
 	var files resource.FilenameOptions
+	var output string
 	cmd := &cobra.Command{
 		Use:   "validate (-f FILE | -k DIR)",
 		Short: "Check manifests against schemas, rules and the compiler; needs no cluster",
@@ -35,21 +37,19 @@ func (s *shared) validateCommand() *cobra.Command {
 			"server evaluates, and for a NexusAICapability everything that the operator itself would refuse. The properties of\n" +
 			"an AWSResource are checked against the schema of its type, as AWS published it when this version was built.\n" +
 			"It exits with 2 when an object is invalid. Objects of other kinds are passed over.",
-		Example: "  nexusctl validate -f examples/",
+		Example: "  nexusctl validate -f examples/\n  nexusctl validate -f capability.yaml -o json",
 		Args:    noFiles,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return s.validate(cmd.Context(), &files) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.validate(cmd.Context(), &files, output) },
 	}
 	s.addFileFlags(cmd, &files)
+	outputFlag(cmd, &output, "text", "json", "yaml")
 	return cmd
 }
 
-func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) error {
-	var stdin []byte
-	if slices.Contains(files.Filenames, standardInput) {
-		var err error
-		if stdin, err = io.ReadAll(s.In); err != nil {
-			return err
-		}
+func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions, output string) error {
+	stdin, err := s.readStandardInput(files)
+	if err != nil {
+		return err
 	}
 	text, err := textMistakes(files, stdin)
 	if err != nil {
@@ -68,44 +68,117 @@ func (s *shared) validate(ctx context.Context, files *resource.FilenameOptions) 
 	case len(objects)+len(mistakes) == 0:
 		return usage("there is nothing to validate: the input has no objects")
 	}
-	return errors.Join(unread, s.printVerdicts(ctx, mistakes, objects, schemas))
+	found, err := s.validation(ctx, mistakes, objects, schemas)
+	if err != nil {
+		return errors.Join(unread, err)
+	}
+	return s.printValidation(found, unread, output)
 }
 
-// printVerdicts prints what is wrong with each file and each object. The error counts those that are.
-func (s *shared) printVerdicts(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) error {
-	invalid := 0
-	var lines strings.Builder
+// printValidation prints what is valid, and returns an error for what is not. Unread is why some of the input could not be read.
+func (s *shared) printValidation(found *Validation, unread error, output string) error {
+	if unread != nil {
+		found.Valid, found.Unread = false, unread.Error()
+	}
+	if err := printAs(s.Out, output, found, func() string { return textOfValidation(found) }); err != nil {
+		return errors.Join(unread, err)
+	}
+	return errors.Join(unread, found.failure())
+}
+
+// readStandardInput reads standard input where a file is named -.
+func (s *shared) readStandardInput(files *resource.FilenameOptions) ([]byte, error) {
+	if !slices.Contains(files.Filenames, standardInput) {
+		return nil, nil
+	}
+	return io.ReadAll(s.In)
+}
+
+// Validation says of each file and each object whether it is valid.
+type Validation struct {
+	APIVersion string            `json:"apiVersion"`
+	Kind       string            `json:"kind"`
+	Valid      bool              `json:"valid"`
+	Files      []ValidatedFile   `json:"files,omitempty"`
+	Objects    []ValidatedObject `json:"objects"`
+	// Unread says why some of the input could not be read.
+	Unread string `json:"unread,omitempty"`
+}
+
+// ValidatedFile is a file whose text has mistakes.
+type ValidatedFile struct {
+	Name     string   `json:"name"`
+	Problems []string `json:"problems"`
+}
+
+// ValidatedObject is the verdict on an object.
+type ValidatedObject struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+	// Checked is false for a valid object of a kind that is not the operator's.
+	Checked bool `json:"checked"`
+	Valid   bool `json:"valid"`
+	// Problems begin with the path of the field.
+	Problems []string `json:"problems,omitempty"`
+
+	title, note string
+}
+
+// validation checks objects. Mistakes are those in the text of files.
+func (s *shared) validation(ctx context.Context, mistakes map[string][]string, objects []*unstructured.Unstructured, schemas *crdschema.Schemas) (*Validation, error) {
+	out := &Validation{APIVersion: inspect.APIVersion, Kind: "Validation", Valid: len(mistakes) == 0, Objects: []ValidatedObject{}}
 	for _, name := range slices.Sorted(maps.Keys(mistakes)) {
-		lines.WriteString(name + ": " + verdictOf(mistakes[name], true) + "\n")
+		out.Files = append(out.Files, ValidatedFile{Name: name, Problems: mistakes[name]})
 	}
 	for _, u := range objects {
 		problems, err := s.problemsOf(ctx, schemas, u)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		lines.WriteString(titleOfObject(u) + ": " + verdictOf(problems, isOurGroup(u.GroupVersionKind().Group)))
-		if len(problems) == 0 {
-			lines.WriteString(s.uncheckedProperties(u))
+		o := ValidatedObject{APIVersion: u.GetAPIVersion(), Kind: u.GetKind(), Namespace: u.GetNamespace(), Name: u.GetName(), Problems: problems,
+			Checked: isOurGroup(u.GroupVersionKind().Group) || len(problems) > 0, Valid: len(problems) == 0, title: titleOfObject(u)}
+		if o.Valid {
+			o.note = s.uncheckedProperties(u)
 		}
-		lines.WriteString("\n")
-		if len(problems) > 0 {
+		out.Valid = out.Valid && o.Valid
+		out.Objects = append(out.Objects, o)
+	}
+	return out, nil
+}
+
+// failure counts what is invalid; nil when all is valid.
+func (v *Validation) failure() error {
+	invalid := 0
+	for _, o := range v.Objects {
+		if !o.Valid {
 			invalid++
 		}
 	}
-	if _, err := io.WriteString(s.Out, lines.String()); err != nil {
-		return err
-	}
 	var wrong []string
 	if invalid > 0 {
-		wrong = append(wrong, fmt.Sprintf("%d of %s invalid", invalid, objectsAre(len(objects))))
+		wrong = append(wrong, fmt.Sprintf("%d of %s invalid", invalid, objectsAre(len(v.Objects))))
 	}
-	if len(mistakes) > 0 {
-		wrong = append(wrong, status.Counted(len(mistakes), "file has mistakes", "files have mistakes"))
+	if len(v.Files) > 0 {
+		wrong = append(wrong, status.Counted(len(v.Files), "file has mistakes", "files have mistakes"))
 	}
 	if len(wrong) > 0 {
 		return usage("%s", strings.Join(wrong, ", and "))
 	}
 	return nil
+}
+
+// textOfValidation has a line for each file with mistakes and for each object.
+func textOfValidation(v *Validation) string {
+	var lines strings.Builder
+	for _, f := range v.Files {
+		lines.WriteString(f.Name + ": " + verdictOf(f.Problems, true) + "\n")
+	}
+	for _, o := range v.Objects {
+		lines.WriteString(o.title + ": " + verdictOf(o.Problems, o.Checked) + o.note + "\n")
+	}
+	return lines.String()
 }
 
 // readableManifests reads manifests as manifests does, and returns those that can be read also where others cannot.

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -176,13 +177,13 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		}
 		return s.checked(ctx, f.look(p), p.Client, objects, false)
 	case f.remove:
-		objects, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Latest().Flatten())
+		objects, err := s.objects(s.fromFiles(s.builder(), &f.files).Latest().Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
 		return p.Remove(ctx, objects)
 	default:
-		manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
+		manifests, err := s.objects(s.fromFiles(s.builder(), &f.files).Flatten())
 		if err != nil {
 			return plan.Plan{}, err
 		}
@@ -258,6 +259,17 @@ func (s *shared) builder() *resource.Builder {
 		namespace = "default"
 	}
 	return resource.NewBuilder(s.cluster).Unstructured().NamespaceParam(namespace).DefaultNamespace()
+}
+
+// fromFiles has a builder read manifests. It reads standard input from the program's own, which the library does not know.
+func (s *shared) fromFiles(b *resource.Builder, files *resource.FilenameOptions) *resource.Builder {
+	if !slices.Equal(files.Filenames, []string{standardInput}) {
+		return b.FilenameParam(s.enforcesNamespace(), files)
+	}
+	if s.enforcesNamespace() {
+		b = b.RequireNamespace()
+	}
+	return b.Stream(s.In, "standard input")
 }
 
 // enforcesNamespace reports whether -n was given: then manifests of other namespaces are refused.

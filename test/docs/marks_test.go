@@ -113,7 +113,7 @@ func TestDocs_AWrongMarkIsFound(t *testing.T) {
 }
 
 // checkJSON checks a block of JSON as what reads it would: IAM for policies and their statements, the operator for the result of a TLS
-// assessment, and an editor for its settings.
+// assessment, an editor for its settings, and an assistant for its servers.
 func checkJSON(text string) error {
 	var statements []json.RawMessage
 	if json.Unmarshal([]byte(text), &statements) == nil {
@@ -133,9 +133,31 @@ func checkJSON(text string) error {
 		return err
 	case fields["yaml.schemas"] != nil:
 		return checkSchemaNames(fields["yaml.schemas"])
+	case fields["mcpServers"] != nil:
+		return checkServers(fields["mcpServers"])
 	default:
 		return errors.New("nothing checks this JSON: add a check")
 	}
+}
+
+// checkServers checks that an assistant starts nexusctl with a command line that exists.
+func checkServers(text []byte) error {
+	servers := map[string]struct {
+		Command string
+		Args    []string
+	}{}
+	if err := json.Unmarshal(text, &servers); err != nil {
+		return err
+	}
+	for name, s := range servers {
+		if s.Command != "nexusctl" {
+			return fmt.Errorf("server %s is %q, not nexusctl", name, s.Command)
+		}
+		if err := (&checker{}).checkNexusctl(s.Args); err != nil {
+			return fmt.Errorf("server %s: %w", name, err)
+		}
+	}
+	return nil
 }
 
 func checkPolicy(text string) error {
@@ -209,6 +231,7 @@ func TestDocs_WrongJSONIsFound(t *testing.T) {
 		`[{"Effect": "Allow", "Action": "s3:*", "Resource": "*"},]`:                                       "invalid character",
 		`{"version": 1, "targets": [{"host": "example.com", "port": 443, "protocol": []}]}`:               "protocol",
 		`{"yaml.schemas": {"./schemas/nexus.ai/nexusaicapability_v2.json": "a.yaml"}}`:                    "_v2.json is the schema of no kind",
+		`{"mcpServers": {"nexus": {"command": "nexusctl", "args": ["mcp", "--contxt=a"]}}}`:               "unknown flag",
 		`{"a": 1}`: "nothing checks",
 	} {
 		if err := checkJSON(text); err == nil || !strings.Contains(err.Error(), want) {

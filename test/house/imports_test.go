@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"internal/crdschema":       {"internal/status"},
 	"config/crd":               {},
 	"manifests":                {},
+	"docs":                     {},
 	"config/admission":         {"internal/shard"},
 	"internal/iampolicy":       {},
 	"internal/options":         {"internal/shard"},
@@ -76,7 +77,7 @@ var allowed = map[string][]string{
 	"internal/intent/engines":            {"api", "internal/intent"},
 	"internal/inspect":                   {"api", "internal/apply", "internal/capability", "internal/capabilityfacts", "internal/engine", "internal/health", "internal/intent", "internal/shard", "internal/status"},
 	"internal/cli":                       {"api", "internal/awsschema", "internal/awsschema/bundled", "internal/awsclient", "internal/awssession", "internal/capability", "internal/capabilityfacts", "internal/clusterfacts", "internal/crdschema", "internal/crdschema/manifest", "internal/devworld", "internal/engine", "internal/health", "internal/helmrelease", "internal/iampolicy", "internal/image", "internal/importer", "internal/inhabitants", "internal/inspect", "internal/install", "internal/intent", "internal/intentfacts", "internal/kind", "internal/kind/documents", "internal/options", "internal/osproc", "internal/permissions", "internal/plan", "internal/status"},
-	"cmd/nexusctl":                       {"api", "config/crd", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
+	"cmd/nexusctl":                       {"api", "config/crd", "docs", "internal/cli", "internal/catalog", "internal/engine", "internal/metrics"},
 }
 
 // pure rooms hold decisions: no client, no SDK, no clock, no environment.

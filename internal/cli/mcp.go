@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func (s *shared) mcpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve what nexusctl shows to an assistant, over the Model Context Protocol",
+		Long: "mcp is a server of the Model Context Protocol on standard input and output, which an assistant starts. Its tools list\n" +
+			"objects, show their status, tree, cause of trouble and drift, and plan and validate manifests; its resources are the\n" +
+			"error codes and the pages of the documentation.\n\n" +
+			"It reads with your own kubeconfig, credentials and rights, and changes nothing. Its answers hold no value of a Secret.\n" +
+			"The flags for the cluster and for AWS are those of every tool; a tool may choose another namespace.",
+		Example: "  nexusctl mcp\n  nexusctl mcp --context staging -n team-a",
+		Args:    arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return s.serveMCP(cmd.Context(), cmd.Root().PersistentFlags())
+		},
+	}
+}
+
+// serveMCP serves until standard input ends or the command is interrupted.
+func (s *shared) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
+	server := mcp.NewServer(&mcp.Implementation{Name: "nexusctl", Title: "Nexus Operator", Version: cmp.Or(s.Version, "unknown")}, &mcp.ServerOptions{
+		Instructions: "Read-only view of Nexus Operator: NexusAICapability objects, AWS resource objects and security intents in a Kubernetes cluster. " +
+			"Begin with list or status; explain gives the cause and the remedy of an object that is not ready. Objects are named KIND/NAME, such as ncap/shop.",
+	})
+	tools := &mcpTools{program: s.Program, flags: changedFlags(flags)}
+	tools.addTo(server)
+	if err := addMCPResources(server, s.Docs); err != nil {
+		return err
+	}
+	err := server.Run(ctx, &mcp.IOTransport{Reader: io.NopCloser(s.In), Writer: nopWriteCloser{s.Out}})
+	if errors.Is(err, io.EOF) {
+		return nil // the client has closed standard input
+	}
+	return err
+}
+
+// nopWriteCloser leaves a writer open, because whoever opened it closes it.
+type nopWriteCloser struct{ io.Writer }
+
+// Close implements io.Closer.
+func (nopWriteCloser) Close() error { return nil }
+
+// changedFlags are the flags of the command line that are set, as arguments.
+func changedFlags(flags *pflag.FlagSet) []string {
+	var out []string
+	flags.VisitAll(func(f *pflag.Flag) { // Visit knows only what its own set has parsed, and the subcommand has parsed these
+		if !f.Changed {
+			return
+		}
+		values := []string{f.Value.String()}
+		if list, is := f.Value.(pflag.SliceValue); is {
+			values = list.GetSlice()
+		}
+		for _, v := range values {
+			out = append(out, "--"+f.Name+"="+v)
+		}
+	})
+	return out
+}
+
+// mcpTools answers the calls of tools by running the commands of nexusctl.
+type mcpTools struct {
+	program Program
+	// flags are arguments for every command.
+	flags []string
+}
+
+// mcpCall is a command of nexusctl that a tool runs.
+type mcpCall struct {
+	command   string
+	namespace string
+	flags     []string
+	names     []string
+	stdin     string
+}
+
+// run runs a command with -o json. The answer holds what it printed, also when its exit code says that an object is not ready or a
+// manifest is invalid, and its notes. A command that printed no JSON has failed.
+func (t *mcpTools) run(ctx context.Context, c mcpCall) (*mcp.CallToolResult, any, error) {
+	var out, notes bytes.Buffer
+	p := t.program
+	p.In, p.Out, p.ErrOut = strings.NewReader(c.stdin), &out, &notes
+	args := append([]string{"nexusctl", c.command}, t.flags...)
+	if c.namespace != "" {
+		args = append(args, "--namespace="+c.namespace)
+	}
+	args = append(args, "--output=json")
+	args = append(args, c.flags...)
+	args = append(append(args, "--"), c.names...)
+	p.Run(ctx, args)
+	if !json.Valid(out.Bytes()) {
+		return nil, nil, errors.New(cmp.Or(strings.TrimSpace(notes.String()), "the command printed nothing"))
+	}
+	return answerOf(json.RawMessage(out.Bytes()), notes.String())
+}
+
+// answerOf makes an answer of JSON, with notes for the reader.
+func answerOf(answer json.RawMessage, notes string) (*mcp.CallToolResult, any, error) {
+	content := []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(string(answer))}}
+	if notes = strings.TrimSpace(notes); notes != "" {
+		content = append(content, &mcp.TextContent{Text: notes})
+	}
+	return &mcp.CallToolResult{Content: content}, answer, nil
+}
+
+// flagsOf are the flags that are set, by their names.
+func flagsOf(set map[string]bool) []string {
+	var out []string
+	for name, is := range set {
+		if is {
+			out = append(out, "--"+name)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -70,13 +70,14 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("kind: %q is no kind of Nexus Operator; it has %s", e.Kind, strings.Join(e.Known, ", "))
 }
 
-// List lists the objects that a query selects, sorted by namespace, kind and name.
+// List lists the objects that a query selects, sorted by namespace, kind and name. Of a query for all kinds, it fails when none can be listed.
 func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 	kinds, err := r.selectKinds(q.Kinds)
 	if err != nil {
 		return nil, err
 	}
 	out := &ObjectList{APIVersion: APIVersion, Kind: "ObjectList", Objects: []ListedItem{}}
+	var refused error
 	for _, k := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(k)
@@ -84,6 +85,7 @@ func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 		switch {
 		case len(q.Kinds) == 0 && (apierrors.IsForbidden(err) || isAbsent(err)):
 			out.Unlisted = append(out.Unlisted, k.Kind)
+			refused = err
 		case err != nil:
 			return nil, fmt.Errorf("listing %s objects: %w", k.Kind, err)
 		}
@@ -92,6 +94,9 @@ func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 				out.Objects = append(out.Objects, item)
 			}
 		}
+	}
+	if len(out.Unlisted) == len(kinds) {
+		return nil, fmt.Errorf("listing objects of any kind: %w", refused)
 	}
 	slices.SortFunc(out.Objects, func(a, b ListedItem) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))

@@ -217,7 +217,9 @@ func TestMCP_ReadsWithTheRightsOfItsUser(t *testing.T) {
 	}
 	viewer.fails("list", input{"kinds": []string{"AWSProvider"}, "namespace": "kube-system"}, "forbidden", "(NX-CLI-003)")
 	viewer.fails("drift", input{"allNamespaces": true}, "forbidden")
-	as("mcp-stranger").fails("status", input{"objects": []string{"awsprovider/aws"}}, "forbidden", "(NX-CLI-003)")
+	stranger := as("mcp-stranger")
+	stranger.fails("list", nil, "listing objects of any kind", "forbidden", "(NX-CLI-003)")
+	stranger.fails("status", input{"objects": []string{"awsprovider/aws"}}, "forbidden", "(NX-CLI-003)")
 }
 
 func TestMCP_ShowsNoValueOfASecret(t *testing.T) {

@@ -80,6 +80,8 @@ func (x *stage) verbs() map[string]verb {
 		"render":                 {args: []string{"render", "-f", x.manifest}},
 		"validate":               {args: []string{"validate", "-f", x.manifest}},
 		"import":                 {args: []string{"import", "s3bucket/of-nobody"}, aws: true},
+		"list":                   {args: []string{"list", "-n", in}, cluster: true},
+		"mcp":                    {args: []string{"mcp"}},
 		"status":                 {args: []string{"status", name, "-n", in}, cluster: true},
 		"tree":                   {args: []string{"tree", name, "-n", in}, cluster: true},
 		"explain":                {args: []string{"explain", name, "-n", in}, cluster: true},

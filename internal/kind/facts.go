@@ -12,6 +12,9 @@ type Facts struct {
 	Terraform Terraform
 	// Schemas are the resource schemas of CloudFormation.
 	Schemas Schemas
+	// OneValue are optional fields of the spec, by their names in Go separated by spaces, that rows of the contract suite declare with one
+	// value or none, with the reason.
+	OneValue map[string]string
 }
 
 // Schemas describes the types of CloudFormation whose resources a kind manages, with which its rights are compared:
@@ -36,6 +39,15 @@ const (
 	LowerCaseOnly = "the field takes lower case only"
 	SentLower     = "it is sent in lower case"
 	KeyByID       = "the ID and the ARN of a key are the same: SameKMSKey"
+)
+
+// Reasons why rows declare a field with one value.
+const (
+	KeptFromCreation = "AWS keeps it from the creation on, and another value is refused"
+	ByReference      = "AWS chooses the identifier: rows declare the references beside it, and tests of the kind two of the resources"
+	AsItsTarget      = "it means the identifier of its target, of which rows declare two in the field beside it"
+	OfTheDeletion    = "nothing but a deletion reads it"
+	InItsOwnTest     = "a test of the kind changes it beside what it needs in AWS or in the cluster"
 )
 
 // Reasons why a property is neither declared nor reported.

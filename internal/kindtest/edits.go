@@ -92,6 +92,55 @@ func (p pool) valuesOf(field, most int) []reflect.Value {
 	return append(append(out, back...), reflect.Zero(out[0].Type()), out[0])
 }
 
+// twoValues asserts that the rows declare each optional field with two values at least, so that ladders and walks change it and not only
+// turn it on and off. Rows that are refused count: a field that AWS does not change has no others.
+func twoValues(t *testing.T, e engine.Entry, cases []Case) {
+	t.Helper()
+	spec := specOf(e.New()).Type()
+	for field := range spec.NumField() {
+		f := spec.Field(field)
+		if f.Name == "CommonSpec" || !isOptional(f) || f.Type.Kind() == reflect.Bool {
+			continue
+		}
+		n, name := declaredValues(t, field, cases), e.Name()+"."+f.Name
+		switch why := oneValue(e, f.Name); {
+		case n < 2 && why == "":
+			t.Errorf("the rows declare %s with %d values: none changes it", name, n)
+		case n >= 2 && why != "":
+			t.Errorf("the reason in the facts about %s is about nothing", name)
+		}
+	}
+}
+
+// oneValue returns why rows declare a field with one value; "" where they do not.
+func oneValue(e engine.Entry, field string) string {
+	for fields, why := range e.Meta().Facts.OneValue {
+		if slices.Contains(strings.Fields(fields), field) {
+			return why
+		}
+	}
+	return ""
+}
+
+// declaredValues returns how many values of a field the rows declare.
+func declaredValues(t *testing.T, field int, cases []Case) int {
+	t.Helper()
+	values := map[string]bool{}
+	for _, c := range cases {
+		for _, o := range []v1alpha1.Resource{c.Existing, c.Object} {
+			if o == nil || specOf(o).Field(field).IsZero() {
+				continue
+			}
+			text, err := json.Marshal(specOf(o).Field(field).Interface())
+			if err != nil {
+				t.Fatal(err)
+			}
+			values[string(text)] = true
+		}
+	}
+	return len(values)
+}
+
 func isOptional(f reflect.StructField) bool { return strings.Contains(f.Tag.Get("json"), ",omitempty") }
 
 // step edits one field, and takes the edit back where it is refused.

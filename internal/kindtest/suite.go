@@ -65,6 +65,7 @@ func RunWith(t *testing.T, e engine.Entry, parents func(t *testing.T, s *Subject
 	walks(t, e, pools)
 	ladders(t, e, pools)
 	exports(t, e, pools)
+	t.Run("declares each optional field with two values", func(t *testing.T) { twoValues(t, e, cases) })
 	t.Run("meets what AWS rewrites", func(t *testing.T) { meetsRewrites(t, e) })
 	t.Run("covers the forms of AWS's answers", used.forms.report)
 	t.Run("declares each field that names a resource", func(t *testing.T) { used.forms.reportNamed(t, specOf(e.New()).Type()) })

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // certificateFacts declares what other packages know about a Certificate.
 func certificateFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"ValidationMethod": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::CertificateManager::Certificate"},
 			Properties: map[string]map[string]string{

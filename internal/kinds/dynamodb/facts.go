@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // tableFacts declares what other packages know about a DynamoDBTable.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"CapacityPolicy": kind.InItsOwnTest,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::DynamoDB::Table"},
 			Rewritten: map[string]string{

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // elasticIPFacts declares what other packages know about an ElasticIP.
 func elasticIPFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"CustomerOwnedIPv4Pool NetworkBorderGroup PublicIPv4Pool": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::EIP"},
 			Rewritten: map[string]string{
@@ -37,6 +40,10 @@ func elasticIPFacts() kind.Facts {
 // instanceFacts declares what other packages know about an EC2Instance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"SecurityGroupIDs SubnetID": kind.ByReference,
+			"KeyPairRef":                kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::Instance"},
 			Properties: map[string]map[string]string{
@@ -72,6 +79,9 @@ func instanceFacts() kind.Facts {
 // internetGatewayFacts declares what other packages know about an InternetGateway.
 func internetGatewayFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"VPCID": kind.ByReference,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment"},
 			Properties: map[string]map[string]string{
@@ -98,6 +108,9 @@ func internetGatewayFacts() kind.Facts {
 // keyPairFacts declares what other packages know about an EC2KeyPair.
 func keyPairFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"SecretRef": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::KeyPair"},
 			Rewritten: map[string]string{
@@ -122,6 +135,9 @@ func keyPairFacts() kind.Facts {
 // natGatewayFacts declares what other packages know about a NATGateway.
 func natGatewayFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"AllocationID SubnetID": kind.ByReference,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::NatGateway"},
 			Properties: map[string]map[string]string{
@@ -152,6 +168,9 @@ func natGatewayFacts() kind.Facts {
 // routeTableFacts declares what other packages know about a RouteTable.
 func routeTableFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"SubnetAssociations": kind.ByReference,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::RouteTable", "AWS::EC2::Route", "AWS::EC2::SubnetRouteTableAssociation"},
 			Properties: map[string]map[string]string{
@@ -260,6 +279,9 @@ func subnetFacts() kind.Facts {
 // vpcFacts declares what other packages know about a VPC.
 func vpcFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"InstanceTenancy": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EC2::VPC"},
 			Properties: map[string]map[string]string{

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an EKSCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"RoleRef": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::EKS::Cluster", "AWS::EKS::AccessEntry"},
 			Properties: map[string]map[string]string{

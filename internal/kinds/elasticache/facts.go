@@ -7,6 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // clusterFacts declares what other packages know about an ElastiCacheCluster.
 func clusterFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"SecurityGroupIDs":        kind.ByReference,
+			"FinalSnapshotIdentifier": kind.OfTheDeletion,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::ElastiCache::CacheCluster"},
 			Rewritten: map[string]string{

@@ -7,6 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // crawlerFacts declares what other packages know about a GlueCrawler.
 func crawlerFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"RoleRef":     kind.AsItsTarget,
+			"DatabaseRef": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Glue::Crawler"},
 		},
@@ -53,6 +57,9 @@ func databaseFacts() kind.Facts {
 // tableFacts declares what other packages know about a GlueTable.
 func tableFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"DatabaseName DatabaseRef": kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Glue::Table"},
 			Properties: map[string]map[string]string{

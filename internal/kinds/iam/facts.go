@@ -11,6 +11,9 @@ import (
 // roleFacts declares what other packages know about an IAMRole.
 func roleFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"PodIdentity": kind.InItsOwnTest,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::IAM::RolePolicy"},
 			Properties: map[string]map[string]string{

@@ -7,6 +7,10 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // keyFacts declares what other packages know about a KMSKey.
 func keyFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"KeySpec KeyUsage MultiRegion": kind.KeptFromCreation,
+			"PendingWindowInDays":          kind.OfTheDeletion,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::KMS::Key", "AWS::KMS::Alias"},
 			Properties: map[string]map[string]string{

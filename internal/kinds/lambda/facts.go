@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // functionFacts declares what other packages know about a LambdaFunction.
 func functionFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"KMSKeyRef": kind.AsItsTarget,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Lambda::Function"},
 			Properties: map[string]map[string]string{

@@ -7,6 +7,12 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // instanceFacts declares what other packages know about an RDSInstance.
 func instanceFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"VPCSecurityGroupIDs":                         kind.ByReference,
+			"MasterUserPassword ParameterGroup":           kind.InItsOwnTest,
+			"DBSubnetGroupRef KMSKeyRef StorageEncrypted": kind.KeptFromCreation,
+			"FinalSnapshotIdentifier":                     kind.OfTheDeletion,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBInstance"},
 			Rewritten: map[string]string{
@@ -56,6 +62,9 @@ func instanceFacts() kind.Facts {
 // subnetGroupFacts declares what other packages know about a DBSubnetGroup.
 func subnetGroupFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"SubnetIDs": kind.ByReference,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::RDS::DBSubnetGroup"},
 			Rewritten: map[string]string{

@@ -9,6 +9,10 @@ const canonical = "names are compared in lower case and with their last dot: can
 // hostedZoneFacts declares what other packages know about a Route53HostedZone.
 func hostedZoneFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"VPCID VPCRef": kind.ByReference,
+			"VPCRegion":    kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::HostedZone"},
 			Rewritten: map[string]string{
@@ -43,6 +47,10 @@ func hostedZoneFacts() kind.Facts {
 // recordSetFacts declares what other packages know about a Route53RecordSet.
 func recordSetFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"HostedZoneID HostedZoneRef": kind.ByReference,
+			"SetIdentifier Validates":    kind.KeptFromCreation,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::Route53::RecordSet"},
 			Rewritten: map[string]string{

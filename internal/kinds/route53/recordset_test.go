@@ -272,6 +272,7 @@ func recordEdits() []kindtest.Case {
 		row("the second of two", failover("PRIMARY"), failover("SECONDARY"), "Failover"),
 		row("a state instead of a continent", geo(v1alpha1.RecordGeoLocation{ContinentCode: "EU"}), geo(v1alpha1.RecordGeoLocation{CountryCode: "US", SubdivisionCode: "CA"}), "Geo.ContinentCode", "Geo.CountryCode", "Geo.SubdivisionCode"),
 		row("a health check", withCheck(""), withCheck("0123-4567"), "HealthCheckID"),
+		row("another health check", withCheck("0123-4567"), withCheck("89ab-cdef"), "HealthCheckID"),
 		row("no health check", withCheck("0123-4567"), withCheck(""), "HealthCheckID"),
 		{Name: "the same values in another order", Existing: recordsOf(values(300, "192.0.2.1", "192.0.2.2")), Object: recordsOf(values(300, "192.0.2.2", "192.0.2.1")), Cause: engine.InSync},
 		stalled("another name", status.ReasonIdentityChanged, named("other."+domain)),

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // topicFacts declares what other packages know about an SNSTopic.
 func topicFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"KMSMasterKeyRef": kind.AsItsTarget,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SNS::Topic", "AWS::SNS::Subscription"},
 			Properties: map[string]map[string]string{

@@ -7,6 +7,9 @@ import "github.com/nexus-operator/nexus-operator/internal/kind"
 // queueFacts declares what other packages know about an SQSQueue.
 func queueFacts() kind.Facts {
 	return kind.Facts{
+		OneValue: map[string]string{
+			"KMSMasterKeyRef": kind.AsItsTarget,
+		},
 		Schemas: kind.Schemas{
 			Types: []string{"AWS::SQS::Queue"},
 			Properties: map[string]map[string]string{

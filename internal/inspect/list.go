@@ -79,20 +79,13 @@ func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 	out := &ObjectList{APIVersion: APIVersion, Kind: "ObjectList", Objects: []ListedItem{}}
 	var refused error
 	for _, k := range kinds {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(k)
-		err := r.Client.List(ctx, list, client.InNamespace(q.Namespace))
+		err := r.listKind(ctx, q, k, out)
 		switch {
 		case len(q.Kinds) == 0 && (apierrors.IsForbidden(err) || isAbsent(err)):
 			out.Unlisted = append(out.Unlisted, k.Kind)
 			refused = err
 		case err != nil:
 			return nil, fmt.Errorf("listing %s objects: %w", k.Kind, err)
-		}
-		for i := range list.Items {
-			if item := listedItemOf(&list.Items[i]); q.selects(item) {
-				out.Objects = append(out.Objects, item)
-			}
 		}
 	}
 	if len(out.Unlisted) == len(kinds) {
@@ -106,6 +99,21 @@ func (r *Reader) List(ctx context.Context, q ListQuery) (*ObjectList, error) {
 		out.Objects = out.Objects[:q.Limit]
 	}
 	return out, nil
+}
+
+// listKind adds the objects of a kind that a query selects.
+func (r *Reader) listKind(ctx context.Context, q ListQuery, k schema.GroupVersionKind, to *ObjectList) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(k)
+	if err := r.Client.List(ctx, list, client.InNamespace(q.Namespace)); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if item := listedItemOf(&list.Items[i]); q.selects(item) {
+			to.Objects = append(to.Objects, item)
+		}
+	}
+	return nil
 }
 
 // selectKinds returns the operator's kinds of these names; all of them without names.

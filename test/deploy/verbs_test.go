@@ -81,6 +81,7 @@ func (x *stage) verbs() map[string]verb {
 		"validate":               {args: []string{"validate", "-f", x.manifest}},
 		"import":                 {args: []string{"import", "s3bucket/of-nobody"}, aws: true},
 		"list":                   {args: []string{"list", "-n", in}, cluster: true},
+		"schema":                 {args: []string{"schema", "AWS::SQS::Queue"}},
 		"mcp":                    {args: []string{"mcp"}},
 		"status":                 {args: []string{"status", name, "-n", in}, cluster: true},
 		"tree":                   {args: []string{"tree", name, "-n", in}, cluster: true},

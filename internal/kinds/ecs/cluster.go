@@ -104,7 +104,7 @@ func (s ClusterState) associated(have ClusterState) []string {
 // ownProviders finds the providers that belong to the cluster, and takes those for declared that are not: nothing removes them from it.
 func (c *cluster) ownProviders(ctx context.Context, want ClusterState, have *ClusterState) error {
 	named := slices.DeleteFunc(slices.Clone(*have.Providers), func(name string) bool { return name == "FARGATE" || name == "FARGATE_SPOT" })
-	if len(named) == 0 {
+	if len(named) == 0 || want.Providers == nil && want.Strategy == nil {
 		return nil
 	}
 	in := &ecs.DescribeCapacityProvidersInput{CapacityProviders: named, Cluster: &want.Name}
@@ -220,11 +220,6 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 	}
 	d := out.Clusters[0]
 	seen := kind.Seen[ClusterState]{Exists: true, Tags: kind.TagMap(d.Tags), State: stateOf(want, d)}
-	if (want.Providers != nil || want.Strategy != nil) && aws.ToString(d.Status) == "ACTIVE" && !look.Deleting {
-		if err := c.ownProviders(ctx, want, &seen.State); err != nil {
-			return absent, err
-		}
-	}
 	switch s := aws.ToString(d.Status); {
 	case s == "INACTIVE": // deleted: it may be shown for a while
 		return absent, nil
@@ -245,7 +240,7 @@ func (c *cluster) describe(ctx context.Context, want ClusterState, look kind.Loo
 		seen.Usable = aws.ToString(d.AttachmentsStatus) == "UPDATE_IN_PROGRESS"
 	}
 	seen.Notes = []kind.Note{lastUpdate(want.Name, d)}
-	return seen, nil
+	return seen, c.ownProviders(ctx, want, &seen.State)
 }
 
 // lastUpdate reports whether ECS could make what the capacity providers need: it shows those that were sent in either case.

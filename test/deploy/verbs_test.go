@@ -113,7 +113,7 @@ func (x *stage) verbs() map[string]verb {
 		"build operator":         {args: []string{"build", "operator", "--source", x.tree}, writes: true, aws: true},
 		"build app":              {args: []string{"build", "app", "backend", name, "-n", in, "--source", x.source}, writes: true, cluster: true, aws: true},
 		"rollout":                {args: []string{"rollout", name, "-n", in}, writes: true, cluster: true},
-		"e2e":                    {args: []string{"e2e", "-f", x.manifest, "--skip-clean", "--skip-app-build", "--from-step", "4", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
+		"e2e":                    {args: []string{"e2e", "-f", x.manifest, "--force-conflicts", "--skip-clean", "--skip-app-build", "--from-step", "4", "--image", operatorImage, "--replicas", "3"}, writes: true, cluster: true, aws: true},
 		"docs":                   {args: []string{"docs", "--dir", filepath.Join(x.source, "pages")}},
 		"dev":                    group,
 		"dev up":                 {args: []string{"dev", "up", "--operator", os.Args[0]}, writes: true},

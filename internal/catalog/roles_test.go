@@ -70,7 +70,7 @@ const (
 	itself    = "it is the role that is adopted, which needs the boundary of the provider"
 	metrics   = "RDS sends metrics, or calls the directory, with it: nobody who changes the instance can steer that"
 	others    = "the read is about what uses the resource, which the adoption leaves alone"
-	providers = "a capacity provider of Managed Instances is a resource by itself, which an adoption of its cluster leaves alone"
+	providers = "a capacity provider of Managed Instances is a separate resource, which an adoption of its cluster leaves alone"
 	events    = "Cognito sends the events of the client with it, and nothing else"
 )
 

@@ -52,7 +52,7 @@ func (s *shared) serveMCP(ctx context.Context, flags *pflag.FlagSet) error {
 	return err
 }
 
-// nopWriteCloser leaves a writer open, because whoever opened it closes it.
+// nopWriteCloser leaves a writer open, because its opener closes it.
 type nopWriteCloser struct{ io.Writer }
 
 // Close implements io.Closer.

@@ -18,13 +18,14 @@ type Records struct {
 	Records []Record `json:"records"`
 }
 
-// Record is one of them.
+// Record is one such form of an answer.
 type Record struct {
 	// Kind and Field name a field of a spec, Property what AWS calls it.
 	Kind     string `json:"kind"`
 	Field    string `json:"field"`
 	Property string `json:"property"`
-	// Form says what is sent and what AWS answers; Source is where somebody wrote it down.
+	// Form says what is sent and what AWS answers; Source is where a user or a tool recorded it; "from memory" marks one that was not
+	// read again.
 	Form   string `json:"form"`
 	Source string `json:"source"`
 	// Decision is InCatalog, Undeclared, Refused with a value in JSON that the schema refuses, or why nothing is written for it.

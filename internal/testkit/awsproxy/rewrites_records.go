@@ -45,6 +45,8 @@ var rewrittenRecords = append([]Rewrite{
 		text: func(body string) string { return publicKey.ReplaceAllString(body, "<publicKey>$1 name</publicKey>") }},
 	{Kind: "RDSInstance", Field: "engineVersion", What: "a version without its last number gets it", service: "rds", ops: []string{"DescribeDBInstances"},
 		text: func(body string) string {
+			// The emulator names the default parameter group after the version that was asked for, without its last number.
+			body = strings.ReplaceAll(body, "<DBParameterGroupName>default.mysql8<", "<DBParameterGroupName>default.mysql8.0<")
 			return shortVersion.ReplaceAllString(body, "<EngineVersion>8.0.39</EngineVersion>")
 		}},
 }, shortVersions...)

@@ -33,14 +33,16 @@ var controllers = []string{
 }
 
 // etcdProcess keeps its data on a temporary folder and never waits for the
-// disk: killing the process loses nothing, losing the machine may.
+// disk: killing the process loses nothing, losing the machine may. It keeps the
+// writes since the last snapshot in memory, which must hold benchmarks that
+// write objects of a mebibyte.
 func (w *World) etcdProcess() *process {
 	client, peer := w.loopback("http", w.ports[portEtcd]), w.loopback("http", w.ports[portPeer])
 	return w.process(Etcd, "etcd",
 		"--data-dir="+filepath.Join(w.dir, "etcd"),
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=default="+peer,
-		"--unsafe-no-fsync=true", "--log-level=warn", "--quota-backend-bytes=4294967296", "--snapshot-count=100000")
+		"--unsafe-no-fsync=true", "--log-level=warn", "--quota-backend-bytes=4294967296", "--snapshot-count=1000", "--snapshot-catchup-entries=100")
 }
 
 func (w *World) apiServerProcess() *process {
@@ -118,8 +120,13 @@ func (w *World) motoProcess() *process {
 // much, and share the cores with what is tested.
 const defaultGOGC = 200
 
+// memoryLimit is where each of them collects garbage more often than that: a few large objects in the API server would otherwise
+// take more than a machine has.
+const memoryLimit = "4GiB"
+
 func (w *World) process(name, program string, args ...string) *process {
-	p := &process{name: name, path: filepath.Join(w.bin, program), args: args, env: []string{fmt.Sprintf("GOGC=%d", cmp.Or(w.options.GOGC, defaultGOGC))}, dir: w.dir}
+	p := &process{name: name, path: filepath.Join(w.bin, program), args: args,
+		env: []string{fmt.Sprintf("GOGC=%d", cmp.Or(w.options.GOGC, defaultGOGC)), "GOMEMLIMIT=" + memoryLimit}, dir: w.dir}
 	w.processes = append(w.processes, p)
 	return p
 }

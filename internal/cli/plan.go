@@ -23,6 +23,7 @@ import (
 // planFlags are the flags of the verb.
 type planFlags struct {
 	files             resource.FilenameOptions
+	previous          []string
 	output            string
 	exitCode, skipAWS bool
 	failOnDataLoss    bool
@@ -48,6 +49,7 @@ func (s *shared) planCommand() *cobra.Command {
 			"  nexusctl plan ncap/myapp -n team-a\n" +
 			"  nexusctl plan -f capability.yaml -o markdown > comment.md\n" +
 			"  nexusctl plan -f capability.yaml --server\n" +
+			"  nexusctl plan -R -f deploy/ --previous main/deploy/\n" +
 			"  nexusctl plan --all -A --exit-code",
 		Args: arguments(cobra.ArbitraryArgs),
 		RunE: func(cmd *cobra.Command, args []string) error { return s.plan(cmd.Context(), f, args) },
@@ -79,6 +81,7 @@ func (s *shared) addPlanFlags(cmd *cobra.Command, f *planFlags) {
 	flags.StringSliceVarP(&f.files.Filenames, "filename", "f", nil, "files, directories or URLs of manifests; - reads standard input")
 	flags.StringVarP(&f.files.Kustomize, "kustomize", "k", "", "a kustomization directory")
 	flags.BoolVarP(&f.files.Recursive, "recursive", "R", false, "read the directories of --filename recursively")
+	flags.StringSliceVar(&f.previous, "previous", nil, "with -f or -k: the files or directories that these replace; what they declare and -f does not is planned as deleted")
 	flags.BoolVar(&f.all, "all", false, "plan every capability, and every AWS resource object that belongs to none")
 	flags.BoolVarP(&f.everywhere, "all-namespaces", "A", false, "with --all: in every namespace")
 	flags.StringVarP(&f.output, "output", "o", "text", "output format: text, wide (with what stays as it is), markdown, json or yaml")
@@ -95,7 +98,7 @@ func (s *shared) plan(ctx context.Context, f *planFlags, args []string) error {
 	if err := f.check(args); err != nil {
 		return err
 	}
-	if err := s.checkFiles(&f.files); err != nil {
+	if err := f.checkFiles(s); err != nil {
 		return err
 	}
 	found, err := s.findPlan(ctx, f, args)
@@ -148,6 +151,9 @@ func (f *planFlags) check(args []string) error {
 	if len(args) > 0 && isManifest(args[0]) {
 		return usage("name files with -f: -f %s", args[0])
 	}
+	if len(f.previous) > 0 && (f.remove || len(f.files.Filenames) == 0 && f.files.Kustomize == "") {
+		return usage("--previous goes with -f or -k, and without --delete")
+	}
 	if f.everywhere && !f.all {
 		return usage("--all-namespaces goes with --all")
 	}
@@ -183,11 +189,7 @@ func (s *shared) planned(ctx context.Context, p *plan.Planner, f *planFlags, arg
 		}
 		return p.Remove(ctx, objects)
 	default:
-		manifests, err := s.objects(s.fromFiles(s.builder(), &f.files).Flatten())
-		if err != nil {
-			return plan.Plan{}, err
-		}
-		return p.Apply(ctx, manifests)
+		return s.planChangeset(ctx, p, f)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,7 +26,7 @@ import (
 // answerPoll is the pause between two looks at a request.
 const answerPoll = 250 * time.Millisecond
 
-// planOnServer asks the operator to plan, and deletes the request once it was answered.
+// planOnServer asks the operator to plan.
 func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) (plan.Plan, error) {
 	_, c, err := s.connect()
 	if err != nil {
@@ -34,14 +35,27 @@ func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) 
 	if _, err := c.RESTMapper().RESTMapping(nexusv1.GroupVersion.WithKind("PlanRequest").GroupKind()); err != nil {
 		return plan.Plan{}, explainNoKind(err)
 	}
-	q, err := s.planRequest(f, args)
+	requests, err := s.planRequests(f, args)
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	found := plan.Of(nil)
+	for _, q := range requests {
+		next, err := s.planOfRequest(ctx, c, q, f.serverTimeout)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		found = found.With(next)
+	}
+	return found, nil
+}
+
+// planOfRequest creates a request, and deletes it once it was answered.
+func (s *shared) planOfRequest(ctx context.Context, c client.Client, q *nexusv1.PlanRequest, timeout time.Duration) (plan.Plan, error) {
 	if err := c.Create(ctx, q); err != nil {
 		return plan.Plan{}, explainNoRequest(q, err)
 	}
-	answered, err := awaitAnswer(ctx, c, q, f.serverTimeout)
+	answered, err := awaitAnswer(ctx, c, q, timeout)
 	if derr := deleteRequest(ctx, c, q); derr != nil {
 		s.say("PlanRequest %s/%s was not deleted; the operator deletes it within ten minutes: %v", q.Namespace, q.Name, derr)
 	}
@@ -61,33 +75,60 @@ func (s *shared) planOnServer(ctx context.Context, f *planFlags, args []string) 
 	return found, nil
 }
 
-// planRequest is the request for what a command line names.
-func (s *shared) planRequest(f *planFlags, args []string) (*nexusv1.PlanRequest, error) {
+// planRequests are the requests for what a command line names: one, or a second one for the objects that are no longer declared.
+func (s *shared) planRequests(f *planFlags, args []string) ([]*nexusv1.PlanRequest, error) {
 	namespace, _, err := s.cluster.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, precondition(fmt.Errorf("finding the namespace: %w", err))
 	}
-	q := &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace}}
-	q.Spec.Deletion = f.remove
 	if len(args) > 0 {
-		return q, s.addObjects(q, args)
+		q := newRequest(namespace, f.remove)
+		return []*nexusv1.PlanRequest{q}, s.addObjects(q, args)
 	}
-	manifests, err := s.objects(s.builder().FilenameParam(s.enforcesNamespace(), &f.files).Flatten())
+	c, err := s.readChangeset(f)
 	if err != nil {
 		return nil, err
 	}
-	for i, m := range manifests {
-		if i > 0 && m.GetNamespace() != "" && m.GetNamespace() != q.Namespace {
-			return nil, usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", titleOfObject(m), q.Namespace)
-		}
-		if i == 0 && m.GetNamespace() != "" {
-			q.Namespace = m.GetNamespace()
-		}
-		if err := addManifest(q, m); err != nil {
+	if namespace, err = onlyNamespace(namespace, slices.Concat(c.declared, c.dropped)); err != nil {
+		return nil, err
+	}
+	var out []*nexusv1.PlanRequest
+	if len(c.declared) > 0 {
+		out = append(out, newRequest(namespace, f.remove))
+	}
+	for _, m := range c.declared {
+		if err := addManifest(out[0], m); err != nil {
 			return nil, err
 		}
 	}
-	return q, nil
+	if len(c.dropped) > 0 {
+		q := newRequest(namespace, true)
+		q.Spec.IgnoreNotFound = true
+		for _, m := range c.dropped {
+			if err := addManifest(q, m); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, q)
+	}
+	return out, nil
+}
+
+func newRequest(namespace string, deletion bool) *nexusv1.PlanRequest {
+	return &nexusv1.PlanRequest{ObjectMeta: metav1.ObjectMeta{GenerateName: "plan-", Namespace: namespace}, Spec: nexusv1.PlanRequestSpec{Deletion: deletion}}
+}
+
+// onlyNamespace returns the namespace of manifests, or a default one for those that name none.
+func onlyNamespace(namespace string, manifests []*unstructured.Unstructured) (string, error) {
+	for i, m := range manifests {
+		if i > 0 && m.GetNamespace() != "" && m.GetNamespace() != namespace {
+			return "", usage("%s: --server plans the manifests of one namespace at a time, and the first is in %s", titleOfObject(m), namespace)
+		}
+		if i == 0 && m.GetNamespace() != "" {
+			namespace = m.GetNamespace()
+		}
+	}
+	return namespace, nil
 }
 
 // addManifest adds what a manifest declares, or, for a deletion, names.

@@ -155,6 +155,15 @@ func Of(items []Item) Plan {
 	return p
 }
 
+// With returns a plan of what both plans do. Items that were left out of one of them stay counted.
+func (p Plan) With(other Plan) Plan {
+	p.Items = append(slices.Clip(p.Items), other.Items...)
+	a, b := &p.Summary, other.Summary
+	a.Create, a.Update, a.Delete, a.Calls = a.Create+b.Create, a.Update+b.Update, a.Delete+b.Delete, a.Calls+b.Calls
+	a.Problems, a.Waits, a.Reported, a.Risk = a.Problems+b.Problems, a.Waits+b.Waits, a.Reported+b.Reported, worst(a.Risk, b.Risk)
+	return p
+}
+
 func (s *Summary) add(it Item) {
 	switch it.change() {
 	case Create:

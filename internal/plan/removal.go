@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nexus-operator/nexus-operator/api/aws/v1alpha1"
 	intentv1alpha1 "github.com/nexus-operator/nexus-operator/api/intent/v1alpha1"
@@ -39,6 +40,20 @@ func (p *Planner) Remove(ctx context.Context, objects []*unstructured.Unstructur
 	return Of(out), nil
 }
 
+// Removable reports whether Remove plans the deletion of objects of a kind.
+func Removable(gvk schema.GroupVersionKind) bool {
+	switch gvk.Group {
+	case v1alpha1.GroupName:
+		return true
+	case nexusv1.GroupVersion.Group:
+		return gvk.Kind == "NexusAICapability"
+	case intentv1alpha1.GroupName:
+		return gvk.Kind == intent.KindBinding || gvk.Kind == intent.KindClusterBinding
+	default:
+		return false
+	}
+}
+
 // removed completes the item of an object that is deleted, and returns those of the objects that go with it.
 func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstructured) ([]Item, error) {
 	it.Risk = Safe
@@ -47,19 +62,21 @@ func (p *Planner) removed(ctx context.Context, it *Item, u *unstructured.Unstruc
 		return nil, nil
 	}
 	switch gvk := u.GroupVersionKind(); {
-	case gvk.Group == nexusv1.GroupVersion.Group && gvk.Kind == "NexusAICapability":
+	case !Removable(gvk):
+		return nil, fmt.Errorf("a deletion of %s is not planned: name capabilities, AWS objects, AWSProviders and bindings", apply.RefOf(u))
+	case gvk.Group == nexusv1.GroupVersion.Group:
 		return p.removedCapability(ctx, u)
-	case gvk.Group == v1alpha1.GroupName && gvk.Kind == "AWSProvider":
+	case gvk.Group == intentv1alpha1.GroupName:
+		it.Risk = Disrupts
+		return p.removedPolicies(ctx, apply.Child{Ref: apply.RefOf(u), UID: u.GetUID()})
+	case gvk.Kind == "AWSProvider":
 		return nil, p.removedProvider(ctx, it)
-	case gvk.Group == v1alpha1.GroupName && p.entry(gvk.Kind) != nil:
+	case p.entry(gvk.Kind) != nil:
 		doomed := u.DeepCopy()
 		doomed.SetDeletionTimestamp(plannedDeletion())
 		return nil, p.resource(ctx, it, doomed, false)
-	case gvk.Group == intentv1alpha1.GroupName && (gvk.Kind == intent.KindBinding || gvk.Kind == intent.KindClusterBinding):
-		it.Risk = Disrupts
-		return p.removedPolicies(ctx, apply.Child{Ref: apply.RefOf(u), UID: u.GetUID()})
 	default:
-		return nil, fmt.Errorf("a deletion of %s is not planned: name capabilities, AWS objects, AWSProviders and bindings", apply.RefOf(u))
+		return nil, fmt.Errorf("a deletion of %s is not planned: this version does not know the kind", apply.RefOf(u))
 	}
 }
 

@@ -39,7 +39,7 @@ type jobStep struct {
 
 func (x *tool) newJob(t *testing.T, gitlab bool, namespace string) *job {
 	t.Helper()
-	for _, program := range []string{"bash", "curl", "jq"} {
+	for _, program := range []string{"bash", "curl", "git", "jq"} {
 		if _, err := exec.LookPath(program); err != nil && os.Getenv(extent.Variable) == "" { // CI has them
 			t.Skipf("the scripts for pull requests need %s: %v", program, err)
 		}
@@ -55,7 +55,49 @@ func (x *tool) newJob(t *testing.T, gitlab bool, namespace string) *job {
 	} else {
 		j.useAction(t)
 	}
+	j.branchFrom("")
 	return j
+}
+
+// branchFrom makes the target branch of the pull request one with these manifests.
+func (j *job) branchFrom(manifest string) {
+	j.Helper()
+	dir := filepath.Join(j.dir, "before")
+	if j.forge.gitlab {
+		dir = j.TempDir()
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		j.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "deploy"), 0o700); err != nil {
+		j.Fatal(err)
+	}
+	name := "app.yaml"
+	if manifest == "" {
+		name = "README.md"
+	}
+	if err := os.WriteFile(filepath.Join(dir, "deploy", name), []byte(manifest), 0o600); err != nil {
+		j.Fatal(err)
+	}
+	if !j.forge.gitlab { // a step of the workflow checks out the branch
+		return
+	}
+	j.git(dir, "init", "--quiet")
+	j.git(dir, "add", ".")
+	j.git(dir, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--message=before")
+	j.git(dir, "config", "uploadpack.allowAnySHA1InWant", "true") // as GitLab does
+	j.git(j.dir, "init", "--quiet")
+	j.git(j.dir, "config", "remote.origin.url", dir)
+	j.env = append(j.env, "CI_MERGE_REQUEST_DIFF_BASE_SHA="+j.git(dir, "rev-parse", "HEAD"))
+}
+
+func (j *job) git(dir string, args ...string) string {
+	j.Helper()
+	out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).CombinedOutput()
+	if err != nil {
+		j.Fatalf("git %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // expression is an expression of GitHub Actions.
@@ -180,6 +222,11 @@ func (j *job) run(manifest string, more ...string) answer {
 	if err := os.WriteFile(filepath.Join(j.dir, "deploy", "app.yaml"), []byte(manifest), 0o600); err != nil {
 		j.Fatal(err)
 	}
+	if j.forge.gitlab { // a job begins with an empty folder
+		if err := os.RemoveAll(filepath.Join(j.dir, "before")); err != nil {
+			j.Fatal(err)
+		}
+	}
 	a := answer{}
 	path := os.Getenv("PATH")
 	for _, s := range j.steps {
@@ -288,8 +335,15 @@ func TestPullRequest_APlanThatDeletesDataNeedsTheLabel(t *testing.T) {
 			j.forge.labels = []string{"bug", "allow-data-loss"}
 			x.wants(j.run(consenting), 0)
 			j.hasOneComment("[!WARNING]", "The label `allow-data-loss` allows it.", "deletes data |")
+			j.forge.labels = nil
+			j.branchFrom(x.manifest(c))
+			x.wants(j.run(""), 5, "deletes data")
+			j.hasOneComment("[!CAUTION]", "| S3Bucket myapp-dev/myapp-dev-dropped | delete | delete | deletes data |")
+			j.branchFrom(strings.Replace(x.manifest(c), "name: "+c.Name+"\n", "name: never-applied\n", 1))
+			x.wants(j.run(x.manifest(c)), 0, "No changes.")
 		})
 	}
+	x.noRequests(c.Namespace)
 }
 
 func TestPullRequest_FailuresSayWhatToDo(t *testing.T) {

@@ -4,6 +4,7 @@
 # docs/pull-requests.md lists. It runs in a job of GitHub Actions or GitLab CI, with these variables:
 #
 #   PLAN_PATH           files and folders with manifests, one a line
+#   PLAN_PREVIOUS       a folder with the target branch, in which PLAN_PATH is looked up, too: what is declared only there is planned as deleted
 #   PLAN_TOKEN          the token for the API of the forge
 #   PLAN_SERVER         true (the default): the operator plans; false: the job plans with its own rights in the cluster and in AWS
 #   PLAN_NAMESPACE      the namespace of manifests that name none; without it, that of the kubeconfig
@@ -18,9 +19,17 @@ label=${PLAN_ALLOW_LABEL:-}
 errors=$(mktemp)
 trap 'rm -f "$errors"' EXIT
 
+before=${PLAN_PREVIOUS:-}
+if [ -n "$before" ] && [ ! -d "$before" ]; then
+	echo "plan: PLAN_PREVIOUS: there is no folder $before: check out the target branch into it" >&2
+	exit 2
+fi
 flags=(--recursive --output markdown --fail-on-data-loss)
 while IFS= read -r path; do
-	[ -z "$path" ] || flags+=(--filename "$path")
+	[ -z "$path" ] && continue
+	flags+=(--filename "$path")
+	# A path that the target branch does not have declares nothing there.
+	[ -z "$before" ] || [ ! -e "$before/$path" ] || flags+=(--previous "$before/$path")
 done <<<"${PLAN_PATH:?names no manifests}"
 [ -z "${PLAN_NAMESPACE:-}" ] || flags+=(--namespace "$PLAN_NAMESPACE")
 [ "${PLAN_SERVER:-true}" = false ] || flags+=(--server)

@@ -41,6 +41,9 @@ type PlanRequestSpec struct {
 	// Deletion plans what follows when the objects are deleted together, instead of what the operator does about them as they are.
 	// +optional
 	Deletion bool `json:"deletion,omitempty"`
+	// IgnoreNotFound leaves objects that do not exist out of the plan of a deletion. Without it, they are a mistake in the request.
+	// +optional
+	IgnoreNotFound bool `json:"ignoreNotFound,omitempty"`
 }
 
 // PlanRequestStatus is the answer.

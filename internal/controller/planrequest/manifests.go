@@ -92,7 +92,7 @@ func (r *Reconciler) kindOf(field, kind string, refused []string) (schema.GroupV
 
 // objects reads the objects that a request names.
 func (r *Reconciler) objects(ctx context.Context, p *plan.Planner, q *nexusv1.PlanRequest) ([]*unstructured.Unstructured, error) {
-	out := make([]*unstructured.Unstructured, len(q.Spec.Objects))
+	out := make([]*unstructured.Unstructured, 0, len(q.Spec.Objects))
 	for i, o := range q.Spec.Objects {
 		field := fmt.Sprintf("spec.objects[%d]", i)
 		gvk, err := r.kindOf(field+".kind", o.Kind, refusedKinds)
@@ -105,13 +105,16 @@ func (r *Reconciler) objects(ctx context.Context, p *plan.Planner, q *nexusv1.Pl
 		u := &unstructured.Unstructured{}
 		u.SetGroupVersionKind(gvk)
 		err = p.Client.Get(ctx, client.ObjectKey{Namespace: q.Namespace, Name: o.Name}, u)
+		if apierrors.IsNotFound(err) && q.Spec.Deletion && q.Spec.IgnoreNotFound {
+			continue
+		}
 		if apierrors.IsNotFound(err) {
 			return nil, status.Invalid(field+".name", "%s %s does not exist in namespace %s", o.Kind, o.Name, q.Namespace)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading %s %s: %w", o.Kind, o.Name, err)
 		}
-		out[i] = u
+		out = append(out, u)
 	}
 	return out, nil
 }

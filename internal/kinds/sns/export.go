@@ -40,6 +40,16 @@ func exported(cr *v1alpha1.SNSTopic, have TopicState) {
 	}
 }
 
+// undeclarable names the subscriptions that an export leaves out.
+func undeclarable(have TopicState) (out []string) {
+	for _, key := range kind.SortedKeys(have.Subscriptions) {
+		if strings.Contains(key, maskedPassword) {
+			out = append(out, "the subscription "+key+" in spec.subscriptions: SNS hides the password of the URL")
+		}
+	}
+	return out
+}
+
 // exportedSubscription declares the attributes that were set.
 func exportedSubscription(key string, have TopicState) v1alpha1.SNSSubscription {
 	var out v1alpha1.SNSSubscription

@@ -59,7 +59,7 @@ func NewTopic(cfg aws.Config) kind.Kind[*v1alpha1.SNSTopic, TopicState] {
 			return TopicState{Name: cr.Spec.TopicName, ARN: fmt.Sprintf("arn:%s:sns:%s:%s:%s", sc.Partition, sc.Region, sc.Account, cr.Spec.TopicName)}, nil
 		},
 		Declare: declare, Publish: publish, Explain: awsclient.ExplainVanished[TopicState]("SNS described the topic and answered that a part of it does not exist"),
-		Export:   kind.Export[*v1alpha1.SNSTopic, TopicState]{Identity: []string{"topicName"}, Ask: askForEverything, Spec: exported, Separate: t.separateSettings()},
+		Export:   kind.Export[*v1alpha1.SNSTopic, TopicState]{Identity: []string{"topicName"}, Ask: askForEverything, Spec: exported, Omit: undeclarable, Separate: t.separateSettings()},
 		Describe: kind.Read[TopicState]{Actions: []string{"sns:GetTopicAttributes"}, Do: t.describe},
 		// SNS answers with success where a topic of the name has the attributes of the request.
 		Create: kind.Call[TopicState]{Action: "sns:CreateTopic", Effect: kind.Ensures, Do: kind.Send(t.api.CreateTopic, func(want, _ TopicState) *sns.CreateTopicInput {

@@ -20,6 +20,8 @@ const (
 	LabelCapabilityUID = Prefix + "capability-uid"
 	// LabelPolicyOwner holds the UID of the security intent binding, or of the policy, that an object was derived from.
 	LabelPolicyOwner = "intent.security.nimbus.com/owner-uid"
+	// LabelPlanGate on a Namespace, with the value "closed", has every edit of its objects wait until its plan is approved.
+	LabelPlanGate = Prefix + "plan-gate"
 )
 
 // Annotations.
@@ -34,10 +36,23 @@ const (
 	AnnotationDeleteData = Prefix + "delete-data"
 	// AnnotationReconcileAt requests a check whenever its value changes.
 	AnnotationReconcileAt = Prefix + "reconcile-requested-at"
+	// AnnotationApprovedPlan holds the hash of the plan that may run, where plans need approval. Only people with the right to the verb
+	// approve of the resource may set it; an admission policy refuses it of others.
+	AnnotationApprovedPlan = Prefix + "approved-plan"
 	// AnnotationMinReplicas holds the number of replicas that a Deployment with an autoscaler starts with.
 	AnnotationMinReplicas = Prefix + "min-replicas"
 	// AnnotationNotDeclared names the settings that an imported resource had in AWS and that no field of its object says.
 	AnnotationNotDeclared = Prefix + "not-declared"
+)
+
+// PlanGateClosed is the value of LabelPlanGate that closes the gate.
+const PlanGateClosed = "closed"
+
+// ApprovalsPolicy is the name of the ValidatingAdmissionPolicy that refuses approvals of people without the right to approve, and ApproveVerb
+// the verb of that right.
+const (
+	ApprovalsPolicy = "nexus-operator-approvals"
+	ApproveVerb     = "approve"
 )
 
 // Tags of AWS resources that mark the owner.

@@ -42,6 +42,11 @@ type Host interface {
 	// Running is called before the steps of a plan are sent; left returns how many steps with an action AWS has
 	// not accepted yet. Until stop returns, the host may report how far the steps are.
 	Running(ctx context.Context, left func(action string) int) (stop func())
+	// Home is the place of the resource; see Home.
+	Home() string
+	// Approve persists that the plan with a hash, which the object's annotation approves, runs; see RecordApproval. The error is
+	// *status.Waiting where nothing shows that only people who may approve plans can write the annotation.
+	Approve(ctx context.Context, o Owner, hash string) error
 	// Memory returns what the process remembers of the object.
 	Memory() *Memory
 	// Now is the clock.
@@ -63,6 +68,8 @@ type Outcome struct {
 	Drift kind.Diff
 	// Written are the versions of all write-only values that AWS has, when the pass wrote one.
 	Written map[string]string
+	// Passage says how the pass got on at the gate.
+	Passage Passage
 }
 
 const (
@@ -123,6 +130,7 @@ func (a *advance) restoreFinalizer(ctx context.Context) error {
 
 func (a *advance) round(ctx context.Context) (bool, error) {
 	p, err := a.observeOwn(ctx)
+	a.out.Passage = passageAfter(a.o, err)
 	if err != nil {
 		return true, a.addElapsed(a.explain(err, ""))
 	}
@@ -144,6 +152,9 @@ func (a *advance) round(ctx context.Context) (bool, error) {
 		return true, a.report(p)
 	}
 	if err := a.mayCreate(p); err != nil {
+		return true, err
+	}
+	if err := a.awaitApproval(ctx, p); err != nil {
 		return true, err
 	}
 	if err := a.commit(ctx, p); err != nil {
@@ -219,10 +230,10 @@ func (a *advance) decideByCheck(ctx context.Context) (Plan, error) {
 }
 
 // isFirstCreate reports whether the create may come before any look: neither the object nor this process knows of an
-// attempt, and the object is not meant to adopt a resource.
+// attempt, the object is not meant to adopt a resource, and nobody is to approve what the look shows.
 func (a *advance) isFirstCreate() bool {
 	o := a.o
-	return !a.readOnly() && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
+	return !a.readOnly() && !o.Gate.Closed && o.Intent == nil && o.Earlier == nil && !o.Known && !o.HasFinalizer && !a.mem.attempted &&
 		o.Import == "" && o.Adoption != v1alpha1.AdoptAlways
 }
 

@@ -81,6 +81,10 @@ type Owner struct {
 	Check *kind.Check
 	// Provided is the hash of what the provider adds to the desired state, such as its defaultTags; empty for nothing.
 	Provided string
+	// MayDeleteData is true when the object names itself as a store whose data may be deleted.
+	MayDeleteData bool
+	// Gate says how the plans of the object are approved.
+	Gate Gate
 	// Recent holds what this process remembers of its last calls.
 	Recent Recent
 }

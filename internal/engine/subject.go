@@ -40,6 +40,8 @@ type Facts struct {
 	Provider v1alpha1.AWSProviderSpec
 	// Partition, Account and Region are where the provider's session leads to.
 	Partition, Account, Region string
+	// Gated is true where an edit of the object waits until its plan is approved.
+	Gated bool
 	// Types are the AWS resource types that objects of the operator may manage; nil where they are not known. ScopeOf adds those of
 	// the provider.
 	Types *kind.AllowedTypes
@@ -111,6 +113,8 @@ func OwnerOf(e Entry, obj v1alpha1.Resource, intent *Intent, f Facts) Owner {
 	o.Import = importID(obj)
 	// Where no capability vouches for the object, only its UID counts, which its author cannot choose.
 	o.OnlyOwn = o.Deleting && (!intent.MayHaveCreated() || !f.Trusted && f.Borrowed)
+	o.MayDeleteData = MayDeleteData(obj, obj.GetName())
+	o.Gate = gateOf(obj, o, f.Gated)
 	return o
 }
 
@@ -402,6 +406,7 @@ func Summarize(obj v1alpha1.Resource, out Outcome, err error, now, failingSince 
 		st.CreationTime = &t
 	}
 	reportDuplicates(obj, out, now)
+	reportPassage(obj, out, now)
 	st.Ready = status.ReadyAt(st.Conditions, generation)
 	st.Drift = driftEntries(out.Drift)
 	if out.Written != nil { // AWS has them, even if the pass ended in a failure or waits for AWS
@@ -446,11 +451,11 @@ func recordSynced(obj v1alpha1.Resource, p Plan) {
 	}
 }
 
-// checked reports whether a requested check was done, whatever it found: also what holds a deletion, and a failure that is
-// tried again.
+// checked reports whether a requested check was done, whatever it found: also what holds a deletion, a plan that waits for an approval, and
+// a failure that is tried again.
 func checked(out Outcome, err error) bool {
 	_, waiting := status.AsWaiting(err)
-	return !waiting || out.Plan.Cause == Deleting
+	return !waiting || out.Plan.Cause == Deleting || out.Passage.Pending != ""
 }
 
 // conditionOf turns what a kind reports beside Ready into a condition.

@@ -330,6 +330,12 @@ func (s *Subject) HadNoEffect(err error) bool { return awsclient.HadNoEffect(err
 // AlreadyExists implements engine.Host.
 func (s *Subject) AlreadyExists(err error) bool { return awsclient.FoundExisting(err) }
 
+// Home implements engine.Host.
+func (s *Subject) Home() string { return engine.Home(s.Rig.Partition, Account, s.Rig.Region) }
+
+// Approve implements engine.Host: no plan needs approval.
+func (s *Subject) Approve(context.Context, engine.Owner, string) error { return nil }
+
 // MayTakeOver implements engine.Host.
 func (s *Subject) MayTakeOver(context.Context) (bool, error) { return true, nil }
 

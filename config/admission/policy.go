@@ -73,11 +73,12 @@ func rule(groups []string, resource string) admissionv1.NamedRuleWithOperations 
 	}}
 }
 
-func bindingOfPolicy() *admissionv1.ValidatingAdmissionPolicyBinding {
+// bindingOf returns the binding of a policy, which denies what the policy refuses.
+func bindingOf(policy string) *admissionv1.ValidatingAdmissionPolicyBinding {
 	return &admissionv1.ValidatingAdmissionPolicyBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: admissionv1.SchemeGroupVersion.String(), Kind: "ValidatingAdmissionPolicyBinding"},
-		ObjectMeta: metav1.ObjectMeta{Name: policyName, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}},
-		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policyName, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
+		ObjectMeta: metav1.ObjectMeta{Name: policy, Labels: map[string]string{"app.kubernetes.io/name": "nexus-operator"}},
+		Spec:       admissionv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: policy, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny}},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,7 +42,8 @@ type pair [2]string
 // census counts objects by what their status says. It reads objects of the cache and never changes them.
 type census struct {
 	states, stalled, conditions, coverage map[pair]int
-	drifted, phases                       map[string]int
+	drifted, phases, pending              map[string]int
+	pendingSince                          map[string]time.Time
 	reasons                               map[string]*metrics.Bound
 	capabilities                          map[client.ObjectKey]string
 }
@@ -49,7 +51,7 @@ type census struct {
 // newCensus counts zero for everything that may occur, so that a rate or an alert finds its series before the first object.
 func newCensus(kinds, awsKinds, engines []string) *census {
 	c := &census{states: map[pair]int{}, stalled: map[pair]int{}, conditions: map[pair]int{}, coverage: map[pair]int{},
-		drifted: map[string]int{}, phases: map[string]int{}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
+		drifted: map[string]int{}, phases: map[string]int{}, pending: map[string]int{}, pendingSince: map[string]time.Time{}, reasons: map[string]*metrics.Bound{}, capabilities: map[client.ObjectKey]string{}}
 	for _, k := range kinds {
 		for _, s := range []string{stateDeleting, statePaused, stateStalled, stateReady, stateProgressing} {
 			c.states[pair{k, s}] = 0
@@ -57,7 +59,7 @@ func newCensus(kinds, awsKinds, engines []string) *census {
 		c.reasons[k] = metrics.NewBound(mostReasons)
 	}
 	for _, k := range awsKinds {
-		c.drifted[k] = 0
+		c.drifted[k], c.pending[k] = 0, 0
 	}
 	for _, p := range phases() {
 		c.phases[string(p)] = 0
@@ -106,12 +108,25 @@ func (c *census) add(kind string, o client.Object) {
 		if len(o.CommonStatus().Drift) > 0 {
 			c.drifted[kind]++
 		}
+		c.addPending(kind, conditions)
 	default:
 		for _, of := range coverageOf(o) {
 			if p := (pair{of.Engine, string(of.Level)}); has(c.coverage, p) {
 				c.coverage[p]++
 			}
 		}
+	}
+}
+
+// addPending counts an object whose plan waits for an approval.
+func (c *census) addPending(kind string, conditions []metav1.Condition) {
+	of := meta.FindStatusCondition(conditions, status.PlanApproved)
+	if of == nil || of.Status != metav1.ConditionFalse {
+		return
+	}
+	c.pending[kind]++
+	if since, ok := c.pendingSince[kind]; !ok || of.LastTransitionTime.Time.Before(since) {
+		c.pendingSince[kind] = of.LastTransitionTime.Time
 	}
 }
 

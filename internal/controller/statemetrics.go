@@ -90,7 +90,7 @@ func (*stateMetrics) NeedLeaderElection() bool { return true }
 // Describe implements prometheus.Collector.
 func (*stateMetrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []metrics.Definition{metrics.Capabilities, metrics.CapabilityPhase, metrics.CapabilityConditions,
-		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.Intents} {
+		metrics.Resources, metrics.StalledResources, metrics.DriftedResources, metrics.PendingPlans, metrics.OldestPendingPlan, metrics.Intents} {
 		to <- d.Desc()
 	}
 }
@@ -158,6 +158,12 @@ func (c *census) sendMetrics(to chan<- prometheus.Metric) {
 	}
 	for kind, n := range c.drifted {
 		gauge(metrics.DriftedResources, n, kind)
+	}
+	for kind, n := range c.pending {
+		gauge(metrics.PendingPlans, n, kind)
+	}
+	for kind, since := range c.pendingSince {
+		gauge(metrics.OldestPendingPlan, int(since.Unix()), kind)
 	}
 	for phase, n := range c.phases {
 		gauge(metrics.Capabilities, n, phase)

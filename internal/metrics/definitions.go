@@ -37,6 +37,12 @@ var (
 	DriftedResources = Definition{Name: "nexus_drifted_resources", Type: Gauge, Section: "Objects",
 		Help:   "AWS objects whose status lists drift, which is reported and not corrected, by kind.",
 		Labels: []Label{{"kind", "kind of the object"}}}
+	PendingPlans = Definition{Name: "nexus_pending_plans", Type: Gauge, Section: "Objects",
+		Help:   "AWS objects whose plan waits for an approval ([plan-gate.md](plan-gate.md)), by kind.",
+		Labels: []Label{{"kind", "kind of the object"}}}
+	OldestPendingPlan = Definition{Name: "nexus_oldest_pending_plan_timestamp_seconds", Type: Gauge, Section: "Objects",
+		Help:   "Time since which a plan of the kind has been waiting for an approval, in seconds since the epoch: that of the object that waits longest. Absent while none waits.",
+		Labels: []Label{{"kind", "kind of the object"}}}
 	DriftDetected = Definition{Name: "nexus_drift_detected_total", Type: Counter, Section: "Objects",
 		Help:   "Times that an AWS resource was found changed outside the operator, by kind. A drift that lasts counts once.",
 		Labels: []Label{{"kind", "kind of the object"}}}
@@ -73,7 +79,7 @@ func All() []Definition {
 	return []Definition{
 		BuildInfo, Shards, ReconcileFailures,
 		Capabilities, CapabilityPhase, CapabilityConditions, CapabilityStepDuration,
-		Resources, StalledResources, DriftedResources, DriftDetected, DriftCorrected,
+		Resources, StalledResources, DriftedResources, PendingPlans, OldestPendingPlan, DriftDetected, DriftCorrected,
 		AWSRequests, AWSRequestDuration, AWSThrottled, AWSLimiterWait, AWSLimiterRefused, RoleSessionExpiry, RoleSessionRefreshFailures,
 		Intents,
 	}

@@ -22,6 +22,7 @@ func addGuardFlags(fs *pflag.FlagSet, o *Options) (quota *map[string]string) {
 	fs.StringVar(&o.DefaultPermissionsBoundary, "default-permissions-boundary", "", "ARN of the IAM policy that is the permissions boundary of every role created through a generated AWSProvider; when set, capabilities in every namespace may omit spec.providerRef")
 	fs.StringSliceVar(&o.WorkloadNamespaces, "workload-namespaces", nil, "patterns of namespaces that the operator may create for workloads; default: none, workloads run in the namespace of their capability. Namespaces of cluster components, such as kube-* and istio-system, are never created")
 	quota = fs.StringToString("workload-namespace-quota", nil, "hard limits of the ResourceQuota in each namespace that the operator creates, such as pods=20,requests.cpu=10,requests.memory=20Gi; default: no ResourceQuota")
+	fs.StringSliceVar(&o.PlanGate, "plan-gate", nil, "patterns of namespaces in which every edit and deletion waits until its plan is approved (nexusctl approve); namespaces with the label nexus.ai/plan-gate=closed need no pattern")
 	fs.StringSliceVar(&o.AllowedEndpoints, "allowed-endpoints", nil, "patterns of AWS endpoints that an AWSProvider may set")
 	fs.StringSliceVar(&o.AllowedIngressGroups, "allowed-ingress-groups", nil, "patterns of ALB ingress groups that a capability may join")
 	fs.BoolVar(&o.AllowCustomExternalID, "allow-custom-external-id", false, "allow AWSProviders to set spec.externalID instead of the derived one")
@@ -44,7 +45,7 @@ const maxARN = 2048
 // validateGuards checks the flags by which administrators limit what tenants may do.
 func (o *Options) validateGuards() error {
 	errs := o.validatePatterns()
-	for _, p := range slices.Concat(o.AmbientNamespaces, o.CapabilityNamespaces, o.WorkloadNamespaces, o.AllowedIngressGroups) {
+	for _, p := range slices.Concat(o.AmbientNamespaces, o.CapabilityNamespaces, o.WorkloadNamespaces, o.AllowedIngressGroups, o.PlanGate) {
 		if _, err := path.Match(p, ""); err != nil {
 			errs = append(errs, fmt.Errorf("pattern %q is malformed", p))
 		}

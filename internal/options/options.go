@@ -71,6 +71,8 @@ type Options struct {
 	AllowedIngressGroups []string
 	// AllowCustomExternalID lets providers choose their ExternalID.
 	AllowCustomExternalID bool
+	// PlanGate are patterns of namespaces in which edits wait until their plans are approved.
+	PlanGate []string
 	// PlanRequests has the operator answer PlanRequests with its own AWS identity.
 	PlanRequests bool
 	// ClusterID marks resources in AWS; empty is the UID of namespace kube-system.

@@ -80,6 +80,9 @@ func (p *pass) advance(ctx context.Context) (engine.Outcome, error) {
 	if facts.NeededDays, err = p.neededDays(ctx); err != nil {
 		return engine.Outcome{}, err
 	}
+	if facts.Gated, err = p.r.Gate.IsClosed(ctx, p.obj.GetNamespace()); err != nil {
+		return engine.Outcome{}, err
+	}
 	owner := engine.OwnerOf(p.r.Entry, p.obj, intent, facts)
 	sc, err := engine.ScopeOf(p.obj, owner, facts)
 	if err != nil {
@@ -272,6 +275,9 @@ func (p *pass) AlreadyExists(err error) bool { return awsclient.FoundExisting(er
 // HadNoEffect implements engine.Host.
 func (p *pass) HadNoEffect(err error) bool { return awsclient.HadNoEffect(err) }
 
+// Home implements engine.Host.
+func (p *pass) Home() string { return p.home }
+
 // Memory implements engine.Host.
 func (p *pass) Memory() *engine.Memory {
 	return p.r.memories.of(client.ObjectKeyFromObject(p.obj), p.obj.GetUID())
@@ -349,6 +355,7 @@ func (p *pass) summarize(out engine.Outcome, err error) {
 	since := p.r.retries.Observe(client.ObjectKeyFromObject(p.obj), err)
 	engine.Summarize(p.obj, out, err, p.r.Clock.Now(), since)
 	p.countDrift(out)
+	p.reportPending(out)
 	if err == nil {
 		p.report(out, first)
 	}

@@ -34,7 +34,7 @@ type Contents struct {
 func (c Contents) Planner(env reconciler.Environment) *plan.Planner {
 	return &plan.Planner{
 		Client: readOnly{Client: env.Client, live: env.Live}, Kinds: c.Kinds, Engines: c.Engines, Schemas: env.Schemas, Clock: env.Clock,
-		Operator: plan.Operator{Settings: c.Settings, PreviousClusterIDs: env.PreviousClusterIDs, SharedNamespaces: env.SharedNamespaces, ForeignResources: env.ForeignResources, Types: env.Types, Intents: c.Intents},
+		Operator: plan.Operator{Settings: c.Settings, PreviousClusterIDs: env.PreviousClusterIDs, SharedNamespaces: env.SharedNamespaces, ForeignResources: env.ForeignResources, Types: env.Types, PlanGate: env.Gate.Namespaces, Intents: c.Intents},
 		Access:   access{c.Providers},
 		Admit:    plan.InProcess{Scheme: env.Client.Scheme(), Schemas: env.Schemas, Clock: env.Clock}.Admit,
 		Issuer:   env.Issuer, SigningKeys: env.Signing.Existing,

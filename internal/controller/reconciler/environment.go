@@ -45,6 +45,8 @@ type Environment struct {
 	SharedNamespaces []string
 	// ForeignResources are patterns of ARNs of resources without an owner that objects may name; see engine.Owner.
 	ForeignResources []string
+	// Gate says where plans need approval.
+	Gate PlanGate
 	// Issuer answers with the cluster's OIDC issuer URL, or with a kind of failure that says why it is unknown.
 	Issuer func(ctx context.Context) (string, error)
 	// EKSCluster is the name of the cluster in EKS; empty while it is not known.
